@@ -1,7 +1,7 @@
 #version 450
-// New sentences enter the session: what the host sent in the inbox goes to their places, and the places into the queue.
-// STAGE 0, a workgroup a sentence (the first one: sentences that are cancelled): options, search state, queue. STAGE 1, a
-// workgroup a slot: the lineage of the given ids, in both parities. STAGE 2: lengths of the sources, and blocks of lists.
+// Admits new sentences: copies what the host put in the inbox to their places and appends the places to the queue.
+// STAGE 0, one workgroup per sentence (the first also handles cancellations): options, search state, queue. STAGE 1,
+// one workgroup per slot: the lineage of the given ids, in both parities. STAGE 2: source lengths and blocks of lists.
 #extension GL_GOOGLE_include_directive : enable
 #include "common.glsl"
 #include "state.glsl"
@@ -19,7 +19,7 @@ layout(std430, set = 0, binding = 2) writeonly buffer Lengths { uint lengths[]; 
 layout(push_constant) uniform P {
   uint groups;
   uint slots, positions, beams, places;
-  uint room;  // sentences that the inbox has entries for
+  uint room;  // sentence capacity of the inbox
   uint list_words;
 } p;
 
@@ -42,7 +42,7 @@ void enter(uint sentence) {
     if (word < PARAM_WORDS) value = inbox[params + word];
     if (word == SEARCH_STATUS) value = STATUS_WAITING;
     if (word == SEARCH_POSITION) value = max(inbox[params + P_PREFIX], 1u) - 1u;
-    // Only the first beam counts at first, so that the beams do not all find the same.
+    // Only the first beam counts at first; otherwise all beams would find the same candidates.
     if (word > running && word < finished) value = none;
     if (word >= finished && (word - finished) % FINISHED_WORDS == FINISHED_SCORE) value = none;
     search[base + word] = value;
@@ -72,7 +72,7 @@ void main() {
   if (slot >= p.slots) return;
   uint given = min(inbox[entry + INBOX_PARAMS + P_PREFIX], p.positions), ids = inbox[entry + INBOX_GIVEN_OFFSET];
   for (uint i = lane; i < given; i += 64u) {
-    // What is behind every hypothesis is computed once, in the first slot.
+    // The prefix shared by all hypotheses is computed once, in the first slot.
     uint holder = i + 1u < given ? first : slot;
     for (uint parity = 0u; parity < 2u; ++parity) {
       lineage[lineage_word(parity, LINEAGE_ANCESTRY, slot, i, p.slots, p.positions)] = holder;

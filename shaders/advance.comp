@@ -1,7 +1,7 @@
 #version 450
-// After all sentences have stepped, one workgroup: moves the rows that go on to their next position, starts the sentences
-// that wait as far as there is room, packs the rows, writes the log's header and the grids. With counts = 0 nothing has
-// stepped: new sentences were admitted, or the session has more positions now.
+// Runs as one workgroup after all sentences have stepped: advances the rows that go on, starts waiting sentences as far
+// as there is room, packs the rows, and writes the log's header and the grids. With counts = 0 nothing has stepped: new
+// sentences were admitted, or the session now has more positions.
 #extension GL_GOOGLE_include_directive : enable
 #include "common.glsl"
 #include "state.glsl"
@@ -14,8 +14,8 @@ layout(std430, set = 0, binding = 3) buffer Grids { uint grids[]; };
 layout(push_constant) uniform P {
   uint groups;
   uint positions, beams, places;
-  uint rows;             // that the plan has room for
-  uint log_rows, ticks;  // of the log: rows that an entry set is for; tick rows, a power of two
+  uint rows;             // row capacity of the plan
+  uint log_rows, ticks;  // rows per entry set of the log; tick rows of the log, a power of two
   uint counts;
 } p;
 shared uint running_of[64];
@@ -27,8 +27,8 @@ void put_rows(uint sentence, uint place, uint position) {
     step_words[STEP_ROWS + sentence * p.beams + b] = row_word_of(place * p.beams + b, position);
 }
 
-// The places' sentences that go on, or wait for more positions. An invocation has a run of places, so that their order
-// stays.
+// Sentences that go on, or wait for more positions. Each invocation handles a contiguous run of places, which preserves
+// their order.
 uvec2 move_on(uint begin, uint end) {
   uvec2 count = uvec2(0u);
   for (uint s = begin; s < end; ++s) {
@@ -42,7 +42,7 @@ uvec2 move_on(uint begin, uint end) {
   return count;
 }
 
-// Returns how many sentences run when the queue has been looked through.
+// Returns how many sentences run once the queue has been processed.
 uint start_waiting(uint total, uint held, uint queued) {
   uint started = step_words[STEP_STARTED];
   while (started != queued && total + held < p.rows / p.beams) {
@@ -81,7 +81,7 @@ void main() {
     put_rows(before, s, search[at + SEARCH_POSITION]);
     ++before;
   }
-  // What is started below must not be taken for running above.
+  // Sentences started below must not count as running above.
   hand_over();
   if (lane == 0u) {
     uint tick = step_words[STEP_TICK], ran = step_words[STEP_LIVE], queued = step_words[STEP_QUEUED] + step_words[STEP_ADMITTED];

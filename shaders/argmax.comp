@@ -1,6 +1,6 @@
 #version 450
-// Per row and slice of the vocabulary the best score (the lowest id among equals) and sum exp(x - best); one workgroup each.
-// DRAW: the best by score plus random number, its score, and the slice's log-sum-exp.
+// Per row and slice of the vocabulary: the best score (the lowest id among equals) and sum exp(x - best), one workgroup
+// each. DRAW: the best by score plus random number, its score, and the slice's log-sum-exp.
 #extension GL_GOOGLE_include_directive : enable
 #define USE_STEP
 #include "common.glsl"
@@ -15,9 +15,9 @@ layout(std430, set = 0, binding = 0) readonly buffer X { vec4 x[]; };
 layout(std430, set = 0, binding = 1) writeonly buffer Partials { uvec4 partials[]; };  // score, id, maximum, sum
 layout(push_constant) uniform P {
   uint groups;
-  uint columns, ld4;    // columns; vec4 a row
-  uint slice4, slices;  // vec4 a slice; slices a row
-  uint x_begin4, out_begin, out_ld;  // vec4; partials; partials a row
+  uint columns, ld4;    // columns; vec4s per row
+  uint slice4, slices;  // vec4s per slice; slices per row
+  uint x_begin4, out_begin, out_ld;  // vec4s; partials; partials per row
   uint first_row;
 } p;
 #include "slices.glsl"

@@ -1,13 +1,14 @@
 #version 450
-// Attention with a running softmax (Milakov and Gimelshein 2018), no n x n buffer. A workgroup takes QT queries of one head: lanes run along the keys
-// for the scores, then along the columns of the head for the sums. Macros: VEC (head size a multiple of 4: vec4),
-// WEIGHTS (they are written too), STEP (one query a row of a step; CROSS: keys are those of the source), BIAS (by relative
-// position: a table, or values behind the columns of q), MAP_BIAS (of windows of a map), WINDOW (keys near the query, and listed ones), SPANS (the
-// rows of an encode pass: queries and keys are counted through the whole pass, as if it were one sentence), TEXELS (see kv_read.glsl).
+// Attention with a running softmax (Milakov and Gimelshein 2018), without an n x n buffer. A workgroup takes QT queries
+// of one head: lanes run along the keys for the scores, then along the columns of the head for the sums. Macros: VEC
+// (head size a multiple of 4: vec4), WEIGHTS (writes the weights too), STEP (one query per row of a step; CROSS: keys
+// are those of the source), BIAS (by relative position: a table, or values behind the columns of q), MAP_BIAS (for
+// windows of a map), WINDOW (keys near the query, and listed ones), SPANS (rows of an encode pass: queries and keys are
+// counted through the whole pass, as if it were one sentence), TEXELS (see kv_read.glsl).
 #extension GL_GOOGLE_include_directive : enable
 #include "attention_operands.glsl"
 
-// S: one number for each of the QT queries.
+// S holds one number for each of the QT queries.
 #ifdef STEP
 #define S float
 #define OF(s, i) (s)
@@ -16,18 +17,18 @@
 #define OF(s, i) (s)[i]
 #endif
 
-// Loads of keys and values that are under way at a time. A step's workgroup has a device's core nearly to itself, and waits
-// for each of them; those of a CPU driver, of few invocations, wait for none.
+// Loads of keys and values in flight at a time. A step's workgroup has a GPU core nearly to itself and stalls on each
+// load; the small workgroups of a CPU driver never stall.
 #ifdef STEP
 bool waits() { return LOCAL > 8u; }
 uint keys_ahead() { return waits() && PARTS % (4u * KV_EACH) == 0u ? 4u : 1u; }
 #else
 uint keys_ahead() { return 1u; }
 #endif
-const uint CHUNK = 128u;  // keys at a time; a multiple of LOCAL; kAttentionChunk of attention_parts.hpp
+const uint CHUNK = 128u;  // keys at a time; a multiple of LOCAL; equals kAttentionChunk of attention_parts.hpp
 shared S score[CHUNK];
 shared S lane_top[128];
-// Where a head has fewer columns than a workgroup lanes, teams of lanes share out the keys whose values are summed up.
+// Where a head has fewer columns than a workgroup has lanes, teams of lanes share the keys whose values are summed.
 #ifdef STEP
 const uint TEAMS = LOCAL / PARTS > 1u ? LOCAL / PARTS : 1u;
 shared T team_acc[128];
@@ -37,7 +38,7 @@ const uint TEAMS = 1u;
 #endif
 #if (defined(STEP) && !defined(CROSS)) || defined(WINDOW)
 #define FOUND
-shared uint found[CHUNK];  // of each key in kv
+shared uint found[CHUNK];  // index of each key in kv
 #endif
 
 S weight_of(S score_now, S top) {
@@ -49,7 +50,7 @@ S weight_of(S score_now, S top) {
 }
 
 #ifdef STEP
-// Where key j of the chunk is.
+// Location of key j of the chunk.
 uint key_at(const uint slot, const uint head, const uint base, const uint j) {
 #ifdef FOUND
   return found[j];
@@ -73,7 +74,7 @@ void main() {
   S top = S(MASKED), sum = S(0.0);
   T acc[QT];
   for (uint i = 0u; i < uint(QT); ++i) acc[i] = T(0.0);
-  T more[QT];  // where a lane has two of the head's columns
+  T more[QT];  // for lanes that hold two of the head's columns
   for (uint i = 0u; i < uint(QT); ++i) more[i] = T(0.0);
   uint qs[QT];
 #ifdef STEP
@@ -105,7 +106,7 @@ void main() {
       if (j + LOCAL < n) found[other] = other_at;
 #endif
       S dots = S(0.0), other_dots = S(0.0);
-      // Unrolled, which its constant bound invites, the loads of all turns come first and GPUs run out of registers.
+      // The constant bound invites unrolling, which would hoist the loads of all turns and exhaust a GPU's registers.
       [[dont_unroll]] for (uint turn = 0u; turn < PARTS; turn += keys_ahead() * KV_EACH)
         [[unroll]] for (uint a = 0u; a < keys_ahead(); ++a) {
           uint d = turn + a * KV_EACH;
@@ -140,7 +141,7 @@ void main() {
 #endif
 #ifdef WINDOW
       if (p.global_queries == 0u) {
-        // A listed key within the window counts there.
+        // A listed key inside the window counts as part of the window.
         bvec4 far = greaterThan(uvec4(abs(ivec4(query) - int(key))), uvec4(p.window));
         bvec4 other_far = greaterThan(uvec4(abs(ivec4(query) - int(other_key))), uvec4(p.window));
         bool is_listed = base + j < listed, other_is_listed = base + other < listed;
@@ -181,12 +182,12 @@ void main() {
     top = now;
     for (uint j = lane; j < n; j += LOCAL) score[j] = weight_of(score[j], highest);
     barrier();
-    // A chunk is summed up by itself: one sum over all keys would lose digits where there are thousands. Those of a step
-    // go by the chunk's own maximum, so that they have the same bits in a workgroup of their own.
+    // Each chunk is summed separately: one sum over all keys would lose digits when there are thousands. A step's
+    // chunks use their own maximum, so that they give the same bits in a workgroup of their own.
     S chunk_sum = S(0.0);
     T chunk_acc[QT], chunk_more[QT];
     for (uint i = 0u; i < uint(QT); ++i) chunk_acc[i] = chunk_more[i] = T(0.0);
-    // Lanes without a column read one that is there and drop what comes of it.
+    // Lanes without a column read a valid one and drop the result.
     uint member = TEAMS > 1u ? lane % PARTS : min(lane, PARTS - 1u), team = TEAMS > 1u ? lane / PARTS : 0u;
     uint column = PARTS + member;
     uint second = PARTS + min(lane + LOCAL, PARTS - 1u);
@@ -239,7 +240,7 @@ void main() {
     for (uint i = 0u; i < uint(QT); ++i) acc[i] = acc[i] * OF(shrink, i) + chunk_acc[i];
     if (TWO_COLUMNS)
       for (uint i = 0u; i < uint(QT); ++i) more[i] = more[i] * OF(shrink, i) + chunk_more[i];
-    barrier();  // score is written again
+    barrier();  // score is about to be overwritten
   }
 #ifdef STEP
   if (SPLIT != 0u) {
@@ -257,7 +258,7 @@ void main() {
     return;
   }
 #endif
-  S inv;  // no key at all: zeros
+  S inv;  // no keys at all give zeros
   for (uint i = 0u; i < uint(QT); ++i) OF(inv, i) = OF(sum, i) > 0.0 ? 1.0 / OF(sum, i) : 0.0;
   for (uint i = 0u; i < uint(QT); ++i)
     if (i < count) {
@@ -270,7 +271,7 @@ void main() {
       if (lane < PARTS) context[at + lane] = acc[i] * OF(inv, i);
       if (TWO_COLUMNS && lane + LOCAL < PARTS) context[at + lane + LOCAL] = more[i] * OF(inv, i);
 #ifndef VEC
-      // The padding behind the last head.
+      // The padding after the last head.
       if (head + 1u == p.all_heads && lane < p.out_ld - p.all_heads * HEAD_DIM) context[at + HEAD_DIM + lane] = 0.0;
 #endif
     }

@@ -1,8 +1,8 @@
 #version 450
-// Attention of the rows of an encode pass by two matrix products in registers, a running softmax between them (Milakov and
-// Gimelshein 2018). A workgroup is one subgroup and takes QT queries of one head. For the scores a lane has four keys, and
-// the lanes hand the queries around; for the sums a lane has columns, and they hand the weights around. As matmul_lanes.comp;
-// keys and values are read as texels (TEXELS).
+// Attention of the rows of an encode pass by two matrix products in registers, with a running softmax between them
+// (Milakov and Gimelshein 2018). A workgroup is one subgroup and takes QT queries of one head. For the scores a lane
+// holds four keys and the lanes pass the queries around; for the sums a lane holds columns and the lanes pass the
+// weights around. As in matmul_lanes.comp; keys and values are read as texels (TEXELS).
 #extension GL_GOOGLE_include_directive : enable
 #extension GL_KHR_shader_subgroup_basic : enable
 #extension GL_KHR_shader_subgroup_shuffle : enable
@@ -10,9 +10,9 @@
 #include "attention_operands.glsl"
 #include "products.glsl"
 
-const uint PASSES = 2u;  // at most so many vec4 of a head's columns a lane
+const uint PASSES = 2u;  // a lane holds at most this many vec4s of a head's columns
 
-// The largest of what the lanes have.
+// The maximum over all lanes.
 float over_lanes(float v) {
   [[unroll]] for (uint o = LOCAL / 2u; o > 0u; o >>= 1) v = max(v, subgroupShuffleXor(v, o));
   return v;
@@ -62,7 +62,7 @@ void main() {
       sum[i] = sum[i] * shrink[i] + s[i].x + s[i].y + s[i].z + s[i].w;
       top[i] = now;
     }
-    // A chunk is summed up by itself: one sum over all keys would lose digits where there are thousands.
+    // Each chunk is summed separately: one sum over all keys would lose digits when there are thousands.
     [[unroll]] for (uint pass = 0u; pass < PASSES; ++pass) {
       if (pass * LOCAL >= PARTS) break;
       uint column = PARTS + min(pass * LOCAL + lane, PARTS - 1u);
@@ -85,7 +85,7 @@ void main() {
   for (uint i = 0u; i < uint(QT); ++i) {
     float all = sum[i];
     for (uint o = LOCAL / 2u; o > 0u; o >>= 1) all += subgroupShuffleXor(all, o);
-    float inv = all > 0.0 ? 1.0 / all : 0.0;  // no key at all: zeros
+    float inv = all > 0.0 ? 1.0 / all : 0.0;  // no keys at all give zeros
     if (i >= count) continue;
     uint out_at = (p.out_begin + (first + i) * p.out_ld + head * HEAD_DIM) / WIDTH;
     for (uint pass = 0u; pass < PASSES; ++pass)

@@ -1,9 +1,9 @@
 #version 450
-// Self attention of a step over a part of one head's cache, where no binding holds the caches of a sentence's slots. A
-// running softmax as in attention.comp, over those keys of a row that lie in the part. Parts follow one another; the
-// softmax of each row goes on in `running`: the weighted sum of the values, then maximum and sum of the weights.
-// Slot by slot, chunks of positions are summed up: parts are made of whole chunks, so that the order of the sums does
-// not depend on where they are cut. Macros: VEC, BIAS, as in attention.comp.
+// Self attention of a step over a part of one head's cache, for caches too large for one binding. Uses a running
+// softmax as in attention.comp over those keys of a row that lie in the part. Parts run in order, and `running` carries
+// each row's softmax from one to the next: the weighted sum of the values, then maximum and sum of the weights. Chunks
+// of positions are summed slot by slot: parts consist of whole chunks, so that the order of the sums does not depend on
+// where the parts are cut. Macros: VEC, BIAS, as in attention.comp.
 #extension GL_GOOGLE_include_directive : enable
 #define USE_STEP
 #include "common.glsl"
@@ -27,15 +27,15 @@ layout(push_constant) uniform P {
   uint head;
   uint slots, positions;         // strides of kv
   uint cell_begin, cell_end;     // in the bound part; cell = slot * positions + position
-  uint kv_begin;                 // number of kv at which the bound part begins
+  uint kv_begin;                 // where the bound part begins, in numbers of kv
   uint running_begin;            // word of row 0
-  uint ld, running_ld;           // words from row to row
+  uint ld, running_ld;           // row strides in words
   float scale;
-  int bias_low;                  // the first distance (key - query) of the table, and how many follow
+  int bias_low;                  // the table's first distance (key - query), and how many follow
   uint bias_last;
-  uint bias_column;              // BIAS_ROWS: of q
+  uint bias_column;              // BIAS_ROWS: column of q
   uint lineage_slots, lineage_positions;
-  uint beams;                    // slots of a place
+  uint beams;                    // slots per place
   uint chunk;                    // positions at a time, at most CHUNK
 } p;
 
@@ -45,15 +45,15 @@ layout(push_constant) uniform P {
 
 const uint CHUNK = 128u;
 const uint ELSEWHERE = 0xffffffffu;
-const float NOTHING = -2e30;  // below what is masked
+const float NOTHING = -2e30;  // below any masked score
 shared float score[CHUNK];
-shared uint found[CHUNK];  // of each key in kv; ELSEWHERE: in another slot
+shared uint found[CHUNK];  // index of each key in kv; ELSEWHERE: in another slot
 shared float lane_top[128];
-shared float before[2];    // maximum and sum of the parts before
+shared float before[2];    // maximum and sum of the preceding parts
 
 const uint PARTS = HEAD_DIM / WIDTH;
 const bool TWO_COLUMNS = LOCAL < PARTS;
-const uint LAST = (HEAD_DIM + 3u) / 4u * 4u / WIDTH;  // of a row of `running`: where maximum and sum are
+const uint LAST = (HEAD_DIM + 3u) / 4u * 4u / WIDTH;  // where maximum and sum are in a row of `running`
 
 void main() {
   uint row = group_index(), lane = gl_LocalInvocationID.x;
@@ -63,10 +63,10 @@ void main() {
       lineage_word(lineage_parity(step), LINEAGE_ANCESTRY, slot, 0u, p.lineage_slots, p.lineage_positions);
   uint place = slot / p.beams * p.beams;  // the first slot of its sentence
   if (p.cell_end <= place * p.positions || p.cell_begin >= (place + p.beams) * p.positions) return;
-  bool opens = p.cell_begin <= place * p.positions;  // no part before has keys of this sentence
+  bool opens = p.cell_begin <= place * p.positions;  // no earlier part has keys of this sentence
 
   uint at_row = (p.running_begin + row * p.running_ld) / WIDTH;
-  T acc = T(0.0), more = T(0.0);  // `more`: where a lane has two of the head's columns
+  T acc = T(0.0), more = T(0.0);  // `more`: for lanes that hold two of the head's columns
   if (lane == 0u) {
     before[0] = MASKED;
     before[1] = 0.0;
@@ -94,7 +94,7 @@ void main() {
       uint cell = part_slot * p.positions + base;
       if (cell < p.cell_begin || cell >= p.cell_end) continue;
       uint n = min(p.chunk, end - base);
-      barrier();  // lane_top, found and score were read
+      barrier();  // all have read lane_top, found and score
       float mine = NOTHING;
       for (uint j = lane; j < n; j += LOCAL) {
         uint holder = base + j == step ? slot : lineage[ancestry + base + j];
@@ -119,16 +119,16 @@ void main() {
       barrier();
       float highest = NOTHING;
       for (uint l = 0u; l < min(LOCAL, n); ++l) highest = max(highest, lane_top[l]);
-      if (highest == NOTHING) continue;  // no key of the row is here
+      if (highest == NOTHING) continue;  // the row has no key here
       float now = max(top, highest), shrink = exp(top - now);
       top = now;
       for (uint j = lane; j < n; j += LOCAL)
         if (found[j] != ELSEWHERE) score[j] = exp(score[j] - now);
       barrier();
-      // A chunk is summed up by itself, as in attention.comp.
+      // Each chunk is summed separately, as in attention.comp.
       float chunk_sum = 0.0;
       T chunk_acc = T(0.0), chunk_more = T(0.0);
-      // Lanes without a column read one that is there and drop what comes of it.
+      // Lanes without a column read a valid one and drop the result.
       uint column = PARTS + min(lane, PARTS - 1u);
       uint second = PARTS + min(lane + LOCAL, PARTS - 1u);
       for (uint j = 0u; j < n; ++j) {

@@ -1,7 +1,7 @@
 #version 450
-// What attention_part.comp has summed up over all parts, or attention.comp over each chunk of the keys, divided by the sum of the
-// weights: the context. A workgroup takes a row and head; chunks are put together in their order, as attention.comp does it with
-// all of them. Macros: VEC (head size a multiple of 4).
+// Divides the sums that attention_part.comp made over all parts, or attention.comp over each chunk of the keys, by the
+// sum of the weights: the result is the context. A workgroup takes one row and head; chunks are combined in order, as
+// attention.comp does when it has all of them. Macros: VEC (head size a multiple of 4).
 #extension GL_GOOGLE_include_directive : enable
 #define USE_STEP
 #include "common.glsl"
@@ -21,7 +21,7 @@ layout(push_constant) uniform P {
   uint heads, head_begin;  // of the slice
   uint rows;
   uint running_begin;      // words: where row 0 of head 0 would begin (may wrap)
-  uint running_ld, out_ld; // words from chunk to chunk, from row to row
+  uint running_ld, out_ld; // words from chunk to chunk, and from row to row
   uint chunks;
 } p;
 
@@ -56,7 +56,7 @@ void main() {
     context[to + i] = acc * (sum > 0.0 ? 1.0 / sum : 0.0);
   }
 #ifndef VEC
-  // The padding behind the last head.
+  // The padding after the last head.
   if (head + 1u == p.all_heads && lane < p.out_ld - p.all_heads * HEAD_DIM) context[to + HEAD_DIM + lane] = 0.0;
 #endif
 }

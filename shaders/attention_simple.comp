@@ -1,7 +1,7 @@
 #version 450
-// Attention as plain as it can be, for compilers that do not get attention.comp right: a workgroup takes one query of one
-// head, each of its lanes goes over all keys for its own columns, and nothing is shared. Keys are summed in chunks as
-// there. Macros: as there.
+// Attention in its simplest form, for compilers that miscompile attention.comp: a workgroup takes one query of one
+// head, each lane visits all keys for its own columns, and nothing is shared. Keys are summed in chunks and macros are
+// as in attention.comp.
 #extension GL_GOOGLE_include_directive : enable
 #define SIMPLE
 #include "attention_operands.glsl"
@@ -27,7 +27,7 @@ void main() {
 #ifdef WEIGHTS
   uint wi = p.weights_begin + ((slot * p.all_heads + head) * p.queries + first + one) * p.weights_ld;
 #endif
-  // Lanes without a column read one that is there and drop what comes of it.
+  // Lanes without a column read a valid one and drop the result.
   uint column = PARTS + min(lane, PARTS - 1u), second = PARTS + min(lane + LOCAL, PARTS - 1u);
   float top = MASKED, sum = 0.0;
   T acc = T(0.0), more = T(0.0);
@@ -35,7 +35,7 @@ void main() {
     uint stop = min(base + CHUNK, to);
     float now = top, chunk_sum = 0.0;
     T chunk_acc = T(0.0), chunk_more = T(0.0);
-    // First the greatest score, then the sums.
+    // The first turn finds the greatest score, the second sums.
     for (uint turn = 0u; turn < 2u; ++turn)
       for (uint j = base; j < stop; ++j) {
 #if defined(STEP) && !defined(CROSS)
@@ -47,7 +47,7 @@ void main() {
         uint at = kv_at(head, slot, j);
 #endif
         float score = 0.0;
-        // By four, for llvmpipe counts the turns of all loops (docs/adding-an-op.md).
+        // Steps of four, because llvmpipe limits the total iterations of all loops (docs/adding-an-op.md).
         [[dont_unroll]] for (uint d = 0u; d < PARTS; d += 4u) {
           score += product(q[q_at + d], kv_load(at + d));
           if (d + 1u < PARTS) score += product(q[q_at + d + 1u], kv_load(at + d + 1u));
@@ -68,7 +68,7 @@ void main() {
 #endif
 #ifdef WINDOW
         if (p.global_queries == 0u) {
-          // A listed key within the window counts there.
+          // A listed key inside the window counts as part of the window.
           bool far = uint(abs(int(own_query) - int(key))) > p.window;
           if (far != (j < listed) || key < begin || key >= end) score = MASKED;
         }
@@ -93,12 +93,12 @@ void main() {
     acc = acc * shrink + chunk_acc;
     if (TWO_COLUMNS) more = more * shrink + chunk_more;
   }
-  float inv = sum > 0.0 ? 1.0 / sum : 0.0;  // no key at all: zeros
+  float inv = sum > 0.0 ? 1.0 / sum : 0.0;  // no keys at all give zeros
   uint at = (p.out_begin + out_row * p.out_ld + head * HEAD_DIM) / WIDTH;
   if (lane < PARTS) context[at + lane] = acc * inv;
   if (TWO_COLUMNS && lane + LOCAL < PARTS) context[at + lane + LOCAL] = more * inv;
 #ifndef VEC
-  // The padding behind the last head.
+  // The padding after the last head.
   if (head + 1u == p.all_heads && lane < p.out_ld - p.all_heads * HEAD_DIM) context[at + HEAD_DIM + lane] = 0.0;
 #endif
 #ifdef WEIGHTS

@@ -1,8 +1,9 @@
 #version 450
-// One step of beam search, one workgroup a sentence: picks the best K continuations of its beams, keeps the finished
-// ones, moves the unfinished ones on, decides whether the search has ended. Picking is parallel like in top_k; the rules
-// run in one invocation (K is small); the lineage is copied by all. DRAW: candidates were drawn; they are picked by key, the
-// rules go by their scores. SIMPLE: one invocation does it all, for compilers that do not get the many right.
+// One step of beam search, one workgroup per sentence: picks the best K continuations of its beams, keeps the finished
+// ones, moves the unfinished ones on, and decides whether the search has ended. Picking is parallel as in top_k; one
+// invocation applies the rules (K is small); all copy the lineage. DRAW: candidates were drawn; they are picked by key,
+// but the rules use their scores. SIMPLE: one invocation does everything, for compilers that get the parallel version
+// wrong.
 #extension GL_GOOGLE_include_directive : enable
 #define USE_STEP
 #include "common.glsl"
@@ -24,7 +25,7 @@ layout(std430, set = 0, binding = 1) coherent buffer Searches { uint searches[];
 layout(push_constant) uniform P {
   uint groups;
   uint slots, positions, beams;
-  uint k, slices, ld;  // candidates a slice; slices a row; candidates a row
+  uint k, slices, ld;  // candidates per slice; slices per row; candidates per row
   uint log_rows, ticks;  // of the log; ticks: a power of two
 } p;
 
@@ -39,18 +40,18 @@ shared float part_score[8];
 shared uint part_beam[8];
 shared uint part_id[8];
 #endif
-shared uint next_from[MAX_BEAMS];    // picks that run on
+shared uint next_from[MAX_BEAMS];    // picks that keep running
 shared float next_score[MAX_BEAMS];  // and their running scores
-shared uint notes[2];                // of the first two rows
-shared uint failed;                  // a score is no number
-// The sentence's record while it is worked on. From the buffer it is read once, and written back at the end.
+shared uint notes[2];                // notes of the first two rows
+shared uint failed;                  // some score is not a number
+// The sentence's record while it is worked on; read from the buffer once and written back at the end.
 shared uint search[SEARCH_LARGEST];
 uint param(uint i) { return search[i]; }
 float param_float(uint i) { return uintBitsToFloat(search[i]); }
 #include "bookkeeping.glsl"
 #ifdef DRAW
 const float TAKEN = -3e38;
-shared float run_score[MAX_CANDIDATES];  // of picks, should they run on
+shared float run_score[MAX_CANDIDATES];  // scores the picks would have if they kept running
 #endif
 
 struct Candidate {
@@ -66,15 +67,15 @@ bool ranks_before(Candidate a, Candidate b) {
 
 uint first_row, first_slot, t;
 
-// A key or score of a list, added to what its beam has.
+// Adds a listed key or score to its beam's running score.
 float sum_of(float running, uint score) {
   float s = uintBitsToFloat(score);
   return forbidden(s) || forbidden(running) ? MASKED : unless_forbidden(running + s);
 }
 
-// The place in a list from which on candidates may rank below `last`. Sums do not rise along a list; forbidden ones come
-// in the order of ids. By steps that double and then halve, for a scan from the start, once per candidate, would be
-// quadratic: more than the 65,535 loop iterations that llvmpipe grants an invocation.
+// The first index of a list from which candidates may rank below `last`. Sums do not rise along a list; forbidden
+// candidates are ordered by id. Uses galloping search: scanning from the start for every candidate would be quadratic
+// and exceed the 65,535 loop iterations that llvmpipe grants an invocation.
 uint first_open(uint base, float running, uint beam, Candidate last) {
   uint begin = 0u;
   for (uint stride = 1u; stride > 0u;) {
@@ -92,8 +93,8 @@ uint first_open(uint base, float running, uint beam, Candidate last) {
   return begin;
 }
 
-// The best continuation of the invocation's lists (one per beam and slice, in order of score) that ranks below `last`;
-// all do if that is none.
+// The best continuation in the invocation's lists (one per beam and slice, in order of score) that ranks below `last`;
+// every candidate does if `last` is none.
 Candidate next_best(Candidate last) {
   Candidate best = Candidate(MASKED, 0u, NO_ID);
   for (uint list = gl_LocalInvocationIndex; list < p.beams * p.slices; list += LOCAL) {
@@ -102,9 +103,9 @@ Candidate next_best(Candidate last) {
     bool found = false;
     for (uint i = last.id == NO_ID ? 0u : first_open(base, running, beam, last); i < p.k; ++i) {
       uint id = candidates[base + i].y;
-      if (id == NO_ID) break;  // only at the end of a list
+      if (id == NO_ID) break;  // only occurs at the end of a list
       float score = sum_of(running, candidates[base + i].x);
-      // The sums do not rise along a list, but rounding makes equal ones, whose ids may come in any order.
+      // The sums do not rise along a list, but rounding can make them equal, and then ids may come in any order.
       if (found && score < level) break;
       Candidate here = Candidate(score, beam, id);
       if (last.id != NO_ID && !ranks_before(last, here)) continue;
@@ -118,7 +119,7 @@ Candidate next_best(Candidate last) {
 }
 
 #ifdef DRAW
-// The score of a candidate, found by its key.
+// Looks up a candidate's score by its key.
 uint value_of(uint beam, uint id, float key, float running) {
   for (uint slice = 0u; slice < p.slices; ++slice) {
     uint base = (first_row + beam) * p.ld + slice * p.k;
@@ -132,7 +133,7 @@ uint value_of(uint beam, uint id, float key, float running) {
 #endif
 
 #ifdef SIMPLE
-// The best, then the best behind it: as long as there is any.
+// Picks the best, then the best below it, until none is left.
 void pick_in_order() {
   Candidate last = Candidate(MASKED, 0u, NO_ID);
   for (uint round = 0u; round < p.k; ++round) {
@@ -146,7 +147,7 @@ void pick_in_order() {
 void pick_in_order() {
   uint lane = gl_LocalInvocationIndex;
   Candidate own = Candidate(MASKED, 0u, NO_ID);
-  bool picked = true;  // its own candidate is: the next one is its best, at first of all
+  bool picked = true;  // whether its own candidate was picked: then its next best is due (initially its best overall)
   for (uint round = 0u; round < p.k; ++round) {
     if (picked) {
       own = next_best(own);
@@ -185,7 +186,7 @@ void pick_in_order() {
 void pick() {
   pick_in_order();
 #ifdef DRAW
-  // From keys to scores: each pick is looked up again.
+  // Replaces keys by scores: each pick is looked up again.
   for (uint i = gl_LocalInvocationIndex; i < p.k; i += LOCAL) {
     if (pick_id[i] == NO_ID || forbidden(pick_score[i])) continue;
     uint beam = pick_beam[i];
@@ -198,7 +199,8 @@ void pick() {
 
 uint finished_entry(const uint i) { return search_finished_entry(p.beams, i); }
 
-// Puts pick `i` into the list of finished hypotheses if it is good enough; among equals the older stays in front.
+// Inserts pick `i` into the list of finished hypotheses if it is good enough; among equals the older one stays in
+// front.
 void finish(uint i, float score) {
   uint at = 0u;
   while (at < p.beams && uintBitsToFloat(search[finished_entry(at) + FINISHED_SCORE]) >= score) ++at;
@@ -214,10 +216,10 @@ void finish(uint i, float score) {
 }
 
 #ifdef DRAW
-// As below, but picks come in the order in which they were drawn.
+// As below, but picks stay in the order in which they were drawn.
 void choose_running(bool limit) {
   for (uint b = 0u; b < p.beams; ++b) {
-    // Where no score is greater than anything, as NaN is not, there is still a pick.
+    // If no score compares greater (NaN never does), there is still a pick.
     uint from = b;
     float score = 0.0;
     bool any = false;
@@ -236,7 +238,7 @@ void choose_running(bool limit) {
   for (uint b = 0u; b < p.beams; ++b) search[search_running(b)] = floatBitsToUint(next_score[b]);
 }
 #else
-// The best that run on: a hypothesis that has ended counts NO_SCORE less and so only fills up.
+// The best hypotheses that run on: an ended one is lowered by NO_SCORE and so only fills up the list.
 void choose_running(bool limit) {
   uint open = 0u, ended = 0u;
   for (uint b = 0u; b < p.beams; ++b) {
@@ -261,12 +263,12 @@ void decide() {
   choose_running(limit);
   bool all_ended = true;
   for (uint i = 0u; i < p.k; ++i) all_ended = all_ended && (limit || is_end(pick_id[i]));
-  // Only the first `beams` of the candidates may finish.
+  // Only the first `beams` candidates may finish.
   for (uint i = 0u; i < p.beams; ++i)
     if (!closed && (limit || is_end(pick_id[i])) && pick_id[i] != NO_ID && !forbidden(pick_score[i]))
       finish(i, pick_score[i] / divisor);
   uint finished = search[SEARCH_FINISHED];
-  // Can the best running one still become better than the worst finished one? (Places not taken yet count NO_SCORE.)
+  // Can the best running hypothesis still beat the worst finished one? (Free entries count as NO_SCORE.)
   float length = divisor;
   if (param(P_EARLY_STOPPING) == STOP_NEVER && penalty > 0.0)
     length = length_divisor(max(param(P_MAX_LENGTH), param(P_PREFIX) + 1u) - param(P_PREFIX), penalty);
@@ -280,7 +282,7 @@ void decide() {
   notes[1] = finished == 0u ? 0u : 1u + row_word_of(search[found + FINISHED_BEAM], search[found + FINISHED_POSITION]);
 }
 
-// The sentence ends without a result; what its rows log means nothing.
+// Ends the sentence without a result; what its rows log is meaningless.
 void give_up() {
   pick_beam[0] = 0u;
   pick_id[0] = NO_ID;
@@ -301,7 +303,7 @@ void log_beam(uint beam, uint token, uint parent) {
   for (uint w = 0u; w < FINISHED_WORDS; ++w) log_words[entry + LOG_FINISHED + w] = search[from + w];
 }
 
-// The lists are in order, so that their first candidate tells.
+// The lists are sorted, so checking their first candidates is enough.
 void look_for_failure() {
   for (uint list = gl_LocalInvocationIndex; list < p.beams * p.slices; list += LOCAL) {
     uint first = (first_row + list / p.slices) * p.ld + list % p.slices * p.k;
@@ -345,7 +347,7 @@ void main() {
 #ifdef SIMPLE
   for (uint beam = 0u; beam < p.beams; ++beam)
 #else
-  const uint beam = lane;  // MAX_BEAMS is no more than LOCAL
+  const uint beam = lane;  // MAX_BEAMS does not exceed LOCAL
   if (beam < p.beams)
 #endif
   {

@@ -1,14 +1,14 @@
 #version 450
-// Stored values to 32-bit floats; each workgroup moves EACH * LOCAL neighbours.
+// Converts stored values to 32-bit floats; each workgroup converts EACH * LOCAL neighbours.
 #extension GL_GOOGLE_include_directive : enable
 #include "common.glsl"
 #include "stored.glsl"
 layout(local_size_x_id = 0) in;
 layout(constant_id = 0) const uint LOCAL = 32;
-layout(constant_id = 1) const uint EACH = 8;    // elements an invocation
+layout(constant_id = 1) const uint EACH = 8;    // elements per invocation
 layout(constant_id = 2) const uint FORMAT = 0;  // StoredFormat
 layout(std430, set = 0, binding = 0) readonly buffer Raw { uint raw[]; };
-layout(std430, set = 0, binding = 1) writeonly buffer Y { uint y[]; };  // bits of floats
+layout(std430, set = 0, binding = 1) writeonly buffer Y { uint y[]; };  // float bits
 layout(push_constant) uniform P {
   uint groups;
   uint elements;

@@ -1,13 +1,13 @@
 #version 450
-// y = x, words of any type; rows may be further apart in y, which gets zeros behind its columns.
+// y = x, for words of any type; rows may be further apart in y, whose extra columns become zero.
 #extension GL_GOOGLE_include_directive : enable
 #include "common.glsl"
 layout(std430, set = 0, binding = 0) readonly buffer X { uint x[]; };
 layout(std430, set = 0, binding = 1) writeonly buffer Y { uint y[]; };
 layout(push_constant) uniform P {
   uint groups;
-  uint per_line, line;       // groups and words of y a line
-  uint first;                // column of y at which line 0 begins
+  uint per_line, line;       // groups and words of y per line
+  uint first;                // column of y where line 0 begins
   uint cols, x_ld, y_ld;
   uint x_begin, y_begin;     // words: where line 0 begins
 } p;

@@ -1,6 +1,6 @@
 #version 450
-// ADD: x += y in place; GATE: y = act(x) * the other half of x's line; POWER: y = the sum of the squares of both; else
-// y = scale * act(x). Elements are vec4.
+// ADD: x += y in place; GATE: y = act(x) * the other half of x's line; POWER: y = the sum of the squares of both;
+// otherwise y = scale * act(x). Elements are vec4s.
 #extension GL_GOOGLE_include_directive : enable
 #include "common.glsl"
 #include "activation.glsl"
@@ -16,10 +16,10 @@ layout(std430, set = 0, binding = 1) writeonly buffer Y { vec4 y[]; };
 #endif
 layout(push_constant) uniform P {
   uint groups;
-  uint per_line, line;    // groups and vec4 a line
+  uint per_line, line;    // groups and vec4s per line
   uint x_begin, y_begin;  // vec4
 #if defined(GATE) || defined(POWER)
-  uint x_line;            // vec4 from line to line of x; its other half begins after `line`
+  uint x_line;            // vec4s from line to line of x; its other half begins after `line`
 #elif !defined(ADD)
   float scale;
 #endif

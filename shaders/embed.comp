@@ -1,7 +1,7 @@
 #version 450
-// x[r] = scale * table[id] + positions[position]; one workgroup a row. The table is packed like a matrix with a column
-// per word, so a word's vector is gathered from one panel. -DSTEP: ids and positions of a decoding step; -DSPANS: rows of
-// an encode pass.
+// x[r] = scale * table[id] + positions[position]; one workgroup per row. The table is packed like a matrix with one
+// column per word, so a word's vector is gathered from one panel. -DSTEP: ids and positions of a decoding step;
+// -DSPANS: rows of an encode pass.
 #extension GL_GOOGLE_include_directive : enable
 #ifdef STEP
 #define USE_STEP
@@ -18,18 +18,18 @@ layout(std430, set = 0, binding = 1) readonly buffer Table { uint table[]; };
 layout(std430, set = 0, binding = 2) writeonly buffer X { float x[]; };
 layout(std430, set = 0, binding = 3) readonly buffer Positions { float positions[]; };
 layout(constant_id = 0) const uint LOCAL = 32;
-layout(constant_id = 1) const uint W_FORMAT = 0;  // of the table
+layout(constant_id = 1) const uint W_FORMAT = 0;  // format of the table
 layout(push_constant) uniform P {
   uint groups;
   uint d, ld;
-  uint first_id, end_id;       // ids whose panels are bound here; others are left to other dispatches
+  uint first_id, end_id;       // ids whose panels are bound here; other dispatches handle the rest
   uint vocabulary;
-  uint panel;                  // words of a panel
+  uint panel;                  // words per panel
   uint ids_begin, x_begin;     // elements
   uint first_row, rows_per_slot, position_offset;
-  uint position_ld, positions_begin;  // words: from row to row; where the bound rows begin
-  uint position_begin, position_end;  // rows of the table that are bound; others are left to other dispatches
-  uint position_rows;               // that there are; 0: none
+  uint position_ld, positions_begin;  // words: row stride; where the bound rows begin
+  uint position_begin, position_end;  // rows of the table that are bound; other dispatches handle the rest
+  uint position_rows;               // rows that exist; 0: none
   uint lineage_slots, lineage_positions;
   uint uncounted_id;
   float scale;
@@ -58,11 +58,11 @@ void main() {
 #endif
   uint id = ids[p.ids_begin + row];
 #endif
-  // The first slice also takes the ids that are no word: they give zeros.
+  // The first slice also takes ids outside the vocabulary, which give zeros.
   bool known = id < p.vocabulary;
   if (known ? id < p.first_id || id >= p.end_id : p.first_id != 0u) return;
   uint word = packed_element(id - p.first_id, 0u, p.panel);
-  // The id that is not counted has the row before all others.
+  // The uncounted id uses the row before all others.
 #ifndef STEP
   uint before = 0u;
   if (p.uncounted_id != 0xffffffffu)
@@ -70,7 +70,7 @@ void main() {
   position -= before;
 #endif
   uint place = id == p.uncounted_id ? p.position_offset - 1u : position + p.position_offset;
-  // The first slice also takes the places beyond the table: they add nothing.
+  // The first slice also takes places beyond the table, which add nothing.
   if (place < p.position_rows ? place < p.position_begin || place >= p.position_end : p.position_begin != 0u) return;
   uint at = p.positions_begin + (place - p.position_begin) * p.position_ld;
   bool placed = place < p.position_rows;

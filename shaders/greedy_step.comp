@@ -1,6 +1,6 @@
 #version 450
-// Greedy bookkeeping, one invocation a row: joins the slices' maxima, adds the log-probability of the chosen id to the
-// running score, and writes search state, lineage and log. DRAW: joins drawn ids by their keys.
+// Greedy bookkeeping, one invocation per row: joins the slices' maxima, adds the log-probability of the chosen id to
+// the running score, and writes search state, lineage and log. DRAW: joins drawn ids by their keys.
 #extension GL_GOOGLE_include_directive : enable
 #define USE_STEP
 #include "common.glsl"
@@ -15,15 +15,15 @@ layout(push_constant) uniform P {
   uint slices, ld4;
   uint log_rows, ticks;  // of the log; ticks: a power of two
 } p;
-uint base;  // of the sentence in `search`
+uint base;  // where the sentence begins in `search`
 uint param(uint i) { return search[base + i]; }
 #include "bookkeeping.glsl"
 
-// What the slices' maxima come to.
+// The joined result of all slices.
 struct Chosen {
   uint id;
   float log_probability;
-  bool failed;  // a score is no number
+  bool failed;  // some score is not a number
 };
 
 #ifdef DRAW
@@ -71,7 +71,7 @@ void main() {
   uint entry = log_entry_of(row);
   float running = uintBitsToFloat(search[base + search_running(0u)]);
   Chosen chosen = choose(row);
-  // Drivers differ in what they take for the best of what is no number.
+  // Drivers disagree on the best of values that are not numbers.
   uint token = chosen.failed || chosen.id == NO_ID ? param(P_PAD) : chosen.id, note = 0u;
   running = forbidden(chosen.log_probability) || forbidden(running) ? MASKED : running + chosen.log_probability;
   if (chosen.failed) {

@@ -1,6 +1,7 @@
 #version 450
-// y = (x - mean) / deviation * weight + bias, mean and deviation over all numbers of a sentence. Three dispatches: sums of
-// each row, one workgroup a row; of them those of each sentence, one workgroup a sentence; y, one workgroup a row.
+// y = (x - mean) / deviation * weight + bias, with mean and deviation over all numbers of a sentence. Three dispatches:
+// sums per row, one workgroup per row; sums per sentence from these, one workgroup per sentence; y, one workgroup per
+// row.
 #extension GL_GOOGLE_include_directive : enable
 #define USE_SPANS
 #include "common.glsl"
@@ -11,12 +12,12 @@ layout(constant_id = 1) const uint STAGE = 0;
 layout(std430, set = 0, binding = 0) readonly buffer X { vec4 x[]; };
 layout(std430, set = 0, binding = 1) readonly buffer W { vec4 w[]; };  // weight, then bias
 layout(std430, set = 0, binding = 2) writeonly buffer Y { vec4 y[]; };
-// By row: mean, and the sum of the squared distances from it. Behind them, by sentence: mean, and 1 / deviation.
+// Per row: mean and sum of squared distances from it. Then per sentence: mean and 1 / deviation.
 layout(std430, set = 0, binding = 3) buffer M { vec2 moments[]; };
 layout(push_constant) uniform P {
   uint groups;
-  uint first_row, rows;     // rows: that there are
-  uint cols, ld4;           // columns; vec4 a row
+  uint first_row, rows;     // rows: the total number
+  uint cols, ld4;           // columns; vec4s per row
   uint x_begin, y_begin;    // vec4
   float epsilon;
 } p;
@@ -41,12 +42,12 @@ void main() {
   if (group >= p.groups) return;
   uint l = gl_LocalInvocationIndex, row = p.first_row + group, begin = p.x_begin + group * p.ld4;
   if (STAGE == 0u) {
-    // The padding of x is zero, so whole vectors may be summed.
+    // The padding of x is zero, so whole vectors can be summed.
     vec4 s = vec4(0.0), q = vec4(0.0);
     for (uint i = l; i < p.ld4; i += LOCAL) s += x[begin + i];
     float mean = total(s.x + s.y + s.z + s.w) / float(p.cols);
     for (uint i = l; i < p.ld4; i += LOCAL) {
-      // Columns beyond the end do not count.
+      // Columns past the end do not count.
       vec4 d = mix(vec4(0.0), x[begin + i] - mean, lessThan(uvec4(4u * i) + uvec4(0, 1, 2, 3), uvec4(p.cols)));
       q += d * d;
     }
@@ -56,7 +57,7 @@ void main() {
     uvec4 span = spans[group];
     uint n = span[SPAN_IDS];
     if (n == 0u) return;
-    // Measured from the first row, so that equal ones have exactly no deviation.
+    // Relative to the first row, so that equal rows have a deviation of exactly zero.
     float first = moments[span[SPAN_ROW]].x, s = 0.0, q = 0.0;
     for (uint i = l; i < n; i += LOCAL) s += moments[span[SPAN_ROW] + i].x - first;
     float mean = total(s) / float(n);

@@ -1,5 +1,5 @@
 #version 450
-// y = (x - mean) / sqrt(variance + epsilon) * weight + bias; one workgroup a row, sums in shared memory.
+// y = (x - mean) / sqrt(variance + epsilon) * weight + bias; one workgroup per row, sums in shared memory.
 #extension GL_GOOGLE_include_directive : enable
 #include "common.glsl"
 #include "deviation.glsl"
@@ -10,7 +10,7 @@ layout(std430, set = 0, binding = 1) readonly buffer W { vec4 w[]; };  // weight
 layout(std430, set = 0, binding = 2) writeonly buffer Y { vec4 y[]; };
 layout(push_constant) uniform P {
   uint groups;
-  uint cols, ld4;           // columns; vec4 a row
+  uint cols, ld4;           // columns; vec4s per row
   uint x_begin, y_begin;    // vec4
   float epsilon;
 } p;
@@ -34,7 +34,7 @@ void main() {
   uint row = group_index();
   if (row >= p.groups) return;
   uint l = gl_LocalInvocationIndex, begin = p.x_begin + row * p.ld4;
-  // The padding of x is zero, so whole vectors may be summed.
+  // The padding of x is zero, so whole vectors can be summed.
 #ifdef RMS
   vec4 q = vec4(0.0);
   for (uint i = l; i < p.ld4; i += LOCAL) q += x[begin + i] * x[begin + i];

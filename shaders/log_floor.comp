@@ -1,5 +1,5 @@
 #version 450
-// y = scale * log(max(x, floor, floor of the row)) + offset; lines are rows, padding becomes zero.
+// y = scale * log(max(x, floor, floor of the row)) + offset; lines are rows, and padding becomes zero.
 #extension GL_GOOGLE_include_directive : enable
 #include "common.glsl"
 layout(std430, set = 0, binding = 0) readonly buffer X { vec4 x[]; };
@@ -7,7 +7,7 @@ layout(std430, set = 0, binding = 1) readonly buffer F { float floors[]; };
 layout(std430, set = 0, binding = 2) writeonly buffer Y { vec4 y[]; };
 layout(push_constant) uniform P {
   uint groups;
-  uint per_line, line;            // groups and vec4 a row
+  uint per_line, line;            // groups and vec4s per row
   uint cols;
   uint x_begin, y_begin;          // vec4
   uint f_begin;                   // words

@@ -1,6 +1,7 @@
 #version 450
-// Log-softmax of rows in place. Stage 0: maximum and sum of exponentials per row and slice of the columns; stage 1: joins
-// the slices of its row and applies them. One workgroup a slice, so that few rows of a large vocabulary fill a device.
+// Log-softmax of rows in place. Stage 0: maximum and sum of exponentials per row and slice of the columns; stage 1:
+// joins the slices of its row and applies the result. One workgroup per slice, so that a few rows of a large vocabulary
+// fill a device.
 #extension GL_GOOGLE_include_directive : enable
 #define USE_STEP
 #include "common.glsl"
@@ -17,9 +18,9 @@ layout(std430, set = 0, binding = 1) readonly buffer Partials { vec2 partials[];
 #endif
 layout(push_constant) uniform P {
   uint groups;
-  uint columns, ld4;        // columns; vec4 a row
-  uint slice4, slices;      // vec4 a slice; slices a row
-  uint x_begin4, out_begin, out_ld;  // vec4; pairs; pairs a row
+  uint columns, ld4;        // columns; vec4s per row
+  uint slice4, slices;      // vec4s per slice; slices per row
+  uint x_begin4, out_begin, out_ld;  // vec4s; pairs; pairs per row
   uint first_row;
 } p;
 #include "slices.glsl"

@@ -1,11 +1,11 @@
 #version 450
-// Matrix product of a weight in fp16 with cooperative matrices: a workgroup of four subgroups computes 64 rows by 64
-// columns, each subgroup 32 by 32, or 32 rows by 32 columns, of which each subgroup sums a quarter of the depth, a slice of
-// the depth at a time. Sums are fp32.
-// x stays fp32: a row is scaled by a power of two so that no element leaves fp16, and each element is the sum of two
-// halves, high and low, both of which are multiplied. What is lost is at most 2^-20 of an element, or 2^-38 of the row's
-// largest.
-// Debian 12's glslang does not know the extension: what it compiles to lies in prebuilt/ (scripts/prebuild-shaders).
+// Matrix product with an fp16 weight by cooperative matrices: a workgroup of four subgroups computes either 64 rows by
+// 64 columns, each subgroup 32 by 32, or 32 rows by 32 columns, where each subgroup sums a quarter of the depth; both
+// proceed a slice of the depth at a time. Sums are fp32.
+// x stays fp32: each row is scaled by a power of two so that no element overflows fp16, and each element is split into
+// two halves, high and low, both of which are multiplied. The error is at most 2^-20 of an element, or 2^-38 of the
+// row's largest.
+// Debian 12's glslang does not know the extension: the compiled form lies in prebuilt/ (scripts/prebuild-shaders).
 #extension GL_GOOGLE_include_directive : enable
 #extension GL_EXT_shader_explicit_arithmetic_types_float16 : enable
 #extension GL_KHR_shader_subgroup_basic : enable
@@ -17,43 +17,46 @@
 #include "common.glsl"
 #include "matmul.glsl"
 
-// The shape of the device's matrices: rows and columns of a sum, and their depth; 8 or 16 each.
+// The shape of the device's matrices: rows and columns of a sum, and depth; 8 or 16 each.
 layout(constant_id = 5) const uint M = 16;
 layout(constant_id = 6) const uint N = 16;
 layout(constant_id = 7) const uint K = 16;
 
-// ROWS:VALUE in table.inc: 32 or 64. What follows from it becomes plain numbers as well (src/ops/core/shader_code.cpp).
+// ROWS:VALUE in table.inc: 32 or 64. Expressions derived from it are folded to plain numbers too
+// (src/ops/core/shader_code.cpp).
 layout(constant_id = 31) const uint ROWS = 64;
 const bool SMALL = ROWS == 32u;              // for grids that do not fill a device
-const uint COLUMNS = ROWS;                   // rows and columns of a workgroup
-const uint OWN = 32u;                        // rows and columns of a subgroup
-const uint MOST = OWN / 8u;                  // matrices along either of them, at most
-const uint GROUPS = COLUMNS / 4u;            // column groups of a workgroup
-const uint OWN_GROUPS = OWN / 4u;            // and of a subgroup
+const uint COLUMNS = ROWS;                   // rows and columns per workgroup
+const uint OWN = 32u;                        // rows and columns per subgroup
+const uint MOST = OWN / 8u;                  // maximum number of matrices along either
+const uint GROUPS = COLUMNS / 4u;            // column groups per workgroup
+const uint OWN_GROUPS = OWN / 4u;            // column groups per subgroup
 const uint PARTS = SMALL ? 4u : 1u;          // subgroups that share the depth
-const uint OWN_DEPTH = 32u;                  // of a slice, of a subgroup
+const uint OWN_DEPTH = 32u;                  // depth of a slice per subgroup
 const uint DEPTH = OWN_DEPTH * PARTS, DEPTH4 = DEPTH / 4u;
-const uint PAIRS = DEPTH / 2u;               // halves lie in pairs, two depths of a row or a column
-const uint STRIDE = PAIRS + 4u;              // 16 bytes more, as matrices are aligned: other banks for rows side by side
-const uint SUM_ROWS = 16u;                   // of the largest M
+const uint PAIRS = DEPTH / 2u;               // halves are stored in pairs: two depths of a row or a column
+const uint STRIDE = PAIRS + 4u;              // 16 bytes of padding, the alignment of matrices: puts adjacent rows in
+                                             // different banks
+const uint SUM_ROWS = 16u;                   // rows of a sum with the largest M
 shared f16vec2 x_high[ROWS * STRIDE], x_low[ROWS * STRIDE];
 shared f16vec2 w_tile[COLUMNS * STRIDE];
-const uint SUMS = SMALL ? 2u : 4u;           // of subgroups, that are in shared memory at a time
+const uint SUMS = SMALL ? 2u : 4u;           // subgroups whose sums are in shared memory at a time
 shared float sums[SUMS * SUM_ROWS * OWN];
-shared uint row_top[ROWS];  // bits of the largest magnitude of a row
+shared uint row_top[ROWS];  // bits of the largest magnitude in a row
 
 #define X_MATRIX coopmat<float16_t, gl_ScopeSubgroup, M, K, gl_MatrixUseA>
 #define W_MATRIX coopmat<float16_t, gl_ScopeSubgroup, K, N, gl_MatrixUseB>
 #define SUM_MATRIX coopmat<float, gl_ScopeSubgroup, M, N, gl_MatrixUseAccumulator>
 
-// The power of two with which a row's elements come to less than 2^15, as the exponent of a float: a normal number, as
-// is the one with which they are themselves again.
+// The power of two that scales a row's elements below 2^15, as a float's exponent; both it and its inverse are normal
+// numbers.
 uint scale_exponent(const uint top) { return uint(clamp(268 - int(top >> 23), 13, 253)); }
 float power_of_two(const uint exponent) { return uintBitsToFloat(exponent << 23); }
 
 uint row_of_slice(const uint row) { return p.x_begin + min(row, p.rows - 1u) * p.x_ld4; }
 
-// Eight invocations a row, side by side, and so many loads of each of their rows under way: what follows waits for all.
+// Eight adjacent invocations per row, each with this many loads in flight per row: everything after waits for all of
+// them.
 const uint TOP_ROWS = SMALL ? 2u : 4u, TOP_LOADS = 4u;
 void find_row_tops(const uint l, const uint row) {
   for (uint r = l; r < ROWS; r += LOCAL) row_top[r] = 0u;
@@ -73,7 +76,7 @@ void find_row_tops(const uint l, const uint row) {
   barrier();
 }
 
-// What an invocation loads of a slice at a time: all of its share where a workgroup has 128 invocations.
+// Loads of an invocation from a slice at a time: its whole share where a workgroup has 128 invocations.
 const uint X_LOADS = SMALL ? 8u : 4u, W_LOADS = SMALL ? 4u : 2u;
 struct Loads {
   vec4 x[8];
@@ -81,7 +84,8 @@ struct Loads {
 };
 uint turns() { return max(1u, ROWS * DEPTH4 / X_LOADS / LOCAL); }
 
-// From vec4 k of the depth on. Beyond the end the last ones once more: no branch, behind which loads would wait.
+// Loads from vec4 k of the depth on. Past the end the last elements are loaded again: a branch would make the loads
+// wait.
 Loads load_slice(const uint l, const uint turn, const uint k, const uint row, const uint first) {
   Loads loads;
   [[unroll]] for (uint i = 0u; i < X_LOADS; ++i) {
@@ -97,19 +101,19 @@ Loads load_slice(const uint l, const uint turn, const uint k, const uint row, co
   return loads;
 }
 
-// A word of W is a pair as it is. Within the columns of a subgroup the first ones of all column groups come first, then
-// the second ones: so lanes side by side write to other banks, and a column group is still within the subgroup.
+// A word of W is already a pair. Within a subgroup's columns, the first columns of all column groups come first, then
+// the second ones, and so on: adjacent lanes write to different banks, and a column group stays within its subgroup.
 uint place_of_column(const uint group, const uint column) {
   return group / OWN_GROUPS * OWN + column * OWN_GROUPS + group % OWN_GROUPS;
 }
 
-// x beyond the end is zero, whatever W is there.
+// x is zero past the end, whatever W holds there.
 void store_slice(const uint l, const uint turn, const uint k, const Loads loads) {
   [[unroll]] for (uint i = 0u; i < X_LOADS; ++i) {
     uint t = l + (turn * X_LOADS + i) * LOCAL, r = t / DEPTH4, d = t % DEPTH4, at = r * STRIDE + 2u * d;
     if (r >= ROWS) break;  // there are more invocations than loads
     vec4 v = k + d < p.k4 ? loads.x[i] * power_of_two(scale_exponent(row_top[r])) : vec4(0.0);
-    // lavapipe takes a float that was made a half, and a float again, for the same one: cut off by its bits it is not.
+    // lavapipe folds a float-half-float round trip away; truncating by bits survives.
     vec4 cut = uintBitsToFloat(floatBitsToUint(v) & uvec4(0xffffe000u));
     f16vec4 high = f16vec4(cut), low = f16vec4(v - cut);
     x_high[at] = high.xy;
@@ -131,7 +135,7 @@ void store_sums(const SUM_MATRIX sum[MOST * MOST], const uint at) {
     coopMatStore(sum[j], sums, at + j * N, OWN, gl_CooperativeMatrixLayoutRowMajor);
 }
 
-// Of the last two subgroups, by the first two.
+// The first two subgroups add the parts of the last two.
 void take_parts(inout SUM_MATRIX sum[MOST * MOST], const uint at) {
   if (gl_SubgroupID >= 2u) store_sums(sum, at);
   barrier();
@@ -151,10 +155,10 @@ void main() {
   uint tile, block;
   place(group, tile, block);
   uint l = gl_LocalInvocationIndex, row = tile * ROWS, first = p.c_begin + block * GROUPS;
-  // Which rows, columns and depths of the tile are this subgroup's.
+  // This subgroup's rows, columns and depths of the tile.
   uint own_row = SMALL ? 0u : gl_SubgroupID / 2u * OWN, own_column = SMALL ? 0u : gl_SubgroupID % 2u * OWN;
   uint own_depth = SMALL ? gl_SubgroupID * OWN_DEPTH : 0u;
-  // The next slice is under way to registers while the present one is multiplied.
+  // The next slice is loaded into registers while the current one is multiplied.
   const bool AHEAD = turns() == 1u;
   Loads loads;
   if (AHEAD) loads = load_slice(l, 0u, 0u, row, first);
@@ -186,10 +190,10 @@ void main() {
         }
       }
     }
-    barrier();  // others may still read the slice
+    barrier();  // others may still be reading the slice
   }
-  // A matrix of rows at a time, in shared memory: what of a matrix an invocation holds is the driver's affair. Each
-  // subgroup finishes its own, or all of them one, the sums of all parts.
+  // Goes through shared memory one row of matrices at a time, since the driver decides which elements of a matrix an
+  // invocation holds. Each subgroup finishes its own sums, or (SMALL) all of them finish the one sum of all parts.
   uint lane = SMALL ? l : gl_SubgroupInvocationID, lanes = SMALL ? LOCAL : gl_SubgroupSize;
   uint own_sums = gl_SubgroupID % SUMS * SUM_ROWS * OWN, from = SMALL ? 0u : own_sums;
   uint c = first + own_column / 4u + lane % OWN_GROUPS;

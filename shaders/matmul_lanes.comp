@@ -1,6 +1,6 @@
 #version 450
-// Matrix product in registers whose workgroup is one subgroup: each lane loads another part of the rows of x, and the
-// lanes hand the parts around. Otherwise as matmul_rows.comp.
+// Matrix product in registers whose workgroup is one subgroup: each lane loads a different part of the rows of x, and
+// the lanes pass the parts around. Otherwise like matmul_rows.comp.
 #extension GL_GOOGLE_include_directive : enable
 #extension GL_KHR_shader_subgroup_basic : enable
 #extension GL_KHR_shader_subgroup_shuffle : enable
@@ -15,7 +15,7 @@ void main() {
   uint tile, block;
   place(group, tile, block);
   uint lane = gl_SubgroupInvocationID;
-  uint own = p.c_begin + block * LOCAL + lane, c = min(own, p.c_end - 1u);  // every lane stays: others need its part
+  uint own = p.c_begin + block * LOCAL + lane, c = min(own, p.c_end - 1u);  // no lane returns: others need its part
   uint row = tile * RM;
   uint wi = p.w_begin + packed_element4(c, 0u, p.panel4);
   uint xi[RM];

@@ -1,9 +1,9 @@
 #version 450
-// Matrix product in registers on CPU drivers, whose workgroup is one subgroup: an invocation takes a column group of each of
-// EACH panels that lie side by side, and RM rows. Each panel is a stream of reads of its own, where one alone leaves such a
-// processor waiting for memory; and of several rows a number of x that is read once serves as many columns. A lane loads one
-// row's part of x for all: one load of the subgroup, where llvmpipe tests and branches for each number that all lanes read.
-// Otherwise as matmul_rows.comp.
+// Matrix product in registers for CPU drivers, whose workgroup is one subgroup: an invocation takes one column group in
+// each of EACH adjacent panels, and RM rows. Each panel is a separate stream of reads, since a single stream leaves
+// such a processor waiting for memory; and with several rows, each number of x that is read serves that many more
+// columns. A lane loads one row's part of x for all: one load per subgroup, where llvmpipe would test and branch for
+// every number that all lanes read. Otherwise like matmul_rows.comp.
 #extension GL_GOOGLE_include_directive : enable
 #extension GL_KHR_shader_subgroup_basic : enable
 #extension GL_KHR_shader_subgroup_shuffle : enable
@@ -28,7 +28,7 @@ void main() {
   uint lane = gl_SubgroupInvocationID;
   uint first = p.c_begin + block * LOCAL * EACH + lane;
   uint row = tile * RM;
-  uint wi[MOST], xi[RM];  // of xi and part the first PARTS are used
+  uint wi[MOST], xi[RM];  // only the first PARTS of xi and part are used
   vec4 sum[MOST][RM];
   [[unroll]] for (uint s = 0u; s < EACH; ++s)
     wi[s] = p.w_begin + packed_element4(min(first + s * LOCAL, p.c_end - 1u), 0u, p.panel4);

@@ -1,6 +1,6 @@
 #version 450
-// Matrix product in registers, without shared memory or barriers: lanes run along groups of four columns, an invocation
-// keeps RM rows. The address of x is the same for the whole workgroup.
+// Matrix product in registers, without shared memory or barriers: lanes run along groups of four columns, and an
+// invocation keeps RM rows. The address of x is the same for the whole workgroup.
 #extension GL_GOOGLE_include_directive : enable
 #include "common.glsl"
 #include "matmul.glsl"

@@ -1,6 +1,7 @@
 #version 450
 // Matrix product for few rows: a workgroup takes GROUPS column groups and RM rows and splits the depth among its
-// invocations; the parts are added up in shared memory. NORM: it normalizes its rows first. The plain form may gate them.
+// invocations; the parts are added up in shared memory. NORM: it normalizes its rows first. The plain form can also
+// gate them.
 #extension GL_GOOGLE_include_directive : enable
 #include "common.glsl"
 #ifdef NORM
@@ -11,19 +12,19 @@
 #define BESIDE
 #include "matmul.glsl"
 
-// Rows of a workgroup, and 64 more if it may have four times as many invocations: SIZE:VALUE in table.inc, put into the
-// words of the one module that all of them are (src/ops/core/shader_code.cpp).
+// Rows per workgroup, plus 64 if it may have four times as many invocations: SIZE:VALUE in table.inc, patched into the
+// words of the one module that all variants share (src/ops/core/shader_code.cpp).
 layout(constant_id = 31) const uint SIZE = 1;
 const uint DEEP = SIZE / 64u, RM = SIZE - 64u * DEEP;
 
 layout(constant_id = 5) const uint GROUPS = 8;
 #if FORM == 0 && !defined(NORM)
-layout(constant_id = 6) const uint ROW_GATE = 0;  // 1 and the activation: x is two halves, one activated and multiplied with the other
+layout(constant_id = 6) const uint ROW_GATE = 0;  // 1 + the activation that gates one half of x by the other
 #endif
-// Two loads of weights are under way at least: of narrow formats one brings the depths of a turn or two. Of more rows than
-// one there are loads enough.
+// Keeps at least two loads of weights in flight: with narrow formats one load covers the depths of a turn or two. With
+// more than one row there are enough loads anyway.
 const uint AHEAD = RM != 1u || W_FORMAT == FORMAT_FP32 ? 1u : 2u;
-const uint ROW_PARTS = 64u + 192u * DEEP;  // invocations at most, but four times as many have one row
+const uint ROW_PARTS = 64u + 192u * DEEP;  // maximum invocations; four times as many with a single row
 shared vec4 part[4u * ROW_PARTS];
 
 // Row r of the slice, or its last one.
@@ -44,14 +45,14 @@ void main() {
   Rows rows = measure(l, row);
   if (block == 0u && p.writes_h != 0u) write_rows(l, row, rows);
 #endif
-  // Asked for before the weights, and so there with them.
+  // Loaded before the weights, so that it arrives with them.
   vec4 start = beside(s < RM ? row + s : p.rows, c);
   vec4 sum[RM];
   for (uint i = 0u; i < RM; ++i) sum[i] = vec4(0.0);
   for (uint first = s; first < p.k4; first += split * AHEAD) {
     [[unroll]] for (uint a = 0u; a < AHEAD; ++a) {
       uint k = min(first + a * split, p.k4 - 1u);
-      float counts = first + a * split < p.k4 ? 1.0 : 0.0;  // no branch, behind which loads would wait
+      float counts = first + a * split < p.k4 ? 1.0 : 0.0;  // no branch, since loads would wait behind it
       uint at = w_at(wi, k);
       uvec4 scales = scales_at(wi, k);
       vec4 w0 = load_w(at, k, 0u, scales), w1 = load_w(at, k, 1u, scales);
@@ -72,12 +73,12 @@ void main() {
     }
   }
 #ifdef NORM
-  barrier();  // others may still read the sums of rows
+  barrier();  // others may still be reading the sums of rows
 #endif
   for (uint i = 0u; i < RM; ++i) part[i * ROW_PARTS + l] = sum[i];
   barrier();
-  // In two turns: what one invocation adds up it waits for, part by part. Those of an output are as many as there are
-  // invocations for each of them, eight at most.
+  // Two turns, since an invocation waits for each part that it adds. An output gets as many helpers as invocations
+  // allow, eight at most.
   const uint outputs = RM * GROUPS, helpers = min(8u, LOCAL / outputs);
   uint output_row = l / GROUPS % RM, helper = l / outputs;
   if (helper < helpers) {

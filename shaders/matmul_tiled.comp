@@ -5,24 +5,28 @@
 #include "common.glsl"
 #include "matmul.glsl"
 
-// ROWS:VALUE in table.inc: 16, 32 or 64. What follows from it becomes plain numbers as well (src/ops/core/shader_code.cpp).
+// ROWS:VALUE in table.inc: 16, 32 or 64. Expressions derived from it are folded to plain numbers too
+// (src/ops/core/shader_code.cpp).
 layout(constant_id = 31) const uint ROWS = 32;
 const bool SMALL = ROWS == 16u;
 const uint INVOCATIONS = 64u;
-const uint GROUPS = SMALL ? 8u : 16u;     // column groups of a tile
-const uint OWN = SMALL ? 2u : 8u;         // rows of an invocation,
-const uint WIDE = ROWS == 64u ? 2u : 1u;  // and its column groups
+const uint GROUPS = SMALL ? 8u : 16u;     // column groups per tile
+const uint OWN = SMALL ? 2u : 8u;         // rows per invocation
+const uint WIDE = ROWS == 64u ? 2u : 1u;  // column groups per invocation
 const uint LANES = GROUPS / WIDE, STEPS = ROWS / OWN;  // invocations along columns and along rows
-const uint DEPTH4 = SMALL ? 8u : 4u;                   // vec4 of the depth in a slice
-const uint TURN = SMALL ? 4u : 1u;  // that are added up one behind the other: more hides latency, and takes registers
-// Small tiles are for grids that do not fill a device. There nothing else runs while a workgroup waits for memory: its
-// next slice is under way to registers while the present one is added up. Else these registers would cost waves.
+const uint DEPTH4 = SMALL ? 8u : 4u;                   // vec4s of the depth in a slice
+const uint TURN = SMALL ? 4u : 1u;  // vec4s of the depth unrolled together: more hide latency but take registers
+// Small tiles are for grids that do not fill a device. There nothing else runs while a workgroup waits for memory, so
+// the next slice is loaded into registers while the current one is added up. Larger tiles would lose occupancy to these
+// registers.
 const bool AHEAD = SMALL;
-const uint STRIDE = DEPTH4 + 1u;  // odd, and rows side by side are of other invocations: they read other banks
+const uint STRIDE = DEPTH4 + 1u;  // odd, so that adjacent rows, which belong to different invocations, read different
+                                  // banks
 shared vec4 x_tile[ROWS * STRIDE];
 shared vec4 w_tile[4u * DEPTH4 * GROUPS];
 
-// What an invocation loads of a slice: vec4 of x; of its column group words of W, and their scales. Four at most of each.
+// Loads of an invocation from a slice: vec4s of x; words of W in its column group, and their scales. At most four of
+// each.
 const uint X_LOADS = ROWS * DEPTH4 / INVOCATIONS, PARTS = INVOCATIONS / GROUPS;
 struct Loads {
   vec4 x[4];
@@ -30,7 +34,8 @@ struct Loads {
 };
 uint w_loads() { return max(1u, 4u * DEPTH4 / PARTS / depths_a_word(W_FORMAT)); }
 
-// Of the slice from vec4 k of the depth on. Beyond the end the last ones once more: no branch, behind which loads would wait.
+// Loads the slice from vec4 k of the depth on. Past the end the last elements are loaded again: a branch would make the
+// loads wait.
 Loads load_slice(const uint l, const uint k, const uint row, const uint w_begin) {
   Loads loads;
   [[unroll]] for (uint i = 0u; i < X_LOADS; ++i) {
@@ -45,7 +50,7 @@ Loads load_slice(const uint l, const uint k, const uint row, const uint w_begin)
   return loads;
 }
 
-// x beyond the end is zero, whatever W is there.
+// x is zero past the end, whatever W holds there.
 void store_slice(const uint l, const uint k, const Loads loads) {
   [[unroll]] for (uint i = 0u; i < X_LOADS; ++i) {
     uint t = l + i * INVOCATIONS, r = t / DEPTH4, d = t % DEPTH4;
@@ -53,7 +58,7 @@ void store_slice(const uint l, const uint k, const Loads loads) {
   }
   [[unroll]] for (uint i = 0u; i < w_loads(); ++i) {
     uint d = (l / GROUPS + i * PARTS) * depths_a_word(W_FORMAT);
-    if (d >= 4u * DEPTH4) break;  // a slice has fewer of the longest words than there are invocations
+    if (d >= 4u * DEPTH4) break;  // with the longest words a slice has fewer than there are invocations
     [[unroll]] for (uint n = 0u; n < depths_a_word(W_FORMAT); ++n)
       w_tile[(d + n) * GROUPS + l % GROUPS] = weights_of(W_FORMAT, loads.w[i], loads.scales, n);
   }
@@ -72,7 +77,7 @@ void main() {
   Loads loads;
   if (AHEAD) loads = load_slice(l, 0u, row, w_begin);
   [[dont_unroll]] for (uint k = 0u; k < p.k4; k += DEPTH4) {
-    barrier();  // others may still read the slice before
+    barrier();  // others may still be reading the previous slice
     if (!AHEAD) loads = load_slice(l, k, row, w_begin);
     store_slice(l, k, loads);
     barrier();
@@ -91,7 +96,7 @@ void main() {
         }
       }
   }
-  // A column group a turn, each of the same sums: of all in one turn activations would take too many instructions.
+  // One column group per turn, shifting the sums down: unrolled, activations would take too many instructions.
   [[dont_unroll]] for (uint n = 0u; n < WIDE; ++n) {
     uint c = first + tx + n * LANES;
     if (c >= p.c_end) return;

@@ -1,5 +1,5 @@
 #version 450
-// y = (x - mean) / deviation of each column over the rows that count; one workgroup for four columns.
+// y = (x - mean) / deviation of each column over the rows that count; one workgroup per four columns.
 #extension GL_GOOGLE_include_directive : enable
 #include "common.glsl"
 layout(local_size_x_id = 0) in;
@@ -8,9 +8,9 @@ layout(std430, set = 0, binding = 0) readonly buffer X { vec4 x[]; };
 layout(std430, set = 0, binding = 1) readonly buffer C { uint counts[]; };
 layout(std430, set = 0, binding = 2) writeonly buffer Y { vec4 y[]; };
 layout(push_constant) uniform P {
-  uint groups;             // vec4 a row
+  uint groups;             // vec4s per row
   uint rows;
-  uint means, deviations;  // 0: left out
+  uint means, deviations;  // 0: skipped
   float epsilon;
 } p;
 shared vec4 part[128];
@@ -34,7 +34,7 @@ void main() {
   if (column >= p.groups) return;
   uint l = gl_LocalInvocationIndex, n = min(counts[0], p.rows);
   float share = 1.0 / float(max(n, 1u));
-  // Measured from the first row, so that a constant column has exactly no deviation.
+  // Relative to the first row, so that a constant column has a deviation of exactly zero.
   vec4 first = x[column], s = vec4(0.0);
   for (uint r = l; r < n; r += LOCAL) s += x[r * p.groups + column] - first;
   vec4 mean = total(s) * share;

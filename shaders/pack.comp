@@ -1,6 +1,7 @@
 #version 450
-// Stored rows of a linear layer's weight (or its bias, as a matrix of depth 1) into columns of a packed matrix: neighbouring
-// invocations have neighbouring rows, whose elements are neighbours in a panel; each moves DEPTH elements of its row.
+// Packs stored rows of a linear layer's weight (or its bias, as a matrix of depth 1) into columns of a packed matrix:
+// neighbouring invocations take neighbouring rows, whose elements are neighbours in a panel; each moves DEPTH elements
+// of its row.
 #extension GL_GOOGLE_include_directive : enable
 #include "common.glsl"
 #include "panel.glsl"
@@ -8,16 +9,16 @@
 #include "stored.glsl"
 layout(local_size_x_id = 0) in;
 layout(constant_id = 0) const uint LOCAL = 32;      // a multiple of PANEL
-layout(constant_id = 1) const uint DEPTH = 8;       // elements an invocation, whole granules
+layout(constant_id = 1) const uint DEPTH = 8;       // elements per invocation, whole granules
 layout(constant_id = 2) const uint FORMAT = 0;      // StoredFormat
-layout(constant_id = 3) const uint TRANSPOSED = 0;  // 1: the stored rows are columns
-layout(constant_id = 4) const uint W_FORMAT = 0;    // of the packed matrix
+layout(constant_id = 3) const uint TRANSPOSED = 0;  // 1: rows are stored as columns
+layout(constant_id = 4) const uint W_FORMAT = 0;    // format of the packed matrix
 layout(std430, set = 0, binding = 0) readonly buffer Raw { uint raw[]; };
 layout(std430, set = 0, binding = 1) writeonly buffer Packed { uint dst[]; };
 layout(push_constant) uniform P {
   uint groups;
-  uint depth_groups;             // groups side by side along K
-  uint rows, k;                  // of this part
+  uint depth_groups;             // groups along K
+  uint rows, k;                  // rows and depth of this part
   uint raw_begin, raw_ld;        // elements
   uint first_row, first_column;  // number of the part's first row; see PackAttributes
   uint group, group_stride;
@@ -28,7 +29,7 @@ uint bits_at(uint element) { return stored_bits(FORMAT, raw[stored_word(FORMAT, 
 
 float number_at(uint element) { return uintBitsToFloat(bits_at(element)); }
 
-// The word of the scales of depths that share them.
+// The scales word for depths that share scales.
 uint scales_from(uint from, uint step, uint begin, uint end) {
   float lowest = number_at(from + begin * step), highest = lowest;
   for (uint d = begin + 1u; d < end; ++d) {
@@ -39,7 +40,7 @@ uint scales_from(uint from, uint step, uint begin, uint end) {
   return scales_of(W_FORMAT, lowest, highest);
 }
 
-// The depths of a row that share scales.
+// Packs depths of a row that share scales.
 void pack_granule(uint from, uint step, uint begin, uint end, uint to) {
   uint scales = scales_from(from, step, begin, end);
   dst[to + granule_row(W_FORMAT, begin) * PANEL] = scales;
@@ -51,7 +52,8 @@ void pack_granule(uint from, uint step, uint begin, uint end, uint to) {
   }
 }
 
-// Those of formats without scales, which have one or two in a word. One loop, as an element costs little more than a turn.
+// For formats without scales, which have one or two depths per word. One loop, since an element costs little more than
+// an iteration.
 uint weight_at(uint element) { return weight_bits(W_FORMAT, bits_at(element)); }
 void pack_words(uint from, uint step, uint begin, uint end, uint to) {
   for (uint i = begin; i < end; i += depths_a_word(W_FORMAT)) {

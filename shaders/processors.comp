@@ -1,5 +1,5 @@
 #version 450
-// All processors of a row of scores in the reference's order; one workgroup a row.
+// All processors of a row of scores in the reference's order; one workgroup per row.
 #extension GL_GOOGLE_include_directive : enable
 #define USE_STEP
 #define PARAMS_BINDING 3
@@ -22,8 +22,8 @@ const uint CHUNK = 65536u;
 #include "processors.glsl"
 shared vec3 likely[128];
 
-// Whisper's rules: timestamps come in pairs, except before the end, and do not decrease; the first generated token is one;
-// one is forced where all of them together are likelier than any text.
+// Whisper's rules: timestamps come in pairs, except before the end, and never decrease; the first generated token is a
+// timestamp; a timestamp is forced when all of them together are likelier than any text token.
 void timestamps() {
   uint begin = param(P_TIMESTAMP_BEGIN), after = param(P_TIMESTAMP_AFTER), lane = gl_LocalInvocationIndex;
   if (mine(begin - 1u)) forbid(begin - 1u);
@@ -44,7 +44,7 @@ void timestamps() {
     forbid_range(0u, begin);
     if (param(P_TIMESTAMP_LATEST) != 0u) forbid_range(param(P_TIMESTAMP_LATEST) + 1u, p.columns);
   }
-  // x: the most likely text; y, z: maximum and sum of exponentials of the timestamps.
+  // x: the best score of text; y, z: maximum and sum of exponentials of the timestamps.
   vec3 own = vec3(MASKED, MASKED, 0.0);
   for (uint id = lane; id < p.columns; id += LOCAL) {
     float s = scores[scores_begin + id];

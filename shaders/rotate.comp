@@ -1,6 +1,6 @@
 #version 450
-// Queries and keys of self attention are turned by their positions, two neighbouring columns at a time; one workgroup a row.
-// -DSTEP: rows of a decoding step; -DSPANS: of an encode pass.
+// Rotates queries and keys of self attention by their positions, two neighbouring columns at a time; one workgroup per
+// row. -DSTEP: rows of a decoding step; -DSPANS: rows of an encode pass.
 #extension GL_GOOGLE_include_directive : enable
 #ifdef STEP
 #define USE_STEP
@@ -25,15 +25,15 @@ layout(push_constant) uniform P {
   uint first_row;
   uint heads, head_dim, pairs;
   uint table_ld;
-  uint q_ld, q_begin;                    // words; q_ld 0: other dispatches have the queries
+  uint q_ld, q_begin;                    // words; q_ld 0: other dispatches handle the queries
   uint rows_per_slot, slots, positions;  // of kv
-  uint head_begin, head_end;             // of kv, that are bound here; other dispatches have the others
-  uint cell_begin, cell_end;             // likewise, slot * positions + position
-  uint kv_begin;                         // number of kv at which the bound part begins
+  uint head_begin, head_end;             // heads of kv bound here; other dispatches handle the rest
+  uint cell_begin, cell_end;             // likewise cells, slot * positions + position
+  uint kv_begin;                         // where the bound part begins, in numbers of kv
 } p;
 const uint TABLE_ROWS = 256u;  // kRotationRows
 
-// By an angle whose cosine and sine these are.
+// Rotates v by the angle whose cosine and sine are given.
 vec2 turned(const vec2 v, const vec2 angle) { return vec2(v.x * angle.x - v.y * angle.y, v.y * angle.x + v.x * angle.y); }
 
 void main() {

@@ -1,5 +1,5 @@
 #version 450
-// y[r] = the largest of row r; one workgroup a row.
+// y[r] = the maximum of row r; one workgroup per row.
 #extension GL_GOOGLE_include_directive : enable
 #include "common.glsl"
 #include "state.glsl"
@@ -9,7 +9,7 @@ layout(std430, set = 0, binding = 0) readonly buffer X { float x[]; };
 layout(std430, set = 0, binding = 1) writeonly buffer Y { vec4 y[]; };
 layout(push_constant) uniform P {
   uint groups;
-  uint cols, ld;      // words a row
+  uint cols, ld;      // words per row
   uint x_begin;       // words
   uint y_begin;       // vec4
 } p;

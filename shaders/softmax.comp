@@ -1,5 +1,6 @@
 #version 450
-// Softmax of rows in place over the columns of each sentence's range; one workgroup a row. Forbidden values count as outside.
+// Softmax of rows in place over the columns of each sentence's range; one workgroup per row. Forbidden values count as
+// outside.
 #extension GL_GOOGLE_include_directive : enable
 #include "common.glsl"
 #include "state.glsl"
@@ -8,7 +9,7 @@ layout(constant_id = 0) const uint LOCAL = 32;
 layout(std430, set = 0, binding = 0) buffer X { vec4 x[]; };
 layout(push_constant) uniform P {
   uint groups;
-  uint cols, ld4;          // columns; vec4 a row
+  uint cols, ld4;          // columns; vec4s per row
   uint x_begin;            // vec4
   uint first_row, rows_per_sentence;
 } p;
@@ -48,7 +49,7 @@ void main() {
   begin = length_word(2u * sentence);
   end = min(length_word(2u * sentence + 1u), p.cols);
 #endif
-  // Vectors that reach into the range; none if it is empty.
+  // Vectors that overlap the range; none if it is empty.
   uint first = begin >> 2, last = begin < end ? (end + 3u) >> 2 : first;
   float m = MASKED;
   for (uint i = first + l; i < last; i += LOCAL) {
@@ -68,7 +69,7 @@ void main() {
     sum += e.x + e.y + e.z + e.w;
   }
   sum = total(sum);
-  // The largest has 1 in the sum, so a sum of zero means that nothing counts.
+  // The largest value adds 1 to the sum, so a sum of zero means that nothing counts.
   float scale = sum > 0.0 ? 1.0 / sum : 0.0;
   for (uint i = first + l; i < last; i += LOCAL) x[base + i] *= scale;
   for (uint i = l; i < first; i += LOCAL) x[base + i] = vec4(0.0);

@@ -1,7 +1,7 @@
 #version 450
-// Attention of a predicting stream of ProphetNet (Qi et al. 2020): keys of the main stream and the position's own one,
-// and a bias that the query's row holds for the distance to the key. A workgroup takes one row and head; a running
-// softmax as in attention.comp. -DSTEP: one position a row, the cache is read through lineage.
+// Attention of a predicting stream of ProphetNet (Qi et al. 2020): over the main stream's keys and the position's own
+// one, with a bias that the query's row holds per distance to the key. A workgroup takes one row and head; running
+// softmax as in attention.comp. -DSTEP: one position per row, and the cache is read through lineage.
 #extension GL_GOOGLE_include_directive : enable
 #ifdef STEP
 #define USE_STEP
@@ -33,27 +33,27 @@ layout(push_constant) uniform P {
   uint heads, head_begin;       // of the slice
   uint slots, positions;        // strides of kv
   uint slot_begin, slot_end;    // in the bound part
-  uint kv_begin;                // number of kv at which the bound part begins
+  uint kv_begin;                // where the bound part begins, in numbers of kv
   uint q_begin, out_begin;      // words: where row 0 would begin (may wrap)
-  uint ld, out_ld;              // words from row to row
+  uint ld, out_ld;              // row strides in words
   float scale;
-  int bias_low;                 // the first distance of the table, and how many follow
+  int bias_low;                 // the table's first distance, and how many follow
   uint bias_last, bias_column;
-  uint own_column;              // of the rows' own keys and values
+  uint own_column;              // column of the rows' own keys and values
   uint stream;
 #ifdef STEP
   uint lineage_slots, lineage_positions;
 #else
-  uint queries, query_begin, query_count;  // a sentence's; those of the slice
+  uint queries, query_begin, query_count;  // queries of a sentence; those of the slice
 #endif
 } p;
 
 const uint CHUNK = 128u;  // keys at a time; a multiple of LOCAL
 shared float score[CHUNK];
-shared uint found[CHUNK];  // of each key in kv
+shared uint found[CHUNK];  // index of each key in kv
 shared float lane_top[128];
 
-// The bias's word behind its column, for the distance (key - query).
+// Offset of the bias from its column, for the distance (key - query).
 uint bias_word(int distance, uint head) {
   uint i = uint(clamp(distance - p.bias_low, 0, int(p.bias_last)));
   return uint(buckets[i >> 2][i & 3u]) * p.all_heads + head;
@@ -75,12 +75,12 @@ void main() {
   uint slot = p.slot_begin + rest / p.query_count, query = p.query_begin + rest % p.query_count;
   uint row = slot * p.queries + query, length = min(length_word(2u * slot + 1u), p.positions);
 #endif
-  // Stream s sees the keys up to s positions before its own, and always the first.
+  // Stream s sees the keys up to s positions before its own, and always the first key.
   uint end = min(length, query + 1u > p.stream ? query + 1u - p.stream : 1u);
   end = min(length, max(end, 1u));
   uint first = p.q_begin + row * p.ld, q = first + head * HEAD_DIM, bias = first + p.bias_column;
   uint own = first + p.own_column + head * 2u * HEAD_DIM;
-  // Lanes without a column read one that is there and drop what comes of it.
+  // Lanes without a column read a valid one and drop the result.
   uint column = min(lane, HEAD_DIM - 1u), second = min(lane + LOCAL, HEAD_DIM - 1u);
 
   // The own key comes first.
@@ -114,7 +114,7 @@ void main() {
     top = now;
     for (uint j = lane; j < n; j += LOCAL) score[j] = exp(score[j] - now);
     barrier();
-    // A chunk is summed up by itself: one sum over all keys would lose digits where there are thousands.
+    // Each chunk is summed separately: one sum over all keys would lose digits when there are thousands.
     float chunk_sum = 0.0, chunk_acc = 0.0, chunk_more = 0.0;
     for (uint j = 0u; j < n; ++j) {
       uint at = found[j] + HEAD_DIM;
@@ -125,12 +125,12 @@ void main() {
     sum = sum * shrink + chunk_sum;
     acc = acc * shrink + chunk_acc;
     more = more * shrink + chunk_more;
-    barrier();  // score is written again
+    barrier();  // score is about to be overwritten
   }
-  float inv = 1.0 / sum;  // at least about 1: the largest term is
+  float inv = 1.0 / sum;  // the sum is at least about 1, its largest term
   uint at = p.out_begin + row * p.out_ld + head * HEAD_DIM;
   if (lane < HEAD_DIM) context[at + lane] = acc * inv;
   if (lane + LOCAL < HEAD_DIM) context[at + lane + LOCAL] = more * inv;
-  // The padding behind the last head.
+  // The padding after the last head.
   if (head + 1u == p.all_heads && lane < p.out_ld - p.all_heads * HEAD_DIM) context[at + HEAD_DIM + lane] = 0.0;
 }

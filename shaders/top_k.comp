@@ -1,7 +1,8 @@
 #version 450
-// Per row and slice of the vocabulary the best K columns in order; one workgroup each. Every invocation knows the best two
-// of its own columns (every LOCAL-th vec4) that are not taken yet; a round takes the best of all, and only who owns it, and
-// knew of no other, looks for its next two: a look waits for memory several times. DRAW: by keys, which are scores plus random numbers; the numbers are made anew at each look.
+// Per row and slice of the vocabulary: the best K columns in order; one workgroup each. Every invocation knows the best
+// two of its own columns (every LOCAL-th vec4) that are not yet taken; a round takes the best of all, and only its
+// owner, if it knew no other, looks for its next two: a look waits for memory several times. DRAW: ranks by keys, which
+// are scores plus random numbers; each look regenerates the numbers.
 #extension GL_GOOGLE_include_directive : enable
 #define USE_STEP
 #ifdef PROCESS
@@ -35,24 +36,24 @@ layout(std430, set = 0, binding = 1) writeonly buffer Candidates { uvec2 candida
 #endif
 layout(push_constant) uniform P {
   uint groups;
-  uint columns, ld4;                 // columns; vec4 a row
-  uint slice4, slices;               // vec4 a slice; slices a row
-  uint x_begin4, out_begin, out_ld;  // vec4; candidates; candidates a row
+  uint columns, ld4;                 // columns; vec4s per row
+  uint slice4, slices;               // vec4s per slice; slices per row
+  uint x_begin4, out_begin, out_ld;  // vec4s; candidates; candidates per row
   uint first_row;
   uint k;
   uint beams;  // DRAW, PROCESS
 #ifdef PROCESS
   uint slots, positions;
-  uint parts_begin, parts_ld;  // pairs; pairs a row
+  uint parts_begin, parts_ld;  // pairs; pairs per row
 #endif
 } p;
 #include "slices.glsl"
 #ifdef PROCESS
-const uint CHUNK = 4096u;  // as many columns as a slice has at most
+const uint CHUNK = 4096u;  // the maximum number of columns in a slice
 #include "log_sum.glsl"
 #include "processors.glsl"
 
-// What the slice's scores are: log-probabilities, and what the processors make of them.
+// Replaces the slice's scores by log-probabilities, changed by the processors.
 void make_scores(const Slice slice) {
   uint row = row_word(p.first_row + slice.row), slot = slot_of(row);
   const vec2 all = whole_row(p.parts_begin + slice.row * p.parts_ld, p.slices);
@@ -82,7 +83,7 @@ vec4 keys(uint i, vec4 v) {
   bvec4 no = lessThanEqual(v, vec4(FORBIDDEN));
   if (all(no)) return vec4(MASKED);
   vec4 noise = gumbel4(i, place);
-  // The same bits at every look: they are compared for equality.
+  // Every look must produce the same bits: they are compared for equality.
   precise vec4 sum = v + noise;
   return mix(sum, vec4(MASKED), no);
 }
@@ -90,19 +91,19 @@ vec4 keys(uint i, vec4 v) {
 vec4 keys(uint i, vec4 v) { return v; }
 #endif
 
-// What is no number ranks before all numbers: it would be lost otherwise, and beam_step could not tell.
+// Infinities and NaN rank before all numbers: otherwise they would be lost, and beam_step could not detect them.
 float ranked(float score) {
   uint bits = floatBitsToUint(score);
   return no_number(bits) && bits != 0xff800000u ? uintBitsToFloat(0x7f800000u) : unless_forbidden(score);
 }
 
-// The best two of an invocation's columns; NO_ID: there is none.
+// The best two of an invocation's columns; NO_ID: none.
 struct Best {
   float score, next_score;
   uint id, next_id;
 };
 
-// Those that rank below what was the best; all rank below what has NO_ID.
+// The best two that rank below the last best; everything ranks below an entry with NO_ID.
 Best look_below(const Slice slice, const Best last) {
   Best best = Best(MASKED, MASKED, NO_ID, NO_ID);
   for (uint i = slice.begin + gl_LocalInvocationIndex; i < slice.end; i += LOCAL) {
@@ -111,7 +112,7 @@ Best look_below(const Slice slice, const Best last) {
       uint column = 4u * i + c;
       float s = ranked(v[c]);
       if (column >= p.columns || !(last.id == NO_ID || better(last.score, last.id, s, column))) continue;
-      // Columns ascend, so among equals the first one stays.
+      // Columns ascend, so among equals the first stays.
       if (best.id == NO_ID || s > best.score)
         best = Best(s, best.score, column, best.id);
       else if (best.next_id == NO_ID || s > best.next_score)
@@ -135,10 +136,10 @@ void main() {
 #ifdef PROCESS
   make_scores(slice);
 #endif
-  bool taken = true;  // the best one; at first of none
+  bool taken = true;  // whether its best was taken; initially true, for no best at all
   for (uint round = 0u; round < p.k; ++round) {
     if (taken) {
-      // One place alone looks, so that keys are made by the same instructions each time.
+      // The only call, so that keys are computed by the same instructions each time.
       if (own.next_id == NO_ID)
         own = look_below(slice, own);
       else

@@ -1,5 +1,5 @@
 #version 450
-// y[c, r] = x[r, c] of a part; square tiles go through shared memory, so that both sides are read and written by rows.
+// y[c, r] = x[r, c] for a part; square tiles go through shared memory, so that both sides are accessed by rows.
 #extension GL_GOOGLE_include_directive : enable
 #include "common.glsl"
 layout(local_size_x_id = 0) in;
@@ -8,9 +8,9 @@ layout(std430, set = 0, binding = 0) readonly buffer X { uint x[]; };
 layout(std430, set = 0, binding = 1) writeonly buffer Y { uint y[]; };
 layout(push_constant) uniform P {
   uint groups;
-  uint tiles;             // side by side along the columns of x
-  uint rows, cols;        // of the part of x
-  uint y_cols;            // columns of y to write: zeros behind the rows of x
+  uint tiles;             // along the columns of x
+  uint rows, cols;        // size of the part of x
+  uint y_cols;            // columns of y to write: zeros past the rows of x
   uint x_ld, y_ld;
   uint x_begin, y_begin;  // words
 } p;

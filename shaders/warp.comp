@@ -1,10 +1,11 @@
 #version 450
-// Temperature and the filters of sampling over a row of scores, in place; one workgroup a row. A filter forbids what ranks
-// below a threshold, which is found without sorting (lib/threshold.glsl). Passes over the row are what costs: as soon
-// as few ids are left they are kept in shared memory, and the passes that follow see these alone. With LISTS others have
-// done the temperature and listed what is best (warp_slices.comp), which nearly always holds the threshold of the first
-// filter; else the row is gone through. What stays is an interval of scores then, for others to apply. Loops: about 60
-// passes over columns / (4 LOCAL) at most, far from the 65,535 iterations that llvmpipe grants an invocation.
+// Temperature and sampling filters over a row of scores, in place; one workgroup per row. A filter forbids what ranks
+// below a threshold, which is found without sorting (lib/threshold.glsl). Passes over the row dominate the cost: as
+// soon as few ids are left they are kept in shared memory, and later passes visit only these. With LISTS,
+// warp_slices.comp has applied the temperature and listed the best scores, which nearly always contain the threshold of
+// the first filter; otherwise the whole row is processed. The result is then an interval of scores, which other
+// dispatches apply. Loops: at most about 60 passes over columns / (4 LOCAL), far below the 65,535 iterations that
+// llvmpipe grants an invocation.
 #extension GL_GOOGLE_include_directive : enable
 #define USE_STEP
 #define PARAMS_BINDING 1
@@ -18,18 +19,18 @@ layout(constant_id = 1) const uint LISTS = 0;
 #include "threshold.glsl"
 
 const uint KEPT = 256u;
-shared vec4 kept[KEPT];  // vectors in which something is allowed, and where they are in the row
+shared vec4 kept[KEPT];  // vectors with any allowed score, and their places in the row
 shared uint places[KEPT];
 
 uint row, base;
-bool few;            // the vectors are those that are kept
-uint first, behind;  // of those that are kept, the lane's own
-float weighted;      // of what is allowed: sum e^(x - most) (x - most)
+bool few;            // load() reads the kept vectors
+uint first, behind;  // range of kept vectors that belong to the lane
+float weighted;      // over the allowed scores: sum e^(x - most) (x - most)
 // With LISTS:
-bool from_lists;  // the vectors are, or what is kept was, those of the lists
-bool has_rest;    // scores that are in no list have not been filtered yet
+bool from_lists;  // the vectors are, or the kept ones were, those of the lists
+bool has_rest;    // unlisted scores have not been filtered yet
 float best_rest;
-// The constant first, so that compilers leave out what is for lists.
+// The constant comes first, so that compilers drop the code for lists.
 bool of_lists() { return LISTS != 0u && from_lists; }
 bool of_rest() { return LISTS != 0u && has_rest; }
 
@@ -85,8 +86,8 @@ void measure() {
 
 bool has_some(vec4 v) { return any(greaterThan(v, vec4(FORBIDDEN))); }
 
-// The lane's vectors come one after the other, so that their order, and with it that of every sum, is always the same, and
-// no lane needs what another has written to the row.
+// Each lane's vectors are kept contiguously, so that their order, and with it that of every sum, is always the same,
+// and no lane needs what another has written to the row.
 void keep_few() {
   if (few) return;
   uint own = 0u;
@@ -117,7 +118,7 @@ void give_back() {
 bool by_count(uint which) { return which == TOP_H_BEST || which == TOP_K; }
 bool by_probability(uint which) { return which == MIN_P || which == EPSILON || which == ETA; }
 
-// What the best weigh that stay, in the units of weight_of().
+// The weight that the best scores reach together to stay, in the units of weight_of().
 uint weights_of(uint which) { return by_count(which) ? COUNT : which == TOP_H ? ENTROPY : MASS; }
 uint target_of(uint which) {
   switch (which) {
@@ -128,7 +129,7 @@ uint target_of(uint which) {
     default: return max(uint(param_float(P_TYPICAL_P) * MASS_UNIT), 1u);
   }
 }
-// Of e^(score - most), for filters by probability.
+// A limit for e^(score - most), for filters by probability.
 float limit_of(uint which) {
   if (which == MIN_P) return param_float(P_MIN_P);
   if (which == EPSILON) return param_float(P_EPSILON) * total;
@@ -137,9 +138,9 @@ float limit_of(uint which) {
 }
 
 const uint NOTHING = 0xffffffffu;  // a key that no score has
-float limit;                       // infinite: none
+float limit;                       // infinite: no limit
 
-// What stays has at least the key `least`, or as a score at least the key `spared`, or is probable enough.
+// A score stays if its key is at least `least`, its score key is at least `spared`, or it is probable enough.
 float pass_one(uint keys, float v, uint least, uint spared) {
   bool stays = key_of(keys, v) >= least || key_of(BY_SCORE, v) >= spared || exp(max(v - most, -200.0)) >= limit;
   return (stays && !forbidden(v)) || is_unusable(v) ? v : MASKED;
@@ -152,19 +153,19 @@ void keep(uint keys, uint least, uint spared) {
   }
 }
 
-// What is in no list is no better than the best of it, so that all of it goes if that does.
+// No unlisted score is better than the best unlisted one, so they all go if that one does.
 bool rest_stays(uint keys, uint least, uint spared) {
   if (forbidden(best_rest)) return false;
   return (keys == BY_SURPRISE && best_rest >= typical) || !forbidden(pass_one(keys, best_rest, least, spared));
 }
 
-// False: the lists did not hold enough, and the filter is to be run on the row.
+// False: the lists did not hold enough, and the filter must run on the row.
 bool run(uint which) {
   if (!by_count(which)) measure();
   uint keys = which == TYPICAL_P ? BY_SURPRISE : BY_SCORE, stay = max(param(P_MIN_KEEP), 1u);
   uint least = NOTHING, spared = NOTHING;
   limit = by_probability(which) ? limit_of(which) : 1e30;
-  // First the threshold, then the key of the ids that no filter takes away.
+  // First the threshold, then the key of the ids that no filter may remove.
   [[dont_unroll]] for (uint part = 0u; part < 2u; ++part) {
     bool first_part = part == 0u;
     if (first_part ? by_probability(which) : by_count(which)) continue;
@@ -190,7 +191,7 @@ bool run(uint which) {
   return true;
 }
 
-// What stays of the lists; everything if no filter was on, and of a row that was filtered itself.
+// The interval that stays of the lists; everything if no filter was on or the row itself was filtered.
 void give_interval() {
   vec2 interval = vec2(-EVERYTHING, EVERYTHING);
   if (from_lists && !has_rest) {
@@ -216,14 +217,14 @@ void main() {
   lane = gl_LocalInvocationIndex;
   base = p.begin4 + row * p.ld4;
   few = false;
-  most = LARGEST;  // as long as nobody has measured: nothing is probable enough then
+  most = LARGEST;  // until measure() runs: no score is probable enough
   if (LISTS != 0u) {
     take_lists();
   } else {
     take_row();
     temperature();
   }
-  // One loop around one copy of the passes: compilers would put a copy wherever a function is called.
+  // One loop around one copy of the passes: compilers would inline a copy per call.
   [[dont_unroll]] for (uint f = 0u; f < FILTERS;)
     if (!is_on(f) || run(f)) ++f;
   if (LISTS != 0u) give_interval();

@@ -1,7 +1,7 @@
 #version 450
-// The filters of sampling over a row that several workgroups share (see lib/warp.glsl), before and behind warp.comp with
-// LISTS. Without APPLY: temperature, then the best scores of the slice and what the rest of it weighs. With APPLY: forbids
-// what is outside of the interval of scores that stay.
+// The sampling filters over a row that several workgroups share (see lib/warp.glsl), before and after warp.comp with
+// LISTS. Without APPLY: temperature, then the best scores of the slice and the weight of its rest. With APPLY: forbids
+// scores outside the interval that stays.
 #extension GL_GOOGLE_include_directive : enable
 #define USE_STEP
 #ifndef APPLY
@@ -53,7 +53,7 @@ void store(uint n, vec4 v) {
 
 bool is_listed(float v, uint behind) { return !forbidden(v) && key_of(BY_SCORE, v) > behind; }
 
-// What has a better key than `behind`, which are LISTED at most.
+// Lists the scores with a key better than `behind`, at most LISTED.
 void list(uint behind, uint row) {
   for (uint i = lane; i < LISTED; i += LOCAL) listed[i] = MASKED;
   uint own = 0u;

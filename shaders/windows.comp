@@ -1,5 +1,5 @@
 #version 450
-// Rows of maps in the order of their windows, or back (ops/attention/windows.hpp); a workgroup a row of y.
+// Reorders rows of maps by windows, or back (ops/attention/windows.hpp); one workgroup per row of y.
 #extension GL_GOOGLE_include_directive : enable
 #include "common.glsl"
 layout(local_size_x_id = 0) in;
@@ -9,15 +9,15 @@ layout(constant_id = 0) const uint LOCAL = 32;
 layout(push_constant) uniform P {
   uint groups;
   uint x_columns, x_ld, x_begin, y_ld, y_begin, first_row;
-  uint x_first, x_end;  // rows of x that are bound; what lies in others is left to other dispatches
-  uint beside;          // rows of windows in a row of y
+  uint x_first, x_end;  // rows of x that are bound; other dispatches handle the rest
+  uint beside;          // window rows per row of y
   uint back;
   uint height, width, side, shift;
 } p;
 
 const uint NONE = 0xffffffffu;
 
-// The row of x that is number n of y, or NONE.
+// The row of x that becomes row n of y, or NONE.
 uint source_row(uint n) {
   uint rows = div_up(p.height, p.side), columns = div_up(p.width, p.side);
   uint high = rows * p.side, wide = columns * p.side, area = p.side * p.side;
@@ -40,7 +40,7 @@ void main() {
   for (uint part = 0u; part < p.beside; ++part, to += p.x_columns) {
     uint from = source_row((p.first_row + row) * p.beside + part);
     bool there = from != NONE;
-    // The first slice also takes what no row of x is in.
+    // The first slice also takes elements that no row of x supplies.
     if (there ? from < p.x_first || from >= p.x_end : p.x_first != 0u) continue;
     uint at = p.x_begin + (from - p.x_first) * p.x_ld;
     for (uint i = lane; i < p.x_columns; i += LOCAL) y[to + i] = there ? x[at + i] : 0.0;

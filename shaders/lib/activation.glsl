@@ -3,10 +3,10 @@ const uint ACT_NONE = 0u, ACT_RELU = 1u, ACT_GELU_ERF = 2u, ACT_GELU_TANH = 3u, 
            ACT_GELU_QUICK = 6u, ACT_GELU_10 = 7u, ACT_RELU6 = 8u, ACT_RELU_SQUARED = 9u, ACT_LEAKY_RELU = 10u,
            ACT_MISH = 11u, ACT_SIGMOID = 12u;
 
-// tanh built from exp overflows on some drivers; beyond 15 it is 1 in fp32 anyway.
+// tanh built on exp overflows on some drivers; beyond 15 it is 1 in fp32 anyway.
 vec4 safe_tanh(vec4 x) { return tanh(clamp(x, vec4(-15.0), vec4(15.0))); }
 
-// Error at most 1.3e-7: a polynomial in x * x near zero, else one in t times exp(-x * x).
+// Error at most 1.3e-7: a polynomial in x * x near zero, otherwise one in t times exp(-x * x).
 vec4 erf4(vec4 x) {
   vec4 a = abs(x), s = a * a;
   vec4 near = a * (1.12837923 + s * (-0.37612635 + s * (0.11283656 + s * (-0.02685238 + s * (0.005160077 +

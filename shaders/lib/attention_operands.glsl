@@ -1,5 +1,5 @@
-// What attention.comp, attention_lanes.comp (LANES) and attention_simple.comp (SIMPLE) read and write, and how heads lie in it.
-// QT: queries that a workgroup takes together, or (SIMPLE) of which it takes one.
+// Bindings and parameters of attention.comp, attention_lanes.comp (LANES) and attention_simple.comp (SIMPLE), and the
+// layout of heads in them. QT: queries that a workgroup takes together, or (SIMPLE) of which it takes one.
 #include "common.glsl"
 #ifdef STEP
 #define QT 1
@@ -26,7 +26,8 @@ layout(local_size_x_id = 0) in;
 layout(constant_id = 0) const uint LOCAL = 32;
 layout(constant_id = 1) const uint HEAD_DIM = 64;
 #ifdef STEP
-layout(constant_id = 2) const uint SPLIT = 0;  // 1: a workgroup has one chunk of the keys, and attention_quotient.comp the rest
+layout(constant_id = 2) const uint SPLIT = 0;  // 1: a workgroup has one chunk of the keys; attention_quotient.comp
+                                               // combines them
 #endif
 
 layout(std430, set = 0, binding = 0) readonly buffer Q { T q[]; };
@@ -41,14 +42,14 @@ layout(std430, set = 0, binding = 0) readonly buffer Q { T q[]; };
 #ifndef CROSS
 layout(std430, set = 0, binding = 2) readonly buffer Lineage { uint lineage[]; };
 #endif
-layout(std430, set = 0, binding = 3) writeonly buffer Out { T context[]; };  // SPLIT: [heads][rows][chunks] running sums
+layout(std430, set = 0, binding = 3) writeonly buffer Out { T context[]; };  // SPLIT: [heads][rows][chunks] sums
 #else
 layout(std430, set = 0, binding = 2) writeonly buffer Out { T context[]; };
 #ifdef WEIGHTS
 layout(std430, set = 0, binding = 3) buffer Weights { float weights[]; };
 #endif
 #ifdef WINDOW
-layout(std430, set = 0, binding = 3) readonly buffer Globals { uint globals[]; };  // per sentence: count, queries
+layout(std430, set = 0, binding = 3) readonly buffer Globals { uint globals[]; };  // per sentence: count, then queries
 #endif
 #endif
 
@@ -57,34 +58,34 @@ layout(push_constant) uniform P {
   uint all_heads;
   uint heads, head_begin;       // of the slice
   uint slots, positions;        // strides of kv
-  uint slot_begin, slot_end;    // sentences, or slots, in the bound part
-  uint kv_begin;                // number of kv at which the bound part begins
+  uint slot_begin, slot_end;    // range of sentences or slots in the bound part
+  uint kv_begin;                // where the bound part begins, in numbers of kv
   uint q_begin, out_begin;      // words: where row 0 would begin (may wrap)
-  uint ld, out_ld;              // words from row to row
+  uint ld, out_ld;              // row strides in words
   float scale;
-  int bias_low;                 // the first distance (key - query) of the table, and how many follow
+  int bias_low;                 // the table's first distance (key - query), and how many follow
   uint bias_last;
-  uint bias_column;             // BIAS_ROWS: of q
+  uint bias_column;             // BIAS_ROWS: column of q
 #ifdef STEP
   uint lineage_slots, lineage_positions;
-  uint beams;  // CROSS: slots of a place
-  uint chunks, rows;  // SPLIT: of the longest cache; of a head in `context`
+  uint beams;  // CROSS: slots per place
+  uint chunks, rows;  // SPLIT: chunks of the longest cache; rows per head in `context`
 #else
-  uint queries, query_begin, query_end;  // a sentence's; those of the slice
+  uint queries, query_begin, query_end;  // queries of a sentence; range of the slice
   uint tiles;                            // workgroups along the queries
   uint keys, causal;
   uint weights_begin, weights_ld;
-  uint window;                           // keys on either side; MAP_BIAS: of a map, places on a side
-  uint global_queries;                   // 1: the queries are the listed ones, and see everything
-  uint globals_begin, globals_stride;    // words of sentence 0 (may wrap), of each
-  uint map_rows, map_columns, map_shift; // MAP_BIAS: windows of a map, and how far it is turned
+  uint window;                           // keys on either side; MAP_BIAS: side length of a map window
+  uint global_queries;                   // 1: the queries are the listed ones and see everything
+  uint globals_begin, globals_stride;    // words: where sentence 0 begins (may wrap); stride per sentence
+  uint map_rows, map_columns, map_shift; // MAP_BIAS: windows of a map, and its cyclic shift
 #endif
 } p;
 
 const uint PARTS = HEAD_DIM / WIDTH;
 const bool TWO_COLUMNS = LOCAL < PARTS;
 #ifdef STEP
-const uint LAST = (HEAD_DIM + 3u) / 4u * 4u / WIDTH;  // SPLIT: of a line of running sums, where maximum and sum are
+const uint LAST = (HEAD_DIM + 3u) / 4u * 4u / WIDTH;  // SPLIT: where maximum and sum are in a line of running sums
 #endif
 
 uint kv_at(uint head, uint slot, uint position) {

@@ -1,7 +1,7 @@
-// Within main() of attention.comp, attention_lanes.comp and attention_simple.comp, from the number of the `group`: which queries, of which head
-// and slot, and which keys they may see.
+// Included in main() of attention.comp, attention_lanes.comp and attention_simple.comp: derives from the `group` number
+// the queries, head, slot and visible keys.
 #ifdef SIMPLE
-  uint one = group % uint(QT);  // of the tile's queries
+  uint one = group % uint(QT);  // index among the tile's queries
   group /= uint(QT);
 #endif
 #ifdef STEP
@@ -25,14 +25,14 @@
   const uint count = 1u, first = 0u;
   uint first_row = row;
 #elif defined(SPANS)
-  // As many tiles as the pass has; those that begin in another slice of its rows are left to others.
+  // Covers all tiles of the pass; those that begin in another slice of its rows are left to other dispatches.
   uvec4 behind = spans[MAX_ROWS - 1u];
   uint tiles = behind[SPAN_TILE] + div_up(behind[SPAN_IDS], TILE_ROWS), sentence;
   if (group >= tiles * p.heads) return;
   uint tile = group % tiles, head = p.head_begin + group / tiles;
   uvec4 span = span_of(tile, SPAN_TILE, sentence);
 #ifdef LANES
-  if ((tile - span[SPAN_TILE]) % (uint(QT) / TILE_ROWS) != 0u) return;  // within the queries of another one
+  if ((tile - span[SPAN_TILE]) % (uint(QT) / TILE_ROWS) != 0u) return;  // covered by another workgroup's queries
 #endif
   const uint slot = 0u;
   uint begin = span[SPAN_ROW], end = begin + span[SPAN_IDS], origin = begin;
@@ -54,10 +54,10 @@
   const uint origin = 0u;
   uint sentence = slot;
 #endif
-  // Keys are walked as numbers from `from` to `to`.
+  // Key numbers run from `from` to `to`.
   uint from = begin, to = end;
 #ifdef WINDOW
-  // The listed keys come first, as far as they are outside the window.
+  // The listed keys come first, as far as they lie outside the window.
   uint list = p.globals_begin + sentence * p.globals_stride, listed = min(globals[list], p.globals_stride - 1u);
   uint first_key = begin, last_key = end;
   if (p.global_queries != 0u) {
@@ -67,7 +67,7 @@
     for (uint i = 0u; i < 4u; ++i)
       query[i] = min(globals[list + 1u + entry + min(i, count - 1u)], p.queries - 1u);
 #ifdef SPANS
-    // Those of other slices: one of this slice takes their place, and is computed more than once.
+    // Queries of other slices are replaced by one of this slice, which is then computed more than once.
     uint own = 4u;
     for (uint i = 0u; i < 4u; ++i)
       if (query[i] >= p.query_begin && query[i] < p.query_end) own = i;

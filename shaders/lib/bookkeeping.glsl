@@ -1,16 +1,16 @@
-// What greedy_step and beam_step share: the end of a sentence, and what a row writes into lineage and log. Needs push
+// Shared by greedy_step and beam_step: how a sentence ends, and what a row writes to lineage and log. Needs push
 // constants `p` with slots, positions, log_rows and ticks.
 layout(std430, set = 0, binding = 2) buffer Lineage { uint lineage[]; };
 layout(std430, set = 0, binding = 3) writeonly buffer Log { uint log_words[]; };
 
-// A row at position t brings the id at t + 1, and so t + 2 ids in total.
+// A row at position t produces the id at t + 1, which makes t + 2 ids in total.
 bool reaches_limit(const uint t) { return t + 2u >= param(P_MAX_LENGTH); }
 uint generated_with(const uint t) { return t + 2u - param(P_PREFIX); }
 
 uint lineage_at(const uint parity, const uint plane, const uint slot, const uint position) {
   return lineage_word(parity, plane, slot, position, p.slots, p.positions);
 }
-// What a slot has at t + 1: a cache of its own, and the new id.
+// At t + 1 the slot continues its own cache with the new id.
 void append_token(const uint slot, const uint t, const uint token) {
   uint parity = lineage_parity(t + 1u);
   lineage[lineage_at(parity, LINEAGE_ANCESTRY, slot, t + 1u)] = slot;
@@ -18,7 +18,7 @@ void append_token(const uint slot, const uint t, const uint token) {
 }
 
 uint log_entry_of(const uint row) { return log_row_at(step_word(STEP_TICK), p.ticks, p.log_rows) + log_entry_at(row); }
-// All of the entry but the finished hypothesis.
+// Writes the whole entry except the finished hypothesis.
 void write_log(const uint entry, const uint row, const uint token, const uint parent, const uint running,
                const uint note) {
   log_words[entry + LOG_TOKEN] = token;

@@ -1,6 +1,6 @@
-// Random numbers of sampling: Philox 4x32 with 10 rounds over (four ids, step, sequence, beam), keyed by the seed. The host's
-// counterpart is src/ops/search/draw.cpp. A score plus the Gumbel number of its place, greatest first, draws from the softmax of
-// the scores without a sum over them.
+// Random numbers for sampling: Philox 4x32 with 10 rounds over (block of four ids, step, sequence, beam), keyed by the
+// seed. The host's counterpart is src/ops/search/draw.cpp. Taking the greatest score plus Gumbel noise draws from the
+// softmax of the scores without a sum over them.
 
 uvec4 philox(uvec4 counter, uvec2 key) {
   for (uint round = 0u; round < 10u; ++round) {
@@ -13,8 +13,8 @@ uvec4 philox(uvec4 counter, uvec2 key) {
   return counter;
 }
 
-// `precise`, so that the same word is the same number wherever the code stands.
-// -log(-log(u)) for u = 1 - v, v = (word + 1/2) / 2^32. Near v = 0, where the winners are, 1 - v would lose most digits.
+// -log(-log(u)) for u = 1 - v, v = (word + 1/2) / 2^32. Near v = 0, where the winners are, 1 - v would lose most
+// digits. `precise` makes a word give the same number wherever the code is inlined.
 float gumbel(uint word) {
   precise float v = (float(word) + 0.5) * 2.3283064365386963e-10;
   precise float series = v * (1.0 + v * (0.5 + v * (1.0 / 3.0 + v * (0.25 + v * (0.2 + v * (1.0 / 6.0))))));
@@ -22,7 +22,7 @@ float gumbel(uint word) {
   return -log(max(exponential, 1e-12));
 }
 
-// What the numbers of a row go by; its position is the step.
+// Determines the random numbers of a row; its position is the step.
 struct DrawPlace {
   uint step, sequence, beam;
   uvec2 seed;

@@ -1,7 +1,7 @@
 // Writes the indirect arguments of one grid; needs a storage buffer `grids`.
 void write_grid(uint i, uint live) {
   uint at = i * GRID_STRIDE, per_tile = grids[at + GRID_GROUPS_PER_TILE];
-  if (per_tile == 0u) return;  // unused
+  if (per_tile == 0u) return;  // unused grid
   uint total = per_tile * div_up(live, max(grids[at + GRID_ROWS_PER_TILE], 1u));
   uint limit = grids[at + GRID_MAX_X];
   if (limit == 0u) limit = 65535u;

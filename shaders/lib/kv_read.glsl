@@ -1,6 +1,6 @@
-// Reads keys and values by pieces of a head (T of head_columns.glsl); indices count these. A piece of halves is half of what
-// KV_WORDS holds, which is loaded as a whole: kernels that read a head from its first piece on take KV_EACH of each load.
-// TEXELS (with VEC, on CPU drivers): they are bound as texels.
+// Reads keys and values in pieces of a head (T of head_columns.glsl); indices count pieces. A piece of halves fills
+// half of a KV_WORDS, which is loaded as a whole: kernels that read a head from its first piece take KV_EACH pieces
+// from each load. TEXELS (with VEC, on CPU drivers): they are bound as texels.
 #include "kv.glsl"
 #ifndef KV_FORMAT_ID
 #define KV_WORDS T

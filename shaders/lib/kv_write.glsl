@@ -1,10 +1,10 @@
-// Reads and writes the numbers of keys and values at KV_BINDING; indices count these. In fp16 neighbours share a word: they are
-// written as pairs, whose first index is even, by one invocation. Needs panel.glsl.
+// Reads and writes numbers of keys and values at KV_BINDING; indices count numbers. In fp16 two neighbours share a
+// word: one invocation writes them as a pair whose first index is even. Needs panel.glsl.
 #include "kv.glsl"
 #ifdef KV_FORMAT_ID
 #include "narrow.glsl"
 layout(std430, set = 0, binding = KV_BINDING) buffer KV { uint kv[]; };
-// In fp32.
+// fp32 only.
 float kv_number(const uint at) { return uintBitsToFloat(kv[at]); }
 void store_kv_number(const uint at, const float v) { kv[at] = floatBitsToUint(v); }
 vec2 kv_pair(const uint at) {

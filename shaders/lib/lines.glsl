@@ -1,9 +1,9 @@
-// What copy and elementwise share: elements are lines, each cut into `per_line` workgroups of EACH * LOCAL neighbours.
-// Needs push constants `p` with per_line and line (elements), and `void element(uint row, uint i)`: what is to be done
-// with element i of a line. Included last: main is here.
+// Shared by copy and elementwise: elements form lines, each cut into `per_line` workgroups of EACH * LOCAL neighbours.
+// Needs push constants `p` with per_line and line (elements), and `void element(uint row, uint i)`, which processes
+// element i of a line. Include it last: it defines main.
 layout(local_size_x_id = 0) in;
 layout(constant_id = 0) const uint LOCAL = 32;
-layout(constant_id = 1) const uint EACH = 2;  // elements an invocation
+layout(constant_id = 1) const uint EACH = 2;  // elements per invocation
 
 void main() {
   uint g = group_index();

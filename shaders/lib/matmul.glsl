@@ -2,10 +2,11 @@
 // FORM 0: x, W, y, bias.  FORM 1: x, W with its bias, q, kv.  FORM 2: x, W, kv, bias.  STEP: rows are those of a step.
 // SPANS (form 2): rows are those of an encode pass.
 // BESIDE: the kernel adds bias and residual itself (beside()).
-// TEXELS_ID: W is bound as texels as well; the constant that says which of the two is read.
-// NORM: the rows of x are normalized first (see norm_prologue.glsl), for devices with more bindings than the least.
-// W and bias: panels of columns, see panel.glsl; W in any format. kv of a step or a pass likewise (kv.glsl), by the constant
-// behind the kernel's own: KV_FORMAT_ID, 5 if it has none.
+// TEXELS_ID: W is bound as texels as well; the id of the constant that selects one of the two.
+// NORM: the rows of x are normalized first (see norm_prologue.glsl), for devices with more than the minimum of
+// bindings.
+// W and bias: panels of columns, see panel.glsl; W in any format. Likewise kv of a step or a pass (kv.glsl), by the
+// constant after the kernel's own: KV_FORMAT_ID, 5 if it has none.
 #ifdef STEP
 #define USE_STEP
 #include "state.glsl"
@@ -21,15 +22,15 @@
 
 layout(local_size_x_id = 0) in;
 layout(constant_id = 0) const uint LOCAL = 32;
-layout(constant_id = 1) const uint ACTIVATION = 0;     // of form 0; the others have none
-layout(constant_id = 2) const uint ADD = 0;            // what is there is added: 1 before, 2 behind the activation
+layout(constant_id = 1) const uint ACTIVATION = 0;     // for form 0; the others have none
+layout(constant_id = 2) const uint ADD = 0;            // adds to the present values: 1 before, 2 after the activation
 layout(constant_id = 3) const uint BIAS = 1;           // 0: no bias (all but the last slice of a deep product)
-layout(constant_id = 4) const uint W_FORMAT = 0;       // of the weight
+layout(constant_id = 4) const uint W_FORMAT = 0;       // format of the weight
 
 layout(std430, set = 0, binding = 0) readonly buffer X { vec4 x[]; };
 layout(std430, set = 0, binding = 1) readonly buffer W { uvec4 w[]; };
 #ifdef TEXELS_ID
-layout(constant_id = TEXELS_ID) const uint BY_TEXELS = 0;  // 1: W is read from where it is bound as texels
+layout(constant_id = TEXELS_ID) const uint BY_TEXELS = 0;  // 1: W is read through its texel binding
 layout(set = 0, binding = 10, rgba32ui) readonly uniform uimageBuffer w_texels;
 uvec4 words_of_w(const uint at) { return BY_TEXELS != 0 ? imageLoad(w_texels, int(at)) : w[at]; }
 #else
@@ -62,32 +63,32 @@ layout(push_constant) uniform P {
   uint groups;
   uint rows, tiles, blocks;  // rows of the slice; workgroups along rows and along columns
   uint c_begin, c_end;       // column groups (four columns) of the slice
-  uint k4;                   // vec4 along K in the slice
+  uint k4;                   // vec4s along K in the slice
   uint x_begin, x_ld4;       // vec4
-  uint w_begin, panel4;      // vec4 of words: where panel 0 would begin (may wrap); from panel to panel
-  uint bias_begin;           // vec4: where the bias of column 0 would be
-  uint y_begin, y_ld4;       // vec4: where row 0 of the slice begins
-  uint y_cols;               // columns of y (or q); what is beyond them in its last vec4 is zero
-  uint columns_outer;        // 1: row tiles run fastest, so that a panel stays in the cache
+  uint w_begin, panel4;      // vec4s of words: where panel 0 would begin (may wrap); panel stride
+  uint bias_begin;           // vec4s: where the bias of column 0 would be
+  uint y_begin, y_ld4;       // vec4s: where row 0 of the slice begins
+  uint y_cols;               // columns of y (or q); those past them in its last vec4 are zero
+  uint columns_outer;        // 1: row tiles vary fastest, so that a panel stays in the cache
 #if FORM != 0
   uint q_columns, head_dim, slots, positions;
-  uint kv_first, kv_last;       // columns behind q_columns that go to the bound part of kv
+  uint kv_first, kv_last;       // columns after q_columns that go to the bound part of kv
   uint cell_begin, cell_end;    // in the bound part; cell = slot * positions + position
-  uint kv_begin;                // number of kv at which the bound part begins
+  uint kv_begin;                // where the bound part begins, in numbers of kv
   uint row_begin, rows_per_slot;
 #endif
 #ifdef NORM
-  uint cols;        // of x
+  uint cols;        // columns of x
   float epsilon;
-  uint writes_h;    // 1: the first workgroup of a tile of rows writes them normalized
-  uint h_begin;     // vec4: where row 0 of the slice begins, x_ld4 from row to row
+  uint writes_h;    // 1: the first workgroup of a row tile stores the normalized rows
+  uint h_begin;     // vec4s: where row 0 of the slice begins; the row stride is x_ld4
 #endif
 } p;
 
-// Tile of rows and block of columns of this workgroup.
+// The workgroup's row tile and column block.
 void place(uint group, out uint tile, out uint block) {
   if (p.columns_outer != 0u) {
-    // Where the grid follows the live rows there are fewer tiles than the slice has.
+    // A grid that follows the live rows has fewer tiles than the slice.
     uint all = gl_NumWorkGroups.x * gl_NumWorkGroups.y * gl_NumWorkGroups.z;
     uint tiles = clamp(all / p.blocks, 1u, p.tiles);
     block = group / tiles;
@@ -98,25 +99,25 @@ void place(uint group, out uint tile, out uint block) {
   }
 }
 
-// Four depths of a column group from depth 4 * k on; its panel begins at `begin`. Depths that share words share their
-// load: compilers see that it is one.
+// Four depths of a column group starting at depth 4 * k; its panel begins at `begin`. Depths that share words share one
+// load, which compilers recognize.
 uint w_at(const uint begin, const uint k) { return begin + depth_row(W_FORMAT, 4u * k) * PANEL4; }
 uvec4 scales_at(const uint begin, const uint k) {
   return has_scales(W_FORMAT) ? words_of_w(begin + granule_row(W_FORMAT, 4u * k) * PANEL4) : uvec4(0u);
 }
-// Does vec4 k of the depth begin a block that scales together? The slice begins one.
+// Does vec4 k of the depth begin a block that shares scales? The slice starts at such a block.
 bool begins_scales(const uint k) { return has_scales(W_FORMAT) && k % (BLOCK / 4u) == 0u; }
-// How many vec4 of depth from k on share its scales, for kernels that load them before a loop over these.
+// How many vec4s of depth from k on share its scales, for kernels that load the scales before an inner loop.
 uint sharing_from(const uint k) { return has_scales(W_FORMAT) ? BLOCK / 4u - k % (BLOCK / 4u) : 0x40000000u; }
-// Depth 4 * k + depth out of its words; where a word holds no more than four, which of them is known without k.
+// Unpacks depth 4 * k + depth from its words; where a word holds at most four depths, the shift does not depend on k.
 vec4 unpacked_w(const uvec4 words, const uint k, const uint depth, const uvec4 scales) {
   return weights_of(W_FORMAT, words, scales, depths_a_word(W_FORMAT) > 4u ? 4u * k + depth : depth);
 }
-// That of the row `at`.
+// Loads and unpacks one depth of row `at`.
 vec4 load_w(const uint at, const uint k, const uint depth, const uvec4 scales) {
   return unpacked_w(words_of_w(at + depth / depths_a_word(W_FORMAT) * PANEL4), k, depth, scales);
 }
-// All four of them. Words that they share are loaded once whatever a compiler sees: it does not with texels.
+// Loads and unpacks all four. Shared words are loaded once explicitly: compilers do not merge texel loads.
 void load_four_w(const uint at, const uint k, const uvec4 scales, out vec4 four[4]) {
   uvec4 words;
   [[unroll]] for (uint depth = 0u; depth < 4u; ++depth) {
@@ -125,15 +126,15 @@ void load_four_w(const uint at, const uint k, const uvec4 scales, out vec4 four[
   }
 }
 
-// What the rows of column group c share. Made once, behind the sums: in `finish`, behind the test of each row, compilers
-// repeat its divisions and loads a row.
+// Values common to all rows of column group c. Computed once, after the sums: inside `finish`, after each row's bounds
+// test, compilers would repeat its divisions and loads per row.
 struct Columns {
   uint c;
 #ifndef BESIDE
   vec4 bias;
 #endif
 #if FORM != 0
-  uvec4 kv;  // number of kv at which each column of slot 0, position 0 would be; ELSEWHERE: not in the bound part
+  uvec4 kv;  // index in kv of each column at slot 0, position 0; ELSEWHERE: not in the bound part
 #endif
 };
 
@@ -199,8 +200,8 @@ void store_kv(uint row, uvec4 numbers, vec4 v) {
 #endif
 
 #ifdef BESIDE
-// What row `row` has beside the sum, asked for before it is summed: bias, and what it is added to. Neither stands behind an
-// activation, as what has one has no residual.
+// Terms that are added to the sum of row `row`, loaded before summing: bias and residual. Adding both ahead of the
+// activation is safe: a product with an activation has no residual.
 vec4 beside(uint row, uint c) {
   vec4 v = BIAS != 0 ? BIAS_AT(c) : vec4(0.0);
 #if FORM != 2
@@ -210,7 +211,8 @@ vec4 beside(uint row, uint c) {
 }
 #endif
 
-// Row `row` of the slice: the sum gets its bias and so on, unless it has what is beside it already, and is stored.
+// Finishes row `row` of the slice: adds bias and residual to the sum (unless beside() did), applies the activation,
+// stores.
 void finish(uint row, Columns columns, vec4 sum) {
   if (row >= p.rows) return;
 #ifndef BESIDE

@@ -1,13 +1,13 @@
-// Bits of floats as the bits of a weight's format (behind panel.glsl), rounded to nearest even: the GPU's view of
-// lapilli::weight_bits in src/ops/core/weight_layout.hpp (a test compares the two). In integers: drivers round packHalf2x16 as
-// they like, and flush what is subnormal.
+// Rounds float bits to the bits of a weight format (packed as in panel.glsl), to nearest even: the GPU's view of
+// lapilli::weight_bits in src/ops/core/weight_layout.hpp (a test compares the two). Uses integers: drivers choose the
+// rounding of packHalf2x16 and flush subnormals.
 
 uint bf16_bits(const uint f) {
   if ((f & 0x7fffffffu) > 0x7f800000u) return (f >> 16) | 0x40u;
   return (f + 0x7fffu + ((f >> 16) & 1u)) >> 16;
 }
 
-// Of what is positive and at most 65,536, whose bits are those of infinity.
+// For positive values up to 65,536, which becomes infinity.
 uint half_of(const uint f) {
   uint exponent = f >> 23;
   bool subnormal = exponent < 113u;
@@ -21,27 +21,26 @@ uint fp16_bits(const uint f) {
   return ((f >> 16) & 0x8000u) | (size > 0x7f800000u ? 0x7e00u : half_of(min(size, 0x47800000u)));
 }
 
-// Half of a word of keys and values: lapilli::kv_half of src/ops/core/kv_layout.hpp. What is beyond the range is its end.
+// One half of a word of keys and values: lapilli::kv_half of src/ops/core/kv_layout.hpp. Clamps to the finite range.
 uint kv_half(const uint f) {
   uint size = f & 0x7fffffffu;
   return ((f >> 16) & 0x8000u) | (size > 0x7f800000u ? 0x7e00u : half_of(min(size, 0x477fe000u)));
 }
 
-// Numbers that share scales; all by products and differences alone, which devices round alike. `precise`: a difference of
-// two products is not to become the product of a difference, which may be infinite (NVIDIA's compiler does that).
+// Numbers that share scales use only products and differences, which all devices round alike. `precise` stops NVIDIA's
+// compiler from turning a difference of products into the product of a difference, which may be infinite.
 const float LEAST_SCALED = 7.888609052210118e-31f;
 
 float scale_of(const float largest) { return largest < LEAST_SCALED ? 0.0f : largest * (1.0f / 127.0f); }
 
-// bf16 that is not above a number (its bits), and one that is not below a positive one; neither is infinite.
+// The nearest bf16 not above a number (given as bits), and the nearest not below a positive one; neither is infinite.
 uint bf16_below(const uint f) {
   if ((f & 0x80000000u) == 0u) return f >> 16;
   return min((f >> 16) + ((f & 0xffffu) != 0u ? 1u : 0u), 0xff7fu);
 }
 uint bf16_above(const uint f) { return min((f >> 16) + ((f & 0xffffu) != 0u ? 1u : 0u), 0x7f7fu); }
 
-// int4: the minimum of a block, and fifteenths of what is above it, both bf16. The minimum of numbers next to nothing
-// is 0.
+// int4: the minimum of a block, and fifteenths of the range above it, both bf16. A tiny minimum counts as 0.
 uint minimum_bits(const float lowest) {
   return abs(lowest) < LEAST_SCALED ? 0u : bf16_below(floatBitsToUint(lowest));
 }
@@ -50,15 +49,15 @@ uint range_bits(const float highest, const float minimum) {
   return sixteenth < LEAST_SCALED ? 0u : bf16_above(floatBitsToUint(sixteenth * (16.0f / 15.0f)));
 }
 
-// The word of a block's scales.
+// The word that holds a block's scales.
 uint scales_of(const uint format, const float lowest, const float highest) {
   if (format == FORMAT_INT8) return floatBitsToUint(scale_of(max(abs(lowest), abs(highest))));
   uint minimum = minimum_bits(lowest);
   return minimum << 16 | range_bits(highest, uintBitsToFloat(minimum << 16));
 }
 
-// The nearest number of steps, the larger one of two, of a size: the q for which (q - 1/2) * scale <= size < (q + 1/2)
-// * scale, which products alone decide.
+// The nearest number of steps of a size, rounding half up: the q for which (q - 1/2) * scale <= size < (q + 1/2) *
+// scale, decided by products alone.
 float steps_of(const float size, const float scale, const float most) {
   if (!(scale > 0.0f) || !(size <= 3.402823466e+38f)) return 0.0f;
   float q = min(floor(size / scale + 0.5f), most);

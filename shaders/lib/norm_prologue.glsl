@@ -1,14 +1,14 @@
-// What a product of few rows does first where the normalization of its rows is a part of it: each workgroup finds the mean
-// and the scale of the rows that it takes, which is cheap beside a dispatch and its barrier; rows are normalized as they are
-// loaded. Needs matmul.glsl, RM, x_row(), and ROW_PARTS and a shared `part` of four times as many vec4, which is free
-// again behind a barrier.
+// Prologue of products of few rows that include the normalization of these rows: each workgroup computes the mean and
+// the scale of its rows, which is cheap compared with a dispatch and its barrier; rows are normalized as they are
+// loaded. Needs matmul.glsl, RM, x_row(), and ROW_PARTS and a shared `part` of four times as many vec4s, which is free
+// again after a barrier.
 #include "deviation.glsl"
 
 layout(constant_id = 6) const uint RMS = 0;  // 1: no mean, no bias
 
-const uint PER_SUM = 8u, SUMS = 2u * ROW_PARTS;  // parts that an invocation adds up; where their sums lie
+const uint PER_SUM = 8u, SUMS = 2u * ROW_PARTS;  // parts that an invocation adds up; where their sums begin
 
-// Sum over the workgroup of what each of its invocations has, component by component. LOCAL is a multiple of PER_SUM.
+// Component-wise sum over the workgroup. LOCAL is a multiple of PER_SUM.
 vec4 sum_of_all(const uint l, const vec4 v) {
   const uint sums = LOCAL / PER_SUM;
   part[l] = v;
@@ -25,12 +25,12 @@ vec4 sum_of_all(const uint l, const vec4 v) {
   return sum;
 }
 
-// Of the rows of a workgroup, a component each.
+// Statistics of a workgroup's rows, one component per row.
 struct Rows {
   vec4 mean, scale;
 };
 
-// Row by row within a turn, so that the loads of all of them are under way together.
+// Loops over the rows within each turn, so that all their loads are in flight together.
 Rows measure(const uint l, const uint row) {
   Rows rows = Rows(vec4(0.0), vec4(0.0));
   vec4 sum = vec4(0.0);

@@ -1,14 +1,14 @@
-// The processors of a row of scores in the reference's order, but for those that look at a whole row. A workgroup has the
-// scores of the ids from first_id on. An invocation owns the ids that are congruent to it and alone touches their scores, so
-// every id sees the processors in order without a barrier between them, and what must happen once per id happens once. Lists
-// of suppressed ids alone are shared out, between barriers. Needs scores, lineage, lists, options (PARAMS_BINDING), LOCAL, p
-// with slots and positions, and CHUNK: ids that the kernel has a bit for.
+// The processors of a row of scores in the reference's order, except those that need a whole row. A workgroup has the
+// scores of the ids from first_id on. An invocation owns the ids congruent to it and alone touches their scores, so
+// every id sees the processors in order without barriers between them, and once-per-id effects happen once. Only lists
+// of suppressed ids are shared among invocations, between barriers. Needs scores, lineage, lists, options
+// (PARAMS_BINDING), LOCAL, p with slots and positions, and CHUNK: how many ids the kernel has bits for.
 const uint CACHED = 1024u;
 shared uint cached[CACHED];
-// One bit for each of CHUNK ids; an invocation has words of its own, so it needs no atomics.
+// One bit for each of CHUNK ids; every invocation has its own words, so no atomics are needed.
 shared uint seen_bits[CHUNK / 32u];
-uint scores_begin, history_begin, source_begin;  // of this row
-uint first_id, end_id;                           // those whose scores the workgroup has
+uint scores_begin, history_begin, source_begin;  // where they begin for this row
+uint first_id, end_id;                           // range of the scores that the workgroup has
 uint count;                                      // ids in the history
 
 uint history(uint i) { return i < CACHED ? cached[i] : lineage[history_begin + i]; }
@@ -32,7 +32,8 @@ void forbid_range(uint begin, uint end) {
 }
 void forbid_all() { forbid_range(first_id, end_id); }
 
-// The n ids at lists[at] but the last are the end of the history. The reference wants n ids to be there, not n - 1.
+// Does the history end with the n ids at lists[at] without the last? The reference requires a history of n ids, not n -
+// 1.
 bool follows(uint at, uint n) {
   if (n == 0u || n > count) return false;
   for (uint i = 0u; i + 1u < n; ++i)
@@ -58,10 +59,10 @@ void bad_words() {
   }
 }
 
-// Each id among the first n of the source (or the history) once. A look at all earlier ids for each would be quadratic;
-// on CPU drivers that also runs into their limit of 65,535 loop iterations.
+// Penalizes each id among the first n of the source (or the history) once. Comparing with all earlier ids would be
+// quadratic, and CPU drivers limit an invocation to 65,535 loop iterations.
 void penalize_once(bool of_source, uint n, float penalty) {
-  const uint own = CHUNK / 32u / LOCAL;  // words
+  const uint own = CHUNK / 32u / LOCAL;  // words per invocation
   uint first = gl_LocalInvocationIndex * own;
   for (uint begin = first_id; begin < end_id; begin += CHUNK) {
     for (uint i = 0u; i < own; ++i) seen_bits[first + i] = 0u;
@@ -120,8 +121,8 @@ void forced_tokens() {
 void exponential_decay() {
   uint start = param(P_DECAY_START);
   if (start == 0u || count <= start) return;
-  // By squaring: the same bits on every device. Limited so that no product is infinite on the way, for what becomes of
-  // infinities is up to the device: powers to 1e15, which outweighs every other score.
+  // Powers by squaring give the same bits on every device. Intermediate products are capped to stay finite, since
+  // handling of infinities varies by device: powers stop at 1e15, which outweighs every other score.
   float factor = 1.0, square = min(param_float(P_DECAY_FACTOR), 1e15);
   for (uint n = count - start; n > 0u; n >>= 1) {
     if ((n & 1u) != 0u) factor = min(factor * square, 1e15);
@@ -136,14 +137,14 @@ void exponential_decay() {
   }
 }
 
-// A share of the list each: whose id it is makes no difference between two barriers.
+// Splits the list evenly: between two barriers, ownership of ids does not matter.
 void suppress(uint offset, uint n) {
   for (uint i = gl_LocalInvocationIndex; i < n; i += LOCAL)
     if (owned(lists[offset + i])) forbid(lists[offset + i]);
 }
 
 
-// Of the row in a slot at position t, whose options are placed.
+// Processes the row in a slot at position t, whose options are placed.
 void process(const uint slot, const uint t) {
   count = t + 1u;
   history_begin = lineage_word(lineage_parity(t), LINEAGE_TOKENS, slot, 0u, p.slots, p.positions);

@@ -1,5 +1,6 @@
-// The bias of attention by relative position (ops/attention/attention.hpp), for kernels with the push constants p and the queries
-// q: by distance, or, MAP_BIAS, of places in windows of a map. BIAS_ROWS_ID: the constant that says where the values are.
+// Relative position bias of attention (ops/attention/attention.hpp), for kernels with push constants p and queries q:
+// by distance, or, MAP_BIAS, between places in windows of a map. BIAS_ROWS_ID: the id of the constant that says where
+// the values are.
 #ifdef MAP_BIAS
 layout(std430, set = 0, binding = 3) readonly buffer MapBias { float map_bias[]; };  // [distances][heads]
 
@@ -14,9 +15,9 @@ float bias_of(uint key, uint query, uint head, uint window) {
 #else
 layout(std140, set = 0, binding = 5) uniform Distances { vec4 buckets[1024]; };  // bucket of each distance
 layout(std140, set = 0, binding = 7) uniform Bias { vec4 bias[1024]; };          // [buckets][heads]
-layout(constant_id = BIAS_ROWS_ID) const uint BIAS_ROWS = 0;  // 1: not there, but behind the columns of q
+layout(constant_id = BIAS_ROWS_ID) const uint BIAS_ROWS = 0;  // 1: not in the table, but after the columns of q
 
-// `row`: word of q at which the query's row begins.
+// `row`: word of q where the query's row begins.
 float bias_of(uint key, uint query, uint head, uint row) {
   uint i = uint(clamp(int(key) - int(query) - p.bias_low, 0, int(p.bias_last)));
   uint at = uint(buckets[i >> 2][i & 3u]) * p.all_heads + head;

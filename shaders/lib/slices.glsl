@@ -1,8 +1,8 @@
-// What the kernels share that give each slice of a row's columns a workgroup: argmax, top_k, log_softmax. Needs push
+// Shared by the kernels with one workgroup per slice of a row's columns: argmax, top_k, log_softmax. Needs push
 // constants `p` with slices, slice4, ld4, x_begin4 and first_row.
 struct Slice {
-  uint row, number;       // of the slice among those of its row
-  uint base, begin, end;  // vec4 of x: where the row begins; within it
+  uint row, number;       // the row, and the slice's number in it
+  uint base, begin, end;  // vec4s of x: where the row begins; range within the row
 };
 
 Slice slice_of(const uint group) {

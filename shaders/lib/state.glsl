@@ -1,5 +1,5 @@
-// The GPU's view of src/ops/core/state.hpp: a test compares the constants, and runs the functions beside those of the header.
-// Uniform buffers are arrays of uvec4.
+// The GPU's view of src/ops/core/state.hpp: a test compares the constants, and runs these functions against those of
+// the header. Uniform buffers are arrays of uvec4.
 const uint STEP_TICK = 0u, STEP_LIVE = 1u, STEP_STARTED = 2u, STEP_QUEUED = 3u, STEP_ADMITTED = 4u, STEP_MARK = 5u;
 const uint STEP_ROWS = 16u, STEP_QUEUE = 1040u;
 const uint MAX_ROWS = 1024u, MAX_BEAMS = 32u, MAX_CANDIDATES = 288u, MAX_GRIDS = 64u, SLOT_BITS = 10u;
@@ -36,8 +36,8 @@ const uint SPAN_ROW = 0u, SPAN_TILE = 1u, SPAN_IDS = 2u, SPAN_PLACE = 3u, TILE_R
 
 const float MASKED = -1e30, FORBIDDEN = -1e29, NO_SCORE = -1e9;
 
-// Each is a function of the header: plain arithmetic of uint, which is C++ as well. `const`, so that calls need no copies
-// of their arguments.
+// Each mirrors a function of the header: plain uint arithmetic, valid C++ as well. `const` spares calls the copies of
+// their arguments.
 uint row_word_of(const uint slot, const uint position) { return position << SLOT_BITS | slot; }
 uint slot_of(const uint word) { return word & ((1u << SLOT_BITS) - 1u); }
 uint position_of(const uint word) { return word >> SLOT_BITS; }
@@ -68,13 +68,13 @@ uint inbox_entry_at(const uint sentence) { return INBOX_HEADER + INBOX_ENTRY * s
   };                                                                       \
   uint NAME(uint i) { return NAME##_words[i >> 2][i & 3u]; }
 
-// Include only what the kernel reads: unused blocks would ask for descriptors.
+// Include only blocks that the kernel reads: unused ones would need descriptors.
 #ifdef USE_STEP
 UNIFORM_WORDS(step_word, 4, 260)
 uint row_word(uint row) { return step_word(STEP_ROWS + row); }
 #endif
 #ifdef PARAMS_BINDING
-// The options of the sentence that a row belongs to: place_params() first.
+// The options of a row's sentence; call place_params() first.
 layout(std430, set = 0, binding = PARAMS_BINDING) readonly buffer Search { uint search[]; };
 uint params_begin;
 void place_params(uint slot, uint beams) { params_begin = search_record(slot / beams, beams); }
@@ -88,8 +88,8 @@ UNIFORM_WORDS(length_word, 6, 512)  // [begin, end) of sentence s: words 2s, 2s 
 layout(std140, set = 0, binding = 4) uniform spans_block {
   uvec4 spans[MAX_ROWS];
 };
-// The sentence of an encode pass that holds a row (begin: SPAN_ROW) or a tile (SPAN_TILE): the last one that begins at or
-// before it. A row behind the last sentence's finds an entry with fewer ids than it is away.
+// The sentence of an encode pass that holds a row (begin: SPAN_ROW) or a tile (SPAN_TILE): the last one that begins at
+// or before it. A row past the last sentence gets an entry with fewer ids than the row's distance from its begin.
 uvec4 span_of(uint number, uint begin, out uint sentence) {
   sentence = 0u;
   for (uint reach = MAX_ROWS / 2u; reach > 0u; reach /= 2u)

@@ -1,8 +1,8 @@
-// Values as a checkpoint stores them, little endian in words; the numbers are those of lapilli::StoredFormat.
-// Everything stays integer, so that no driver flushes subnormal values or touches infinities on the way.
+// Values as a checkpoint stores them, little-endian in words; the numbers are those of lapilli::StoredFormat. All
+// arithmetic is integer, so that no driver flushes subnormals or alters infinities.
 const uint STORED_F32 = 0u, STORED_F16 = 1u, STORED_BF16 = 2u;
 
-// The 32-bit float with the value of a half, as bits.
+// The bits of a 32-bit float with the value of a half.
 uint half_bits(uint h) {
   uint sign = (h & 0x8000u) << 16, rest = h & 0x7fffu;
   if (rest >= 0x7c00u) return sign | 0x7f800000u | ((rest & 0x3ffu) << 13);

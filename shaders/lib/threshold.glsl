@@ -1,12 +1,12 @@
-// Thresholds of sampling without sorting: a histogram of weights (ids, or probability in fixed point, so that the sum does not
-// depend on the order of adding) over eight bits of the keys at a time. Needs state.glsl with the options, search.glsl,
-// warp.glsl.
+// Sampling thresholds without sorting: histograms of weights (ids, or probability in fixed point, so that the sum does
+// not depend on the order of adding) over eight bits of the keys at a time. Needs state.glsl with the options,
+// search.glsl, warp.glsl.
 const uint BINS = 256u, LANES = 512u;
 const uint BY_SCORE = 0u, BY_SURPRISE = 1u;         // keys
 const uint COUNT = 0u, MASS = 1u, ENTROPY = 2u;     // weights
 const uint ALL = 0u;                                // a key below every other
 const float MASS_UNIT = 2147483648.0, ENTROPY_UNIT = 134217728.0;
-const float LARGEST = 9e28;                         // scores beyond would count as forbidden
+const float LARGEST = 9e28;                         // larger scores would count as forbidden
 shared uint histogram[BINS];
 shared vec2 part[LANES];
 shared uint counts[LANES];
@@ -14,8 +14,8 @@ shared uint sixteens[16];  // sums of sixteen bins each
 shared uint found_digit, found_rest;
 
 uint lane;
-uint vectors;               // that load() and store() know
-float most, total;          // of what is allowed: the maximum, sum e^(x - most)
+uint vectors;               // bound of n in load() and store()
+float most, total;          // over the allowed scores: the maximum, sum e^(x - most)
 float typical;              // the score at which the surprise is the entropy
 
 // The lane's own vectors: lane, lane + LOCAL...
@@ -44,15 +44,15 @@ vec2 reduce_sum(vec2 value) {
 }
 
 float best_of(vec4 v) { return max(max(v.x, v.y), max(v.z, v.w)); }
-// Sums of e^(x - best) and e^(x - best) (x - best) over what is allowed.
+// Sums of e^(x - best) and e^(x - best) (x - best) over the allowed scores.
 vec2 sums_of(vec4 v, float best) {
   vec4 away = max(v - best, vec4(-200.0));
   vec4 e = mix(exp(away), vec4(0.0), lessThanEqual(v, vec4(FORBIDDEN)));
   return vec2(dot(e, vec4(1.0)), dot(e, away));
 }
 
-// Lanes count what they have: how many come before the lane's own, and all of them. The order is always the same, and with it
-// that of every sum over what is gathered so.
+// Prefix sum over the lanes' counts: the count before the lane's own, and the total. The order is fixed, and so is that
+// of every sum over values gathered with it.
 uvec2 before_and_all(uint own) {
   barrier();
   counts[lane] = own;
@@ -66,7 +66,7 @@ uvec2 before_and_all(uint own) {
   return uvec2(counts[lane] - own, counts[LOCAL - 1u]);
 }
 
-// Greater is better, and no allowed score has the key ALL.
+// A greater key is better, and no allowed score has the key ALL.
 uint key_of(uint keys, float v) {
   if (keys == BY_SURPRISE) return ~floatBitsToUint(abs(typical - v));
   uint bits = floatBitsToUint(v);
@@ -85,8 +85,8 @@ void count_one(uint keys, uint weights, float v, uint prefix, uint shift) {
   if ((key >> (shift + 8u)) == (prefix >> (shift + 8u)))
     atomicAdd(histogram[(key >> shift) & 255u], weight_of(weights, v));
 }
-// Most scores have the same first digit: an invocation adds up what it finds in a row (a bin and its weight so far), lest
-// all of them wait for one bin.
+// Most scores have the same first digit: an invocation accumulates runs of equal bins (bin and weight so far), so that
+// not all invocations contend for one bin.
 uvec2 count_first(uvec2 run, uint keys, uint weights, float v) {
   if (forbidden(v)) return run;
   uint bin = key_of(keys, v) >> 24, weight = weight_of(weights, v);
@@ -116,7 +116,8 @@ void count_all(uint keys, uint weights, uint prefix, uint shift) {
   }
 }
 
-// The greatest key T such that what has at least T weighs at least `target` together; ALL if everything weighs less.
+// The greatest key T such that the scores with keys of at least T weigh at least `target` together; ALL if everything
+// weighs less.
 uint select(uint keys, uint weights, uint target) {
   uint prefix = 0u;
   for (uint digit = 0u; digit < 4u; ++digit) {
@@ -162,12 +163,12 @@ void temperature() {
   }
 }
 
-// What is off is passed over; the others in this order.
+// The filters in order; those that are off are skipped.
 const uint TOP_H_BEST = 0u, TOP_H = 1u, TOP_K = 2u, TOP_P = 3u, MIN_P = 4u, TYPICAL_P = 5u, EPSILON = 6u, ETA = 7u, FILTERS = 8u;
 
 bool is_on(uint which) {
   switch (which) {
-    case TOP_H_BEST: return param_float(P_TOP_H) > 0.0;  // the hundred best, of which it takes a share of their entropy
+    case TOP_H_BEST: return param_float(P_TOP_H) > 0.0;  // the hundred best, over whose entropy top_h is computed
     case TOP_H: return param_float(P_TOP_H) > 0.0 && param_float(P_TOP_H) < 1.0;
     case TOP_K: return param(P_TOP_K) != 0u;
     case TOP_P: return param_float(P_TOP_P) < 1.0;

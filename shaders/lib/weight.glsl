@@ -1,8 +1,8 @@
-// Packed words of a weight as floats, whatever its format: the only place that unpacks them. The format is a
-// specialization constant of whoever includes this, so that compilers leave the others away.
+// Unpacks words of a weight to floats, whatever its format: the only place that does so. The format is a specialization
+// constant of the including kernel, so that compilers drop the others.
 #include "panel.glsl"
 
-// One depth of columns, from the words that hold it and those of its scales.
+// One depth of four columns, from the words that hold it and those of its scales.
 vec4 weights_of(const uint format, const uvec4 words, const uvec4 scales, const uint depth) {
   if (format == FORMAT_FP32) return uintBitsToFloat(words);
   if (format == FORMAT_INT8)

@@ -22,7 +22,7 @@ struct Push {
                       uint32_t window, global_queries, globals_begin, globals_stride;
                       uint32_t map_rows, map_columns, map_shift;)
 };
-// Inputs behind q, kv and lengths.
+// Inputs after q, kv and lengths.
 constexpr size_t kDistances = 3, kGlobals = 5, kContext = 6;
 constexpr uint64_t kQueriesPerGroup = kTileRows, kQueriesPerSubgroup = 16;
 
@@ -83,14 +83,14 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
 
 enum : uint32_t { kTogether, kSimple, kLanes };
 
-// attention_lanes.comp: a lane has at most two vec4 of a head, and loops have turns for so many keys
-// (docs/adding-an-op.md). Sixteen queries are more registers than GPUs have to spare.
+// attention_lanes.comp: a lane has at most two vec4s of a head, and loop limits bound the keys (docs/adding-an-op.md).
+// Sixteen queries need more registers than GPUs can spare.
 bool lanes_fit(const Capabilities& caps, const AttentionAttributes& a) {
   return a.spans && a.window == kNoWindow && heads_are_vec4(a.kv) && has_lanes(caps) && caps.texels &&
          a.kv.head_dim <= 8 * caps.subgroup_size && a.keys <= 16384;
 }
 
-// Of the rows of a pass the longest sentence is not known.
+// In a pass the longest sentence is not known.
 uint64_t most_keys(const AttentionAttributes& a) {
   if (a.spans) return 0;
   return a.window == kNoWindow || a.global_queries ? a.keys : uint64_t{2} * a.window + kTileRows + a.globals_stride;
@@ -146,8 +146,8 @@ class Lowering {
   }
 
  private:
-  // The rows of a pass: by heads, then by rows. Each part runs all tiles and takes those that begin within its rows, so
-  // rows of the last one may lie behind them.
+  // The rows of a pass, split by heads, then by rows. Each part runs all tiles and takes those that begin within its
+  // rows, so the rows of its last tile may extend past them.
   Status run_spans() {
     LAPILLI_TRY(auto block, kv_block(context_, node_, node_.inputs[1], a_.kv, 0));
     uint64_t rows = a_.queries;
@@ -170,13 +170,13 @@ class Lowering {
     return {};
   }
 
-  // The listed queries may be any of a sentence.
+  // The listed queries may be anywhere in a sentence.
   [[nodiscard]] bool whole_sentences() const { return a_.global_queries != 0; }
-  // The most tiles that a pass has: sentences end with one that need not be full.
+  // The most tiles of a pass: each sentence may end with a partial tile.
   [[nodiscard]] uint64_t span_tiles() const {
     return std::min<uint64_t>(a_.queries, (a_.queries + (kQueriesPerGroup - 1) * a_.batch) / kQueriesPerGroup);
   }
-  // Rows of q from the first to the last one; and bytes of the weights.
+  // Rows of q from the first to the last; and bytes of the weights.
   [[nodiscard]] uint64_t q_rows(uint64_t sentences, uint64_t queries) const {
     return (sentences - 1) * a_.queries + (whole_sentences() ? a_.queries : queries);
   }
@@ -189,11 +189,11 @@ class Lowering {
   [[nodiscard]] double cost(uint64_t queries_of_heads) const {
     const bool near = a_.window != kNoWindow && a_.global_queries == 0;
     const double keys = near ? std::min<double>(a_.keys, 2.0 * a_.window + 8) : a_.keys;
-    const double lanes = simple_ ? numbers_.local : 1;  // each does all of it
+    const double lanes = simple_ ? numbers_.local : 1;  // each lane repeats the whole work
     return 4.0 * static_cast<double>(queries_of_heads) * keys * a_.kv.head_dim * lanes;
   }
 
-  // Fewer sentences, then heads, then queries, until the rows fit.
+  // Takes fewer sentences, then heads, then queries, until the rows fit.
   Status fit_rows(KvBlock& block, uint64_t& queries) const {
     const auto q_fits = [&] {
       const bool whole = block.slots == a_.batch && queries == a_.queries;
@@ -229,7 +229,7 @@ class Lowering {
     Push p{};
     const uint64_t sentences = part.s1 - part.s0, heads = part.h1 - part.h0, queries = query_end - query_begin;
     const uint64_t tiles = a_.spans ? span_tiles() : div_up(queries, kQueriesPerGroup);
-    const uint64_t each = simple_ ? kQueriesPerGroup : 1;  // workgroups of a tile
+    const uint64_t each = simple_ ? kQueriesPerGroup : 1;  // workgroups per tile
     d.groups = tiles * sentences * heads * each;
     if (d.groups > max_groups(context_.caps))
       return node_error(node_, "%u workgroups exceed this device's grid", ull{d.groups});
@@ -289,7 +289,7 @@ class Lowering {
     p.weights_ld = static_cast<uint32_t>(ld);
   }
 
-  // Where keys end, and relative positions.
+  // Binds the ends of the keys and the relative positions.
   Status bind_keys(Dispatch& d, Push& p) const {
     LAPILLI_TRY(const auto lengths, bind_whole(context_, a_.spans ? 4 : 6, node_.inputs[2], graph::Access::read));
     d.operands.push_back(lengths);
@@ -351,7 +351,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
   return Lowering(context, node, v, out).run();
 }
 
-// What is listed for a sentence.
+// The positions listed for a sentence.
 std::vector<uint64_t> listed_positions(const AttentionAttributes& a, const graph::Node& node, HostTensors& values,
                                        uint64_t sentence) {
   if (a.window == kNoWindow) return {};
@@ -359,7 +359,8 @@ std::vector<uint64_t> listed_positions(const AttentionAttributes& a, const graph
   return {words + 1, words + 1 + std::min(words[0], a.globals_stride - 1)};
 }
 
-// Queries [first, first + count) and keys [begin, end) of one sentence, all counted alike; `row` is that of query 0.
+// Queries [first, first + count) and keys [begin, end) of one sentence, in the same numbering; `row` is that of query
+// 0.
 struct HostSentence {
   uint64_t number = 0, slot = 0, row = 0;
   uint64_t first = 0, count = 0, begin = 0, end = 0;

@@ -13,10 +13,10 @@ namespace lapilli {
 //   table: values [buckets][heads] in a tensor of kBiasWords words, the same for all queries (T5)
 //   rows:  values [buckets][heads] in the columns of q's row, from `column` on (ProphetNet)
 //   map:   values [(2 * side - 1)^2][heads] in a storage buffer, by MapWindows::distance (Swin); no distances
-// Which bucket a distance has is data: entry i of a tensor of kBiasWords words is the bucket (a whole number) of
-// distance low + i, for i < count; distances beyond either end have the bucket of that end.
+// Buckets are data: entry i of a tensor of kBiasWords words is the bucket (a whole number) of distance low + i, for i <
+// count; distances beyond either end use the bucket of that end.
 enum class BiasForm : uint32_t { none, table, rows, map };
-constexpr uint32_t kBiasWords = 4096;  // 16 KiB: what every device binds as uniform buffer
+constexpr uint32_t kBiasWords = 4096;  // 16 KiB, which every device binds as a uniform buffer
 struct RelativeBias {
   BiasForm form = BiasForm::none;
   int32_t low = 0;
@@ -25,61 +25,63 @@ struct RelativeBias {
 };
 
 // "attention": q [batch * queries, heads * head_dim (and the bias, if it is in rows)]; row b * queries + i is query i
-// of sentence b and sees the keys [begin, end) of the sentence's lengths entry, of these only positions <= i if causal.
-// A query without any key gives zeros (and zero weights). With a window (Beltagy et al. 2020): of these keys those at
-// most `window` positions away, and the sentence's listed (global) ones. The listed queries are a node of their own,
-// global_queries: it sees all keys and writes the rows of the listed positions only, in place of an earlier context.
+// of sentence b and sees the keys [begin, end) of the sentence's lengths entry, restricted to positions <= i if causal.
+// A query without any key gives zeros (and zero weights). A window (Beltagy et al. 2020) restricts these keys to those
+// at most `window` positions away, plus the sentence's listed (global) ones. The listed queries are a node of their
+// own, global_queries: it sees all keys and writes only the rows of the listed positions, into an existing context.
 // inputs: q, kv (arena or state; slot = sentence), lengths (uniform), distances and bias (table) or kNone, globals or
 // kNone
 //   (u32; per sentence globals_stride words: count, ascending positions within the lengths), context or kNone.
 // With `spans` the rows are those of an encode pass, counted through all of its sentences: q [queries, ...], kv has one
-// slot of so many positions, and row r sees the rows of its own sentence; `batch` and `keys` are the most sentences and
-// ids of one. Lengths are then the spans (uniform), and what is listed are rows of the pass, by the sentence's number
-// in it. No causal mask, no weights, no bias in rows. Rows behind the last sentence are not written. outputs: context
-// [batch * queries, heads * head_dim], and if wanted weights [batch * heads * queries, keys] (not with a window).
-// With a `map` (and BiasForm::map, always together) sentences are the windows of maps, of map.area() queries and keys
+// slot with that many positions, and row r sees the rows of its own sentence; `batch` and `keys` are the maximum number
+// of sentences and of ids in one. Lengths are then the spans (uniform), and the lists hold rows of the pass, by the
+// sentence's number in it. No causal mask, no weights, no bias in rows. Rows past the last sentence are not written.
+// outputs: context [batch * queries, heads * head_dim], and if wanted weights [batch * heads * queries, keys] (not with
+// a window).
+// With a `map` (and BiasForm::map, always together) sentences are the windows of maps, with map.area() queries and keys
 // each: no lengths, spans, weights, causal mask or `window`. Keys that are apart from the query get kApart added.
 constexpr uint32_t kNoWindow = 0xffffffffu;
 struct AttentionAttributes {
-  uint32_t batch = 0, queries = 0, keys = 0;  // keys: the most that any sentence has (columns of the weights)
+  uint32_t batch = 0, queries = 0, keys = 0;  // keys: the maximum of any sentence (columns of the weights)
   KvShape kv;
   uint32_t causal = 0;
   float scale = 1;
   RelativeBias bias;
   uint32_t window = kNoWindow;  // keys on either side
-  uint32_t global_queries = 0;  // 1: the queries are the listed ones; `window` must be set and does not matter
+  uint32_t global_queries = 0;  // 1: the queries are the listed ones; `window` must be set but its value is ignored
   uint32_t globals_stride = 0;
   uint32_t spans = 0;  // 1: the rows of an encode pass
-  MapWindows map;      // side 0: none
+  MapWindows map;      // side 0: no map
 };
 
-// "attention_step": a row's word says its slot and position. Self attention sees the positions up to the row's own,
-// each in the cache of the slot that lineage (of the position's parity) names for it, except the own one, which is in
-// the row's own slot. Cross attention sees the keys [begin, end) of place slot / beams. Rows at or beyond `live` write
-// nothing. inputs: q, kv, lineage or kNone (cross), step, lengths or kNone (self), distances and bias (table) or kNone
-// (self attention only). outputs: context, and room for running sums: where the cache of a place's slots fits no
-// binding, attention runs over parts of it, one behind the other; on GPUs chunks of many keys may run side by side.
+// "attention_step": a row's word gives its slot and position. Self attention sees the positions up to the row's own;
+// each is read from the cache of the slot that lineage (of the position's parity) names for it, except the row's own
+// position, which is in the row's own slot. Cross attention sees the keys [begin, end) of place slot / beams. Rows at
+// or beyond `live` write nothing. inputs: q, kv, lineage or kNone (cross), step, lengths or kNone (self), distances and
+// bias (table) or kNone (self attention only). outputs: context, and space for running sums: where the cache of a
+// place's slots fits no binding, attention processes parts of it in sequence; on GPUs chunks of many keys may run in
+// parallel.
 struct AttentionStepAttributes {
   KvShape kv;                                         // slots: of the session (self) or sentences (cross)
   uint32_t self = 1;                                  // 0: cross
   uint32_t lineage_slots = 0, lineage_positions = 0;  // strides of lineage
   float scale = 1;
-  // Slots of a place. Where self attention knows them, it can be cut by places if a head of the cache exceeds a
-  // binding; 0: unknown. Cross attention must.
+  // Slots per place. If self attention knows them, it can be split by places when a head of the cache exceeds a
+  // binding; 0: unknown. Cross attention requires them.
   uint32_t beams = 0;
   RelativeBias bias;
-  uint32_t longest = 0;     // positions that any session may need, at most; 0: unknown
-  uint32_t part_cells = 0;  // not 0: self attention in parts of so many (slot, position), whatever fits: for tests
+  uint32_t longest = 0;     // maximum positions of any session; 0: unknown
+  uint32_t part_cells = 0;  // for tests; if not 0, forces self attention in parts of this many (slot, position) cells
 };
 
-// "rotate": rotary positions (Jianlin Su et al. 2021). Of each head's queries and keys the first 2 * pairs columns are
-// turned as pairs of neighbours: (a, b) becomes (a cos - b sin, b cos + a sin), each pair by an angle of its own that
-// goes by the position. Both in place, for the rows that linear_kv() has put there by the same shape (Place::batch or
-// step). inputs: q [rows, heads * head_dim], kv, table, step, spans or kNone. outputs: q, kv. The table has 2 *
-// kRotationRows rows of round_up(2 * pairs, 4) words: row i cosine and sine of each pair's angle at position i, row
-// kRotationRows + i those at position i * kRotationRows. The angles of both are added, so that a small table serves
-// positions below kRotationRows squared. A position is the one in kv; with `spans`, the rows being those of an encode
-// pass, that in the row's sentence.
+// "rotate": rotary positions (Jianlin Su et al. 2021). The first 2 * pairs columns of each head's queries and keys are
+// rotated as pairs of neighbours: (a, b) becomes (a cos - b sin, b cos + a sin), each pair by its own angle, which
+// depends on the position. Both in place, for the rows that linear_kv() has written with the same shape (Place::batch
+// or step). inputs: q [rows, heads * head_dim], kv, table, step, spans or kNone. outputs: q, kv. The table has 2 *
+// kRotationRows rows of round_up(2 * pairs, 4) words: row i holds cosine and sine of each pair's angle at position i,
+// row kRotationRows + i those at position i * kRotationRows. Adding the angles of both lets a small table serve
+// positions below kRotationRows squared. A position is the one in kv; with `spans` (rows of an encode pass), the one in
+// the row's sentence.
 constexpr uint32_t kRotationRows = 256;
 struct RotateAttributes {
   KvShape kv;
@@ -93,9 +95,9 @@ struct AttentionResult {
 };
 struct AttentionOperands {
   graph::TensorId q = graph::kNone, kv = graph::kNone, lengths = graph::kNone;
-  // What only some attentions read:
-  graph::TensorId distances = graph::kNone, bias = graph::kNone;  // of a RelativeBias
-  graph::TensorId globals = graph::kNone;                         // of a window
+  // Only for some forms of attention:
+  graph::TensorId distances = graph::kNone, bias = graph::kNone;  // for a RelativeBias
+  graph::TensorId globals = graph::kNone;                         // for a window
   graph::TensorId context = graph::kNone;                         // global_queries: updated in place
 };
 AttentionResult attention(graph::Graph& g, const std::string& label, const AttentionOperands& operands,
@@ -106,10 +108,10 @@ struct RotateOperands {
 };
 void rotate(graph::Graph& g, const std::string& label, const RotateOperands& operands,
             const RotateAttributes& attributes);
-// The state tensors that steps read.
+// State tensors that steps read.
 struct StepTensors {
   graph::TensorId step = graph::kNone, lineage = graph::kNone, lengths = graph::kNone;
-  graph::TensorId distances = graph::kNone, bias = graph::kNone;  // of a RelativeBias
+  graph::TensorId distances = graph::kNone, bias = graph::kNone;  // for a RelativeBias
 };
 graph::TensorId attention_step(graph::Graph& g, const std::string& label, graph::TensorId q, graph::TensorId kv,
                                const StepTensors& state, const AttentionStepAttributes& attributes);

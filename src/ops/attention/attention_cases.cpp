@@ -42,14 +42,14 @@ namespace {
 struct CaseShape {
   uint32_t batch, queries, keys, heads, head_dim;
   bool causal = false, weights = false;
-  uint32_t slots = 0, positions = 0;  // 0: as batch and keys
+  uint32_t slots = 0, positions = 0;  // 0: same as batch and keys
   BiasForm bias = BiasForm::none;
   uint32_t window = kNoWindow;
-  std::vector<std::vector<uint32_t>> globals;  // of each sentence, with a window
+  std::vector<std::vector<uint32_t>> globals;  // per sentence, with a window
   bool global_queries = false;
   bool slow = false;
-  double shift = 0;  // of all values
-  // Not empty: an encode pass of these sentences; `queries` are its rows, and may be more than theirs.
+  double shift = 0;  // added to all values
+  // Not empty: an encode pass of these sentences with `queries` rows, which may be more than the sentences have.
   std::vector<uint32_t> pass;
 };
 
@@ -133,8 +133,8 @@ OpCase make_case(const CaseShape& s, const std::vector<std::pair<uint32_t, uint3
   return c;
 }
 
-// Cases that are small enough for the self-test, of the head sizes that published models have: without them a device
-// would be examined with kernels of other constants than those that it is to run.
+// Cases small enough for the self-test, with the head sizes of published models: otherwise a device would be tested
+// with kernels of other constants than those it will run.
 constexpr uint32_t kUsualHeads[] = {8, 16, 32, 36, 40, 52, 64, 80, 128};
 
 void add_usual_heads(std::vector<OpCase>& all, BiasForm bias) {
@@ -178,12 +178,12 @@ void add_windows(std::vector<OpCase>& all) {
   add({1, 40, 40, 1, 64}, 5, {{0, 17}}, {{0, 40}});               // for the self-test: LED's heads
   add({1, 300, 300, 2, 16}, 70, {{0, 1, 150, 299}}, {{0, 300}});  // more than a chunk of keys
   add({2, 11, 11, 3, 5}, 3, {{0, 10}, {0, 1, 2, 3, 4, 5}}, {{0, 11}, {0, 6}});
-  CaseShape long_input{1, 16384, 16384, 1, 64};  // as many keys as LED has positions
+  CaseShape long_input{1, 16384, 16384, 1, 64};  // LED's maximum number of positions
   long_input.window = 256;
   long_input.globals = {{0, 8000, 16383}};
   long_input.global_queries = long_input.slow = true;
   all.push_back(make_case(long_input, {{0, 16384}}));
-  add({2, 20, 20, 2, 32}, 200, {{3}, {}}, {{0, 20}, {0, 0}});  // a window wider than everything; no key at all
+  add({2, 20, 20, 2, 32}, 200, {{3}, {}}, {{0, 20}, {0, 0}});  // a window wider than everything; no keys at all
 }
 
 // Windows of `maps` maps.
@@ -215,14 +215,14 @@ void add_maps(std::vector<OpCase>& all) {
   all.push_back(make_map({1, 1, 1, 0}, 1, 1, 8));
   all.push_back(make_map({6, 9, 3, 0}, 1, 2, 8));
   all.push_back(make_map({7, 5, 4, 2}, 2, 3, 12));  // rows and columns of the last windows are apart
-  all.push_back(make_map({7, 5, 4, 2}, 1, 2, 5));   // heads that are no vec4
+  all.push_back(make_map({7, 5, 4, 2}, 1, 2, 5));   // heads that are not whole vec4s
   all.push_back(make_map({4, 12, 4, 2}, 3, 1, 16));
   all.push_back(make_map({7, 5, 4, 2}, 1, 1, 32));     // for the self-test: Swin's heads
   all.push_back(make_map({13, 13, 12, 6}, 1, 2, 32));  // more than a chunk of keys
-  all.push_back(make_map({45, 40, 5, 2}, 1, 4, 32));   // in slices where bindings are small
+  all.push_back(make_map({45, 40, 5, 2}, 1, 4, 32));   // sliced on devices with small bindings
 }
 
-// Sentences of an encode pass, one after another. `slack`: rows behind the last one.
+// Sentences of an encode pass, one after another. `slack`: rows after the last one.
 OpCase make_pass(CaseShape s, std::vector<uint32_t> lengths, uint32_t slack = 0) {
   s.batch = static_cast<uint32_t>(lengths.size());
   s.keys = *std::max_element(lengths.begin(), lengths.end());
@@ -245,10 +245,11 @@ void add_passes(std::vector<OpCase>& all) {
   all.push_back(make_pass(shape(3, 12), {4, 1, 3, 5}, 3));
   all.push_back(make_pass(shape(4, 32), {5, 4, 1}, 6));
   all.push_back(make_pass(shape(2, 64), mixed, 11));
-  all.push_back(make_pass(shape(16, 16), mixed, 0));  // q in slices where bindings are small, whose edges cut tiles
+  all.push_back(make_pass(shape(16, 16), mixed, 0));  // q sliced on devices with small bindings, at edges that cut
+                                                      // tiles
   all.push_back(make_pass(shape(3, 5), {5, 1, 6, 2}, 2));
   all.push_back(make_pass(shape(1, 256), {9, 2}));
-  all.push_back(make_pass(shape(1, 8), std::vector<uint32_t>(kMaxRows, 1), 9));  // no entry behind the last sentence
+  all.push_back(make_pass(shape(1, 8), std::vector<uint32_t>(kMaxRows, 1), 9));  // no entry after the last sentence
   for (const uint32_t head_dim : {12u, 5u, 64u}) {
     CaseShape s = shape(3, head_dim);
     s.bias = BiasForm::table;
@@ -263,7 +264,7 @@ void add_passes(std::vector<OpCase>& all) {
   const auto window = [&](CaseShape s, uint32_t width, std::vector<std::vector<uint32_t>> globals,
                           const std::vector<uint32_t>& lengths) {
     s.window = width;
-    uint32_t first = 0;  // listed are rows of the pass
+    uint32_t first = 0;  // the lists hold rows of the pass
     for (size_t i = 0; i < globals.size(); first += lengths[i++])
       for (uint32_t& g : globals[i]) g += first;
     s.globals = std::move(globals);
@@ -277,7 +278,7 @@ void add_passes(std::vector<OpCase>& all) {
   window(shape(1, 64), 5, {{0}, {2, 20}}, {40, 21});            // for the self-test: LED's heads
   window(shape(2, 16), 70, {{4}, {0, 1, 150, 299}}, {5, 300});  // more than a chunk of keys
   window(shape(2, 5), 3, {{0, 10}, {0, 1, 2, 3, 4, 5}}, {11, 6});
-  window(shape(16, 16), 9, {{3}, {0, 20, 100, 129}, {0}}, {4, 130, 33});  // in slices where bindings are small
+  window(shape(16, 16), 9, {{3}, {0, 20, 100, 129}, {0}}, {4, 130, 33});  // sliced on devices with small bindings
 }
 
 }  // namespace
@@ -287,17 +288,17 @@ std::vector<OpCase> attention_cases() {
   all.push_back(make_case({1, 1, 1, 1, 8}, {{0, 1}}));
   all.push_back(make_case({2, 7, 7, 4, 8}, {{0, 7}, {0, 3}}));
   all.push_back(make_case({2, 7, 7, 4, 8, true}, {{0, 7}, {0, 3}}));
-  all.push_back(make_case({3, 5, 11, 3, 12}, {{0, 11}, {4, 9}, {5, 5}}));  // left padding; no key at all
+  all.push_back(make_case({3, 5, 11, 3, 12}, {{0, 11}, {4, 9}, {5, 5}}));  // left padding; no keys at all
   all.push_back(make_case({3, 5, 11, 3, 12, false, true}, {{0, 11}, {4, 9}, {5, 5}}));
   all.push_back(make_case({2, 13, 13, 2, 16, true, true}, {{0, 13}, {2, 13}}));
   all.push_back(make_case({1, 131, 131, 2, 64}, {{0, 131}}));  // more than a chunk of keys
   all.push_back(make_case({1, 131, 131, 2, 64, true}, {{0, 131}}));
   all.push_back(make_case({1, 9, 300, 2, 32, false, true}, {{3, 290}}));
-  all.push_back(make_case({2, 5, 6, 3, 5}, {{0, 6}, {1, 4}}));  // heads that are no vec4, padded rows
+  all.push_back(make_case({2, 5, 6, 3, 5}, {{0, 6}, {1, 4}}));  // heads that are not whole vec4s, padded rows
   all.push_back(make_case({2, 5, 6, 3, 5, true, true}, {{0, 6}, {0, 4}}));
   all.push_back(make_case({1, 3, 5, 1, 255}, {{0, 5}}));
   all.push_back(make_case({1, 3, 9, 2, 256}, {{0, 9}}));
-  all.push_back(make_case({1, 1, 1, 5000, 1}, {{0, 1}}));  // a grid of three dimensions where those are small
+  all.push_back(make_case({1, 1, 1, 5000, 1}, {{0, 1}}));  // a three-dimensional grid on devices with small limits
   all.push_back(make_case({4, 17, 23, 8, 64, false, false, 5, 31}, {{0, 23}, {0, 1}, {22, 23}, {0, 0}}));
   all.push_back(make_case({3, 40, 60, 4, 64, false, true}, {{0, 60}, {0, 17}, {0, 59}}));
   {  // sums of very many numbers of one sign

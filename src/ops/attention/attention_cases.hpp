@@ -1,4 +1,4 @@
-// Test cases of "attention", and what they share with those of "attention_step".
+// Test cases of "attention", and helpers shared with those of "attention_step".
 #pragma once
 
 #include <vector>
@@ -10,11 +10,11 @@ namespace lapilli {
 
 std::vector<OpCase> attention_cases();
 
-// A bias over distances [low, high] in few buckets.
+// A bias over distances [low, high] with few buckets.
 RelativeBias bias_case(BiasForm form, int32_t low, int32_t high, const KvShape& kv);
-// Columns of q.
+// Columns that the bias takes in q.
 uint64_t bias_columns(const RelativeBias& bias, const KvShape& kv);
-// Distances (neighbours share buckets, some repeat) and values, added to the case; kNone where there are none.
+// Adds distances (neighbours share buckets, some repeat) and values to the case; sets kNone where there are none.
 void add_bias_inputs(OpCase& c, const RelativeBias& bias, const KvShape& kv, CaseRandom& random,
                      graph::TensorId& distances, graph::TensorId& values);
 

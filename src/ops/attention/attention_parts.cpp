@@ -19,7 +19,7 @@ struct QuotientPush {
                uint32_t running_begin, running_ld, out_ld, chunks;)
 };
 
-// Cells of a part, since some drivers bound the loops of an invocation.
+// Cells per part; some drivers bound the loops of an invocation.
 constexpr uint64_t kMostCells = 1 << 14;
 
 ShaderId part_shader(const AttentionStepAttributes& a) {
@@ -27,7 +27,7 @@ ShaderId part_shader(const AttentionStepAttributes& a) {
   switch (a.bias.form) {
     case BiasForm::table:
     case BiasForm::rows: return vec ? ShaderId::attention_part_vec_bias : ShaderId::attention_part_any_bias;
-    case BiasForm::map:  // of whole sequences; infer refuses it here
+    case BiasForm::map:  // only for whole sequences; infer refuses it here
     case BiasForm::none: break;
   }
   return vec ? ShaderId::attention_part_vec : ShaderId::attention_part_any;
@@ -40,7 +40,7 @@ uint64_t unaligned_room(const Capabilities& caps) {
   return caps.max_storage_range - std::min(caps.max_storage_range, caps.storage_alignment);
 }
 
-// A node, and how many lines of running sums each row of a head has.
+// A node, and its lines of running sums per row and head.
 struct Step {
   const LowerContext& context;
   const graph::Node& node;
@@ -49,7 +49,7 @@ struct Step {
   uint64_t rows, chunks;
 };
 
-// The grid: a workgroup for each row and each of so many heads.
+// Sets the grid: one workgroup per row and head.
 Status set_grid(const Step& s, uint64_t heads, Dispatch& d) {
   d.constants = {s.numbers.local, s.kv.head_dim};
   d.groups = s.rows * heads;
@@ -61,7 +61,7 @@ Status set_grid(const Step& s, uint64_t heads, Dispatch& d) {
   return {};
 }
 
-// The sums of some heads.
+// The running sums of heads [h0, h1).
 struct HeadSums {
   uint64_t h0, h1;
   graph::Access access;
@@ -90,8 +90,8 @@ Status add_quotients(const Step& s, uint64_t h0, uint64_t h1, std::vector<Dispat
   return {};
 }
 
-// For each head the parts of its cache, one behind the other, then the quotients of all heads. A cell is a position of
-// a slot: slot * positions + position.
+// Lowers to the parts of each head's cache in sequence, then the quotients of all heads. A cell is a position of a
+// slot: slot * positions + position.
 class Lowering {
  public:
   Lowering(const LowerContext& context, const graph::Node& node, const Numbers& numbers, std::vector<Dispatch>& out)
@@ -123,7 +123,7 @@ class Lowering {
   }
 
  private:
-  // The chunk depends on the device and the head size alone: with it goes the order of the sums.
+  // The chunk, and with it the order of the sums, depends only on the device and the head size.
   Status fit() {
     const uint64_t cell_bytes = kv_layout().cell_words() * 4, room = unaligned_room(context_.caps);
     const uint64_t bytes = cell_bytes % context_.caps.storage_alignment == 0 ? context_.caps.max_storage_range : room;
@@ -207,7 +207,7 @@ Status infer_running(const graph::Graph& g, const graph::Node& node, const KvSha
 }
 
 bool caches_always_fit(const Capabilities& caps, const AttentionStepAttributes& a, KvFormat format) {
-  constexpr uint64_t kLargestStep = 512;  // positions come in buckets
+  constexpr uint64_t kLargestStep = 512;  // granularity of positions
   const uint64_t positions = round_up<uint64_t>(a.longest + uint64_t{1}, kLargestStep);
   return slots_of_place(a) * positions * KvLayout(a.kv, format).cell_words() * 4 <= unaligned_room(caps);
 }

@@ -41,14 +41,14 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
 
 enum : uint32_t { kWhole, kParts, kSimple, kChunks, kTexels };
 
-// Parts are summed in an order of their own. A sentence has one order in all sessions if these sum its keys whole, or
-// if they sum them in parts also where they need not.
+// Parts are summed in a different order. A sentence must have one order in all sessions: its keys are summed whole in
+// all of them, or in parts even where the cache would fit.
 std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<AttentionStepAttributes>();
   const bool fits = a.part_cells == 0 && kv_block({g, caps}, node, node.inputs[1], a.kv, a.beams).ok();
   const bool in_parts =
       a.self && a.longest != 0 && !caches_always_fit(caps, a, kv_format_of(g.tensor(node.inputs[1]).dtype));
-  // A query has a workgroup of its own: teams of lanes share out its keys (attention.comp), those of parts do not.
+  // A query has its own workgroup, whose teams of lanes share its keys (attention.comp); parts do not use teams.
   const bool vec = heads_are_vec4(a.kv);
   const Numbers numbers = attention_numbers(caps, Tuned::attention_step, a.kv, vec);
   std::vector<Variant> list;
@@ -91,13 +91,13 @@ ShaderId shader(const AttentionStepAttributes& a, bool vec) {
   switch (a.bias.form) {
     case BiasForm::table:
     case BiasForm::rows: return vec ? ShaderId::attention_step_self_vec_bias : ShaderId::attention_step_self_any_bias;
-    case BiasForm::map:  // of whole sequences; infer refuses it here
+    case BiasForm::map:  // only for whole sequences; infer refuses it here
     case BiasForm::none: break;
   }
   return vec ? ShaderId::attention_step_self_vec : ShaderId::attention_step_self_any;
 }
 
-// Where the context goes, or what each chunk of the keys gives for it.
+// Binds the context, or each chunk's contribution to it.
 Status bind_result(const LowerContext& context, const graph::Node& node, bool chunks, Dispatch& d, Push& p) {
   const graph::TensorId result = node.outputs[chunks ? 1 : 0];
   LAPILLI_TRY(const auto out, bind_whole(context, 3, result, graph::Access::write));
@@ -141,7 +141,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
       p.beams = a.beams;
       d.set_push(p);
       d.cost = 4.0 * static_cast<double>(d.groups / p.chunks) * a.kv.positions * a.kv.head_dim;
-      if (simple) d.cost *= v.numbers.local;  // each invocation goes over all keys
+      if (simple) d.cost *= v.numbers.local;  // every invocation visits all keys
       out.push_back(std::move(d));
     }
   if (chunks) return lower_attention_chunks(context, node, v.numbers, out);
@@ -191,7 +191,7 @@ struct CaseShape {
   uint32_t rows, live, beams, sentences, positions, heads, head_dim, step;
   bool self = true;
   BiasForm bias = BiasForm::none;
-  uint32_t part = 0;  // cells of a part; 0: as it fits
+  uint32_t part = 0;  // cells per part; 0: as many as fit
   KvFormat format = KvFormat::fp32;
 };
 
@@ -241,7 +241,7 @@ OpCase make_case(const CaseShape& s) {
     state.lengths = add_lengths(c.graph);
     std::vector<std::pair<uint32_t, uint32_t>> lengths;
     for (uint32_t i = 0; i < s.sentences; ++i)
-      lengths.emplace_back(i % 3 == 2 ? 1 : 0, i % 4 == 3 ? 1 : s.positions - i % s.positions);  // one of them is empty
+      lengths.emplace_back(i % 3 == 2 ? 1 : 0, i % 4 == 3 ? 1 : s.positions - i % s.positions);  // some are empty
     c.inputs.emplace_back(state.lengths, length_values(lengths));
   }
   c.live_rows = s.live;
@@ -260,8 +260,8 @@ void add_parts(std::vector<OpCase>& all, BiasForm bias, KvFormat kv) {
   add({1, 1, 1, 1, 5, 2, 8, 0}, 2);  // rows whose keys are all in the first part
   add({1, 1, 1, 1, 5, 2, 8, 4}, 1);
   add({8, 5, 4, 2, 9, 3, 12, 6}, 7);     // edges within sentences and slots
-  add({9, 8, 3, 3, 9, 2, 16, 7}, 27);    // at the edges of sentences
-  add({9, 9, 3, 3, 9, 2, 16, 8}, 1000);  // all in one
+  add({9, 8, 3, 3, 9, 2, 16, 7}, 27);    // parts that end with sentences
+  add({9, 9, 3, 3, 9, 2, 16, 8}, 1000);  // a single part
   add({3, 3, 3, 1, 7, 3, 5, 3}, 4);
   add({2, 2, 1, 2, 6, 1, 256, 5}, 5);
   add({2, 1, 2, 1, 6, 1, 255, 2}, 4);
@@ -270,16 +270,16 @@ void add_parts(std::vector<OpCase>& all, BiasForm bias, KvFormat kv) {
   add({12, 7, 4, 3, 300, 2, 64, 260}, 500);  // several chunks of keys
 }
 
-// Where bindings are small, these have caches that fit just so, and by one position not, and slots that do not fit.
+// On devices with small bindings: caches that just fit, caches one position too large, and slots that do not fit.
 void add_large(std::vector<OpCase>& all) {
   all.push_back(make_case({6, 6, 2, 3, 64, 2, 64, 63}));
   all.push_back(make_case({6, 6, 2, 3, 65, 2, 64, 64}));
   all.push_back(make_case({32, 31, 32, 1, 20, 2, 64, 15}));
   all.push_back(make_case({5, 4, 1, 5, 200, 1, 64, 180}));
-  all.push_back(make_case({8, 8, 4, 2, 150, 3, 61, 131}));  // parts begin at no multiple of the alignment
+  all.push_back(make_case({8, 8, 4, 2, 150, 3, 61, 131}));  // parts that begin unaligned
 }
 
-// The same of halves, in twice the positions.
+// The same with halves, at twice the positions.
 void add_large_halves(std::vector<OpCase>& all) {
   const auto add = [&](CaseShape s) {
     s.format = KvFormat::fp16;
@@ -302,14 +302,14 @@ void add_whole(std::vector<OpCase>& all, KvFormat kv) {
   add({8, 8, 4, 2, 9, 4, 16, 5});
   add({8, 5, 4, 2, 9, 3, 12, 6});
   add({12, 7, 4, 3, 300, 2, 64, 260});  // several chunks of keys
-  add({3, 3, 3, 1, 7, 3, 5, 3});        // heads that are no vec4
+  add({3, 3, 3, 1, 7, 3, 5, 3});        // heads that are not whole vec4s
   add({2, 2, 1, 2, 6, 1, 256, 5});
   add({2, 1, 2, 1, 6, 1, 255, 2});
-  add({4, 0, 4, 1, 6, 2, 8, 2});     // nothing runs
-  add({8, 8, 4, 2, 30, 2, 64, 21});  // in slices where bindings are small
+  add({4, 0, 4, 1, 6, 2, 8, 2});     // no live rows
+  add({8, 8, 4, 2, 30, 2, 64, 21});  // sliced on devices with small bindings
   add({8, 7, 4, 2, 20, 1, 64, 15});  // for the self-test: the head size of most models
   add({8, 7, 4, 2, 20, 1, 64, 15, false});
-  for (const uint32_t head_dim : {16u, 32u, 36u, 40u, 52u, 80u, 128u}) {  // and of others
+  for (const uint32_t head_dim : {16u, 32u, 36u, 40u, 52u, 80u, 128u}) {  // head sizes of other models
     add({4, 4, 2, 2, 9, 1, head_dim, 7});
     add({4, 3, 2, 2, 9, 1, head_dim, 5, false});
   }
@@ -318,8 +318,8 @@ void add_whole(std::vector<OpCase>& all, KvFormat kv) {
   add({9, 9, 1, 9, 7, 2, 10, 3, false});
   add({8, 8, 2, 4, 100, 2, 64, 7, false});
   add({5, 5, 5, 1, 131, 2, 8, 7, false});
-  add({4, 3, 2, 2, 300, 2, 8, 7, false});   // chunks of keys side by side on GPUs
-  add({3, 2, 1, 3, 257, 2, 10, 9, false});  // the last of one key
+  add({4, 3, 2, 2, 300, 2, 8, 7, false});   // chunks of keys in parallel on GPUs
+  add({3, 2, 1, 3, 257, 2, 10, 9, false});  // the last chunk has one key
   for (const auto bias : {BiasForm::table, BiasForm::rows}) {
     add({1, 1, 1, 1, 5, 2, 8, 0, true, bias});
     add({8, 5, 4, 2, 9, 3, 12, 6, true, bias});

@@ -25,7 +25,7 @@ Status check_attention(const LowerContext& context, const graph::Node& node, con
   return check_numbers(context, node, numbers, {least, 128, 1, true});
 }
 
-// Each stands behind the other in shaders/table.inc, which a test sees to.
+// Each simple variant follows its counterpart in shaders/table.inc; a test checks this.
 ShaderId simple_of(ShaderId any) { return static_cast<ShaderId>(static_cast<uint32_t>(any) + 1); }
 
 Numbers simple_attention_numbers(const KvShape& kv) {
@@ -86,7 +86,7 @@ Status bind_bias(const LowerContext& context, const graph::Node& node, const Rel
                  AttentionPush& push) {
   LAPILLI_CHECK(bind_distances(context, node, bias, at, d, push));
   if (bias.form == BiasForm::none) return {};
-  // Values of rows are in q, which is bound; something has to be where kernels look for the table.
+  // Values in rows are part of q, which is bound already; the binding of the table still needs a valid operand.
   const bool rows = bias.form == BiasForm::rows;
   LAPILLI_TRY(const auto values, bind_whole(context, 7, node.inputs[rows ? at : at + 1], graph::Access::read));
   d.operands.push_back(values);
@@ -115,7 +115,7 @@ Result<KvBlock> kv_block(const LowerContext& context, const graph::Node& node, g
   const KvLayout layout(kv, context.graph.tensor(kv_tensor));
   if (layout.bytes() <= limit) return KvBlock{kv.heads, kv.slots};
   const uint64_t alignment = context.caps.storage_alignment;
-  // A part that starts aligned needs no room for the alignment of its start.
+  // A part that starts aligned needs no slack for alignment.
   const auto room = [&](uint64_t step) { return step % alignment == 0 ? limit : limit - std::min(limit, alignment); };
   const uint64_t slot_bytes = kv.positions * layout.cell_words() * 4, head_bytes = slot_bytes * kv.slots;
   if (head_bytes <= room(head_bytes)) return KvBlock{room(head_bytes) / head_bytes, kv.slots};

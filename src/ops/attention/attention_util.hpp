@@ -1,4 +1,4 @@
-// What "attention" and "attention_step" share.
+// Shared by "attention" and "attention_step".
 #pragma once
 
 #include <cmath>
@@ -10,7 +10,7 @@
 
 namespace lapilli {
 
-// Words of push constants before those that differ.
+// The push constants that both begin with.
 struct AttentionPush {
   LAPILLI_PUSH(uint32_t groups; uint32_t all_heads; uint32_t heads, head_begin; uint32_t slots, positions;
                uint32_t slot_begin, slot_end; uint32_t kv_begin; uint32_t q_begin, out_begin; uint32_t ld, out_ld;
@@ -19,32 +19,32 @@ struct AttentionPush {
 
 constexpr uint32_t kMaxHeadDim = 256;
 inline bool heads_are_vec4(const KvShape& kv) { return kv.head_dim % 4 == 0; }
-// Each invocation of a workgroup has at most two columns of a head (two vec4 of them where `vec4`); a chunk of 128 keys
-// is shared out evenly.
+// Each invocation of a workgroup has at most two columns of a head (two vec4s if `vec4`); a chunk of 128 keys is
+// divided evenly.
 Numbers attention_numbers(const Capabilities& caps, Tuned kernel, const KvShape& kv, bool vec4);
 Status check_attention(const LowerContext& context, const graph::Node& node, const Numbers& numbers, const KvShape& kv,
                        bool vec4);
-// attention_simple.comp, which stands behind attention.comp where a driver gets that wrong: heads are not vec4 there.
-// Its kernel with the macros of one of attention.comp for any heads.
+// The kernel of attention_simple.comp with the macros of attention.comp's kernel `any`: the fallback where a driver
+// miscompiles the latter; heads are not vec4 there.
 ShaderId simple_of(ShaderId any);
-// As few invocations as the columns of a head need, for each does all the work.
+// As few invocations as the columns of a head allow, since each does all the work.
 Numbers simple_attention_numbers(const KvShape& kv);
-// Each goes over all keys twice: are there turns of loops for so many (docs/adding-an-op.md)?
+// Each invocation visits all keys twice: do the loop limits allow that many (docs/adding-an-op.md)?
 bool simple_attention_fits(const KvShape& kv, uint64_t keys);
-// Whole sequences read what their own run made, steps a cache (kv_layout.hpp).
+// Whole sequences read keys and values of their own run; steps read a cache (kv_layout.hpp).
 enum class KvReader { sequence, step };
 Status infer_heads(const graph::Graph& g, const graph::Node& node, const KvShape& kv, const RelativeBias& bias,
                    KvReader kv_reader);
-// The bias's operands, inputs `at` (distances) and `at` + 1 (values), at bindings 5 and 7. bind_bias() also sets the
-// constant that says where the values are, behind those that the kernel has without a bias; bind_distances() is for
-// kernels that know of values in q's rows alone.
+// The bias's operands, inputs `at` (distances) and `at` + 1 (values), at bindings 5 and 7. bind_bias() also appends the
+// constant that says where the values are, after the kernel's other constants; bind_distances() is for kernels that
+// support values in q's rows only.
 Status infer_bias(const graph::Graph& g, const graph::Node& node, const KvShape& kv, const RelativeBias& bias,
                   size_t at);
 Status bind_distances(const LowerContext& context, const graph::Node& node, const RelativeBias& bias, size_t at,
                       Dispatch& d, AttentionPush& push);
 Status bind_bias(const LowerContext& context, const graph::Node& node, const RelativeBias& bias, size_t at, Dispatch& d,
                  AttentionPush& push);
-// For references.
+// For the references.
 class HostBias {
  public:
   HostBias(const graph::Node& node, const KvShape& kv, const RelativeBias& bias, size_t at, HostTensors& values);
@@ -63,15 +63,15 @@ struct KvBlock {
 };
 Result<KvBlock> kv_block(const LowerContext& context, const graph::Node& node, graph::TensorId kv_tensor,
                          const KvShape& kv, uint64_t unit);
-// The constant that says how the node's input 1 holds its numbers.
+// The constant for the number format of the node's input 1.
 inline uint32_t kv_format(const LowerContext& context, const graph::Node& node) {
   return static_cast<uint32_t>(kv_format_of(context.graph.tensor(node.inputs[1]).dtype));
 }
-// At the end of the key of a tuned node that reads this.
+// Suffix of a node's tuning key for the format of the kv it reads.
 inline const char* kv_tuning_key(const graph::Tensor& kv) {
   return kv_format_of(kv.dtype) == KvFormat::fp32 ? "" : ", kv in fp16";
 }
-// Binds heads [h0, h1) of slots [s0, s1), at 1 or as texels, and sets the fields of `push` that say so.
+// Binds heads [h0, h1) of slots [s0, s1), at 1 or as texels, and sets the corresponding fields of `push`.
 struct KvPart {
   uint64_t h0 = 0, h1 = 0, s0 = 0, s1 = 0;
 };
@@ -82,8 +82,8 @@ struct KvBinding {
 Operand bind_kv(const LowerContext& context, const KvBinding& bound, const KvShape& kv, const KvPart& part,
                 AttentionPush& push);
 
-// One query of a head over keys [begin, end), those that are allowed: key j lies in slot_of(j) of the cache, its score
-// gets bias(j). Context of head_dim values; weights of `end` values, or null.
+// One query of a head over the allowed keys in [begin, end): key j lies in slot_of(j) of the cache, and its score gets
+// bias(j). Writes head_dim values of context, and `end` weights unless null.
 template <class SlotOf, class Allowed, class Bias>
 struct HostQuery {
   const double* q;
@@ -94,7 +94,7 @@ struct HostQuery {
   Bias bias;
   double *context, *weights;
 };
-// Clang deduces an aggregate's types without this since version 17 only.
+// Clang deduces an aggregate's types without this only since version 17.
 template <class SlotOf, class Allowed, class Bias>
 HostQuery(const double*, uint64_t, uint64_t, uint64_t, double, SlotOf, Allowed, Bias, double*, double*)
     -> HostQuery<SlotOf, Allowed, Bias>;

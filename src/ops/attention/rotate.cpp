@@ -50,7 +50,7 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, con
   return {{0, "workgroup a row", true, default_numbers(caps, Tuned::unfold)}};
 }
 
-// What one dispatch turns: rows of q or none, heads and cells (slot * positions + position) of kv or none.
+// The part that one dispatch rotates: rows of q or none, heads and cells (slot * positions + position) of kv or none.
 struct Part {
   RowSlice rows, heads, cells;
   bool queries = false;
@@ -82,7 +82,7 @@ void bind_keys(const LowerContext& context, const graph::Node& node, const Part&
   push.kv_begin = kv.begin_of(begin, delta);
 }
 
-// A binding that is declared must be there: what is left to other dispatches the other operand stands in for.
+// Declared bindings must be valid: the other operand stands in for one that other dispatches handle.
 void stand_in(uint32_t binding, Dispatch& d) {
   Operand unused = d.operands.back();
   unused.binding = binding;
@@ -127,7 +127,7 @@ Status lower_part(const LowerContext& context, const graph::Node& node, Variant 
   return {};
 }
 
-// Where keys and values fit no binding: by heads, or by cells of a head.
+// The largest part of keys and values that fits a binding: whole heads, or cells of one head.
 Result<Part> largest_keys(const LowerContext& context, const graph::Node& node) {
   const KvLayout layout = layout_of(context, node);
   const KvShape& kv = layout.shape;
@@ -160,7 +160,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
   return {};
 }
 
-// A row that is turned: where its keys lie, and by which position.
+// A row to rotate: the location of its keys, and the position that sets the angle.
 struct TurnedRow {
   uint64_t row, slot, position, by;
 };
@@ -217,7 +217,7 @@ struct CaseShape {
   KvShape kv;
   uint32_t pairs = 0;
   uint32_t rows = 0, live = 0;        // batch, step
-  std::vector<uint32_t> sentences{};  // of a pass
+  std::vector<uint32_t> sentences{};  // for a pass
   uint32_t position = 0;              // step: the largest
   KvFormat format = KvFormat::fp32;   // step
 };
@@ -241,7 +241,7 @@ OpCase make_case(const std::string& name, CaseShape s) {
   RotateAttributes a{s.kv, s.pairs, s.sentences.empty() ? 0u : 1u};
   ops::RotateOperands o;
   if (a.spans) {
-    s.rows = 2;  // behind the last sentence
+    s.rows = 2;  // past the last sentence
     for (const uint32_t n : s.sentences) s.rows += n;
     a.kv.slots = 1;
     a.kv.positions = a.kv.rows_per_slot = s.rows;
@@ -288,7 +288,7 @@ std::vector<OpCase> cases() {
   all.push_back(make_case("step far on", {step(2, 12, 3, 700), 5, 3, 3, {}, 650, KvFormat::fp16}));
   all.push_back(make_case("pass", {batch(3, 12, 1, 1, 1), 5, 0, 0, {7, 1, 30, 4}}));
   all.push_back(make_case("pass, heads of odd width", {batch(2, 9, 1, 1, 1), 4, 0, 0, {300, 5}}));
-  // In parts where bindings are small: by heads, by cells, and queries by rows.
+  // Split on devices with small bindings: by heads, by cells, and queries by rows.
   all.push_back(make_case("step, more keys than a binding", {step(3, 64, 5, 40), 16, 5, 5, {}, 33}));
   all.push_back(make_case("step, more keys than a binding", {step(3, 64, 5, 80), 16, 5, 5, {}, 70, KvFormat::fp16}));
   all.push_back(make_case("pass, more keys than a binding", {batch(2, 64, 1, 1, 1), 32, 0, 0, {150, 40}}));

@@ -87,7 +87,7 @@ class Lowering {
   [[nodiscard]] const graph::Tensor& q() const { return context_.graph.tensor(node_.inputs[kQ]); }
   [[nodiscard]] const graph::Tensor& context() const { return context_.graph.tensor(node_.outputs[0]); }
 
-  // Fewer sentences, then queries, until rows and grid fit.
+  // Takes fewer sentences, then queries, until rows and grid fit.
   Status fit_rows(KvBlock& block, uint64_t& queries) const {
     const uint64_t limit = context_.caps.max_storage_range;
     const uint64_t row_bytes = std::max(q().ld, context().ld) * 4;
@@ -109,7 +109,7 @@ class Lowering {
     return {};
   }
 
-  // The cache, the distances, and the words that both forms share.
+  // Sets the cache, the distances, and the words that both forms share.
   Status prepare(const KvPart& part, Dispatch& d, AttentionPush& p) const {
     d.constants = {numbers_.local, a_.kv.head_dim};
     if (a_.step) d.constants.push_back(kv_format(context_, node_));
@@ -188,7 +188,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
   return Lowering(context, node, v.numbers, out).run();
 }
 
-// A key, its value behind it, and its bias.
+// A key followed by its value, and its bias.
 struct SeenKey {
   std::vector<double> key;
   double bias;
@@ -315,12 +315,12 @@ std::vector<OpCase> cases() {
   std::vector<OpCase> all;
   all.push_back(make_case({1, 1}));
   all.push_back(make_case({4, 8, 0, 2, 12}));
-  all.push_back(make_case({3, 5, 1, 3, 9}));  // one sentence without a key, padded rows
+  all.push_back(make_case({3, 5, 1, 3, 9}));  // one sentence without keys, padded rows
   all.push_back(make_case({2, 12, 3, 1, 5}));
   all.push_back(make_case({2, 64, 0, 1, 140}));  // more than a chunk of keys
   all.push_back(make_case({1, 255, 2, 1, 7}));
   all.push_back(make_case({1, 256, 0, 1, 7}));
-  all.push_back(make_case({8, 64, 1, 3, 20}));  // in slices where bindings are small
+  all.push_back(make_case({8, 64, 1, 3, 20}));  // sliced on devices with small bindings
   for (const auto kv : {KvFormat::fp32, KvFormat::fp16}) {
     all.push_back(make_case({2, 8, 0, 1, 5, 1, 1, 1, 0, kv}));
     all.push_back(make_case({2, 8, 0, 1, 5, 1, 1, 1, 4, kv}));
@@ -328,7 +328,7 @@ std::vector<OpCase> cases() {
     all.push_back(make_case({4, 16, 2, 4, 9, 8, 8, 2, 5, kv}));
     all.push_back(make_case({2, 64, 0, 4, 300, 12, 7, 3, 260, kv}));
     all.push_back(make_case({3, 5, 0, 3, 7, 3, 3, 1, 3, kv}));
-    all.push_back(make_case({2, 8, 0, 4, 6, 4, 0, 1, 2, kv}));  // nothing runs
+    all.push_back(make_case({2, 8, 0, 4, 6, 4, 0, 1, 2, kv}));  // no live rows
   }
   return all;
 }

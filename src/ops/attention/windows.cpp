@@ -49,7 +49,7 @@ uint64_t out_rows(const WindowsAttributes& a) {
   if (a.back) return a.map.places();
   return a.beside ? a.map.count() : a.map.count() * a.map.area();
 }
-// Rows of windows in one row of y.
+// Window rows per row of y.
 uint64_t side_by_side(const WindowsAttributes& a) { return a.beside ? a.map.area() : 1; }
 
 Status infer(const graph::Graph& g, const graph::Node& node) {
@@ -68,7 +68,7 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, con
   return {{0, "workgroup a row", true, default_numbers(caps, Tuned::windows)}};
 }
 
-// One dispatch: the rows of y, of which it writes what is in these rows of x.
+// Lowers one dispatch: writes the elements of these rows of y that lie in these rows of x.
 Status lower_part(const LowerContext& context, const graph::Node& node, Variant v, const RowSlice& from,
                   const RowSlice& to, std::vector<Dispatch>& out) {
   const auto a = node.attributes.as<WindowsAttributes>();
@@ -139,7 +139,7 @@ std::vector<OpCase> cases() {
   all.push_back(make_case("neighbours side by side", 2, 12, {{6, 4, 2, 0}, 0, 1}));
   all.push_back(make_case("neighbours of odd maps, columns that are no vec4", 2, 5, {{7, 5, 2, 0}, 0, 1}));
   all.push_back(make_case("33 columns", 1, 33, {{5, 11, 3, 1}, 0, 0}));
-  // In slices where bindings or grids are small.
+  // Sliced on devices with small bindings or grids.
   all.push_back(make_case("2,025 places", 1, 24, {{45, 45, 7, 3}, 0, 0}));
   all.push_back(make_case("2,025 places, back", 1, 24, {{45, 45, 7, 3}, 1, 0}));
   all.push_back(make_case("2,025 places side by side", 1, 24, {{45, 45, 2, 0}, 0, 1}));

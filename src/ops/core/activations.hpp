@@ -1,11 +1,12 @@
-// The functions that products, gates and "activation" apply; activation_math.hpp has what they are.
+// Activation functions of products, gates and "activation"; activation_math.hpp defines them.
 #pragma once
 
 #include <cstdint>
 
 namespace lapilli {
 
-// All but sigmoid, which only gates know, are 0 at 0, so that padding stays zero. gelu_10: gelu_erf cut at -10 and 10.
+// All are 0 at 0, so that padding stays zero, except sigmoid, which only gates support. gelu_10: gelu_erf clamped to
+// -10..10.
 enum class Activation : uint32_t {
   none,
   relu,

@@ -160,7 +160,7 @@ double float_of(uint32_t word) {
 }
 
 void compare_values(const graph::Tensor& t, double tolerance, uint64_t i, double got, double want, CaseComparison& c) {
-  // A device may flush subnormal numbers.
+  // A device may flush subnormals.
   if (got == 0 && std::abs(want) < static_cast<double>(std::numeric_limits<float>::min())) return;
   const double ratio = std::abs(got - want) / (tolerance * std::max(1.0, std::abs(want)));
   if (ratio <= 1) {
@@ -171,7 +171,7 @@ void compare_values(const graph::Tensor& t, double tolerance, uint64_t i, double
   if (c.problem.empty()) c.problem = format("%s[%u, %u] is %.9g, expected %.9g", t.name, i / t.ld, i % t.ld, got, want);
 }
 
-// One half of two words.
+// Compares one half of each of two words.
 void compare_half(const graph::Tensor& t, double tolerance, uint64_t i, uint32_t got, uint32_t want,
                   CaseComparison& c) {
   const auto a = static_cast<double>(half_to_float(static_cast<uint16_t>(got))),
@@ -207,7 +207,7 @@ CaseComparison compare_case(const OpCase& c, HostTensors& got, HostTensors& want
     if (id == graph::kNone || c.graph.tensor(id).scratch) continue;
     const auto& t = c.graph.tensor(id);
     const auto &a = got.at(id), &b = want.at(id);
-    // Rows count only in activations; states are compared whole.
+    // Only activations are limited to live rows; states are compared whole.
     const uint64_t rows = t.space == graph::Space::arena ? std::min(t.rows, c.live_rows) : t.rows;
     for (uint64_t i = 0; i < rows * t.ld; ++i) {
       if (t.dtype == graph::DType::f32) {

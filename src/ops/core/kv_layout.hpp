@@ -1,14 +1,14 @@
-// Keys and values: where their numbers lie in a KV tensor, and in how many bits.
+// Layout and number formats of keys and values in a KV tensor.
 //
-// A KV tensor is words. In fp32 a word is a number; in fp16 it is two neighbours of a position (halves, the first in
-// the low bits), so that memory and what a step reads of it are half as much. The format is the tensor's type, as that
-// of a packed matrix is (weight_layout.hpp): kernels that know both have it as a specialization constant. Caches
-// (states) may be fp16: rows of a step (Place::step) and of an encode pass (Place::spans) write them, steps read them.
-// What one run makes and reads again (whole sequences, Place::batch) is fp32, for it is gone when the run ends.
+// A KV tensor consists of words. In fp32 a word is one number; in fp16 it holds two neighbours of a position (halves,
+// the first in the low bits), which halves memory and the reads of a step. The format is the tensor's type, as for
+// packed matrices (weight_layout.hpp): kernels that support both take it as a specialization constant. Caches (states)
+// may be fp16: rows of a step (Place::step) and of an encode pass (Place::spans) write them, steps read them. Tensors
+// that one run makes and reads again (whole sequences, Place::batch) are fp32, since they only live as long as the run.
 //
-// Halves are rounded to nearest even, in integers, for drivers round as they like. What is beyond 65,504 becomes that,
-// with its sign, so that no infinity arises; what is no number stays none. Sums are made in fp32. Kernels have the
-// layout from shaders/lib/kv.glsl and the rounding from narrow.glsl; a test compares the two.
+// Halves are rounded to nearest even with integers, since drivers round as they like. Values beyond 65,504 are clamped
+// to it, with their sign, so that no infinity arises; NaN stays NaN. Sums are made in fp32. Kernels take the layout
+// from shaders/lib/kv.glsl and the rounding from narrow.glsl; a test compares the two.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +23,11 @@ namespace lapilli {
 
 struct HostTensors;  // ops/core/op.hpp
 
-// Where row r of a product goes in a KV tensor [heads][slots][positions][2 * head_dim] (keys, then values, of one
-// head).
+// Maps row r of a product to a KV tensor [heads][slots][positions][2 * head_dim] (keys, then values, of one head).
 enum class Place : uint32_t {
   batch,  // slot = r / rows_per_slot, position = r % rows_per_slot
-  step,   // slot = row_slot[r], position = step (StepWords); rows at or beyond `live` write nothing
-  spans,  // slot = place of the sentence whose row r is, position = r - its first row (SpanWords); rows behind the last
+  step,   // slot and position of row r's word (StepWords); rows at or beyond `live` write nothing
+  spans,  // slot = place of the sentence that has row r, position = r - its first row (SpanWords); rows after the last
           // sentence write nothing
 };
 struct KvShape {
@@ -37,16 +36,16 @@ struct KvShape {
   Place place = Place::batch;
   uint32_t rows_per_slot = 1;
   [[nodiscard]] uint64_t numbers() const { return uint64_t{heads} * slots * positions * 2 * head_dim; }
-  // The first one of a position.
+  // The first number of a position.
   [[nodiscard]] uint64_t number(uint64_t head, uint64_t slot, uint64_t position) const {
     return ((head * slots + slot) * positions + position) * 2 * head_dim;
   }
 };
 
-// The numbers are those of shaders/lib/kv.glsl.
+// The values match shaders/lib/kv.glsl.
 enum class KvFormat : uint32_t { fp32, fp16 };
 const char* name(KvFormat format);  // "fp16"
-// By its name.
+// Parses the name of a format.
 Result<KvFormat> parse_kv_format(const std::string& text);
 constexpr graph::DType dtype_of(KvFormat format) {
   return format == KvFormat::fp16 ? graph::DType::f16 : graph::DType::f32;
@@ -55,13 +54,13 @@ constexpr KvFormat kv_format_of(graph::DType dtype) {
   return dtype == graph::DType::f16 ? KvFormat::fp16 : KvFormat::fp32;
 }
 
-// A number as half a word.
+// Converts a number to a half, clamped to the finite range.
 constexpr uint32_t kv_half(float number) {
   const uint32_t bits = float_to_half(number);
   return (bits & 0x7fffu) == 0x7c00u ? bits - 1 : bits;
 }
 
-// How far the halves about a number are apart, in fp16's finite range.
+// The distance between adjacent halves around a number, in fp16's finite range.
 double half_step(double number);
 
 struct KvLayout {
@@ -69,25 +68,25 @@ struct KvLayout {
   KvFormat format = KvFormat::fp32;
 
   KvLayout(const KvShape& s, KvFormat f) : shape(s), format(f) {}
-  // Of a tensor that holds it.
+  // The layout in a tensor that holds it.
   KvLayout(const KvShape& s, const graph::Tensor& t) : KvLayout(s, kv_format_of(t.dtype)) {}
 
   [[nodiscard]] uint64_t numbers_a_word() const { return format == KvFormat::fp16 ? 2 : 1; }
-  // Words of a position: its numbers are even, so that no two of them share one.
+  // Words of a position: it has an even count of numbers, so no two positions share a word.
   [[nodiscard]] uint64_t cell_words() const { return 2 * uint64_t{shape.head_dim} / numbers_a_word(); }
   [[nodiscard]] uint64_t words() const { return shape.numbers() / numbers_a_word(); }
   [[nodiscard]] uint64_t bytes() const { return words() * 4; }
   [[nodiscard]] uint64_t word(uint64_t head, uint64_t slot, uint64_t position) const {
     return shape.number(head, slot, position) / numbers_a_word();
   }
-  // What kernels subtract from the index of a number, modulo 2^32, where a binding begins `delta` words before `word`.
+  // Kernels subtract this from the index of a number, modulo 2^32, where a binding begins `delta` words before `word`.
   [[nodiscard]] uint32_t begin_of(uint64_t word, uint32_t delta) const {
     return static_cast<uint32_t>((word - delta) * numbers_a_word());
   }
 };
 
-// The tensor is there, has a format that such rows may have, and room for the shape; the node's message says what is
-// not so. `cached`: whether fp16 will do.
+// Checks that the tensor exists, has a format allowed for such rows, and fits the shape; errors name the node.
+// `cached`: fp16 is allowed.
 Status expect_kv(const graph::Graph& g, const graph::Node& node, graph::TensorId id, const KvShape& shape, bool cached);
 
 // The numbers of a KV tensor for references, rounded as kernels round them.
@@ -98,7 +97,7 @@ class HostKv {
     if (f_) return (*f_)[i];
     return static_cast<double>(half_to_float(static_cast<uint16_t>((*u_)[i / 2] >> (i % 2 * 16))));
   }
-  // A key, and its value behind it.
+  // A key followed by its value.
   [[nodiscard]] std::vector<double> cell(const KvShape& shape, uint64_t head, uint64_t slot, uint64_t position) const {
     std::vector<double> numbers(2 * uint64_t{shape.head_dim});
     for (uint64_t i = 0; i < numbers.size(); ++i) numbers[i] = (*this)[shape.number(head, slot, position) + i];

@@ -1,4 +1,4 @@
-// Helpers that the ops share: messages that name the node, shape checks, slices by rows.
+// Helpers shared by the ops: messages that name the node, shape checks, slices by rows.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ inline graph::TensorId operand(const std::vector<graph::TensorId>& list, size_t 
   return i < list.size() ? list[i] : graph::kNone;
 }
 
-// The operand is there, with this shape and type (rows or cols 0: any).
+// Checks that the operand exists with this shape and type (rows or cols 0: any).
 struct Expect {
   const char* role;
   uint64_t rows = 0, cols = 0;
@@ -29,14 +29,14 @@ struct Expect {
 };
 Status expect_input(const graph::Graph& g, const graph::Node& node, size_t index, const Expect& expect);
 Status expect_output(const graph::Graph& g, const graph::Node& node, size_t index, const Expect& expect);
-// The tensor has at least so many elements.
+// Checks that the tensor has at least `words` elements.
 Status expect_words(const graph::Graph& g, const graph::Node& node, graph::TensorId id, const char* role,
                     uint64_t words);
-// It is a packed matrix of n columns and depth k, in any format.
+// Checks that it is a packed matrix of n columns and depth k, in any format.
 Status expect_weight(const graph::Graph& g, const graph::Node& node, graph::TensorId id, const char* role, uint64_t n,
                      uint64_t k);
 
-// The numbers of a packed matrix for references, where they lie in fp32.
+// The numbers of a packed matrix for references, in fp32's layout.
 class HostWeight {
  public:
   HostWeight(const graph::Graph& g, graph::TensorId id, uint64_t n, uint64_t k, HostTensors& tensors);
@@ -45,7 +45,7 @@ class HostWeight {
   [[nodiscard]] const std::vector<double>& values() const { return *values_; }
 
  private:
-  std::vector<double> unpacked_;  // of other formats
+  std::vector<double> unpacked_;  // for other formats
   const std::vector<double>* values_;
 };
 
@@ -53,18 +53,18 @@ class HostWeight {
 struct RowSlice {
   uint64_t begin = 0, end = 0;
 };
-// What a row costs: bytes in the widest operand that is bound by rows, and groups.
+// The cost of a row: bytes in the widest operand that is bound by rows, and groups.
 struct RowCost {
   uint64_t bytes = 0;
   uint64_t groups = 1;
 };
 
-// Cuts `rows` so that each slice fits the binding limit (with room for the alignment of its start) and the grid. Slices
-// begin at multiples of `tile` rows.
+// Cuts `rows` so that each slice fits the binding limit (with slack for the alignment of its start) and the grid.
+// Slices begin at multiples of `tile` rows.
 Result<std::vector<RowSlice>> row_slices(const LowerContext& context, const graph::Node& node, uint64_t rows,
                                          RowCost cost, uint64_t tile = 1);
 
-// The grid follows the live rows; only if the whole of the rows is one dispatch starting at row 0.
+// Makes the grid follow the live rows; only if one dispatch covers all rows from row 0 on.
 void follow_live_rows(Dispatch& dispatch, uint32_t groups_per_tile, uint32_t rows_per_tile);
 
 }  // namespace lapilli

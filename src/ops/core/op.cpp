@@ -74,7 +74,7 @@ Result<std::array<uint32_t, 3>> fold_groups(const Capabilities& caps, uint64_t g
 
 uint64_t max_groups(const Capabilities& caps) {
   const auto& m = caps.max_group_count;
-  // Linear indices are 32 bits wide in the kernels.
+  // Kernels use 32-bit linear indices.
   return std::min<uint64_t>(uint64_t{m[0]} * m[1] * std::min<uint64_t>(m[2], 65535), 0x7fffffffu);
 }
 

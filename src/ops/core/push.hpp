@@ -1,4 +1,4 @@
-// Push structs that know the names and types of their members, in order: a test holds them against the block that each
+// Push structs that know the names and types of their members, in order: a test compares them with the block that each
 // kernel declares (tests/ops/reflection_test.cpp).
 //
 //   struct Push {
@@ -9,17 +9,17 @@
 namespace lapilli {
 
 struct PushMembers {
-  const PushMembers* before;  // of the struct that this one begins with, or null
-  const char* text;           // declarations as they are written: "uint32_t groups, rows; float scale;"
+  const PushMembers* before;  // of the struct that this one starts with, or null
+  const char* text;           // declarations as written: "uint32_t groups, rows; float scale;"
 };
 
 }  // namespace lapilli
 
-// The members as they would stand in the struct: uint32_t, int32_t and float.
+// Takes the members as they would appear in the struct: uint32_t, int32_t and float.
 #define LAPILLI_PUSH(...) \
   __VA_ARGS__             \
   static constexpr ::lapilli::PushMembers members{nullptr, #__VA_ARGS__};
-// Likewise, behind those of another push struct, which is the member NAME.
+// Likewise, following another push struct, which becomes the member NAME.
 #define LAPILLI_PUSH_BEHIND(STRUCT, NAME, ...) \
   STRUCT NAME;                                 \
   __VA_ARGS__                                  \

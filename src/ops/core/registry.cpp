@@ -1,4 +1,4 @@
-// The list of ops. Adding an op: one .comp, one .cpp that defines its OpDef, one line in list.inc.
+// The list of ops. An op takes one .comp, one .cpp that defines its OpDef, and one line in list.inc.
 #include "ops/core/registry.hpp"
 
 namespace lapilli {

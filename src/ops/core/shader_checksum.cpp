@@ -9,7 +9,7 @@ namespace lapilli {
 uint64_t shaders_checksum() {
   static const uint64_t sum = [] {
     uint64_t all = kNoBytes;
-    std::set<const uint32_t*> seen;  // several ids have the same words
+    std::set<const uint32_t*> seen;  // several ids share the same words
     for (uint32_t i = 0; i < static_cast<uint32_t>(ShaderId::count); ++i) {
       const ShaderModule& module = shader_module(static_cast<ShaderId>(i));
       if (seen.insert(module.words).second)

@@ -12,7 +12,7 @@ namespace lapilli {
 
 namespace {
 
-// Words of SPIR-V (specification 1.3, sections 2.3, 3.32.3, 3.32.7 and 3.32.12 to 3.32.15).
+// SPIR-V words (specification 1.3, sections 2.3, 3.32.3, 3.32.7 and 3.32.12 to 3.32.15).
 constexpr size_t kHeaderWords = 5;
 enum Operation : uint32_t {
   kOpConstantTrue = 41,
@@ -44,8 +44,8 @@ bool is_size(Words op, uint32_t target) {
   return operation(op[0]) == kOpSpecConstant && op.size() == 4 && op[2] == target;
 }
 
-// A module whose size is a plain number, and so is what follows from it alone. The module is our own, so its lengths
-// are right. Decorations stand in front of constants, and these in front of those that follow from them.
+// A module with its size constant, and all expressions of it alone, folded to plain numbers. The module is our own, so
+// its lengths are valid. Decorations precede constants, which precede the expressions derived from them.
 class Sized {
  public:
   Sized(Words module, uint32_t size) : size_(size), words_(module.begin(), module.begin() + kHeaderWords) {
@@ -70,7 +70,7 @@ class Sized {
       words_.insert(words_.end(), op.begin(), op.end());
     }
   }
-  // %type and %result are where they are in every constant.
+  // %type and %result are at the same place in every constant.
   void add_number(Words op, uint32_t value) {
     numbers_[op[2]] = value;
     words_.insert(words_.end(), {4u << 16 | kOpConstant, op[1], op[2], value});
@@ -107,7 +107,7 @@ class Sized {
   }
 
   uint32_t size_, target_ = 0;
-  std::map<uint32_t, uint32_t> numbers_;  // constants by their ids; of truths 1 and 0
+  std::map<uint32_t, uint32_t> numbers_;  // constants by id; booleans as 1 and 0
   std::vector<uint32_t> words_;
 };
 

@@ -8,8 +8,8 @@
 
 namespace lapilli {
 
-// What the program has in it. Modules that differ in the size of their arrays alone are one, whose arrays have the size
-// of the specialization constant kSizeConstant: `size` says which (0: there is none).
+// A module in the binary. Shaders that differ only in array sizes share one module, whose arrays take their size from
+// the specialization constant kSizeConstant: `size` is its value (0: there is none).
 struct ShaderModule {
   const char* name;
   const uint32_t* words;
@@ -20,8 +20,8 @@ inline constexpr uint32_t kSizeConstant = 31;
 
 const ShaderModule& shader_module(ShaderId id);
 
-// What drivers get: plain numbers where the module has that constant, or what follows from it alone, for not all of
-// them make arrays of a size that is told later. Made when it is asked for first, and kept. Any thread.
+// The code for drivers: that constant, and all expressions of it alone, are folded to plain numbers, since not all
+// drivers support arrays sized by specialization. Made on first use and kept. Any thread.
 struct ShaderCode {
   const char* name;  // the id's name, for labels and messages
   const uint32_t* words;
@@ -30,7 +30,7 @@ struct ShaderCode {
 
 const ShaderCode& shader_code(ShaderId id);
 
-// Of all of them, in their order. Computed once.
+// Over all shaders in order. Computed once.
 uint64_t shaders_checksum();
 
 }  // namespace lapilli

@@ -12,14 +12,14 @@ struct Span {
   uint32_t row = 0, tile = 0, ids = 0, place = 0;
 };
 
-// Sentences one after another: rows and tiles are counted, those of the arguments are not looked at. At most kMaxRows.
+// Packs sentences one after another: computes rows and tiles, ignoring those of the arguments. At most kMaxRows.
 std::vector<Span> packed_spans(std::span<const Span> sentences);
-// SpanWords::words of them.
+// Encodes them as SpanWords::words words.
 std::vector<uint32_t> span_words(std::span<const Span> packed);
-// The sentences that words hold: those with ids, by their number in the pass.
+// Decodes the sentences that have ids, in the order of the pass.
 std::vector<Span> spans_of(std::span<const uint32_t> words);
 
-// Of a whole pass.
+// Totals of a whole pass.
 struct SpanTotals {
   uint32_t rows = 0, tiles = 0;
 };

@@ -15,7 +15,7 @@ struct Line {
 };
 constexpr Line kTable[] = {
     {Tuned::argmax, {8}, {128}},
-    {Tuned::attention, {8}, {32}},  // and more for wide heads
+    {Tuned::attention, {8}, {32}},  // more for wide heads
     {Tuned::attention_step, {8}, {64}},
     {Tuned::choose, {64}, {128}},
     {Tuned::convert, {32, 64}, {64, 8}},
@@ -23,7 +23,7 @@ constexpr Line kTable[] = {
     {Tuned::elementwise, {64, 8}, {64, 2}},
     {Tuned::embed, {8}, {64}},
     {Tuned::log_softmax, {8}, {128}},
-    {Tuned::matmul_panels, {8, 8}, {8, 8}},  // of workgroups that are a subgroup
+    {Tuned::matmul_panels, {8, 8}, {8, 8}},  // for workgroups of one subgroup
     {Tuned::matmul_rows, {8}, {64}},
     {Tuned::matmul_split1, {64, 8}, {128, 8}},
     {Tuned::matmul_split4, {64, 8}, {64, 8}},
@@ -44,20 +44,20 @@ struct VendorWays {
   SharingWays ways;
 };
 constexpr VendorWays kVendorWays[] = {
-    // Arm: a thread has 64 registers: parts of x, sums and columns need 80 and more, so that the lanes kernels spill
-    // by the hundred and take most of a first job's compiling. Shared memory is memory like any other there.
+    // Arm: a thread has 64 registers, but parts of x, sums and columns need 80 and more, so the lanes kernels spill by
+    // the hundred and dominate the compile time of a first job. Shared memory is ordinary memory there.
     {0x13b5, {false, false}},
-    // Imagination: not measured here.
+    // Imagination: not measured.
     {0x1010, {true, false}},
-    // AMD's compilers load x, the same for all, into scalar registers; handed from lane to lane it fills vector
-    // registers, and fewer waves fit.
+    // AMD's compilers load x, which is uniform, into scalar registers; passed from lane to lane it would fill vector
+    // registers and reduce occupancy.
     {0x1002, {false, true}},
 };
 
-// Loops over what an invocation takes stay short; the limit of llvmpipe is 65,535 (docs/adding-an-op.md).
+// Bounds loops over an invocation's elements; llvmpipe's limit is 65,535 (docs/adding-an-op.md).
 constexpr uint32_t kMostEach = 1024;
 
-// As measured (docs/performance.md): Mesa's llvmpipe does from 26.2 on, and did not in 25.0, which calls itself 1.
+// As measured (docs/performance.md): Mesa's llvmpipe does so from 26.2 on, but not in 25.0, which reports version 1.
 bool reads_uniformly(const Capabilities& caps) {
   constexpr uint32_t kMesa26_2 = 26u << 22 | 2u << 12;
   return caps.driver_name == "llvmpipe" && caps.driver_version >= kMesa26_2;
@@ -83,7 +83,7 @@ Status check_formats(const Capabilities& caps, WeightFormat weights, KvFormat kv
   return weights == WeightFormat::fp16 || kv == KvFormat::fp16 ? check_halves(caps) : Status();
 }
 
-// CPU drivers run invocations one after the other: a barrier costs more than it saves.
+// CPU drivers run invocations sequentially: a barrier costs more than it saves.
 SharingWays sharing_ways(const Capabilities& caps) {
   SharingWays ways;
   for (const VendorWays& v : kVendorWays)
@@ -105,7 +105,7 @@ Numbers default_numbers(const Capabilities& caps, Tuned kernel) {
   return device_class(caps) == DeviceClass::cpu ? line.cpu : line.gpu;
 }
 
-// Four for each of two cores, of eight, of 64.
+// Four workgroups for each of 2, 8 or 64 cores.
 uint32_t least_groups(const Capabilities& caps) {
   switch (device_class(caps)) {
     case DeviceClass::cpu: return 8;
@@ -121,8 +121,8 @@ bool shares_out_keys(const Capabilities& caps, uint64_t rows_and_heads, uint64_t
   return device_class(caps) != DeviceClass::cpu && positions >= kManyPositions && rows_and_heads < least_groups(caps);
 }
 
-// About what these devices hold at once: each round more would wait once more for its rows. CPU drivers go through the
-// workgroups one after the other, and a dispatch costs them next to nothing.
+// Roughly what these devices hold at once: every further round would wait for its rows again. CPU drivers run
+// workgroups sequentially, and a dispatch costs them almost nothing.
 uint32_t groups_at_once(const Capabilities& caps) {
   switch (device_class(caps)) {
     case DeviceClass::cpu: return 0;
@@ -132,7 +132,7 @@ uint32_t groups_at_once(const Capabilities& caps) {
   return 0;
 }
 
-// As many lanes as cores of least_groups() have.
+// Lanes of the cores that least_groups() assumes.
 CycleModel cycle_model(const Capabilities& caps) {
   switch (device_class(caps)) {
     case DeviceClass::cpu: return {16, 8, 2000};

@@ -1,5 +1,5 @@
-// Which numbers kernels begin with: the one place in src/ops that knows classes of devices. `lapilli tune` tries others
-// for a node (runtime/plan/tuning_space.hpp), of which lowering refuses those that a kernel or a device cannot do.
+// Initial numbers of kernels: the one place in src/ops that knows classes of devices. `lapilli tune` tries others for a
+// node (runtime/plan/tuning_space.hpp); lowering refuses those that a kernel or a device does not support.
 #pragma once
 
 #include "ops/core/kv_layout.hpp"
@@ -8,32 +8,33 @@
 
 namespace lapilli {
 
-// What matters about a device beside its limits. CPU drivers run one invocation after the other, and a barrier costs
-// them more than it saves: few invocations with much work each. `small`: GPUs that are not discrete, phones among them.
+// The properties of a device that matter beyond its limits. CPU drivers run invocations sequentially, and a barrier
+// costs more than it saves: they want few invocations with much work each. `small`: GPUs that are not discrete, phones
+// among them.
 enum class DeviceClass : uint8_t { cpu, small, large };
 DeviceClass device_class(const Capabilities& caps);
 
-// The format of weights that a device of this class is given if nobody says which. CPU drivers make a float of bf16 by
-// a shift; GPUs convert fp16, which is eight times as exact, as they load it.
+// The default weight format for a device of this class. CPU drivers turn bf16 into a float by a shift; GPUs convert
+// fp16, which is eight times as precise, as they load it.
 WeightFormat default_format(const Capabilities& caps);
-// Weights, and keys and values, can be in these formats on such a device; else what can be.
+// Checks that the device supports these formats for weights and for keys and values; the error says which it supports.
 Status check_formats(const Capabilities& caps, WeightFormat weights, KvFormat kv);
 
-// Which ways of sharing values between invocations beat registers on a device: kernels that use them come before those
-// that do not, or, for lanes, are not used at all.
+// Ways of sharing values between invocations that beat registers on a device: kernels that use them come before the
+// others, or, for lanes, are otherwise not used at all.
 struct SharingWays {
   bool lanes = true;     // from lane to lane of a subgroup
   bool shared = true;    // through shared memory
-  bool uniform = false;  // the compiler reads once what all lanes read alike: rows in registers come before lanes
-  bool texels = false;   // vec4 of words are read in fewer instructions as texels: panels of these come before both
+  bool uniform = false;  // the compiler loads once what all lanes read alike: rows in registers come before lanes
+  bool texels = false;   // vec4s of words take fewer instructions as texels: panels read this way come before both
 };
 SharingWays sharing_ways(const Capabilities& caps);
 
-// Whether kernels whose workgroup is one subgroup, of shuffled values, are for this device: workgroups of exactly one
-// subgroup are certain only where there is one size.
+// True if the device can run kernels with shuffles whose workgroup is one subgroup: this requires a single subgroup
+// size.
 bool has_lanes(const Capabilities& caps);
 
-// A kernel whose numbers are free; a line of the table in tuning.cpp each.
+// Kernels with free numbers; each has a line of the table in tuning.cpp.
 enum class Tuned : uint8_t {
   argmax,
   attention,
@@ -46,7 +47,7 @@ enum class Tuned : uint8_t {
   log_softmax,
   matmul_panels,
   matmul_rows,
-  matmul_split1,  // by its rows
+  matmul_split1,  // by rows
   matmul_split4,
   matmul_tiled,
   pack,
@@ -60,45 +61,46 @@ enum class Tuned : uint8_t {
 };
 Numbers default_numbers(const Capabilities& caps, Tuned kernel);
 
-// Workgroups from which on a dispatch fills a device of this class; how many cores it has Vulkan does not say.
+// The number of workgroups that fills a device of this class; Vulkan does not report the number of cores.
 uint32_t least_groups(const Capabilities& caps);
 
-// A dispatch costs this device more than what a workgroup does twice because others do it as well.
+// True if a dispatch costs this device more than repeating work in several workgroups.
 bool wants_few_dispatches(const Capabilities& caps);
 
-// Whether a step's attention, of so many rows and heads, takes the chunks of its keys side by side: where there are
-// several, and rows and heads alone do not fill the device. CPU drivers have few cores and pay for the second dispatch.
+// True if a step's attention with this many rows and heads processes the chunks of its keys in parallel: if there are
+// several, and rows and heads alone do not fill the device. CPU drivers have few cores, and the second dispatch costs
+// them.
 constexpr uint64_t kManyPositions = 256;
 bool shares_out_keys(const Capabilities& caps, uint64_t rows_and_heads, uint64_t positions);
 
-// Workgroups of a product up to which each of them had better normalize its rows itself, or gate them: all of it
-// together takes less than a dispatch for it and its barrier. 0: never.
+// The most workgroups of a product with which each should normalize or gate its rows itself, because all that work
+// takes less than a separate dispatch with its barrier. 0: never.
 uint32_t groups_at_once(const Capabilities& caps);
 
-// About what a device of this class does in a cycle, to tell ways to run a node that are hopeless from others. Measured
-// nowhere: only ratios count, and they need be right within a factor of a few.
+// Rough throughput of a device of this class per cycle, to rule out hopeless ways to run a node. Not measured: only
+// ratios count, and they need only be right within a factor of a few.
 struct CycleModel {
-  double lanes = 1;     // multiplications and additions
-  double bytes = 1;     // of memory
-  double dispatch = 0;  // cycles of a dispatch with its barrier
+  double lanes = 1;     // multiply-adds
+  double bytes = 1;     // bytes of memory
+  double dispatch = 0;  // cycles per dispatch with its barrier
 };
 CycleModel cycle_model(const Capabilities& caps);
 
-// Counts that are taken for alike in keys of tuned nodes (TuningRule): rounded up to a power of two.
+// Rounds a count up to a power of two; equal results count as alike in keys of tuned nodes (TuningRule).
 uint64_t tuning_class(uint64_t count);
-// "512 columns, rows 8": the key of what goes through its first input, or output, row by row.
+// "512 columns, rows 8": the key of a node that processes its first input, or output, row by row.
 std::string input_tuning_key(const graph::Graph& g, const graph::Node& node);
 std::string output_tuning_key(const graph::Graph& g, const graph::Node& node);
 
-// What a shader asks of the size of its workgroup.
+// A shader's constraints on the size of its workgroup.
 struct LocalSizes {
   uint32_t least = 1, most = 1024;
   uint32_t multiple_of = 1;
   bool power_of_two = false;
 };
-// Reductions by halves in shared arrays of 128.
+// For reductions by halves in shared arrays of 128.
 constexpr LocalSizes kHalving{1, 128, 1, true};
-// The numbers are such, and the device allows them. `uses_each`: the kernel has Numbers::each.
+// Checks that the numbers meet these constraints and the device allows them. `uses_each`: the kernel has Numbers::each.
 Status check_numbers(const LowerContext& context, const graph::Node& node, const Numbers& numbers,
                      const LocalSizes& sizes, bool uses_each = false);
 

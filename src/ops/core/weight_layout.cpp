@@ -47,7 +47,7 @@ constexpr uint32_t kUpper = 0xffff0000u;
 float bits_as_float(uint32_t bits) { return std::bit_cast<float>(bits); }
 }  // namespace
 
-// By products and differences alone, which every device rounds alike, whatever its quotients are.
+// Uses products and differences alone, which every device rounds alike, unlike quotients.
 namespace narrow {
 
 constexpr float kLeastScaled = 0x1p-100f;
@@ -70,7 +70,7 @@ uint32_t range_bits(float highest, float minimum) {
   return sixteenth < kLeastScaled ? 0 : bf16_above(std::bit_cast<uint32_t>(sixteenth * (16.0f / 15.0f)));
 }
 
-// The one number q for which (q - 1/2) * scale <= size < (q + 1/2) * scale, at most `most`.
+// The only number q for which (q - 1/2) * scale <= size < (q + 1/2) * scale, at most `most`.
 float steps_of(float size, float scale, float most) {
   if (!(scale > 0.0f) || !(size < INFINITY)) return 0;
   float q = std::min(std::floor(size / scale + 0.5f), most);
@@ -106,7 +106,7 @@ double scaled_value(WeightFormat format, uint32_t bits, uint32_t scales) {
 
 namespace {
 
-// A block of a row, which begins at `begin`.
+// Packs the block of a row that begins at `begin`.
 void pack_block(WeightFormat format, std::span<const float> numbers, uint64_t begin, std::span<uint32_t> words) {
   const auto block = numbers.subspan(begin, std::min<uint64_t>(packed::kBlock, numbers.size() - begin));
   const auto [lowest, highest] = std::minmax_element(block.begin(), block.end());

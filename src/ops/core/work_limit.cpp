@@ -5,12 +5,12 @@
 namespace lapilli {
 namespace {
 
-// At a rate that is low for the type of device (200 GFLOP/s; 1 TFLOP/s for discrete ones), 50 ms of work. Nothing kills
+// 50 ms of work at a rate that is low for the type of device (200 GFLOP/s; 1 TFLOP/s for discrete ones). Nothing kills
 // work on a CPU, and waits for it are long.
 constexpr double kLeast = 1e10, kDiscrete = 5e10, kCpu = 2e11;
 
-// The finest: some milliseconds at 6 GB/s and 60 GFLOP/s, less than one on a discrete device, and on a CPU driver so
-// much that cutting costs nothing.
+// The finest limits: some milliseconds at 6 GB/s and 60 GFLOP/s, less than one on a discrete device, and enough on a
+// CPU driver that cutting costs nothing.
 constexpr double kMiB = 1048576;
 constexpr WorkLimit kFinestLeast(2e8, 16 * kMiB), kFinestDiscrete(2e9, 64 * kMiB), kFinestCpu(1e10, 1024 * kMiB);
 

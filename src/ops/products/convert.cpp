@@ -1,4 +1,4 @@
-// "convert": see basic.hpp.
+// "convert": see pack.hpp.
 #include <algorithm>
 
 #include "ops/core/case_util.hpp"
@@ -38,7 +38,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
   const auto& caps = context.caps;
   const auto [local, each] = v.numbers;
   const uint64_t block = uint64_t{local} * each;
-  // The destination is the wider side; its start may be off the alignment.
+  // The destination is wider; its start may be unaligned.
   LAPILLI_TRY(const auto blocks,
               row_slices(context, node, div_up<uint64_t>(a.elements, block), {block * 4 + caps.storage_alignment, 1}));
   for (const auto& b : blocks) {
@@ -69,7 +69,7 @@ void reference(const graph::Graph&, const graph::Node& node, HostTensors& values
 OpCase make_case(StoredFormat f, uint32_t elements, uint32_t destination, uint64_t words) {
   OpCase c;
   c.name = format("%u %s at %u", elements, stored::name(f), destination);
-  c.tolerance = 1e-300;  // the values, not about the values
+  c.tolerance = 1e-300;  // the values must be exact
   graph::Tensor raw;
   raw.name = "stored";
   raw.dtype = graph::DType::u32;
@@ -93,7 +93,7 @@ std::vector<OpCase> cases() {
     all.push_back(make_case(f, 127, 61, 191));
     all.push_back(make_case(f, 100003, 8191, 110000));
   }
-  {  // every half that is a number
+  {  // every half that is not NaN or infinite
     auto c = make_case(StoredFormat::f16, 63488, 0, 63488);
     c.name = "every half";
     c.prepare = [fill = c.prepare](OpCase& into) {

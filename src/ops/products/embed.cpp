@@ -1,4 +1,4 @@
-// "embed": see basic.hpp.
+// "embed": see embed.hpp.
 #include "ops/products/embed.hpp"
 
 #include <algorithm>
@@ -60,14 +60,14 @@ WeightLayout table_layout(const graph::Graph& g, const graph::Node& node) {
   return {a.vocabulary, a.d, g.tensor(node.inputs[kTable])};
 }
 
-// Ids [first, end) whose panels one binding holds.
+// Ids [first, end) whose panels fit one binding.
 struct IdSlice {
   uint32_t first, end;
 };
 Result<std::vector<IdSlice>> id_slices(const LowerContext& context, const graph::Node& node, const EmbedAttributes& a) {
   const uint64_t panel_bytes = table_layout(context.graph, node).panel_words() * 4,
                  panels = packed::panels(a.vocabulary);
-  // A panel's size is a multiple of every alignment that devices ask for: slices start aligned.
+  // A panel's size is a multiple of every device alignment, so slices start aligned.
   const uint64_t fit = std::min(panels, context.caps.max_storage_range / panel_bytes);
   if (fit == 0)
     return node_error(node, "%u words of the table exceed this device's binding limit",
@@ -87,17 +87,17 @@ uint64_t positions_reached(const LowerContext& context, const graph::Node& node,
   return std::min<uint64_t>(context.graph.tensor(positions).rows, a.position_offset + longest);
 }
 
-// What one dispatch takes: those of its rows whose ids and positions are in these slices of the tables.
+// The part of one dispatch: rows whose ids and positions are in these slices of the tables.
 struct Part {
   IdSlice ids;
   RowSlice positions, rows;
 };
 
-// The ids of these rows begin `offset` words behind what is bound.
+// Binds the ids; those of these rows begin `offset` words after the start of the binding.
 Result<Operand> bind_ids(const LowerContext& context, const graph::Node& node, const EmbedAttributes& a,
                          const RowSlice& rows, uint32_t& offset) {
   if (a.place == Place::step) return bind_whole(context, 0, node.inputs[kIds], graph::Access::read);
-  // Counting looks at a sentence's ids from its first one on.
+  // Counting starts at the first id of a sentence.
   uint64_t first = rows.begin;
   if (a.uncounted_id != kNoId) first = a.place == Place::spans ? 0 : rows.begin / a.rows_per_slot * a.rows_per_slot;
   Operand ids = bind_range(context, 0, {node.inputs[kIds], first * 4, rows.end * 4, graph::Access::read}, offset);
@@ -105,7 +105,7 @@ Result<Operand> bind_ids(const LowerContext& context, const graph::Node& node, c
   return ids;
 }
 
-// A binding that is declared must be there; without positions the table stands in and is not read.
+// A declared binding must be valid; without positions the table stands in and is not read.
 Operand bind_places(const LowerContext& context, const graph::Node& node, const RowSlice& places, uint32_t& offset) {
   const auto positions = operand(node.inputs, kPositions);
   if (positions == graph::kNone) return {3, node.inputs[kTable], 0, 256, graph::Access::read, 0};
@@ -230,7 +230,7 @@ struct CaseShape {
   uint32_t offset = 0;
   bool slow = false;
   bool uncounted = false;
-  std::vector<uint32_t> lengths = {};  // of a pass; rows may be more than their sum
+  std::vector<uint32_t> lengths = {};  // for a pass; may have more rows than their sum
   uint32_t places = 32;                // rows of the position table
   WeightFormat format = WeightFormat::fp32;
 };
@@ -292,7 +292,7 @@ std::vector<OpCase> cases() {
   all.push_back(make_case("beyond the position table", {64, 12, 40, 40}));
   all.push_back(make_case("an id that is not counted", {64, 12, 27, 9, true, false, 2, false, true}));
   all.push_back(make_case("an id that is not counted, step", {64, 12, 7, 1, true, true, 2, false, true}));
-  // Sentences across the slices of rows where bindings are small.
+  // Sentences that span several row slices on devices with small bindings.
   all.push_back(make_case("an id that is not counted, 50 sentences", {64, 32, 700, 14, true, false, 2, false, true}));
   const auto pass = [&](const std::string& name, CaseShape shape, std::vector<uint32_t> lengths) {
     shape.lengths = std::move(lengths);
@@ -302,13 +302,13 @@ std::vector<OpCase> cases() {
   pass("pass of six", {257, 32, 56, 33}, {1, 3, 4, 5, 33, 1});
   pass("pass of five, width 7, no positions", {33, 7, 56, 33, false}, {5, 1, 33, 3, 4});
   pass("pass of four, an id that is not counted", {64, 12, 45, 30, true, false, 2, false, true}, {9, 1, 20, 5});
-  // Sentences across the slices of rows where bindings are small.
+  // Sentences that span several row slices on devices with small bindings.
   pass("pass of nine, an id that is not counted", {64, 32, 700, 300, true, false, 2, false, true},
        {30, 1, 30, 29, 30, 3, 30, 300, 30});
   pass("pass of as many as there can be", {37, 8, 1040, 1}, std::vector<uint32_t>(kMaxRows, 1));
   all.push_back(make_case("step", {257, 32, 5, 1, true, true}));
   all.push_back(make_case("step, many slices", {8001, 64, 4, 1, true, true}));
-  // Position tables in slices where bindings are small; some positions are beyond them.
+  // Position tables sliced on devices with small bindings; some positions exceed the tables.
   all.push_back(make_case("150 positions", {64, 256, 150, 150, true, false, 2, false, false, {}, 149}));
   all.push_back(make_case("150 positions, step", {64, 256, 7, 150, true, true, 2, false, false, {}, 151}));
   pass("pass with 150 positions", {64, 256, 160, 150, true, false, 2, false, true, {}, 152}, {5, 150});

@@ -1,4 +1,4 @@
-// The rows of ids: embeddings out of the packed table, with positions.
+// Embedding lookup: rows of ids from the packed table, with positions.
 #pragma once
 
 #include "graph/graph.hpp"
@@ -10,16 +10,16 @@ namespace lapilli {
 // with vocabulary columns (so that it also serves as output projection). Ids outside the vocabulary give zeros. inputs:
 // ids (source_ids/target_ids [batch, rows_per_slot], or lineage), table, position table [positions, d] or kNone,
 //   step, spans or kNone (by `place`). outputs: x [rows, d].
-// Place::batch: id = ids[r], position = r % rows_per_slot. Place::step: slot = row_slot[r], position = step,
-//   id = token plane of lineage (parity step & 1) at that position. Place::spans: id = ids[r], position = r - first row
-//   of the sentence; rows behind the last sentence are not written.
-// uncounted_id: has the row before position_offset, wherever it stands. Except in a step, the position of another id
-//   counts only ids of its sentence before it that are not this one.
+// Place::batch: id = ids[r], position = r % rows_per_slot. Place::step: slot and position of row r's word,
+//   id = token plane of lineage (parity position & 1) at that position. Place::spans: id = ids[r], position = r - first
+//   row of the sentence; rows after the last sentence are not written.
+// uncounted_id: always takes the row before position_offset. Except in a step, the position of any other id
+//   counts only the earlier ids of its sentence that are not this one.
 struct EmbedAttributes {
   uint32_t vocabulary = 0, d = 0;
   float scale = 1;
   Place place = Place::batch;
-  uint32_t rows_per_slot = 1;  // Place::spans: the most ids of a sentence
+  uint32_t rows_per_slot = 1;  // Place::spans: maximum ids of a sentence
   uint32_t position_offset = 0;
   uint32_t uncounted_id = ~0u;  // none
   uint32_t lineage_slots = 0, lineage_positions = 0;
@@ -28,7 +28,7 @@ struct EmbedAttributes {
 namespace ops {
 struct EmbedOperands {
   graph::TensorId ids = graph::kNone, table = graph::kNone, positions = graph::kNone, step_or_spans = graph::kNone;
-  uint64_t rows = 0;  // of x
+  uint64_t rows = 0;  // rows of x
 };
 graph::TensorId embed(graph::Graph& g, const std::string& label, const EmbedOperands& operands,
                       const EmbedAttributes& attributes);

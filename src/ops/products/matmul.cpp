@@ -18,37 +18,37 @@ namespace lapilli {
 namespace matmul_impl {
 namespace {
 
-// matmul_rows.comp and matmul_lanes.comp: kernels that keep their sums in registers: no shared memory, no barrier. The
-// first of them is the floor.
+// matmul_rows.comp and matmul_lanes.comp keep their sums in registers, without shared memory or barriers. The first of
+// these kernels is the floor.
 #define ROWS_KERNEL(rm)                                                                                   \
   {                                                                                                       \
     "rows " #rm, ShaderId::matmul_r##rm, ShaderId::matmul_q_kv_r##rm, ShaderId::matmul_q_kv_step_r##rm,   \
         ShaderId::matmul_kv_r##rm, ShaderId::matmul_kv_step_r##rm, ShaderId::matmul_kv_spans_r##rm, rm, 0 \
   }
-// The same with a workgroup of one subgroup whose lanes share their loads of x.
+// The same with workgroups of one subgroup, whose lanes share their loads of x.
 #define LANES_KERNEL(rm)                                                                                               \
   {                                                                                                                    \
     "lanes " #rm, ShaderId::matmul_lanes##rm, ShaderId::matmul_q_kv_lanes##rm, ShaderId::matmul_q_kv_step_lanes##rm,   \
         ShaderId::matmul_kv_lanes##rm, ShaderId::matmul_kv_step_lanes##rm, ShaderId::matmul_kv_spans_lanes##rm, rm, 0, \
         Tuned::matmul_rows, {}, true                                                                                   \
   }
-// For few rows: the depth is split among the invocations, `each` to a part; each row is added up by as many of them.
-// They gate their rows themselves.
+// For few rows: the depth is split among the invocations, with `each` of them on one part; as many add up each row.
+// These kernels can gate their rows themselves.
 #define SPLIT_KERNEL(name, id, rm, most)                                                                            \
   {                                                                                                                 \
     name, ShaderId::matmul_##id, kAbsent, ShaderId::matmul_q_kv_step_##id, kAbsent, ShaderId::matmul_kv_step_##id,  \
         kAbsent, rm, 0, Tuned::matmul_split##rm, {8 * rm, most, 8}, false, Each::of_workgroup, kAbsent, kAbsent, 0, \
         true                                                                                                        \
   }
-// The same, which normalize their rows first.
+// The same, normalizing their rows first.
 #define NORM_SPLIT_KERNEL(name, id, rm, most)                                                                      \
   {                                                                                                                \
     name, ShaderId::matmul_##id, kAbsent, ShaderId::matmul_q_kv_step_##id, kAbsent, ShaderId::matmul_kv_step_##id, \
         kAbsent, rm, 0, Tuned::matmul_split##rm, {8 * rm, most, 8}, false, Each::of_workgroup,                     \
         ShaderId::matmul_norm_##id, ShaderId::matmul_norm_q_kv_step_##id, 0, true                                  \
   }
-// On CPU drivers: an invocation has a column group of each of several panels, which are read as texels or as what they
-// are. Of one row they have the forms of a step.
+// For CPU drivers: an invocation takes one column group in each of several panels, which it reads as texels or as a
+// plain buffer. With one row they exist only in the forms of a step.
 #define PANEL_KERNEL(name, texels)                                                                                     \
   {                                                                                                                    \
     name, ShaderId::matmul_panels1, kAbsent, ShaderId::matmul_q_kv_step_panels1, kAbsent,                              \
@@ -61,7 +61,7 @@ namespace {
         ShaderId::matmul_kv_panels##rm, ShaderId::matmul_kv_step_panels##rm, ShaderId::matmul_kv_spans_panels##rm, rm, \
         0, Tuned::matmul_panels, {}, true, Each::of_invocation, kAbsent, kAbsent, 0, false, texels                     \
   }
-// Tiles in shared memory, of which a workgroup computes one; all within the floor's invocations and shared memory.
+// One tile in shared memory per workgroup; all within the floor's invocations and shared memory.
 #define TILED_KERNEL(rm, columns)                                                                                    \
   {                                                                                                                  \
     "tiled " #rm, ShaderId::matmul_tiled##rm, ShaderId::matmul_q_kv_tiled##rm, ShaderId::matmul_q_kv_step_tiled##rm, \
@@ -70,7 +70,7 @@ namespace {
       64, 64                                                                                                         \
     }                                                                                                                \
   }
-// The same with cooperative matrices, of weights in fp16: as many columns as rows, by four subgroups.
+// The same with cooperative matrices, for fp16 weights: as many columns as rows, by four subgroups.
 #define COOP_KERNEL(rm)                                                                                          \
   {                                                                                                              \
     "coop " #rm, ShaderId::matmul_coop##rm, ShaderId::matmul_q_kv_coop##rm, ShaderId::matmul_q_kv_step_coop##rm, \
@@ -172,7 +172,7 @@ Status infer_split(const graph::Graph& g, const graph::Node& node, const MatmulA
   return {};
 }
 
-// Other workgroups still read x when one writes.
+// Other workgroups may still be reading x when one writes.
 Status expect_apart(const graph::Graph& g, const graph::Node& node, graph::TensorId x, graph::TensorId multiplied) {
   for (const auto id : node.outputs) {
     if (id == graph::kNone) continue;
@@ -233,9 +233,9 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return {};
 }
 
-// Panels an invocation with which products of several rows begin: the more of them, the longer a CPU driver takes to
-// compile such a kernel, and the more multiplications of a run it takes to gain that; and no more sums than so many
-// vec4 (docs/performance.md).
+// Initial panels per invocation for products of several rows: with more panels a CPU driver takes longer to compile the
+// kernel, and a run needs more multiplications to recoup that; sums are limited to kMostSums vec4s
+// (docs/performance.md).
 constexpr uint32_t kMostSums = 32;
 uint32_t panels_of_rows(uint32_t rows, uint64_t work) {
   const uint32_t panels = work < uint64_t{1} << 20 ? 1 : work < uint64_t{1} << 22 ? 2 : 4;
@@ -252,24 +252,24 @@ uint64_t groups_with(const MatmulKernel& kernel, const Numbers& numbers, const S
   return div_up<uint64_t>(size.rows, kernel.rows) * div_up(size.columns, 4 * numbers.each);
 }
 
-// Invocations that share the depth of one row, on large devices: fewer where there are columns enough to fill them, and
-// more where each would wait for several loads of a weight one behind the other.
+// Invocations that share the depth of one row on large devices: fewer if there are enough columns to fill them, more if
+// each would wait for several loads of a weight in sequence.
 uint32_t split_local(const Capabilities& caps, const MatmulKernel& kernel, const Numbers& numbers, const Size& size) {
   if (groups_with(kernel, numbers, size) >= uint64_t{4} * least_groups(caps)) return numbers.local / 2;
   const uint32_t most = std::min({kernel.sizes.most, caps.max_invocations, caps.max_group_size[0]});
   return size.depth >= 1024 && most >= 2 * numbers.local ? 2 * numbers.local : numbers.local;
 }
 
-// What a large device holds at once of invocations that have some rows each. With more, a second round waits for the
-// first (docs/performance.md, "On an H200").
+// True if a large device holds all the invocations at once, which have several rows each. Otherwise a second round
+// waits for the first (docs/performance.md, "On an H200").
 bool is_held(const MatmulKernel& kernel, const Numbers& numbers, const Size& size) {
   constexpr uint64_t kHeld = 96 * 1024;
   return groups_with(kernel, numbers, size) * numbers.local <= kHeld;
 }
 
-// Of several rows on large devices: all invocations that a workgroup may have, and as few columns, and so as many that
-// share the depth, as the device holds, but no more than find two turns to do; then fewer invocations. Where it does
-// not hold the fewest either, four column groups, whose reads of x lie together.
+// Numbers for several rows on large devices: as many invocations as a workgroup may have, and as few columns as the
+// device can hold, so that many invocations share the depth, but with at least two turns each; then fewer invocations.
+// If even the fewest are not held: four column groups, whose reads of x are adjacent.
 Numbers split_rows(const Capabilities& caps, const MatmulKernel& kernel, const Size& size) {
   constexpr uint32_t kMostEach = 8, kLeastLocal = 64;
   Numbers numbers{std::bit_floor(std::min({kernel.sizes.most, caps.max_invocations, caps.max_group_size[0]})), 1};
@@ -302,15 +302,15 @@ uint64_t groups_of(const Capabilities& caps, const MatmulKernel& kernel, const S
   return div_up<uint64_t>(size.rows, kernel.rows) * div_up<uint64_t>(size.columns, columns);
 }
 
-// Whether the device runs all workgroups at once, so that it waits for their rows no more than once.
+// True if the device runs all workgroups at once, so that it waits for their rows only once.
 bool runs_at_once(const Capabilities& caps, const MatmulKernel& kernel, const Size& size) {
   if (device_class(caps) == DeviceClass::large && kernel.rows > 1)
     return is_held(kernel, numbers_of(caps, kernel, size), size);
   return groups_of(caps, kernel, size) <= groups_at_once(caps);
 }
 
-// Which tiles are for so many rows, from the largest to the smallest: none of which half is empty; and none of sixteen
-// sums an invocation where these are private arrays that compilers of phones crash with.
+// Tiles for this many rows, from largest to smallest: none that would be half empty, and none with sixteen sums per
+// invocation on small devices, since phone compilers crash on such private arrays.
 std::vector<uint32_t> possible_tiles(const Capabilities& caps, uint64_t rows) {
   std::vector<uint32_t> tiles;
   for (const uint32_t id : {kTiled64, kTiled32, kTiled16})
@@ -319,7 +319,7 @@ std::vector<uint32_t> possible_tiles(const Capabilities& caps, uint64_t rows) {
   return tiles;
 }
 
-// The largest one with which there are workgroups enough for the device comes first, or else the smallest.
+// The largest tile that gives the device enough workgroups comes first, or else the smallest.
 std::vector<uint32_t> tiles_for(const Capabilities& caps, const Size& size) {
   auto tiles = possible_tiles(caps, size.rows);
   const auto fills = [&](uint32_t id) { return groups_of(caps, kKernels[id], size) >= least_groups(caps); };
@@ -329,29 +329,29 @@ std::vector<uint32_t> tiles_for(const Capabilities& caps, const Size& size) {
   return tiles;
 }
 
-// Its shared memory and its workgroups, four subgroups, may be more than the least device's.
+// Its shared memory and its workgroups of four subgroups may exceed the minimum limits.
 bool has_coop_kernel(const Capabilities& caps, uint32_t id) {
   const uint32_t shared_bytes = id == kCoop64 ? 24 * 1024 : 30 * 1024;
   const uint32_t subgroup = cooperative_subgroup(caps), local = kKernels[id].subgroups * subgroup;
   return has_cooperative_matrix(caps) && subgroup >= 8 && subgroup <= 128 && caps.shared_memory >= shared_bytes &&
          local <= caps.max_invocations && local <= caps.max_group_size[0];
 }
-// Matrices do in one go what lanes do in several: half of the workgroups keeps the device as busy.
+// Matrix units do in one step what lanes do in several: half as many workgroups keep the device as busy.
 bool fills_with_matrices(const Capabilities& caps, const Size& size) {
   return 2 * groups_of(caps, kKernels[kCoop64], size) >= least_groups(caps);
 }
-// Which of the two comes first of all, if any: small ones where tiles of as many rows, or those of half of them, leave
-// most of a large device idle.
+// The cooperative kernel that comes before all others, if any: the small one on large devices that the large one leaves
+// mostly idle, if there are more than 32 rows or it fills the device itself.
 std::optional<uint32_t> first_coop(const Capabilities& caps, const Size& size, bool has_large, bool has_small) {
   if (has_large && fills_with_matrices(caps, size)) return kCoop64;
   const bool many = size.rows > 32 || groups_of(caps, kKernels[kCoop32], size) >= least_groups(caps);
   return has_small && many && device_class(caps) == DeviceClass::large ? std::optional(kCoop32) : std::nullopt;
 }
 
-// Of more rows than sixteen: four times as many workgroups as tiles of sixteen, each of whose invocations waits for a
-// part of the depth alone. That is the faster way until a large device has all that it can hold.
+// For more than sixteen rows: gives four times as many workgroups as tiles of sixteen, and each invocation waits for
+// only a part of the depth. This is faster until a large device is full.
 bool splits_rows(const Capabilities& caps, const Size& size) {
-  constexpr uint32_t kWide = 32;  // columns of a workgroup, at most
+  constexpr uint32_t kWide = 32;  // maximum columns per workgroup
   if (size.rows <= 16 || size.rows > 64 || device_class(caps) != DeviceClass::large) return false;
   return div_up<uint64_t>(size.rows, 4) * div_up(size.columns, kWide) <= 2 * least_groups(caps);
 }
@@ -363,9 +363,9 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
   const SharingWays ways = sharing_ways(caps);
   const bool shared_first = ways.shared, rows_first = ways.uniform && rows > 1;
   std::vector<Variant> list;
-  // The split ones sum parts of the depth, and how a cooperative matrix is summed the device knows; all others go
-  // through it from its first to its last four. But compilers of GPUs make fused multiplications of some and not of
-  // others, as they like, so that there only one and the same kernel, whatever the rows, gives the same bits.
+  // Split kernels sum parts of the depth, and the order in a cooperative matrix is up to the device; all others process
+  // the depth from its first to its last four. But GPU compilers fuse multiplications in some kernels and not in
+  // others, so there only a single kernel for all row counts gives the same bits.
   const bool alike = device_class(caps) == DeviceClass::cpu;
   const auto add = [&](uint32_t id) {
     const MatmulKernel& kernel = kKernels[id];
@@ -373,20 +373,20 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
         alike ? kernel.each != Each::of_workgroup && kernel.subgroups == 0 : id == kRows1 || id == kLanes1;
     list.push_back({id, kernel.name, in_order, numbers_of(caps, kernel, size)});
   };
-  // Of several rows the deep kernel comes first where it has more invocations.
+  // With several rows the deep kernel comes first if it has more invocations.
   const auto splits_of = [&](uint32_t one, uint32_t four, uint32_t deep) -> std::vector<uint32_t> {
     if (rows == 1) return {one};
     if (numbers_of(caps, kKernels[deep], size).local > kKernels[four].sizes.most) return {deep, four};
     return {four, deep};
   };
   const auto add_all = [&](const std::vector<uint32_t>& ids) { std::ranges::for_each(ids, add); };
-  // Normalizing its rows first, where that pays; else last.
+  // Kernels that normalize their rows come first where that pays, otherwise last.
   const auto norm_splits = splits_of(kNormSplit1, kNormSplit4, kDeepNormSplit4);
   const bool has_norm_split = a.norm != NormFirst::none && rows <= 16 && !batch && has_most_bindings(caps);
   const bool norm_first = has_norm_split && shared_first && runs_at_once(caps, kKernels[norm_splits.front()], size);
   if (norm_first) add_all(norm_splits);
-  // By panels on CPU drivers alone: private arrays of so many vectors are nothing for compilers of phones. First where
-  // texels are read in fewer instructions, else last.
+  // Panels are for CPU drivers only: phone compilers cannot handle private arrays of that many vectors. They come first
+  // where texels take fewer instructions, otherwise last.
   const bool has_panels = has_lanes(caps) && caps.texels && !(rows == 1 && batch);
   const auto add_panels = [&] {
     if (!has_panels) return;
@@ -399,8 +399,8 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
     add(rows > 1 ? kPanels4 : kPanels1);
   };
   if (ways.texels) add_panels();
-  // Sixteen rows are private arrays of more than sixteen vectors, with which compilers of some phones crash: there they
-  // come last.
+  // Sixteen rows mean private arrays of more than sixteen vectors, which crash some phone compilers: these come last
+  // there.
   const bool small = device_class(caps) == DeviceClass::small;
   const auto add_registers = [&](uint32_t one, uint32_t four, uint32_t eight, uint32_t sixteen) {
     if (rows > 8 && !small) add(sixteen);
@@ -424,7 +424,7 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
       for (const uint32_t tile : tiles_for(caps, size)) add(tile);
     for (const uint32_t id : {kCoop64, kCoop32})
       if (has_coop(id) && coop_first != id) add(id);
-    if (!split_first && rows <= 32) add_split();  // more workgroups than tiles, which read W more often
+    if (!split_first && rows <= 32) add_split();  // more workgroups than tiles have, but they read W more often
   };
   if (shared_first) add_shared();
   const auto add_rows = [&] { add_registers(kRows1, kRows4, kRows8, kRows16); };
@@ -447,7 +447,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant varia
   return lower_matmul(context, node, kKernels[variant.id], variant.numbers, out);
 }
 
-// Row r of x W + b, before activation, into y[n]; w as in fp32.
+// Row r of x W + b, before activation, into y[n]; w in fp32's layout.
 void product_row(const MatmulAttributes& a, const double* x, const std::vector<double>& w, std::vector<double>& y) {
   const WeightLayout layout(a.n, a.k);
   y.assign(packed::panels(a.n) * packed::kPanel, 0.0);
@@ -461,7 +461,7 @@ void product_row(const MatmulAttributes& a, const double* x, const std::vector<d
   for (uint64_t n = 0; n < a.n; ++n) y[n] += w[layout.bias_word(n)];
 }
 
-// Where the rows of the split form go: slot and position of row r; false: it writes nothing.
+// Destinations of the rows of the split form: slot and position of row r; false: it writes nothing.
 class HostPlaces {
  public:
   HostPlaces(const graph::Node& node, const KvShape& kv, HostTensors& values) : kv_(kv) {
@@ -495,7 +495,7 @@ class HostPlaces {
   std::vector<std::pair<uint32_t, uint32_t>> rows_;  // of a pass: slot and position
 };
 
-// What is multiplied: x, or its normalization, or what its gate leaves, which are made first.
+// The multiplied rows: x, or its normalization or gated form, computed first.
 graph::TensorId reference_rows(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
   const auto a = node.attributes.as<MatmulAttributes>();
   if (a.gated) {
@@ -549,7 +549,7 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   }
 }
 
-// What is done with a sum behind it costs next to nothing: not told apart.
+// The epilogue of a sum costs almost nothing, so keys do not distinguish it.
 std::string tuning_key(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<MatmulAttributes>();
   constexpr const char* kPlaces[] = {", kv of a batch", ", kv of a step", ", kv of a pass"};

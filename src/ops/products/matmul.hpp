@@ -13,16 +13,16 @@
 
 namespace lapilli {
 
-// Whether the rows of x are normalized first: a "layer_norm" in front that is a part of the product.
+// A normalization of x's rows ahead of the product: a preceding "layer_norm" that became part of it.
 enum class NormFirst : uint32_t { none, layer, rms };
 
-// Attributes of a "matmul" node, whose rows are normalized first, or gated, or neither. inputs: x (of gated rows as
-// "gate" has it), weight, residual or kNone, step state, spans or kNone (by `kv.place`), the
-// weight of the normalization if there is one.
+// Attributes of a "matmul" node, whose rows may first be normalized or gated, but not both. inputs: x (gated rows: as
+// for "gate"), weight, residual or kNone, step state, spans or kNone (by `kv.place`), and the weight of the
+// normalization if there is one.
 // outputs: y [rows, n] — or q [rows, q_columns] (kNone if q_columns is 0) and the KV tensor. With a normalization or a
-// gate the third one is the rows that are multiplied: `scratch` where nobody else reads them, which gated rows are
-// always. The split form has no gate.
-// In the split form the columns behind q_columns are, per head, head_dim keys and head_dim values. Where these are fp16
+// gate, the third output holds the multiplied rows: `scratch` if no other node reads them, which is always so for gated
+// rows. The split form has no gate.
+// In the split form the columns after q_columns are, per head, head_dim keys and head_dim values. If these are fp16
 // (KvLayout), q_columns is even, since neighbours share a word, and the depth is one piece, since a sum is rounded
 // once.
 struct MatmulAttributes {
@@ -33,18 +33,18 @@ struct MatmulAttributes {
   KvShape kv;
   NormFirst norm = NormFirst::none;
   float epsilon = 0;   // of the normalization
-  uint32_t gated = 0;  // 1: the rows are gated first
+  uint32_t gated = 0;  // 1: rows are gated first
   Activation gate = Activation::none;
 };
-// Where a node has what belongs to its normalization or its gate.
+// Operands of a node's normalization or gate.
 constexpr size_t kNormWeightInput = 4, kMultipliedOutput = 2;
 
 namespace ops {
-// A new activation [rows, n]. `weight` is a packed tensor (WeightLayout) of n columns, as deep as x is wide,
-// in any format.
+// Returns a new activation [rows, n]. `weight` is a packed tensor (WeightLayout) of n columns, as deep as x is wide, in
+// any format.
 graph::TensorId linear(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId weight, uint32_t n,
                        Activation activation = Activation::none);
-// residual + x W + b, in place of the residual.
+// Adds x W + b to the residual, in place.
 graph::TensorId linear_add(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId weight,
                            graph::TensorId residual);
 // The split form: returns q (kNone if q_columns is 0); kv is updated in place. Place::step needs the step state, and

@@ -16,7 +16,7 @@ struct Shape {
   [[nodiscard]] WeightLayout layout() const { return {n, k, format}; }
 };
 
-// What the name of a case says of its weight; nothing of fp32.
+// Suffix of a case's name for its weight format; empty for fp32.
 std::string suffix(WeightFormat f) { return f == WeightFormat::fp32 ? "" : std::string(" ") + name(f); }
 
 OpCase linear_case(Shape s, Activation activation = Activation::none, uint64_t live = 0) {
@@ -37,7 +37,7 @@ OpCase linear_case(Shape s, Activation activation = Activation::none, uint64_t l
   return c;
 }
 
-// Rows of one number each, from far below the range of fp16 to far above it.
+// Rows that each repeat one number, from far below the range of fp16 to far above it.
 OpCase wide_case(Shape s) {
   OpCase c = linear_case(s);
   c.name += " wide";
@@ -83,8 +83,7 @@ struct KvCase {
   KvFormat kv_format = KvFormat::fp32;
 };
 
-// Rows, and the weight that they are multiplied with; where halves come of it, exact sums. Formats with scales have
-// none.
+// Adds rows and their weight, chosen so that halves get exact sums. Formats with scales have none.
 void add_factors(OpCase& c, graph::TensorId x, graph::TensorId w, const WeightLayout& layout, CaseRandom& random,
                  const KvLayout& kv) {
   const bool halves = kv.format == KvFormat::fp16;
@@ -118,7 +117,7 @@ OpCase kv_case(const KvCase& s) {
   c.inputs.emplace_back(kv, kv_values(kv_layout, random));
   if (packed::has_scales(s.format)) allow_inexact(c);
   if (step) {
-    std::vector<uint32_t> slots;  // rows in another order than slots
+    std::vector<uint32_t> slots;  // rows in a different order than slots
     for (uint32_t r = 0; r < s.rows; ++r) slots.push_back((r * 3 + 1) % s.kv.slots);
     c.inputs.emplace_back(state, step_values(mixed_positions(s.step, static_cast<uint32_t>(s.rows)), s.live, slots));
     c.live_rows = s.live;
@@ -126,7 +125,7 @@ OpCase kv_case(const KvCase& s) {
   return c;
 }
 
-// Rows of an encode pass; `slack` rows behind the last sentence write nothing.
+// Rows of an encode pass; `slack` rows after the last sentence write nothing.
 struct PassCase {
   std::vector<uint32_t> lengths;
   uint64_t k = 64;
@@ -161,7 +160,7 @@ OpCase pass_case(const PassCase& s) {
   return c;
 }
 
-// The same product of x normalized; `written`: somebody else reads the normalized rows.
+// The same product with x normalized; `written`: another node reads the normalized rows.
 OpCase norm_case(OpCase c, NormFirst norm, bool written = true) {
   const LayerNormAttributes how{1e-5f, norm == NormFirst::rms ? 1u : 0u};
   const graph::Node product = c.graph.node(0);
@@ -188,7 +187,7 @@ OpCase norm_case(OpCase c, NormFirst norm, bool written = true) {
   return c;
 }
 
-// The same product of x gated.
+// The same product with x gated.
 OpCase gate_case(OpCase c, Activation activation) {
   const graph::Node product = c.graph.node(0);
   const auto x = product.inputs[0];
@@ -255,7 +254,7 @@ void add_norm_cases(std::vector<OpCase>& all) {
       all.push_back(norm_case(kv_case(s), written ? layer : rms, written));
     }
   all.push_back(norm_case(kv_case({6, 24, 0, {2, 8, 6, 5, Place::step, 1}, 3, 5}), layer));        // no q
-  all.push_back(norm_case(kv_case({8, 256, 256, {4, 64, 8, 40, Place::step, 1}, 33, 6}), layer));  // in slices
+  all.push_back(norm_case(kv_case({8, 256, 256, {4, 64, 8, 40, Place::step, 1}, 33, 6}), layer));  // sliced
   all.push_back(norm_case(kv_case({14, 32, 32, {4, 8, 2, 7, Place::batch, 7}}), layer));
 }
 
@@ -264,10 +263,11 @@ void add_pass_cases(std::vector<OpCase>& all) {
   all.push_back(pass_case({{3}, 24, 2, 8}));
   all.push_back(pass_case({{5, 1}, 36, 3, 12, 2}));
   all.push_back(pass_case({{4, 1, 3, 5}, 24, 2, 16, 3}));
-  all.push_back(pass_case({{5, 4, 3, 1, 5, 1}, 28, 3, 5, 21}));  // heads that are no vec4; whole tiles of nothing
-  all.push_back(pass_case({{33, 1, 5, 130}, 64, 2, 32, 7}));  // in slices by heads and slots where bindings are small
-  all.push_back(pass_case({{3, 2}, 600, 2, 8, 1}));           // deeper than a small binding
-  all.push_back(pass_case({std::vector<uint32_t>(kMaxRows, 1), 16, 1, 8, 5}));  // no entry behind the last sentence
+  all.push_back(pass_case({{5, 4, 3, 1, 5, 1}, 28, 3, 5, 21}));  // heads that are not whole vec4s; tiles with no rows
+  all.push_back(pass_case({{33, 1, 5, 130}, 64, 2, 32, 7}));     // sliced by heads and slots on devices with small
+                                                                 // bindings
+  all.push_back(pass_case({{3, 2}, 600, 2, 8, 1}));              // deeper than a small binding
+  all.push_back(pass_case({std::vector<uint32_t>(kMaxRows, 1), 16, 1, 8, 5}));  // no entry after the last sentence
 }
 
 void add_kv_cases(std::vector<OpCase>& all) {
@@ -278,13 +278,13 @@ void add_kv_cases(std::vector<OpCase>& all) {
     return KvShape{heads, head_dim, slots, positions, Place::step, 1};
   };
   all.push_back(kv_case({14, 32, 32, batch(4, 8, 2, 7, 7)}));
-  all.push_back(kv_case({14, 24, 0, batch(2, 12, 3, 11, 7)}));  // no q, room to spare
-  all.push_back(kv_case({10, 50, 50, batch(5, 10, 2, 5, 5)}));  // q_columns no multiple of 4
+  all.push_back(kv_case({14, 24, 0, batch(2, 12, 3, 11, 7)}));  // no q, spare capacity
+  all.push_back(kv_case({10, 50, 50, batch(5, 10, 2, 5, 5)}));  // q_columns not a multiple of 4
   all.push_back(kv_case({6, 15, 15, batch(3, 5, 2, 3, 3)}));    // odd head size
   all.push_back(kv_case({66, 128, 128, batch(2, 64, 6, 11, 11)}));
   all.push_back(kv_case({1, 64, 64, batch(4, 16, 1, 1, 1)}));
-  all.push_back(kv_case({20, 24, 32, batch(2, 16, 4, 5, 5)}));    // small, of more rows than a small tile has
-  all.push_back(kv_case({66, 36, 36, batch(3, 12, 6, 11, 11)}));  // than a large one
+  all.push_back(kv_case({20, 24, 32, batch(2, 16, 4, 5, 5)}));    // small, but more rows than a small tile
+  all.push_back(kv_case({66, 36, 36, batch(3, 12, 6, 11, 11)}));  // more rows than a large tile
   all.push_back(kv_case({36, 28, 0, batch(3, 8, 3, 12, 12)}));
   all.push_back(kv_case({6, 600, 16, batch(2, 8, 2, 3, 3)}));  // deeper than a small binding
   all.push_back(kv_case({5, 600, 16, step(2, 8, 5, 7), 3, 4}));
@@ -294,19 +294,19 @@ void add_kv_cases(std::vector<OpCase>& all) {
   all.push_back(kv_case({17, 36, 0, step(3, 12, 17, 5), 2, 17}));
   all.push_back(kv_case({13, 36, 36, step(3, 12, 13, 5), 3, 12}));
   all.push_back(kv_case({35, 36, 36, step(3, 12, 35, 5), 3, 33}));
-  all.push_back(kv_case({70, 20, 36, step(3, 5, 70, 4), 2, 33}));  // whole tiles of nothing
+  all.push_back(kv_case({70, 20, 36, step(3, 5, 70, 4), 2, 33}));  // tiles with no live rows
   all.push_back(kv_case({35, 36, 0, step(3, 12, 35, 5), 3, 17}));
   all.push_back(kv_case({70, 36, 0, step(3, 12, 70, 5), 3, 66}));
   all.push_back(kv_case({1, 20, 0, step(2, 8, 3, 5), 4, 1}));
-  all.push_back(kv_case({3, 32, 32, step(4, 8, 4, 4), 1, 0}));       // nothing runs
-  all.push_back(kv_case({8, 256, 256, step(4, 64, 8, 40), 33, 6}));  // in slices where bindings are small
-  all.push_back(kv_case({6, 24, 0, step(2, 8, 6, 5), 3, 5}));        // a part that small bindings leave alone
-  all.push_back(kv_case({5, 64, 64, step(1, 64, 5, 200), 190, 4}));  // slots that do not fit there
+  all.push_back(kv_case({3, 32, 32, step(4, 8, 4, 4), 1, 0}));       // no live rows
+  all.push_back(kv_case({8, 256, 256, step(4, 64, 8, 40), 33, 6}));  // sliced on devices with small bindings
+  all.push_back(kv_case({6, 24, 0, step(2, 8, 6, 5), 3, 5}));        // small bindings leave a part without work
+  all.push_back(kv_case({5, 64, 64, step(1, 64, 5, 200), 190, 4}));  // slots that exceed small bindings
   all.push_back(kv_case({390, 32, 0, batch(1, 64, 3, 130, 130)}));
 }
 
-// Wide and narrow products that are small enough for the self-test: workgroups go by the columns, and what a device is
-// examined with should be what it is to run.
+// Wide and narrow products, small enough for the self-test: the number of columns selects the workgroups, and a device
+// should be tested with those it will run.
 void add_small_cases(std::vector<OpCase>& all, WeightFormat f) {
   for (const uint64_t n : {28, 56, 100})
     for (const auto act : {Activation::none, Activation::relu, Activation::gelu_erf})
@@ -319,19 +319,19 @@ void add_small_cases(std::vector<OpCase>& all, WeightFormat f) {
   all.push_back(kv_case({12, 24, 0, {2, 8, 3, 4, Place::batch, 4}, 0, 0, f}));
 }
 
-// What reads a weight, in every variant; what follows the sums is the same for all formats.
+// Cases that read a weight, for every variant; the epilogue is the same for all formats.
 void add_format_cases(std::vector<OpCase>& all, WeightFormat f) {
   for (const uint64_t rows : {1, 16, 33}) all.push_back(linear_case({rows, 67, 53, f}));
   for (const uint64_t k : {1, 2, 3, 257}) all.push_back(linear_case({17, 40, k, f}));
   all.push_back(linear_case({5, 130, 50, f}));
   all.push_back(wide_case({40, 36, 70, f}));
-  all.push_back(linear_case({70, 100, 100, f}));  // whole tiles beside parts of them
+  all.push_back(linear_case({70, 100, 100, f}));  // whole tiles next to partial ones
   all.push_back(linear_case({35, 133, 100, f}));  // tiles of every size, as above
   for (const auto act : {Activation::relu, Activation::gelu_erf, Activation::gelu_tanh, Activation::silu})
     for (const uint64_t rows : {1, 16, 35}) all.push_back(linear_case({rows, 160, 32, f}, act));
   all.push_back(linear_case({2, 64, 4099, f}, Activation::relu));  // deeper than a small binding
   all.push_back(residual_case({3, 40, 4099, f}));
-  for (const uint64_t n : {28, 56, 100}) all.push_back(residual_case({16, n, 48, f}));  // narrow models' workgroups
+  for (const uint64_t n : {28, 56, 100}) all.push_back(residual_case({16, n, 48, f}));  // workgroups of narrow models
   for (const uint64_t rows : {1, 16, 35}) all.push_back(residual_case({rows, 160, 48, f}));
   all.push_back(residual_case({8, 64, 96, f}, 5));
   all.push_back(linear_case({12, 64, 32, f}, Activation::none, 7));
@@ -348,7 +348,7 @@ void add_format_cases(std::vector<OpCase>& all, WeightFormat f) {
   all.push_back(kv_case({6, 1200, 16, {2, 8, 2, 3, Place::batch, 3}, 0, 0, f}));  // deeper than a small binding
   all.push_back(kv_case({13, 36, 36, step, 3, 12, f}));
   all.push_back(kv_case({13, 36, 0, step, 3, 12, f}));
-  all.push_back(kv_case({8, 32, 256, {4, 64, 8, 40, Place::step, 1}, 33, 6, f}));  // in slices, as above
+  all.push_back(kv_case({8, 32, 256, {4, 64, 8, 40, Place::step, 1}, 33, 6, f}));  // sliced, as above
   for (const auto gate : {Activation::gelu_tanh, Activation::silu, Activation::gelu_erf, Activation::relu})
     for (const uint64_t rows : {1, 4}) all.push_back(gate_case(residual_case({rows, 56, 260, f}), gate));
   for (const uint64_t rows : {1, 5}) {
@@ -365,7 +365,7 @@ void add_format_cases(std::vector<OpCase>& all, WeightFormat f) {
   all.push_back(pass_case({{40, 30}, 28, 3, 12, 21, f}));
 }
 
-// What writes halves, in every variant, of weights in this format.
+// Cases that write halves, for every variant, with weights in this format.
 void add_halves_cases(std::vector<OpCase>& all, WeightFormat f) {
   const auto step = [](uint32_t heads, uint32_t head_dim, uint32_t slots, uint32_t positions) {
     return KvShape{heads, head_dim, slots, positions, Place::step, 1};
@@ -383,12 +383,12 @@ void add_halves_cases(std::vector<OpCase>& all, WeightFormat f) {
       all.push_back(norm_case(kv_case({rows, 36, 36, step(3, 12, 13, 5), 3, static_cast<uint32_t>(rows), f, fp16}),
                               norm, norm == NormFirst::layer));
   all.push_back(pass_case({{5, 4, 3, 1, 5, 1}, 28, 3, 12, 21, f, fp16}));
-  if (f != WeightFormat::fp32) return;  // what follows is the same for all
+  if (f != WeightFormat::fp32) return;  // the rest is the same for all formats
   add({7, 48, 48, step(4, 12, 7, 13), 0, 5, f, fp16});
-  add({5, 50, 50, step(5, 10, 5, 6), 5, 4, f, fp16});      // q_columns no multiple of 4
+  add({5, 50, 50, step(5, 10, 5, 6), 5, 4, f, fp16});      // q_columns not a multiple of 4
   add({5, 18, 18, step(6, 3, 5, 6), 5, 4, f, fp16});       // odd head size
-  add({8, 256, 256, step(4, 64, 8, 80), 70, 6, f, fp16});  // in slices where bindings are small
-  add({5, 64, 64, step(1, 64, 5, 400), 390, 4, f, fp16});  // slots that do not fit there
+  add({8, 256, 256, step(4, 64, 8, 80), 70, 6, f, fp16});  // sliced on devices with small bindings
+  add({5, 64, 64, step(1, 64, 5, 400), 390, 4, f, fp16});  // slots that exceed small bindings
   all.push_back(pass_case({{3}, 24, 2, 8, 0, f, fp16}));
   all.push_back(pass_case({{5, 4, 3, 1, 5, 1}, 28, 4, 5, 21, f, fp16}));
   all.push_back(pass_case({{33, 1, 5, 130}, 64, 2, 32, 7, f, fp16}));
@@ -429,7 +429,7 @@ std::vector<OpCase> matmul_cases() {
     all.push_back(linear_case({35, 61, 12}, act));
     all.push_back(linear_case({1, 96, 64}, act));
     all.push_back(linear_case({1, 160, 32}, act));
-    all.push_back(linear_case({5, 160, 32}, act));  // the workgroups of wide products, small enough for the self-test
+    all.push_back(linear_case({5, 160, 32}, act));  // workgroups of wide products, small enough for the self-test
   }
   all.push_back(linear_case({131, 257, 127}));
   all.push_back(linear_case({64, 128, 96}));
@@ -441,10 +441,10 @@ std::vector<OpCase> matmul_cases() {
   all.push_back(residual_case({1, 512, 128}));
   all.push_back(residual_case({17, 50, 50}));
   all.push_back(residual_case({35, 133, 44}));
-  for (const uint64_t n : {28, 56, 100, 160})  // the workgroups of narrow products and wide ones
+  for (const uint64_t n : {28, 56, 100, 160})  // workgroups of narrow products and of wide ones
     for (const uint64_t rows : {1, 6}) all.push_back(residual_case({rows, n, 48}));
   all.push_back(residual_case({8, 64, 96}, 5));
-  all.push_back(residual_case({70, 36, 32}, 33));  // tiles of every size that no live row needs
+  all.push_back(residual_case({70, 36, 32}, 33));  // tiles of every size without live rows
   all.push_back(linear_case({12, 64, 32}, Activation::none, 7));
   all.push_back(linear_case({70, 36, 32}, Activation::none, 16));
   all.push_back(linear_case({4, 8001, 64}, Activation::none, 3));  // logits; rows wider than half a small binding

@@ -1,4 +1,4 @@
-// The cases of "matmul" and what other ops' cases need of packed weights.
+// Cases of "matmul", and helpers for other ops' cases with packed weights.
 #pragma once
 
 #include <vector>
@@ -8,12 +8,12 @@
 
 namespace lapilli {
 
-// All but fp32; each has kernels, and so cases, of its own.
+// All formats but fp32; each has its own kernels, and hence its own cases.
 constexpr WeightFormat kNarrowFormats[] = {WeightFormat::bf16, WeightFormat::fp16, WeightFormat::int8,
                                            WeightFormat::int4};
 
-// A tensor for a packed weight of this layout, and values for it in +-scale, with bias; `grid`: before they are packed,
-// they are on_grid().
+// A tensor for a packed weight of this layout, and values for it in +-scale, with bias; `grid`: applies on_grid()
+// before packing.
 graph::TensorId add_packed(graph::Graph& g, const std::string& name, const WeightLayout& layout);
 HostTensor packed_values(const WeightLayout& layout, CaseRandom& random, double scale, bool grid = false);
 std::vector<OpCase> matmul_cases();

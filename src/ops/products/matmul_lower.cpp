@@ -20,7 +20,7 @@ struct KvPush {
                       uint32_t cell_begin, cell_end; uint32_t kv_begin; uint32_t row_begin, rows_per_slot;)
 };
 
-// Behind either of them.
+// These follow either of the above.
 struct PlainNormPush {
   LAPILLI_PUSH_BEHIND(PlainPush, plain, uint32_t cols; float epsilon; uint32_t writes_h, h_begin;)
 };
@@ -33,7 +33,7 @@ struct Range64 {
   [[nodiscard]] uint64_t size() const { return end - begin; }
 };
 
-// What one dispatch computes.
+// The part that one dispatch computes.
 enum class Form { plain, q_kv, kv };
 struct Slice {
   Form form = Form::plain;
@@ -83,14 +83,14 @@ class MatmulLowering {
   }
 
  private:
-  // Depths at whose multiples slices begin: what products take at a time, or scale together.
+  // Slices of the depth begin at multiples of this: depths that products take at a time or that share scales.
   [[nodiscard]] uint64_t granule() const { return std::max<uint64_t>(4, packed::granule(layout_.format)); }
   [[nodiscard]] const graph::Tensor& tensor(graph::TensorId id) const { return context_.graph.tensor(id); }
   [[nodiscard]] bool is_step() const { return a_.split && a_.kv.place == Place::step; }
   [[nodiscard]] KvLayout kv_layout() const { return {a_.kv, tensor(kv_)}; }
   [[nodiscard]] bool is_spans() const { return a_.split && a_.kv.place == Place::spans; }
 
-  // Bytes of y from the first column of the first row to the last of the last.
+  // Bytes of y from the first column of the first row to the last column of the last row.
   static uint64_t span_bytes(const graph::Tensor& t, uint64_t rows, uint64_t columns) {
     return ((rows - 1) * t.ld + columns) * 4;
   }
@@ -100,7 +100,7 @@ class MatmulLowering {
     return kernel_.norm_plain != MatmulKernel::kAbsent && has_most_bindings(context_.caps) && fits &&
            depth_slice_ == depth_ && (!a_.split || (is_step() && whole_fits()));
   }
-  // By a dispatch of its own; the product then reads what that writes.
+  // Normalizes in a separate dispatch, whose output the product reads.
   Status lower_norm() {
     x_ = norm_.y;
     return lower_row_norm(context_, node_, norm_, std::bit_floor(std::min(128u, numbers_.local)), out_);
@@ -112,7 +112,7 @@ class MatmulLowering {
     return lower_row_gate(context_, node_, gate, out_);
   }
 
-  // The most panels that one binding holds, out of `panels`.
+  // The most of `panels` panels that one binding holds.
   [[nodiscard]] uint64_t panels_per_slice(uint64_t panels) const {
     if (depth_slice_ < depth_) return 1;
     if (panels * panel_bytes() <= limit_) return panels;
@@ -129,8 +129,8 @@ class MatmulLowering {
     return context_.work.allows(operations(rows_, columns), bytes);
   }
 
-  // Fewer rows in a dispatch (whole tiles), then fewer panels. Where the grid follows the live rows these stay
-  // together as long as a panel alone is not too much.
+  // Reduces the rows per dispatch (whole tiles), then the panels. Where the grid follows the live rows, rows stay
+  // together unless a single panel is too much.
   void limit_work(uint64_t& rows, uint64_t& panels) const {
     const uint64_t tile = kernel_.rows;
     const auto limit_rows = [&] {
@@ -169,7 +169,7 @@ class MatmulLowering {
     return {};
   }
 
-  // The one-dispatch split form: x, W with its bias, q, kv, each in one binding.
+  // The split form in one dispatch: x, W with its bias, q, kv, each in one binding.
   [[nodiscard]] bool whole_fits() const {
     const bool q_fits = a_.q_columns == 0 || tensor(y_).bytes() <= limit_;
     return a_.q_columns > 0 && q_fits && depth_slice_ == depth_ && work_fits(a_.n) && tensor(x_).bytes() <= limit_ &&
@@ -187,7 +187,7 @@ class MatmulLowering {
     return emit(s, true, true);
   }
 
-  // Only the keys and values, by heads, or by slots within a head, or by positions of a slot.
+  // Keys and values only, by heads, or by slots within a head, or by positions of a slot.
   Status lower_kv() {
     const auto& kv = a_.kv;
     const uint64_t cell_bytes = kv_layout().cell_words() * 4, all_cells = uint64_t{kv.slots} * kv.positions;
@@ -241,7 +241,7 @@ class MatmulLowering {
     return {};
   }
 
-  // A panel deeper than a binding is summed up in several dispatches.
+  // A panel deeper than a binding is summed in several dispatches.
   Status emit_depth(Slice s) {
     for (uint64_t k = 0; k < depth_; k += depth_slice_) {
       s.depth = {k, std::min(depth_, k + depth_slice_)};
@@ -266,7 +266,7 @@ class MatmulLowering {
     return {context_.caps.subgroup_size, context_.caps.subgroup_size};
   }
 
-  // Where an invocation has columns of its own, no more of them than there are columns.
+  // Where invocations have their own columns, limits them to the number of column groups.
   [[nodiscard]] uint32_t local_size(uint64_t groups_of_columns) const {
     uint32_t local = numbers_.local;
     if (kernel_.subgroup || kernel_.column_groups != 0 || kernel_.each != Each::none) return local;
@@ -275,10 +275,10 @@ class MatmulLowering {
   }
 
   [[nodiscard]] Status check_each() const {
-    constexpr uint32_t kMost = 8;  // of the kernels' arrays
+    constexpr uint32_t kMost = 8;  // size of the kernels' arrays
     if (numbers_.each > kMost)
       return node_error(node_, "%u groups of columns; 1 to %u are possible", numbers_.each, kMost);
-    constexpr uint32_t kMostSums = 64;  // vec4 of an invocation, with which drivers' compilers have enough to do
+    constexpr uint32_t kMostSums = 64;  // vec4s per invocation, already a strain on drivers' compilers
     if (kernel_.each == Each::of_invocation && numbers_.each * kernel_.rows > kMostSums)
       return node_error(node_, "%u groups of columns of %u rows are too many sums for an invocation", numbers_.each,
                         kernel_.rows);
@@ -413,7 +413,7 @@ class MatmulLowering {
     return {};
   }
 
-  // Of the workgroups of a tile of rows the first one writes these normalized, if anybody else reads them.
+  // The first workgroup of a row tile writes the normalized rows, if another node reads them.
   Status bind_norm(const Slice& s, Dispatch& d, const KvPush& p) const {
     const auto& x = tensor(x_);
     const bool writes = s.panels.begin == 0 && !tensor(norm_.y).scratch;
@@ -429,7 +429,7 @@ class MatmulLowering {
     return {};
   }
 
-  // What says where rows go.
+  // Binds the words that give the destinations of rows.
   Status bind_rows(Dispatch& d) const {
     LAPILLI_TRY(const auto words, bind_whole(context_, 4, row_state_, graph::Access::read));
     d.operands.push_back(words);

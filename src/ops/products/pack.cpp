@@ -1,4 +1,4 @@
-// "pack": see basic.hpp.
+// "pack": see pack.hpp.
 #include "ops/products/pack.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ stored::Packing packing_of(const graph::Graph& g, const graph::Node& node) {
   p.rows = a.transposed ? a.k : a.rows;
   p.k = a.transposed ? a.rows : a.k;
   if (a.packed) {
-    p.format = WeightFormat::fp32;  // words are moved as its bits are
+    p.format = WeightFormat::fp32;  // words are moved unchanged, like the bits of fp32
     p.panel_words = uint64_t{a.k} * packed::kPanel;
     p.first_row = a.first_row;
     return p;
@@ -32,7 +32,7 @@ stored::Packing packing_of(const graph::Graph& g, const graph::Node& node) {
     p.first_row = a.first_row;
     return p;
   }
-  // A part does not know the matrix's depth: its destination does.
+  // A part does not know the matrix's depth, but its destination does.
   const uint64_t panels = std::max<uint64_t>(1, packed::panels(a.n_total));
   p.panel_words = g.tensor(node.outputs[0]).elements() / panels / packed::kPanel * packed::kPanel;
   p.panel_words -= std::min(p.panel_words, packed::kPanel);
@@ -74,13 +74,13 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   stored::packing_reference(node, packing_of(g, node), values);
 }
 
-// `depth` is that of the whole matrix; only parts of transposed ones have less.
+// `depth` is that of the whole matrix; only parts of transposed matrices have less.
 OpCase make_case(const std::string& what, const PackAttributes& a, uint64_t depth,
                  WeightFormat to_format = WeightFormat::fp32) {
   OpCase c;
   c.name = format("%s %s", what, stored::name(a.format));
   if (to_format != WeightFormat::fp32) c.name += std::string(" to ") + name(to_format);
-  c.tolerance = 1e-300;  // the values, not about the values
+  c.tolerance = 1e-300;  // the values must be exact
   const uint64_t elements = uint64_t{a.rows} * a.k;
   graph::Tensor raw;
   raw.name = "stored";
@@ -97,7 +97,7 @@ OpCase make_case(const std::string& what, const PackAttributes& a, uint64_t dept
   return c;
 }
 
-// Rows that are packed already: any bits at all.
+// Rows that are already packed: arbitrary bits.
 OpCase packed_case(uint32_t n, uint32_t k, WeightFormat format, const PackAttributes& place) {
   auto a = place;
   a.rows = n;
@@ -130,11 +130,11 @@ PackAttributes whole(StoredFormat format, uint32_t n, uint32_t k) {
   return a;
 }
 
-// Values that are rounded: subnormal ones and those beyond the range are among them.
+// Rounded values, including subnormals and values beyond the range.
 void add_rounded_cases(std::vector<OpCase>& all, StoredFormat from, WeightFormat to) {
   for (const auto& [n, k] : {std::pair{1u, 1u}, {33u, 7u}, {67u, 66u}})
     all.push_back(make_case(format("%ux%u", n, k), whole(from, n, k), k, to));
-  auto a = whole(from, 14, 31);  // as below, of odd depth
+  auto a = whole(from, 14, 31);  // as below, with odd depth
   a.n_total = 90, a.first_row = 15, a.first_column = 36, a.group = 6, a.group_stride = 12;
   all.push_back(make_case("a part of the values by head", a, 31, to));
   a = whole(from, 9, 45);
@@ -144,7 +144,7 @@ void add_rounded_cases(std::vector<OpCase>& all, StoredFormat from, WeightFormat
   a.transposed = 1, a.n_total = 523;
   all.push_back(make_case("transposed 131x523", a, 131, to));
   if (from == StoredFormat::f16 || (from == StoredFormat::f32) != (to == WeightFormat::fp16))
-    return;  // a size each is enough
+    return;  // one combination per size is enough
   all.push_back(make_case("35x4098", whole(from, 35, 4098), 4098, to));
   all.push_back(make_case("1x40011", whole(from, 1, 40011), 40011, to));
 }
@@ -155,7 +155,7 @@ std::vector<OpCase> cases() {
     for (const uint32_t n : {1, 31, 32, 33, 67})
       for (const uint32_t k : {1, 4, 7, 65, 129}) all.push_back(make_case(format("%ux%u", n, k), whole(f, n, k), k));
     all.push_back(make_case("301x513", whole(f, 301, 513), 513));
-    {  // keys of 5 heads of 6, behind 30 columns; then the values' last two heads and a half as a part
+    {  // keys of 5 heads of 6, after 30 columns; then the values' last two and a half heads as a part
       auto a = whole(f, 30, 30);
       a.n_total = 90, a.first_column = 30, a.group = 6, a.group_stride = 12;
       all.push_back(make_case("keys by head", a, 30));
@@ -182,7 +182,7 @@ std::vector<OpCase> cases() {
       a.transposed = 1, a.n_total = 523;
       all.push_back(make_case("transposed 131x523", a, 131));
     }
-    // deeper than a binding of 64 KiB holds rows of a panel
+    // deeper than the rows of a panel that a binding of 64 KiB holds
     all.push_back(make_case("35x2050", whole(f, 35, 2050), 2050));
     all.push_back(make_case("1x20011", whole(f, 1, 20011), 20011));
     auto large = make_case("2053x1024", whole(f, 2053, 1024), 1024);

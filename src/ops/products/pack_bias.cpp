@@ -1,4 +1,4 @@
-// "pack_bias": see basic.hpp. A bias is packed like a matrix of depth 1, behind the panels.
+// "pack_bias": see pack.hpp. A bias is packed like a matrix of depth 1, after the panels.
 #include "ops/core/case_util.hpp"
 #include "ops/core/lower_util.hpp"
 #include "ops/core/registry.hpp"
@@ -15,7 +15,7 @@ WeightLayout layout_of(const graph::Graph& g, const graph::Node& node) {
   return {a.n_total, a.k, g.tensor(node.outputs[0])};
 }
 
-// In floats, whatever the format of the matrix.
+// Floats, whatever the format of the matrix.
 stored::Packing packing_of(const graph::Graph& g, const graph::Node& node) {
   stored::Packing p;
   p.attributes = node.attributes.as<PackAttributes>();
@@ -52,7 +52,7 @@ OpCase make_case(const std::string& what, const PackAttributes& a, WeightFormat 
   OpCase c;
   c.name = format("%s %s", what, stored::name(a.format));
   if (of != WeightFormat::fp32) c.name += std::string(" of ") + name(of);
-  c.tolerance = 1e-300;  // the values, not about the values
+  c.tolerance = 1e-300;  // the values must be exact
   graph::Tensor raw;
   raw.name = "stored";
   raw.dtype = graph::DType::u32;

@@ -18,13 +18,13 @@ struct Push {
                panel_words, dst_begin;)
 };
 
-// Rows and depths that one dispatch moves.
+// Rows and depths of one dispatch.
 struct Part {
   uint64_t row = 0, row_end = 0, k = 0, k_end = 0;
 };
 
 struct Grid {
-  uint32_t local, depth;  // invocations a group, elements an invocation
+  uint32_t local, depth;  // invocations per group, elements per invocation
   [[nodiscard]] uint64_t depth_groups(const Part& p) const {
     return div_up<uint64_t>(p.k_end - p.k, local / packed::kPanel * depth);
   }
@@ -33,8 +33,8 @@ struct Grid {
   }
 };
 
-// First and last word of the destination that a part touches, its first panel from column 0 on: a panel's rows begin at
-// multiples of 128 bytes, so that parts of different panels keep apart in spite of the alignment of bindings.
+// First and last word of the destination that a part touches, with its first panel rounded down to column 0: a panel's
+// rows begin at multiples of 128 bytes, so parts of different panels stay disjoint despite the alignment of bindings.
 uint64_t first_word(const Packing& packing, const Part& p) {
   return round_down<uint64_t>(packing.first_word(p.row, p.k) - packing.begin, packed::kPanel) + packing.begin;
 }
@@ -56,7 +56,7 @@ class Splitter {
     const bool deep = depth > packed::granule(packing_.format);  // more than one
     if (rows == 1 && !deep) return false;
     const bool one_panel = packing_.column(p.row) / packed::kPanel == packing_.column(p.row_end - 1) / packed::kPanel;
-    // Depth is cut where cutting rows cannot help, or no longer does.
+    // Cuts the depth where cutting rows does not help, or no longer does.
     const bool by_depth = rows == 1 || (deep && (dst ? packing_.attributes.transposed != 0 : one_panel));
     Part a = p, b = p;
     if (by_depth) {
@@ -78,12 +78,13 @@ class Splitter {
     const uint64_t begin = round_down(first_word(packing_, p) * 4, caps_.storage_alignment);
     return (last_word(packing_, p) + 1) * 4 - begin <= caps_.max_storage_range;
   }
-  // Two granules of a column, so that parts begin at multiples of 256 bytes; at least one, which parts do not share.
+  // Multiples of two granules of a column, so that parts begin at multiples of 256 bytes; at least one granule, since
+  // parts share none.
   [[nodiscard]] uint64_t middle(uint64_t begin, uint64_t n) const {
     const uint64_t one = packed::granule(packing_.format);
     return begin + round_up<uint64_t>(n / 2, n > 3 * one ? 2 * one : one);
   }
-  // The middle, or a row before it that begins a panel.
+  // The middle, or an earlier row that begins a panel.
   [[nodiscard]] uint64_t row_middle(const Part& p) const {
     const uint64_t m = p.row + (p.row_end - p.row) / 2;
     const uint64_t within = (packing_.first_row + m) % packing_.attributes.group;
@@ -114,7 +115,7 @@ std::vector<uint32_t> random_words(StoredFormat format, uint64_t elements, uint6
   std::vector<uint32_t> raw(words(format, elements), 0);
   for (uint64_t i = 0; i < elements; ++i) {
     if (format == StoredFormat::f32) {
-      // Every exponent but that of infinities, subnormal values included.
+      // Every exponent except that of infinities; includes subnormals.
       const uint32_t w = random.word();
       raw[i] = ((w >> 23) & 0xffu) == 0xffu ? w & ~0x40000000u : w;
       continue;
@@ -194,7 +195,7 @@ Status lower_packing(const LowerContext& context, const graph::Node& node, const
     const uint64_t first = first_word(packing, p);
     d.operands.push_back(bind_range(
         context, 1, {node.outputs[0], first * 4, (last_word(packing, p) + 1) * 4, graph::Access::write}, delta));
-    // Modulo 2^32: what the kernel adds for its column brings it back into the bound range.
+    // Modulo 2^32: the kernel's offset for its column leads back into the bound range.
     const uint64_t origin = packing.begin + packed::granule_row(packing.format, p.k) * packed::kPanel - (first - delta);
     d.set_push(Push{static_cast<uint32_t>(d.groups), static_cast<uint32_t>(grid.depth_groups(p)),
                     static_cast<uint32_t>(p.row_end - p.row), static_cast<uint32_t>(p.k_end - p.k), raw_begin,
@@ -251,7 +252,7 @@ void packing_reference(const graph::Node& node, const Packing& packing, HostTens
   }
   if (y.u.empty()) return each([&](uint64_t word, uint64_t, double v) { y.f[word] = v; });
   if (packed::has_scales(packing.format)) return scaled_reference(node, packing, values);
-  // Of words: the first number that a word holds clears it.
+  // Whole words: the first number in a word clears it.
   each([&](uint64_t word, uint64_t k, double v) {
     const uint64_t shift = packed::shift(packing.format, k);
     if (shift == 0) y.u[word] = 0;

@@ -1,5 +1,4 @@
-// What the ops share that bring stored weights into their layouts: stored values on the host, and the lowering of
-// packing.
+// Shared by the ops that convert stored weights: stored values on the host, and the lowering of packing.
 #pragma once
 
 #include <vector>
@@ -17,10 +16,10 @@ const char* name(StoredFormat format);
 
 // Element i of raw words.
 double value(StoredFormat format, const std::vector<uint32_t>& raw, uint64_t i);
-// Raw words of reproducible values for cases, subnormal and large ones among them.
+// Raw words of reproducible values for cases, including subnormal and large ones.
 std::vector<uint32_t> random_words(StoredFormat format, uint64_t elements, uint64_t seed);
 
-// What lies where cases pack to; it stays there but where the rows go.
+// Initial contents of a case's destination; packing overwrites only its rows.
 HostTensor before_packing(const graph::Tensor& destination, uint64_t seed);
 
 // An operand over elements [begin, end) of raw words; `delta` receives the elements between the bound start and
@@ -32,13 +31,13 @@ struct ElementSpan {
 };
 Operand bind_elements(const LowerContext& context, uint32_t binding, const ElementSpan& elements, uint32_t& delta);
 
-// Where stored elements go: both "pack" and "pack_bias" are this.
+// Destinations of stored elements, for both "pack" and "pack_bias".
 struct Packing {
   PackAttributes attributes;
-  WeightFormat format = WeightFormat::fp32;  // of what is written
+  WeightFormat format = WeightFormat::fp32;  // of the output
   uint64_t rows = 0, k = 0;                  // stored rows (columns of the packed matrix) and depth
-  uint64_t panel_words = 0;                  // words from panel to panel
-  uint64_t begin = 0;                        // word of the destination for column 0, depth 0 of the part
+  uint64_t panel_words = 0;                  // panel stride in words
+  uint64_t begin = 0;                        // destination word of column 0, depth 0 of the part
   uint64_t first_row = 0;                    // number of stored row 0 of the part
 
   [[nodiscard]] uint64_t column(uint64_t row) const {
@@ -51,13 +50,13 @@ struct Packing {
   [[nodiscard]] uint64_t word(uint64_t row, uint64_t depth) const {
     return begin + packed::element(column(row), packed::depth_row(format, depth), panel_words);
   }
-  // The first word of a column that belongs to a depth which begins a granule.
+  // The first word of a column for a depth that begins a granule.
   [[nodiscard]] uint64_t first_word(uint64_t row, uint64_t depth) const {
     return begin + packed::element(column(row), packed::granule_row(format, depth), panel_words);
   }
 };
 
-// inputs: raw, destination; outputs: destination. The columns are within the matrix and no two rows share one.
+// inputs: raw, destination; outputs: destination. The columns lie within the matrix, and no two rows share one.
 Status expect_packing(const graph::Graph& g, const graph::Node& node, const Packing& packing);
 std::vector<Variant> packing_variants(const Capabilities& caps, WeightFormat format);
 Status lower_packing(const LowerContext& context, const graph::Node& node, const Numbers& numbers,

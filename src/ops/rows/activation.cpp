@@ -52,7 +52,7 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   const auto a = node.attributes.as<ElementwiseAttributes>();
   const auto& x = values.at(node.inputs[0]).f;
   auto& y = values.at(node.outputs[0]).f;
-  // The padding is zero, and stays so: every activation is zero there.
+  // Padding stays zero: every activation is 0 at 0.
   for (uint64_t i = 0; i < g.tensor(node.outputs[0]).elements(); ++i) y[i] = a.scale * activate(a.activation, x[i]);
 }
 
@@ -70,7 +70,7 @@ OpCase make_case(Activation kind, uint64_t rows, uint64_t cols, double scale, co
   return c;
 }
 
-// Values from -range to range in even steps, exact zero among them, and some far out.
+// Evenly spaced values from -range to range, including exact zero, and some far outside.
 OpCase make_sweep(Activation kind, double range, double tolerance) {
   constexpr int kSteps = 4096;
   auto c = make_case(kind, 1, 2 * kSteps + 9, 1, format(" up to %g", range));
@@ -100,7 +100,7 @@ std::vector<OpCase> cases() {
   for (uint32_t i = 0; i <= static_cast<uint32_t>(kLastActivation); ++i) {
     const auto kind = static_cast<Activation>(i);
     all.push_back(make_case(kind, 5, 67, 4));
-    // Vulkan asks for no better tanh than a quotient of sums of exp, each within 3 + 2 |x| ULP: 1e-6 at 1.
+    // Vulkan only guarantees a tanh as precise as a quotient of sums of exp, each within 3 + 2 |x| ULP: 1e-6 at 1.
     const bool tanh = kind == Activation::tanh || kind == Activation::gelu_tanh;
     all.push_back(make_sweep(kind, 1, tanh ? 1e-6 : 4e-7));
     all.push_back(make_sweep(kind, 12, 1e-6));

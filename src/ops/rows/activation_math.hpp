@@ -1,4 +1,4 @@
-// The activations in double precision, for references.
+// Activations in double precision, for references.
 #pragma once
 
 #include <algorithm>

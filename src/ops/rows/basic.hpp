@@ -1,4 +1,4 @@
-// Builders and attributes of the small ops, which work on rows: normalization, elementwise, softmax.
+// Builders and attributes of the small ops that work on rows: normalization, elementwise, softmax.
 #pragma once
 
 #include "graph/graph.hpp"
@@ -15,14 +15,15 @@ struct LayerNormAttributes {
   uint32_t rms = 0;
 };
 
-// "unfold": row p of a sentence is the window of `kernel` rows of x from its row p * stride - before on, side by side,
-// the rows of a column next to each other, as a convolution's weights are stored: y[p, c * kernel + k] = scale *
-// x[p * stride - before + k, c] + table[p + position_offset, ...]. Rows outside of the sentence are zeros. A product of
-// it is a 1-D convolution (Vincent Dumoulin and Francesco Visin 2016); with a kernel of 1 it adds positions, and
-// `before` puts rows in front.
-// inputs: x, feature_spans (SpanWords::words a level), table of positions [places, columns] or kNone. outputs: y.
-// Sentences lie in x as level `from` of the spans says, in y as level `to`; rows of y between and behind them are
-// zeros, or not written if y has live rows. Of the rows in y as many have a position as the level says count (place).
+// "unfold": row p of a sentence is the window of `kernel` rows of x from its row p * stride - before on, with the rows
+// of each column next to each other, as a convolution's weights are stored: y[p, c * kernel + k] = scale * x[p * stride
+// - before + k, c] + table[p + position_offset, ...]. Rows outside the sentence are zeros. A product of the result is a
+// 1-D convolution (Vincent Dumoulin and Francesco Visin 2016); with a kernel of 1 the op adds positions, and `before`
+// inserts rows in front.
+// inputs: x, feature_spans (SpanWords::words per level), table of positions [places, columns] or kNone. outputs: y.
+// Sentences lie in x according to level `from` of the spans, in y according to level `to`; rows of y between and after
+// them are zeros, or not written if y has live rows. Only as many rows in y get a position as count at that level
+// (place).
 struct UnfoldAttributes {
   uint32_t kernel = 1, stride = 1, before = 0;
   uint32_t from = 0, to = 0;
@@ -33,8 +34,8 @@ struct UnfoldAttributes {
 // "group_norm": group normalization with one group (Yuxin Wu and Kaiming He 2018): y = (x - mean) / sqrt(variance +
 // epsilon) * weight + bias, mean and variance over all columns and rows of a sentence.
 // inputs: x, feature_spans, weight tensor of 2 * round_up(cols, 4) words (weight, then bias, zero padded). outputs: y,
-// and room for sums. Sentences, at most so many, lie as level `level` of the spans says; rows of y between and behind
-// them are zeros.
+// and space for sums. At most `sentences` sentences lie according to level `level` of the spans; rows of y between and
+// after them are zeros.
 struct GroupNormAttributes {
   float epsilon = 1e-5f;
   uint32_t level = 0, sentences = 0;
@@ -51,25 +52,25 @@ struct CopyAttributes {
   uint32_t first_column = 0;
 };
 
-// "gate": y[r, c] = act(x[r, c]) * x[r, round_up(cols, 4) + c]: gate and value side by side, as one product of a matrix
-// with a gap of up to three zero columns between them gives them (gate_value_column).
+// "gate": y[r, c] = act(x[r, c]) * x[r, round_up(cols, 4) + c]: gate and value side by side, as one product produces
+// them when its matrix has a gap of up to three zero columns between them (gate_value_column).
 // inputs: x [rows, round_up(cols, 4) + cols]. outputs: y [rows, cols]. Attributes as above.
 constexpr uint64_t gate_value_column(uint64_t cols) { return round_up<uint64_t>(cols, 4); }
 
-// "softmax": rows of [rows, cols] over columns [begin, end) of lengths entry r / rows_per_sentence, other columns
-// become 0; an empty range gives zeros. Values at or below kForbidden count as outside. In place. inputs: x, lengths
-// (of kMaxRows sentences) or kNone (all columns).
+// "softmax": rows of [rows, cols] over columns [begin, end) of lengths entry r / rows_per_sentence; other columns
+// become 0, and an empty range gives zeros. Values at or below kForbidden count as outside. In place. inputs: x,
+// lengths (of kMaxRows sentences) or kNone (all columns).
 struct SoftmaxAttributes {
   uint32_t rows_per_sentence = 1;
 };
 
 namespace ops {
-// In a step and in an encode pass x has live rows; what is made of it by rows has them, too.
+// In a step and in an encode pass x has live rows; so do tensors derived from it row by row.
 graph::TensorId layer_norm(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId weight,
                            const LayerNormAttributes& attributes);
 struct UnfoldOperands {
   graph::TensorId x = graph::kNone, spans = graph::kNone, positions = graph::kNone;
-  uint64_t rows = 0;  // of y
+  uint64_t rows = 0;  // rows of y
   bool live_rows = false;
 };
 graph::TensorId unfold(graph::Graph& g, const std::string& label, const UnfoldOperands& operands,
@@ -85,7 +86,7 @@ graph::TensorId gate(graph::Graph& g, const std::string& label, graph::TensorId 
                      Activation activation);
 // y = factor * x: an "activation" node.
 graph::TensorId scale(graph::Graph& g, const std::string& label, graph::TensorId x, float factor);
-// `cols` columns from `first_column` on, of any element type and row distance; y is padded to vec4.
+// Copies `cols` columns from `first_column` on, of any element type and row stride; y is padded to vec4.
 graph::TensorId copy(graph::Graph& g, const std::string& label, graph::TensorId x, uint64_t first_column,
                      uint64_t cols);
 graph::TensorId copy(graph::Graph& g, const std::string& label, graph::TensorId x);

@@ -1,4 +1,4 @@
-// "copy": see basic.hpp. Words of any type; rows of x may lie closer or further apart than those of y.
+// "copy": see basic.hpp. Words of any type; rows of x may be closer together or further apart than those of y.
 #include <algorithm>
 
 #include "ops/core/case_util.hpp"
@@ -31,7 +31,7 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, con
   return {{0, "words", true, default_numbers(caps, Tuned::copy)}};
 }
 
-// Elements of x that elements [begin, end) of y come from.
+// The elements of x that elements [begin, end) of y come from.
 struct Source {
   uint64_t begin, end;
 };
@@ -49,7 +49,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
   if (x.ld <= y.ld) {
     LAPILLI_TRY(slices, elementwise::slices(context, node, y, block));
   } else {
-    // The rows of x are further apart, and limit how many fit a binding.
+    // The rows of x are further apart and limit how many fit a binding.
     LAPILLI_TRY(const auto rows, row_slices(context, node, y.rows, {x.ld * 4, per_row}));
     for (const auto& r : rows)
       slices.push_back(
@@ -66,7 +66,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
     d.operands.push_back(
         bind_range(context, 0, {node.inputs[0], from.begin * 4, from.end * 4, graph::Access::read}, dx));
     d.operands.push_back(bind_range(context, 1, {node.outputs[0], s.begin * 4, s.end * 4, graph::Access::write}, dy));
-    // The kernel counts from the column at which the slice begins; that may lie in the padding.
+    // The kernel counts from the column where the slice begins, which may lie in the padding.
     const uint64_t first = s.begin % y.ld, skipped = first - std::min(first, y.cols - 1);
     d.set_push(Push{static_cast<uint32_t>(s.groups), static_cast<uint32_t>(s.per_line), static_cast<uint32_t>(s.line),
                     static_cast<uint32_t>(first), static_cast<uint32_t>(y.cols), static_cast<uint32_t>(x.ld),
@@ -93,7 +93,7 @@ OpCase make_case(uint64_t rows, uint64_t cols, uint64_t ld, uint64_t live = 0) {
   ops::copy(c.graph, c.name, x);
   if (live) c.live_rows = live;
   c.inputs.emplace_back(x, random_values(c.graph.tensor(x), random));
-  // What lies between the rows is not copied.
+  // Words between the rows must not be copied.
   auto& f = c.inputs[0].second.f;
   for (uint64_t i = 0; i < f.size(); ++i)
     if (i % ld >= cols) f[i] = 7;

@@ -1,5 +1,5 @@
-// What elementwise ops share. They cover a tensor as lines, each cut into groups: a line is a row where the grid
-// follows the live rows, else all elements of a dispatch (shaders/lib/lines.glsl).
+// Shared by the elementwise ops. They cover a tensor as lines, each cut into groups: a line is a row where the grid
+// follows the live rows, otherwise all elements of a dispatch (shaders/lib/lines.glsl).
 #pragma once
 
 #include <vector>
@@ -21,11 +21,11 @@ struct Slice {
   }
 };
 
-// `block`: elements a group, a multiple of 4. Slices begin at multiples of it and fit the bindings.
+// `block`: elements per group, a multiple of 4. Slices begin at multiples of it and fit the bindings.
 Result<std::vector<Slice>> slices(const LowerContext& context, const graph::Node& node, const graph::Tensor& tensor,
                                   uint64_t block);
 
-// Of elementwise.comp: lengths and places are in vec4.
+// Push constants of elementwise.comp: lengths and places are in vec4s.
 struct Push {
   LAPILLI_PUSH(uint32_t groups, per_line, line, x_begin, y_begin;)
 };
@@ -41,12 +41,12 @@ Status expect_activation(const graph::Node& node, Activation last = kLastActivat
 
 // ---- "gate" and "power", which join the two halves of each line of x --------------------------------------------
 
-// x [rows, round_up(cols, 4) + cols] for y [rows, cols], all of whole vectors.
+// Checks x [rows, round_up(cols, 4) + cols] for y [rows, cols], all of whole vectors.
 Status expect_halves(const graph::Graph& g, const graph::Node& node);
 struct HalvesKernel {
   ShaderId shader{};
-  std::vector<uint32_t> constants;  // workgroup and elements an invocation first
-  double cost = 1;                  // of an element
+  std::vector<uint32_t> constants;  // begins with workgroup size and elements per invocation
+  double cost = 1;                  // per element
 };
 Status lower_halves(const LowerContext& context, const graph::Node& node, const HalvesKernel& kernel,
                     std::vector<Dispatch>& out);
@@ -60,12 +60,12 @@ void join_halves(const graph::Graph& g, const graph::Node& node, HostTensors& va
     for (uint64_t c = 0; c < ty.ld; ++c)
       y[r * ty.ld + c] = c < ty.cols ? join(x[r * tx.ld + c], x[r * tx.ld + gate_value_column(ty.cols) + c]) : 0.0;
 }
-// Values of x for cases: the gap between the halves comes out of zero columns.
+// Values of x for cases; the gap between the halves is zero, as from zero columns.
 HostTensor random_halves(const graph::Tensor& x, uint64_t cols, CaseRandom& random, double scale = 1);
 
 // ---- "copy" and "transpose", which move words of any type -------------------------------------------------------
 
-// x is there, and y lies apart from it.
+// Checks that x exists and y does not overlap it.
 Status expect_source(const graph::Graph& g, const graph::Node& node);
 // y[r, c] = element `from(r, c)` of x; the padding is zero.
 template <class From>

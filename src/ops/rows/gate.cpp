@@ -67,7 +67,7 @@ constinit const OpDef gate_op = gate_impl::op;
 
 namespace {
 
-// A node that does nothing else.
+// A node of its own.
 graph::Node alone(const std::string& label, const RowGate& gate) {
   return {&gate_op, label, {gate.x}, {gate.y}, graph::Attributes(ElementwiseAttributes{gate.activation})};
 }

@@ -1,4 +1,4 @@
-// Gates as a part of nodes: their own, and products that gate their rows (products/row_parts.hpp).
+// Gates as parts of nodes: their own, or products that gate their rows (products/row_parts.hpp).
 #pragma once
 
 #include <vector>
@@ -10,14 +10,14 @@ namespace lapilli {
 
 extern const OpDef gate_op;
 
-// y = the gated rows of x; both as "gate" has them.
+// y = the gated rows of x; both are laid out as for "gate".
 struct RowGate {
   graph::TensorId x = graph::kNone, y = graph::kNone;
   Activation activation = Activation::none;
 };
 
 Status infer_row_gate(const graph::Graph& g, const graph::Node& node, const RowGate& gate);
-// One dispatch or several, with the numbers that "gate" has on this device.
+// Emits one dispatch or several, with the numbers of "gate" on this device.
 Status lower_row_gate(const LowerContext& context, const graph::Node& node, const RowGate& gate,
                       std::vector<Dispatch>& out);
 void row_gate_reference(const graph::Graph& g, const RowGate& gate, HostTensors& values);

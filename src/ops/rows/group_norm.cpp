@@ -47,10 +47,10 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, con
   return {{0, "workgroup a row, then a sentence", true, default_numbers(caps, Tuned::row_sums)}};
 }
 
-// llvmpipe counts the turns of both loops over a sentence together (docs/adding-an-op.md).
+// llvmpipe counts the iterations of both loops over a sentence together (docs/adding-an-op.md).
 constexpr uint64_t kMostTurns = 50000;
 
-// The rows that a stage takes of x and y; those that it does not touch are bound all the same.
+// Emits one stage for these rows of x and y; operands that the stage does not touch are bound all the same.
 Status add_stage(const LowerContext& context, const graph::Node& node, Variant v, Stage stage, const RowSlice& rows,
                  std::vector<Dispatch>& out) {
   const auto a = node.attributes.as<GroupNormAttributes>();
@@ -115,8 +115,8 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
 struct CaseShape {
   uint32_t cols = 0;
   std::vector<uint32_t> lengths;
-  uint32_t apart = 0;  // sentences begin so many rows apart; 0: they follow one another
-  double offset = 0;   // of all values
+  uint32_t apart = 0;  // distance in rows between sentence starts; 0: contiguous
+  double offset = 0;   // added to all values
 };
 
 HostTensor norm_values(uint64_t ld, uint32_t cols, CaseRandom& random) {
@@ -149,7 +149,7 @@ OpCase make_case(const std::string& name, const CaseShape& s) {
       if (i % t.ld < t.cols) values.f[i] += s.offset;
     into.inputs.emplace_back(x, std::move(values));
     into.inputs.emplace_back(weight, norm_values(t.ld, s.cols, random));
-    std::vector<uint32_t> both(SpanWords::words, 1);  // level 0 is another one's
+    std::vector<uint32_t> both(SpanWords::words, 1);  // level 0 is unrelated
     const auto of_level = span_words(spans);
     both.insert(both.end(), of_level.begin(), of_level.end());
     into.inputs.emplace_back(words, words_of(std::move(both)));
@@ -165,7 +165,7 @@ std::vector<OpCase> cases() {
   all.push_back(make_case("far from zero", {33, {40, 3}, 0, 20}));
   all.push_back(make_case("one column", {1, {50}}));
   all.push_back(make_case("as many sentences as there can be", {3, std::vector<uint32_t>(kMaxRows, 2)}));
-  // In slices where bindings are small, and more rows than groups of small grids.
+  // Sliced on devices with small bindings, and more rows than groups of small grids.
   all.push_back(make_case("more rows than a binding holds", {288, {70, 20}}));
   all.push_back(make_case("rows by the thousand", {4, {4200, 300}}));
   return all;

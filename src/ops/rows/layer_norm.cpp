@@ -28,7 +28,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
 
 std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
   Numbers numbers = default_numbers(caps, Tuned::row_sums);
-  if (device_class(caps) == DeviceClass::large) numbers.local = 128;  // a row waits for memory less often
+  if (device_class(caps) == DeviceClass::large) numbers.local = 128;  // a row then waits for memory less often
   return {{0, "workgroup a row", true, numbers}};
 }
 
@@ -54,7 +54,7 @@ OpCase make_case(uint64_t rows, uint64_t cols, uint64_t live = 0, bool rms = fal
   c.graph.tensor(x).live_rows = live != 0;
   ops::layer_norm(c.graph, c.name, x, w, {1e-5f, rms});
   c.inputs.emplace_back(x, random_values(c.graph.tensor(x), random, 3));
-  // Two columns that are nearly equal would measure the cancellation in x - mean, not the kernel.
+  // Two nearly equal columns would measure the cancellation in x - mean instead of the kernel.
   if (cols == 2)
     for (uint64_t r = 0; r < rows; ++r) c.inputs[0].second.f[r * c.graph.tensor(x).ld + 1] += 8;
   HostTensor weight;

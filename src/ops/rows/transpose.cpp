@@ -28,7 +28,7 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, con
 
 constexpr uint64_t kTile = 32;
 
-// A part of x.
+// A rectangular part of x.
 struct Part {
   uint64_t row, row_end, col, col_end;
 };
@@ -38,7 +38,7 @@ class Splitter {
   Splitter(const LowerContext& context, const graph::Node& node)
       : caps_(context.caps), x_(context.graph.tensor(node.inputs[0])), y_(context.graph.tensor(node.outputs[0])) {}
 
-  // The column of y behind the part's last, the padding included behind the last rows of x.
+  // The end of the part's columns of y, including the padding after the last rows of x.
   [[nodiscard]] uint64_t y_end(const Part& p) const { return p.row_end == x_.rows ? y_.ld : p.row_end; }
   [[nodiscard]] uint64_t x_first(const Part& p) const { return p.row * x_.ld + p.col; }
   [[nodiscard]] uint64_t x_last(const Part& p) const { return (p.row_end - 1) * x_.ld + p.col_end - 1; }
@@ -47,7 +47,7 @@ class Splitter {
   [[nodiscard]] uint64_t tiles(const Part& p) const { return div_up(p.col_end - p.col, kTile); }
   [[nodiscard]] uint64_t groups(const Part& p) const { return tiles(p) * div_up(y_end(p) - p.row, kTile); }
 
-  // Rows are cut where x does not fit, columns where y does not. False if not even one element fits.
+  // Cuts rows where x does not fit, columns where y does not. False if not even one element fits.
   bool split(const Part& p, std::vector<Part>& out) const {
     const bool x = fits(x_first(p), x_last(p)), y = fits(y_first(p), y_last(p));
     if (x && y && groups(p) <= max_groups(caps_)) {
@@ -69,7 +69,7 @@ class Splitter {
   [[nodiscard]] bool fits(uint64_t first, uint64_t last) const {
     return (last + 1) * 4 - round_down(first * 4, caps_.storage_alignment) <= caps_.max_storage_range;
   }
-  // Whole tiles, if there is more than one.
+  // Half of n, in whole tiles if there is more than one.
   static uint64_t half(uint64_t n) { return n > kTile ? round_up(n / 2, kTile) : n / 2; }
 
   const Capabilities& caps_;

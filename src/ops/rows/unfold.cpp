@@ -44,12 +44,12 @@ Operand level(uint32_t binding, graph::TensorId spans, uint32_t number) {
   return {binding, spans, number * kLevelBytes, (number + 1) * kLevelBytes, graph::Access::read};
 }
 
-// What one dispatch takes: those of its rows of y, or elements of them, that are in these rows of x.
+// The part of one dispatch: rows of y, or elements of them, that lie in these rows of x.
 struct Part {
   RowSlice x, y;
 };
 
-// A binding that is declared must be there; without positions x stands in and is not read.
+// A declared binding must be valid; without positions x stands in and is not read.
 Status bind_inputs(const LowerContext& context, const graph::Node& node, const RowSlice& rows, Dispatch& d,
                    uint32_t& begin) {
   const auto a = node.attributes.as<UnfoldAttributes>();
@@ -136,15 +136,15 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
 struct CaseShape {
   uint32_t cols = 0;
   UnfoldAttributes windows;
-  uint32_t after = 0;  // rows of zeros behind a sentence
+  uint32_t after = 0;  // rows of zeros after a sentence
   std::vector<uint32_t> lengths;
   uint32_t places = 0;  // rows of the table of positions
   bool live = false;
-  uint32_t apart = 0;  // sentences begin so many rows apart; 0: they follow one another
+  uint32_t apart = 0;  // distance in rows between sentence starts; 0: contiguous
   uint32_t fill = 0;   // rows at the end of a sentence that do not count
 };
 
-// Where sentences of these lengths begin, and how many rows that makes.
+// Spans of sentences with these lengths, and the total number of rows.
 std::vector<Span> spans_apart(const std::vector<uint32_t>& lengths, uint32_t apart, uint32_t fill, uint32_t& rows) {
   std::vector<Span> spans;
   for (uint32_t i = 0; i < lengths.size(); ++i)
@@ -157,7 +157,7 @@ std::vector<Span> spans_apart(const std::vector<uint32_t>& lengths, uint32_t apa
 OpCase make_case(const std::string& name, CaseShape s) {
   OpCase c;
   c.name = name;
-  s.windows.from = 1;  // level 0 is another one's
+  s.windows.from = 1;  // level 0 is unrelated
   s.windows.to = 2;
   std::vector<uint32_t> lengths;
   for (const uint32_t n : s.lengths)
@@ -200,7 +200,7 @@ std::vector<OpCase> cases() {
   positions.before = 1;
   all.push_back(make_case("a row in front, positions", {7, positions, 0, {4, 16, 1}, 20, true}));
   all.push_back(make_case("as many sentences as there can be", {4, {1, 1, 0}, 0, std::vector<uint32_t>(kMaxRows, 1)}));
-  // x and y in slices where bindings are small.
+  // x and y sliced on devices with small bindings.
   all.push_back(make_case("more rows than groups of small grids", {24, {3, 1, 1}, 1, {700, 300, 41}}));
   positions.before = 0;
   all.push_back(make_case("positions, 1,200 rows", {24, positions, 0, {600, 600}, 400, true}));

@@ -17,7 +17,7 @@ struct Push {
   LAPILLI_PUSH(uint32_t groups, slots, positions, beams, places, room, list_words;)
 };
 
-// inputs: inbox, then what is updated; outputs: step, search, lineage, lists, lengths.
+// inputs: inbox, then the updated tensors; outputs: step, search, lineage, lists, lengths.
 enum Input : size_t { kInbox, kInputs = 6 };
 enum Output : size_t { kStep, kSearch, kLineage, kLists, kLengths, kOutputs };
 
@@ -110,7 +110,7 @@ class Admission {
     r[SearchLayout::status] = static_cast<uint32_t>(SentenceStatus::waiting);
     r[SearchLayout::position] = r[P::prefix] - 1;
     for (uint32_t b = 0; b < shape_.beams; ++b) {
-      // Only the first beam counts at first, so that the beams do not all find the same.
+      // Only the first beam counts at first; otherwise all beams would find the same candidates.
       r[SearchLayout::running(b)] = search::as_word(b == 0 ? 0.0f : kNoScore);
       r[SearchLayout::finished_entry(shape_.beams, b)] = search::as_word(kNoScore);
     }
@@ -147,8 +147,8 @@ struct Build {
   SearchShape shape;
   std::vector<std::pair<uint32_t, uint32_t>> sentences = {};  // place and given ids
   std::vector<uint32_t> cancelled = {};
-  std::vector<std::pair<uint32_t, uint32_t>> blocks = {};  // of lists: where, words
-  uint32_t room = 0;                                       // 0: as many as there are
+  std::vector<std::pair<uint32_t, uint32_t>> blocks = {};  // for lists: offset, words
+  uint32_t room = 0;                                       // 0: as many as needed
   uint32_t queued = 5;
 };
 

@@ -122,7 +122,7 @@ struct Build {
   std::vector<uint32_t> queue = {};                              // places
   uint32_t rows = 0;                                             // of the plan; 0: the log's
   uint32_t counts = 1;
-  uint32_t before = 40;  // places that left the queue already
+  uint32_t before = 40;  // places that already left the queue
   uint32_t admitted = 0;
 };
 
@@ -175,7 +175,7 @@ std::vector<OpCase> cases() {
       make_case("admitted", {{8, 16, 2, 4, 4, 8}, {{waiting, 0}, {waiting, 5}, {waiting, 0}}, {0, 1, 2}, 0, 0, 40, 3}));
   all.push_back(make_case("starts without room", {{4, 16, 2, 2, 4, 8}, {{waiting, 15}, {waiting, 3}}, {0, 1}}));
   all.push_back(make_case("most beams", {{96, 8, kMaxBeams, 3, 96, 8}, {{running, 1}, {ended, 1}, {running, 2}}}));
-  // Counters that wrap in the middle.
+  // Counters that wrap partway.
   all.push_back(make_case("counters wrap", {{8, 16, 1, 8, 8, 8},
                                             {{waiting, 2}, {waiting, 0}, {running, 4}, {waiting, 0}},
                                             {1, 0, 3},

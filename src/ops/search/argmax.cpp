@@ -36,7 +36,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
   return {};
 }
 
-// One id drawn from a slice: key, id, score and the slice's log-sum-exp.
+// Draws one id from a slice: key, id, score and the slice's log-sum-exp.
 void draw_from(const double* row, uint64_t begin, uint64_t end, const std::function<double(uint32_t)>& number,
                uint32_t* words) {
   search::Candidate best;

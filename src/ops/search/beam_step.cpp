@@ -29,8 +29,8 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
 
 enum : uint32_t { kTogether, kSimple };
 
-// About how often the loops of the one invocation turn, which some drivers count (docs/adding-an-op.md): it looks for
-// each pick in all lists, halving, and copies the lineage.
+// Approximate iterations of the single invocation's loops, which some drivers limit (docs/adding-an-op.md): it searches
+// all lists by bisection for each pick, and copies the lineage.
 uint64_t simple_turns(const StepAttributes& a) {
   const uint64_t lists = uint64_t{a.shape.beams} * a.slices, search = 2 * std::bit_width(a.candidates) + 6;
   return a.candidates * lists * search + uint64_t{3} * a.shape.beams * a.shape.positions;
@@ -61,7 +61,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
   return {};
 }
 
-// One sentence's step; the rules are those of docs/decoding.md. Scores are float as in the reference implementation.
+// One sentence's step; the rules are in docs/decoding.md. Scores are float as in the reference implementation.
 class Sentence : private search::Bookkeeping {
  public:
   Sentence(const graph::Node& node, HostTensors& values, uint64_t first_row)
@@ -81,10 +81,10 @@ class Sentence : private search::Bookkeeping {
   struct Pick {
     float score = kMasked;
     uint32_t beam = 0, id = search::kNoId;
-    float key = kMasked;  // what picks are ordered by: the score, or with its random number if drawn
+    float key = kMasked;  // picks are ordered by it: the score, plus its random number if drawn
   };
 
-  // The first candidate of a list is no number.
+  // True if the first candidate of some list is not a number.
   bool fails(const uint32_t* rows, uint64_t ld) const {
     for (uint32_t b = 0; b < beams_; ++b)
       for (uint32_t s = 0; s < a_.slices; ++s)
@@ -120,7 +120,8 @@ class Sentence : private search::Bookkeeping {
     picks_.resize(a_.candidates);
   }
 
-  // The best that run on. What has ended is not left out but made worse: it fills up where too little is permitted.
+  // The best hypotheses that run on. Ended ones are not removed but made worse: they fill up where too little is
+  // permitted.
   void choose_running() {
     next_ = picks_;
     for (auto& n : next_)
@@ -149,7 +150,7 @@ class Sentence : private search::Bookkeeping {
     const bool closed = settled || (early == StopRule::yes && full());
     choose_running();
     for (uint32_t b = 0; b < beams_; ++b) running(b) = search::as_word(next_[b].score);
-    for (uint32_t i = 0; i < beams_ && !closed; ++i)  // only the first `beams` of the candidates may finish
+    for (uint32_t i = 0; i < beams_ && !closed; ++i)  // only the first `beams` candidates may finish
       if (ended(picks_[i]) && picks_[i].id != search::kNoId && !search::forbidden(picks_[i].score))
         finish(picks_[i], picks_[i].score / divisor);
     float length = divisor;
@@ -230,7 +231,7 @@ struct BeamCase {
     return state.search[state.search_word(sentence, SearchLayout::running(beam))];
   }
   double& score(uint32_t row, uint32_t id) { return scores[uint64_t{row} * build.vocabulary + id]; }
-  // So many finished hypotheses, best first, `first` and each following `step` less.
+  // Adds `count` finished hypotheses, best first, from `first` down by `step` each.
   void put_finished(uint32_t sentence, uint32_t count, float first, float step) {
     state.search[state.search_word(sentence, SearchLayout::finished)] = count;
     for (uint32_t i = 0; i < count; ++i) {
@@ -241,12 +242,12 @@ struct BeamCase {
       state.search[at + SearchLayout::finished_token] = 2;
     }
   }
-  // Ends are likely: `by` more than the rest.
+  // Makes ends likely: raises their scores by `by`.
   void favour_ends(double by) {
     for (uint32_t row = 0; row < build.sentences * build.beams; ++row)
       for (uint32_t e = 0; e < build.ends; ++e) score(row, 2 + e) += by;
   }
-  // The best of each slice of the scores, as top_k leaves them.
+  // The best of each slice of the scores, as top_k produces them.
   [[nodiscard]] HostTensor candidate_words(const graph::Tensor& candidates) const {
     CaseRandom noise = random;
     const uint32_t rows = build.sentences * build.beams;
@@ -292,8 +293,8 @@ void add_shape_cases(std::vector<OpCase>& all) {
   all.push_back(BeamCase("slices", {5, 3, 5, 1, 409, 32}).finish());
   all.push_back(BeamCase("some have ended", {4, 5, 3, 2, 97, 50, {1, 4}}).finish());
   all.push_back(BeamCase("most candidates", {6, 2, kMaxBeams, kMaxEndTokens, 997, 200}).finish());
-  // As many lists as there are, and one permitted id, so that long runs of forbidden ones are gone through: what comes
-  // nearest to the number of loop iterations that a CPU driver grants.
+  // As many lists as possible and a single permitted id, so that long runs of forbidden ids are traversed: this comes
+  // closest to the number of loop iterations that a CPU driver grants.
   all.push_back(BeamCase("most candidates, many slices", {6, 1, kMaxBeams, kMaxEndTokens, 12800, 200}).finish());
   {
     BeamCase c("most candidates, one permitted id", {0, 1, kMaxBeams, kMaxEndTokens, 12800, 200});
@@ -334,7 +335,7 @@ void add_shape_cases(std::vector<OpCase>& all) {
   }
 }
 
-// Every way to stop, with finds in the list and likely ends.
+// Every way to stop, with finished hypotheses in the list and likely ends.
 void add_rule_cases(std::vector<OpCase>& all) {
   for (const auto early : {StopRule::no, StopRule::yes, StopRule::never})
     for (const float penalty : {-1.0f, 0.0f, 0.6f, 1.0f, 2.0f}) {
@@ -346,8 +347,8 @@ void add_rule_cases(std::vector<OpCase>& all) {
       const float typical = -12 / search::length_divisor(8, penalty);
       c.put_finished(1, 1, typical, 0);
       c.put_finished(2, 2, typical, 0.05f);
-      c.put_finished(3, 3, typical / 16, 0.05f);  // no more to gain
-      c.put_finished(4, 3, typical * 4, 0.25f);   // full, yet easily bettered
+      c.put_finished(3, 3, typical / 16, 0.05f);  // nothing more to gain
+      c.put_finished(4, 3, typical * 4, 0.25f);   // full, yet easily beaten
       c.put_finished(5, 2, typical, 0.05f);
       c.state.search[c.state.search_word(5, SearchLayout::settled)] = 1;
       all.push_back(c.finish());
@@ -370,7 +371,7 @@ void add_score_cases(std::vector<OpCase>& all) {
     all.push_back(c.finish());
   }
   {
-    // Scores that differ become one when they are added to a large sum: then the ids decide.
+    // Different scores become equal when added to a large sum; then the ids decide.
     BeamCase c("ties by rounding", {4, 1, 2, 1, 60, 60});
     for (uint32_t row = 0; row < 2; ++row)
       for (uint32_t id = 0; id < 60; ++id) c.score(row, id) = -1 - 1e-6 * static_cast<double>((id * 37) % 60);

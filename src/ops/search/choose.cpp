@@ -46,7 +46,7 @@ Status lower_apart(const LowerContext& context, const graph::Node& node, std::ve
   return {};
 }
 
-// Scores are read and written, and the candidates lie at another binding than where top_k has them.
+// Scores are read and written, and the candidates are at a different binding than in top_k.
 Status bind(const LowerContext& context, const graph::Node& node, Dispatch& d) {
   d.operands[0].access = graph::Access::read_write;
   d.operands[1].binding = 9;
@@ -75,7 +75,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
   LAPILLI_CHECK(bind(context, node, d));
   const auto parts_ld = static_cast<uint32_t>(context.graph.tensor(node.outputs[kParts]).ld / 2);
   d.set_push(Push{push, a.select.candidates, a.shape.beams, a.shape.slots, a.shape.positions, 0, parts_ld});
-  // Of the processors only a few scores are touched in most steps; the history is read by all.
+  // In most steps the processors touch only a few scores; all invocations read the history.
   d.cost = static_cast<double>(t.rows * t.ld) * (6 + a.select.candidates / 16.0) +
            static_cast<double>(d.groups) * 64.0 * a.shape.positions;
   out.push_back(std::move(d));
@@ -88,7 +88,7 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
 
 // ---- cases --------------------------------------------------------------------------------------------------------
 
-// Sentences of beams at positions of their own, of which the last has ended, with every rule that there is for slices.
+// Sentences of beams at their own positions, the last of which has ended, with every rule that slices support.
 OpCase make_case(const std::string& name, uint64_t columns, uint32_t beams, uint32_t t, bool rules) {
   const uint32_t places = 3, slots = places * beams;
   search::StateCase c(name, {slots, 40, beams, places}, 256);

@@ -1,5 +1,5 @@
-// "choose": log_softmax, processors and top_k of a step of beams as one node, which devices that want few dispatches
-// make of the three (runtime/plan/fuse.hpp): the parts of each row's sum, then all of it by slices.
+// "choose": log_softmax, processors and top_k of a beam step as one node, which devices that want few dispatches create
+// from the three (runtime/plan/fuse.hpp): the parts of each row's sum, then everything else by slices.
 #pragma once
 
 #include <array>
@@ -14,10 +14,10 @@ struct ChooseAttributes {
   SearchShape shape;
   SelectAttributes select;
 };
-// The node of three that follow one another, or none (op is null) where they do not read each other so, or where the
-// rules may look at whole rows.
+// Joins three consecutive nodes; op is null if they do not read each other accordingly, or if the rules may need whole
+// rows.
 graph::Node chosen_together(const graph::Node& log_softmax, const graph::Node& processors, const graph::Node& top_k);
-// The three, as they would be by themselves.
+// The three separate nodes.
 std::array<graph::Node, 3> chosen_apart(const graph::Node& node);
 
 }  // namespace lapilli

@@ -11,7 +11,7 @@ namespace {
 
 using P = ParamWords;
 
-constexpr uint32_t kLocal = 64;  // rows a workgroup
+constexpr uint32_t kLocal = 64;  // rows per workgroup
 
 struct Push {
   LAPILLI_PUSH(uint32_t groups, slots, positions, slices, ld4, log_rows, ticks;)
@@ -61,7 +61,7 @@ Chosen choose(const uint32_t* partials, uint32_t slices, uint32_t pad) {
           search::forbidden(best.score) ? kMasked : static_cast<float>(-std::log(std::max(sum, 1e-30)))};
 }
 
-// The best key decides; its score is measured against the sum of all slices.
+// The best key wins; its score is normalized by the sum of all slices.
 Chosen choose_drawn(const uint32_t* partials, uint32_t slices, uint32_t pad) {
   search::Candidate best;
   float score = kMasked, most = kMasked;
@@ -81,7 +81,7 @@ Chosen choose_drawn(const uint32_t* partials, uint32_t slices, uint32_t pad) {
           search::forbidden(score) ? kMasked : static_cast<float>(log_probability)};
 }
 
-// A score among these is no number.
+// True if one of these scores is not a number.
 bool fails(const uint32_t* partials, uint32_t slices) {
   for (uint32_t s = 0; s < slices; ++s)
     if (!std::isfinite(search::as_float(partials[4 * s])) || !std::isfinite(search::as_float(partials[4 * s + 3])))
@@ -133,7 +133,7 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
 
 // ---- cases --------------------------------------------------------------------------------------------------------
 
-constexpr uint32_t kSlice = 100;  // ids of slice s: from 100 s on
+constexpr uint32_t kSlice = 100;  // slice s has the ids from 100 s on
 
 OpCase make_case(search::StateCase c, uint32_t rows, uint32_t slices, uint64_t seed, uint32_t drawn = 0) {
   auto& g = c.op_case.graph;
@@ -147,7 +147,7 @@ OpCase make_case(search::StateCase c, uint32_t rows, uint32_t slices, uint64_t s
       const float score = nothing ? kMasked : static_cast<float>(4 * random.unit());
       const uint64_t at = r * g.tensor(partials).ld + 4ull * s;
       words[at] = words[at + 2] = search::as_word(score);
-      words[at + 1] = s * kSlice + (r % 5 == 2 ? 2 : random.below(kSlice));  // 2 ends
+      words[at + 1] = s * kSlice + (r % 5 == 2 ? 2 : random.below(kSlice));  // 2 is an end token
       words[at + 3] = search::as_word(static_cast<float>(1 + 20 * (random.unit() + 1)));
       if (drawn && !nothing) words[at + 2] = search::as_word(static_cast<float>(4 * random.unit()));
       if (s == slices - 1 && s > 0 && r % 4 == 1) words[at] = words[at + 2] = words[at - 4];  // a tie

@@ -1,4 +1,5 @@
-// "log_softmax": see search.hpp. Two dispatches, parts of each slice and then their use, through a scratch output.
+// "log_softmax": see search.hpp. Two dispatches, the parts of each slice and then their application, with a scratch
+// output between them.
 #include "ops/search/log_softmax.hpp"
 
 #include <algorithm>
@@ -31,7 +32,7 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, con
   return {{0, "workgroup a slice", true, default_numbers(caps, Tuned::log_softmax)}};
 }
 
-// Rows that a dispatch takes: the parts of their slices, or their use.
+// Emits one dispatch for these rows: the parts of their slices, or their application.
 Status lower_rows(const LowerContext& context, const graph::Node& node, const Numbers& numbers, const RowSlice& r,
                   bool whole, bool apply, std::vector<Dispatch>& out) {
   const auto x = node.outputs[0], parts = node.outputs[1];

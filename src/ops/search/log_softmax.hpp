@@ -1,4 +1,4 @@
-// The first half of "log_softmax", for nodes that do the second one themselves.
+// The first half of "log_softmax", for nodes that do the second half themselves.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,7 @@
 
 namespace lapilli {
 
-// Maximum and sum of exponentials of each slice of the rows, as `node`, a "log_softmax", has them; all rows fit a
-// binding.
+// Maximum and sum of exponentials for each slice of the rows, as in `node`, a "log_softmax"; all rows fit a binding.
 Status lower_log_softmax_parts(const LowerContext& context, const graph::Node& node, const Numbers& numbers,
                                std::vector<Dispatch>& out);
 

@@ -61,14 +61,14 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
                   lineage, lists, search, step};
     d.set_push(Push{static_cast<uint32_t>(d.groups), static_cast<uint32_t>(t.cols), static_cast<uint32_t>(t.ld), delta,
                     static_cast<uint32_t>(r.begin), shape.slots, shape.positions, shape.beams});
-    // Only a few scores are touched in most steps; the history is read by all.
+    // Most steps touch only a few scores; all invocations read the history.
     d.cost = static_cast<double>(d.groups) * (static_cast<double>(t.cols) / 8 + 64.0 * shape.positions);
     out.push_back(std::move(d));
   }
   return {};
 }
 
-// One row, in the order of the reference implementation and with nothing shared with the kernel but the rules.
+// One row, in the order of the reference implementation, sharing nothing with the kernel but the rules.
 class Row {
  public:
   Row(double* scores, uint64_t columns, const search::ParamView& p) : scores_(scores), columns_(columns), p_(p) {}
@@ -110,7 +110,7 @@ class Row {
     for (uint32_t i = 0; i < p_[P::forced_eos_count]; ++i) ids.push_back(p_[P::forced_eos_ids + i]);
     return ids;
   }
-  // The history ends with all but the last of these ids; the reference wants as many ids as there are, not one less.
+  // True if the history ends with all of these ids but the last; the reference requires a history of n ids, not n - 1.
   bool follows(const uint32_t* ids, uint32_t n) const {
     return n > 0 && n <= history.size() && std::equal(ids, ids + n - 1, history.end() - (n - 1));
   }
@@ -142,7 +142,7 @@ class Row {
   void exponential_decay() {
     const auto count = static_cast<uint32_t>(history.size());
     if (p_[P::decay_start] == 0 || count <= p_[P::decay_start]) return;
-    // The limits are the kernel's, where no product may be infinite.
+    // The limits match the kernel's, where no product may be infinite.
     const double factor =
         std::min(1e15, std::pow(static_cast<double>(p_.real(P::decay_factor)), count - p_[P::decay_start]));
     std::set<uint32_t> ends;
@@ -208,12 +208,12 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
 
 constexpr uint32_t kVocabulary = 53;
 
-// Two sentences of three beams, the first of which has ended; 9 ids are there.
+// Two sentences of three beams, the first of which has ended; 9 ids so far.
 search::StateCase make_state(const std::string& name, uint32_t t = 8) {
   search::StateCase c(name, {6, 40, 3, 2}, 256);
   CaseRandom random(t + 17);
   c.set_step(t, 3, {3, 4, 5});
-  // Few ids, so that there is much to repeat.
+  // Few distinct ids, so that there is much repetition.
   c.random_lineage(t, 5, random);
   return c;
 }
@@ -306,7 +306,7 @@ void add_length_cases(std::vector<OpCase>& all) {
   }
 }
 
-// Powers far beyond what a float holds, and far below.
+// Powers far beyond the range of a float, and far below it.
 void add_decay_cases(std::vector<OpCase>& all) {
   for (const float factor : {0.5f, 1.03125f, 1.4f, 1e30f}) {
     search::StateCase c(format("decay by %g after 300 ids more", static_cast<double>(factor)), {2, 320, 1, 2}, 16);
@@ -321,7 +321,7 @@ void add_decay_cases(std::vector<OpCase>& all) {
   }
 }
 
-// Timestamps from id 30 on; one sentence with a history of its own.
+// Timestamps from id 30 on; the second sentence has its own history.
 void add_timestamp_cases(std::vector<OpCase>& all) {
   const std::pair<const char*, std::vector<uint32_t>> histories[] = {{"first", {}},
                                                                      {"one", {31}},
@@ -395,7 +395,7 @@ void add_forbidden_case(std::vector<OpCase>& all) {
   all.push_back(std::move(made));
 }
 
-// Rows in several slices where bindings are small.
+// Rows in several slices on devices with small bindings.
 void add_sliced_case(std::vector<OpCase>& all) {
   search::StateCase c("eight rows", {8, 40, 2, 4}, 256);
   CaseRandom random(8);
@@ -412,7 +412,7 @@ void add_large_vocabulary_case(std::vector<OpCase>& all) {
   CaseRandom random(6);
   c.set_step(70, 2);
   c.random_lineage(70, 140003, random);
-  for (uint32_t i = 0; i < 70; i += 3)  // and some twice
+  for (uint32_t i = 0; i < 70; i += 3)  // some appear twice
     for (const uint32_t slot : {0u, 1u}) {
       auto* ids = &c.lineage[lineage_word(0, Lineage::tokens, slot, 0, 2, 80)];
       ids[i] = ids[i + 1] % 65536 + 65536;
@@ -423,7 +423,7 @@ void add_large_vocabulary_case(std::vector<OpCase>& all) {
   all.push_back(make_case(std::move(c), 140003));
 }
 
-// Longer than what a workgroup keeps of the history.
+// A history longer than the part a workgroup keeps.
 void add_long_history_case(std::vector<OpCase>& all) {
   search::StateCase c("long history", {2, 1300, 1, 2}, 64);
   CaseRandom random(5);

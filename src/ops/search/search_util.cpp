@@ -50,7 +50,7 @@ uint64_t log_entry(const SearchShape& shape, uint32_t tick, uint64_t row) {
 
 void write_grid(std::span<uint32_t> words, uint64_t at, uint32_t live) {
   const uint64_t per_tile = words[at + GridWords::groups_per_tile];
-  if (per_tile == 0) return;  // unused
+  if (per_tile == 0) return;  // unused grid
   const uint64_t total = per_tile * div_up<uint64_t>(live, std::max(words[at + GridWords::rows_per_tile], 1u));
   const uint64_t limit = words[at + GridWords::max_x] == 0 ? 65535 : words[at + GridWords::max_x];
   const uint64_t x = std::min(total, limit);
@@ -138,7 +138,7 @@ void StateCase::set_ends(const std::vector<uint32_t>& ids) {
 }
 
 void StateCase::random_lineage(uint32_t t, uint32_t vocabulary, CaseRandom& random) {
-  const uint32_t end = std::min(t + 1, shape.positions);  // a case may stand at the end of the capacity
+  const uint32_t end = std::min(t + 1, shape.positions);  // a case may be at the end of the capacity
   for (uint32_t slot = 0; slot < shape.slots; ++slot)
     for (uint32_t position = 0; position < end; ++position) {
       const uint32_t ancestor = slot / shape.beams * shape.beams + random.below(shape.beams);

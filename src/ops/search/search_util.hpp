@@ -1,4 +1,4 @@
-// What the search ops share on the host: views of the state words, the order of candidates, and states for cases.
+// Host helpers shared by the search ops: views of the state words, the order of candidates, and states for cases.
 #pragma once
 
 #include <bit>
@@ -19,15 +19,15 @@ namespace lapilli::search {
 inline float as_float(uint32_t word) { return std::bit_cast<float>(word); }
 inline uint32_t as_word(float value) { return std::bit_cast<uint32_t>(value); }
 inline bool forbidden(double score) { return score <= static_cast<double>(kForbidden); }
-// Forbidden scores are all alike, so that they rank by id.
+// Forbidden scores are made equal, so that they rank by id.
 inline double unless_forbidden(double score) { return forbidden(score) ? static_cast<double>(kMasked) : score; }
 inline float unless_forbidden(float score) { return score <= kForbidden ? kMasked : score; }
 
-// What a sum of log-probabilities over n generated tokens is divided by.
+// The divisor of a sum of log-probabilities over n generated tokens.
 float length_divisor(uint32_t n, float penalty);
 
-// How the vocabulary is cut for the ops that give each slice a workgroup: equal slices of at most 4096 columns, whole
-// vec4.
+// Columns per slice for the ops that give each slice of the vocabulary a workgroup: equal slices of at most 4096
+// columns, whole vec4s.
 uint32_t slice_columns(uint64_t columns);
 
 constexpr uint32_t kNoId = 0xffffffffu;
@@ -79,22 +79,21 @@ class Draws {
   uint32_t beams_;
 };
 
-// Where the log's entry of a row begins that ran in a tick.
+// The start of the log entry of a row that ran in a tick.
 uint64_t log_entry(const SearchShape& shape, uint32_t tick, uint64_t row);
 
-// Arguments of an indirect dispatch for so many live rows, into `words` from `at` on (see GridWords).
+// Writes the arguments of an indirect dispatch for `live` rows to `words` from `at` on (see GridWords).
 void write_grid(std::span<uint32_t> words, uint64_t at, uint32_t live);
 
 // ---- shapes -------------------------------------------------------------------------------------------------------
 
-// The state tensors are large enough for the shape; those that are kNone are not looked at.
+// Checks that the state tensors are large enough for the shape; skips those that are kNone.
 Status expect_state(const graph::Graph& g, const graph::Node& node, const ops::SearchTensors& state,
                     const SearchShape& shape);
 
 // ---- cases --------------------------------------------------------------------------------------------------------
 
-// A graph under construction with the state of a search in it. Fill `values` by StateKind, then `give` what the node
-// reads.
+// A graph under construction that contains the state of a search. Adjust the state words, then finish().
 struct StateCase {
   explicit StateCase(const std::string& name, const SearchShape& of, uint32_t list_words = 64);
   OpCase op_case;
@@ -104,7 +103,7 @@ struct StateCase {
 
   // All rows at position t.
   void set_step(uint32_t t, uint32_t live, const std::vector<uint32_t>& slots = {});
-  // Of all sentences, or of one.
+  // For all sentences.
   template <class Value>
   void set_param(uint32_t word, Value value) {
     for (uint32_t s = 0; s < shape.places; ++s) {
@@ -118,12 +117,12 @@ struct StateCase {
   void set_ends(const std::vector<uint32_t>& ids);
   // Random ids below `vocabulary` and ancestry within the sentence, at positions 0..t of both parities.
   void random_lineage(uint32_t t, uint32_t vocabulary, CaseRandom& random);
-  // The search state as admit leaves it, but for the options; running.
+  // The search state as admit leaves it, except for the options; running.
   void fresh_search();
   [[nodiscard]] uint32_t search_word(uint32_t sentence, uint32_t word) const {
     return static_cast<uint32_t>(SearchLayout::record(sentence, shape.beams)) + word;
   }
-  // Takes the values into the case; marks the words of search and log that are floats.
+  // Moves the values into the case; marks the words of search and log that are floats.
   OpCase finish();
 };
 

@@ -1,4 +1,4 @@
-// What "argmax" and "top_k" share: choices from slices of the columns of scores. Inputs: scores, step (its live rows),
+// Shared by "argmax" and "top_k": choices from slices of the columns of scores. Inputs: scores, step (its live rows),
 // and search or kNone.
 #pragma once
 
@@ -12,16 +12,17 @@ struct SelectPush {
   LAPILLI_PUSH(uint32_t groups, columns, ld4, slice4, slices, x_begin4, out_begin, out_ld, first_row;)
 };
 
-// The output has `words` for each slice.
+// Checks that the output has `words` words per slice.
 Status expect_selection(const graph::Graph& g, const graph::Node& node, const char* output, uint64_t words);
-// Rows that one dispatch covers.
+// Row slices, one per dispatch.
 Result<std::vector<RowSlice>> selection_rows(const LowerContext& context, const graph::Node& node);
-// Sets groups and operands for these rows. What the kernel puts out, and counts in, are elements of so many words.
+// Sets groups and operands for these rows. The kernel's output consists of elements of `element_words` words, and it
+// counts in these.
 Result<SelectPush> bind_selection(const LowerContext& context, const graph::Node& node, const RowSlice& rows,
                                   uint32_t element_words, Dispatch& d);
-// How many rows count.
+// The number of rows that count.
 uint64_t selected_rows(const graph::Graph& g, const graph::Node& node, HostTensors& values);
-// `attributes` without slices, which follow from the scores.
+// `attributes` without slices, which are derived from the scores.
 graph::TensorId add_selection(graph::Graph& g, const OpDef& op, const std::string& label,
                               const std::vector<graph::TensorId>& inputs, SelectAttributes attributes,
                               uint64_t words_a_slice);
@@ -31,7 +32,7 @@ graph::TensorId add_selection(graph::Graph& g, const OpDef& op, const std::strin
 struct SelectCase {
   std::string name;
   uint64_t rows = 0, columns = 0, seed = 0;
-  uint32_t live = 0;  // rows; 0: all
+  uint32_t live = 0;  // live rows; 0: all
 };
 // `add` adds the node.
 OpCase select_case(const SelectCase& of,

@@ -1,21 +1,21 @@
-// What "greedy_step" and "beam_step" share: operands, and what their references write.
+// Shared by "greedy_step" and "beam_step": operands, and the writes of their references.
 #pragma once
 
 #include "ops/search/search_util.hpp"
 
 namespace lapilli::search {
 
-// Inputs of both ops; the last three are the outputs too.
+// Inputs of both ops; the last three are also the outputs.
 enum StepInput : size_t { kChoices, kStep, kSearch, kLineage, kLog, kStepInputs };
 
-// The choices have rows of `words`, and the state fits the shape.
+// Checks that the choices have rows of `words` words, and that the state fits the shape.
 Status expect_step(const graph::Graph& g, const graph::Node& node, const char* choices, uint64_t words);
 // The operands of bindings 0 to 4: choices, search, lineage, log, step.
 Result<std::vector<Operand>> bind_step(const LowerContext& context, const graph::Node& node);
 void add_step_node(graph::Graph& g, const OpDef& op, const std::string& label, graph::TensorId choices,
                    const ops::SearchTensors& state, const StepAttributes& attributes);
 
-// A sentence whose rows stand at a position: reads its options, writes its record, lineage and log entries.
+// A sentence whose rows are at one position: reads its options, writes its record, lineage and log entries.
 class Bookkeeping {
  public:
   Bookkeeping(const graph::Node& node, HostTensors& values, uint64_t first_row);
@@ -26,7 +26,7 @@ class Bookkeeping {
     uint32_t token, parent, score, note;
   };
 
-  // There is room for the next position.
+  // True if there is room for the next position.
   [[nodiscard]] bool has_room() const { return t_ + 1 < a_.shape.positions; }
   [[nodiscard]] bool reaches_limit() const { return t_ + 2 >= p_[P::max_length]; }
   [[nodiscard]] uint32_t generated() const { return t_ + 2 - p_[P::prefix]; }
@@ -40,7 +40,7 @@ class Bookkeeping {
   uint32_t& word(uint32_t parity_of, uint32_t plane, uint32_t beam, uint32_t position);
   void append(uint32_t beam, uint32_t token);
   uint32_t* log_entry(uint32_t beam);
-  // All of the entry but the finished hypothesis.
+  // Writes the whole entry except the finished hypothesis.
   void write_log(uint32_t beam, const LogWords& words);
   void log_finished(uint32_t beam, const uint32_t* words);
 

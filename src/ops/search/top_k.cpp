@@ -36,7 +36,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
     d.constants = {v.numbers.local};
     LAPILLI_TRY(const auto push, search::bind_selection(context, node, r, words_each(a), d));
     d.set_push(Push{push, a.candidates, a.draw_beams});
-    // One pass over everything, then a lane's share and a reduction for each candidate.
+    // One pass over everything, then a lane's share and a reduction per candidate.
     d.cost =
         static_cast<double>((r.end - r.begin) * context.graph.tensor(node.inputs[0]).ld) * (2 + a.candidates / 16.0);
     out.push_back(std::move(d));
@@ -80,7 +80,7 @@ OpCase make_case(const std::string& name, uint64_t rows, uint64_t columns, uint3
       [&](graph::Graph& g, graph::TensorId x, graph::TensorId step) { ops::top_k(g, name, x, step, k); });
 }
 
-// Invocations 0 to 7 of a workgroup of 32 or 64 have these columns.
+// True for columns of invocations 0 to 7 in a workgroup of 32 or 64.
 bool of_first_invocations(uint64_t column) { return column / 4 % 64 < 8; }
 
 OpCase make_draw(const std::string& name, uint64_t columns, uint32_t k, bool by_few = false) {
@@ -122,7 +122,7 @@ std::vector<OpCase> cases() {
   all.push_back(make_case("best 1", 2, 1031, 1));
   all.push_back(make_case("most candidates", 2, 4500, kMaxCandidates));
   {
-    // The few look anew for each candidate: the most turns of loops.
+    // These few search again for each candidate: the maximum of loop iterations.
     auto c = make_case("most candidates in a few invocations", 1, 4096, kMaxCandidates);
     auto& v = c.inputs[0].second.f;
     for (uint64_t i = 0; i < 4096; ++i)
@@ -149,7 +149,7 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-// Turns of loops go by the candidates.
+// Loop iterations depend on the candidates.
 std::string tuning_key(const graph::Graph& g, const graph::Node& node) {
   return input_tuning_key(g, node) + format(", best %u", node.attributes.as<SelectAttributes>().candidates);
 }

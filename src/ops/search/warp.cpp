@@ -22,13 +22,13 @@ enum Input : size_t { kScores, kStep, kSearch, kInputs };
 enum Output : size_t { kFiltered, kLists };
 enum Way : uint32_t { kRows, kSlices };
 
-// As in shaders/lib/warp.glsl: what a slice lists, and vectors of a row's blocks.
+// As in shaders/lib/warp.glsl: the length of a slice's list; columns per slice.
 constexpr uint64_t kListed = 128, kSliceColumns = 2048;
-// From so many slices on they come first: three dispatches instead of one.
+// With at least this many slices, the sliced variant comes first: three dispatches instead of one.
 constexpr uint64_t kManySlices = 16;
 
 uint64_t slices_of(uint64_t columns) { return div_up(columns, kSliceColumns); }
-// Lists, the rest of each slice, an interval.
+// Lists, the rest of each slice, and an interval.
 uint64_t list_words(uint64_t columns) { return slices_of(columns) * (kListed + 4) + 4; }
 
 Status infer(const graph::Graph& g, const graph::Node& node) {
@@ -45,8 +45,8 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
                       x.rows / beams * SearchLayout::stride(static_cast<uint32_t>(beams)));
 }
 
-// By the arrays of threshold.glsl and its sums by halves; by its passes over a row of so many words, at most 60, and
-// ten over a sixteenth of it in lists, which may make no more than 65,535 turns of loops together
+// Limited by the arrays of threshold.glsl and its sums by halves, and by loops: at most 60 passes over a row of `ld`
+// words, plus ten over lists of a sixteenth of it, may take no more than 65,535 iterations together
 // (docs/adding-an-op.md).
 LocalSizes local_sizes(uint64_t ld) {
   constexpr uint64_t kPasses = 61, kTurns = 65'535;
@@ -65,14 +65,14 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
   return all;
 }
 
-// Of the way by slices: the best of each are listed, the row's thresholds found among them, and applied.
+// Stages of the sliced variant: list the best of each slice, find the row's thresholds among these, apply them.
 enum class Stage : uint8_t { whole, list, listed, apply };
 
 struct StageShader {
   ShaderId shader;
   bool by_slices;
   graph::Access of_lists;
-  double cost;  // of a word, about; all filters may be on, with some 60 passes
+  double cost;  // approximate, per word; all filters may be on, with some 60 passes
 };
 StageShader shader_of(Stage stage) {
   switch (stage) {
@@ -128,7 +128,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant varia
   return {};
 }
 
-// One row of scores. Filters go by what is left, best first; equal ones stay or go together.
+// One row of scores. Filters see what the previous ones left, best first; equal scores stay or go together.
 class Row {
  public:
   Row(double* scores, uint64_t columns, const search::ParamView& p) : scores_(scores), columns_(columns), p_(p) {}
@@ -175,7 +175,8 @@ class Row {
   }
   std::vector<double> by_score() const { return {scores_, scores_ + columns_}; }
 
-  // The least key such that the ids with at least that key weigh `target` together; the least of all if none is.
+  // The lowest key such that the ids with at least that key weigh `target` together; the lowest of all if there is
+  // none.
   template <class Weight>
   double threshold(double target, const std::vector<double>& keys, Weight weight) const {
     auto ids = allowed();
@@ -264,11 +265,11 @@ struct Build {
   uint32_t top_k = 0, min_keep = 1;
   double scale = 4;
   bool ties = false;
-  bool others = false;  // the first sentence has an option of its own
+  bool others = false;  // the first sentence has different options
   bool words = false;   // see word_score()
 };
 
-// A bell of most words, and a few among the first ones far above.
+// A bell curve for most words, and a few among the first ones far above it.
 double word_score(uint64_t id, CaseRandom& random) {
   double score = id < 20000 && id % 1777 < 8 ? 8.1 : 0;
   for (uint32_t i = 0; i < 4; ++i) score += 1.2 * random.unit();
@@ -277,7 +278,7 @@ double word_score(uint64_t id, CaseRandom& random) {
 
 OpCase make_case(const Build& b) {
   search::StateCase c(b.name, {4, 9, 1, 4}, 16);
-  c.set_step(2, 3);  // of four rows
+  c.set_step(2, 3);  // 3 of four rows
   c.set_param(P::top_k, b.top_k);
   c.set_param(P::min_keep, b.min_keep);
   for (const auto& [word, value] : b.settings) c.set_param(word, value);
@@ -294,7 +295,7 @@ OpCase make_case(const Build& b) {
         if (i % ld < b.columns) values.f[i] = word_score(i % ld, random);
     if (b.ties)
       for (auto& v : values.f) v = std::round(v);
-    // The second row has forbidden ids, the third nothing else.
+    // The second row has some forbidden ids, the third only forbidden ones.
     for (uint64_t i = 0; i < b.columns; ++i) {
       if (i % 3 != 1) values.f[ld + i] = static_cast<double>(kMasked);
       if (!b.ties) values.f[2 * ld + i] = static_cast<double>(kMasked);
@@ -305,7 +306,7 @@ OpCase make_case(const Build& b) {
   return c.finish();
 }
 
-// Rows that slices share; the best of each, which they list, hold the threshold or do not.
+// Rows shared by slices; the listed best of each may or may not include the threshold.
 std::vector<Build> sliced_cases() {
   return {{"temperature 0.7, slices", 4099, {{P::temperature, 0.7f}}},
           {"slices just so", 2049, {{P::top_p, 0.5f}}, 0, 1, 9},
@@ -355,7 +356,7 @@ std::vector<OpCase> cases() {
   add({"ties, top_p", 211, {{P::top_p, 0.6f}}, 0, 2, 4, true});
   add({"ties, typical_p", 211, {{P::typical_p, 0.37f}}, 0, 1, 4, true});
   add({"ties, min_p and cutoffs", 211, {{P::min_p, 0.1f}, {P::epsilon, 0.02f}, {P::eta, 0.02f}}, 0, 3, 4, true});
-  // What is not probable enough by far, before anything was measured.
+  // Scores that are far too improbable, before anything was measured.
   add({"top_k at a low temperature", 101, {{P::temperature, 0.001f}}, 5});
   for (const auto& b : sliced_cases()) add(b);
   add({"large vocabulary", 65003, {{P::top_p, 0.9f}, {P::typical_p, 0.7f}}, 0, 1, 9});

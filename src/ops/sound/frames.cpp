@@ -1,4 +1,4 @@
-// "frames": see sound.hpp. The copy kernel, whose rows of x may lie closer than they are wide.
+// "frames": see sound.hpp. Uses the copy kernel, whose rows of x may overlap.
 #include "ops/core/case_util.hpp"
 #include "ops/core/lower_util.hpp"
 #include "ops/core/registry.hpp"

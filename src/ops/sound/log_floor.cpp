@@ -81,7 +81,7 @@ OpCase make_case(uint64_t rows, uint64_t cols, const LogFloorAttributes& a) {
   const auto floors = c.graph.activation("floors", 1, rows);
   ops::log_floor(c.graph, c.name, x, floors, a);
   auto values = random_values(c.graph.tensor(x), random);
-  // Over many magnitudes, with zeros among them.
+  // Spans many magnitudes and includes zeros.
   for (auto& v : values.f) v = v < -0.9 ? 0 : static_cast<double>(static_cast<float>(v * v * std::exp(20 * v)));
   auto lowest = random_values(c.graph.tensor(floors), random, 1e-4);
   c.inputs.emplace_back(x, std::move(values));

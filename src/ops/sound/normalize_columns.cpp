@@ -33,7 +33,7 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, con
   return {{0, "workgroup four columns", true, default_numbers(caps, Tuned::row_sums)}};
 }
 
-// llvmpipe counts the turns of all three loops together (docs/adding-an-op.md).
+// llvmpipe counts the iterations of all three loops together (docs/adding-an-op.md).
 constexpr uint64_t kMostTurns = 50000;
 
 Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
@@ -104,7 +104,7 @@ std::vector<OpCase> cases() {
   all.push_back(make_case({33, 8, 20}, {1, 0}));
   all.push_back(make_case({33, 8, 20}, {0, 0}));
   all.push_back(make_case({4099, 24, 4000}));
-  {  // a constant column has no deviation
+  {  // a constant column has a deviation of zero
     auto c = make_case({16, 5, 13});
     c.name = "constant column";
     for (uint64_t r = 0; r < 16; ++r) c.inputs[0].second.f[8 * r + 2] = 0.75;

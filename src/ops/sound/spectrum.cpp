@@ -120,7 +120,7 @@ constexpr OpDef op{"spectrum", infer, variants, lower, reference, cases};
 
 constinit const OpDef spectrum_op = spectrum_impl::op;
 
-// Terms of sums for a sample, doubled: the second half of the first stage's bins mirrors the first one.
+// Terms summed per sample, doubled: the second half of the first stage's bins mirrors the first half.
 uint32_t spectrum_factor(uint32_t length) {
   uint32_t best = 1;
   const auto terms = [&](uint32_t factor) { return factor + 2 * (length / factor); };

@@ -9,7 +9,7 @@ namespace lapilli {
 
 namespace {
 
-constexpr double kTolerance = 1e-3;  // of the largest value of a tensor
+constexpr double kTolerance = 1e-3;  // relative to the largest value of a tensor
 
 bool tensor_agrees(const Plan& plan, graph::TensorId root, const std::vector<uint32_t>& values,
                    const std::vector<uint32_t>& expected) {

@@ -12,11 +12,11 @@ namespace lapilli {
 
 namespace {
 
-constexpr double kWordTolerance = 1e-3;  // for floats inside u32 tensors: scores that the search adds up
+constexpr double kWordTolerance = 1e-3;  // for floats in u32 tensors: scores that the search sums
 
 bool close_floats(uint32_t a, uint32_t b) {
   const float x = std::bit_cast<float>(a), y = std::bit_cast<float>(b);
-  // Integers are tiny floats: they must be equal as words.
+  // Integers look like tiny floats: they must be equal as words.
   if (!std::isnormal(x) || !std::isnormal(y) || std::abs(x) < 1e-30f || std::abs(y) < 1e-30f) return false;
   return std::abs(x - y) <= kWordTolerance * std::max(1.0f, std::abs(y));
 }
@@ -41,7 +41,7 @@ uint64_t words_that_differ(std::span<const uint32_t> words, const std::vector<ui
   return count;
 }
 
-// A sum at the edge between two halves may become either.
+// A sum on the boundary between two halves may round to either.
 double half_deviation(std::span<const uint32_t> words, const std::vector<uint32_t>& expected) {
   double scale = 1, worst = 0;
   for (size_t i = 0; i < words.size(); ++i)
@@ -79,7 +79,7 @@ class Comparer {
     const TensorDeviation d = deviation_of(t, words_, expected);
     result.deviation = worse(result.deviation, d.deviation);
     result.words_that_differ += d.words_that_differ;
-    // The interpreter goes on with the device's halves, so that what follows differs by the rounding of fp32.
+    // The interpreter continues with the device's halves, so that later values differ only by fp32 rounding.
     if (t.dtype == graph::DType::f16) std::copy(words_.begin(), words_.end(), expected.u.begin());
     return {};
   }

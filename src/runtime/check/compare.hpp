@@ -1,5 +1,5 @@
-// Node by node: a plan on the device beside the double-precision interpreter on the host. Finds the first op that is
-// wrong on a device, whatever the model.
+// Node by node: compares a plan on the device with the double-precision interpreter on the host. Finds the first op
+// that is wrong on a device, whatever the model.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 
 namespace lapilli {
 
-// Of a tensor's words on a device from what they should be.
+// Deviation of a tensor's words on a device from the expected values.
 struct TensorDeviation {
-  double deviation = 0;  // largest |device - expected| / max(1, largest |expected|), of f32 and (beyond a step) f16
-  uint64_t words_that_differ = 0;  // of u32; words that hold close floats do not count
+  double deviation = 0;  // largest |device - expected| / max(1, largest |expected|), for f32 and (beyond one step) f16
+  uint64_t words_that_differ = 0;  // in u32; words that hold close floats do not count
 };
 TensorDeviation deviation_of(const graph::Tensor& t, std::span<const uint32_t> words, const HostTensor& expected);
 
@@ -23,7 +23,7 @@ struct NodeDeviation {
   graph::NodeId node = graph::kNone;
   std::string label, variant;
   double deviation = 0;            // largest |device - reference| / max(1, largest |reference|) over the node's outputs
-  uint64_t words_that_differ = 0;  // of u32 outputs; words that hold close floats do not count
+  uint64_t words_that_differ = 0;  // in u32 outputs; words that hold close floats do not count
 };
 
 // Runs the plan once, level by level, and compares every node's outputs as soon as it is complete. The plan must have

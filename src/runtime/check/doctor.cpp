@@ -9,9 +9,9 @@
 namespace lapilli {
 namespace {
 
-constexpr uint64_t kExaminedWords = 1 << 15;  // of all tensors of a case; larger ones are left to the op suite
+constexpr uint64_t kExaminedWords = 1 << 15;  // over all tensors of a case; larger ones are left to the op suite
 
-// A case of an op with the variants that it is to be run by.
+// A case of an op, and the variants to run it with.
 struct Examined {
   OpCase c;
   std::vector<Variant> variants;
@@ -24,7 +24,7 @@ uint64_t words_of_case(const OpCase& c) {
   return words;
 }
 
-// One op on one device.
+// Examines one op on one device.
 class OpExaminer {
  public:
   OpExaminer(const OpDef& op, const std::shared_ptr<vulkan::Device>& device, const DoctorOptions& options)
@@ -40,7 +40,7 @@ class OpExaminer {
   }
 
  private:
-  // The largest small cases of each variant; of those that this device's limits allow.
+  // The largest small cases of each variant that this device's limits allow.
   std::vector<Examined> choose(KernelReport& report) {
     std::vector<Examined> all;
     for (OpCase& c : op_.cases())
@@ -108,7 +108,7 @@ class OpExaminer {
     return {};
   }
 
-  // What no kernel is to blame for stays an error.
+  // Errors that are not a kernel's fault stay errors.
   Status refused(Error error, KernelFinding& found) {
     LAPILLI_CHECK(device_->health());
     if (error.code == ErrorCode::out_of_memory || error.code == ErrorCode::timeout) return error;

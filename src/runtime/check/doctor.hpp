@@ -13,26 +13,26 @@
 namespace lapilli {
 
 struct DoctorOptions {
-  uint32_t runs = 100;  // of each case: the first is compared with the reference, the others with its bits
-  uint32_t cases = 2;   // of each variant, the largest of the small ones
+  uint32_t runs = 100;  // per case: the first is compared with the reference, the others with the first's bits
+  uint32_t cases = 2;   // per variant, the largest of the small ones
 };
 
-// What a variant does wrongly in a case.
+// A variant's failure in a case.
 struct KernelFinding {
   std::string op, variant, test, problem;
-  bool floor = false;    // nothing is left to fall back to
-  bool refused = false;  // the driver makes no pipeline of it, or its work fails
+  bool floor = false;    // there is nothing to fall back to
+  bool refused = false;  // the driver refuses its pipeline, or its work fails
 };
 struct KernelReport {
   uint32_t ops = 0, variants = 0, cases = 0;
   uint64_t runs = 0;
-  std::vector<KernelFinding> findings;  // one a variant: the first
-  // Variants that ran in no small case of this device.
+  std::vector<KernelFinding> findings;  // one per variant: the first
+  // Variants that none of this device's small cases ran.
   std::vector<std::string> not_tried;
 };
 
-// `go_on` is asked before every op; false ends with ErrorCode::cancelled. An error if the device is lost, or has no
-// memory; what a kernel does is no error.
+// Calls `go_on` before every op; false ends with ErrorCode::cancelled. Fails if the device is lost or out of memory; a
+// wrong kernel is not an error.
 Result<KernelReport> examine_kernels(const std::shared_ptr<vulkan::Device>& device, const DoctorOptions& options = {},
                                      const std::function<bool(uint32_t done, uint32_t total)>& go_on = {});
 

@@ -31,7 +31,7 @@ Result<const vulkan::DescriptorSet*> write_set(vulkan::DescriptorArena& arena, c
   return arena.write(bindings);
 }
 
-// Where dispatches run: what they were lowered for, on which memory, for how many rows.
+// Context of an execution: device, limits the dispatches were lowered for, memory and rows.
 struct Setting {
   const std::shared_ptr<vulkan::Device>& device;
   const Capabilities& caps;
@@ -56,7 +56,7 @@ graph::Cost cost_of(const Dispatch& d) {
   return cost;
 }
 
-// How many of them make a recording, one at least.
+// How many dispatches go into one recording, at least one.
 size_t count_together(std::span<const Dispatch> dispatches, const ExecuteOptions& options) {
   graph::Cost cost;
   for (size_t i = 0; i < dispatches.size(); ++i) {
@@ -131,7 +131,7 @@ constexpr uint32_t kGuardWord = 0x5ca1ab1e;
 struct Guarded {
   graph::TensorId id = 0;
   bool read = false, written = false;
-  std::vector<uint32_t> before, after;  // guards included
+  std::vector<uint32_t> before, after;  // including guards
   std::optional<vulkan::Buffer> buffer;
 };
 

@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr size_t kMostNetworks = 64;
-constexpr size_t kMostPipelines = 256;  // of one; a search with all that there is has some 60
+constexpr size_t kMostPipelines = 256;  // per network; a search with every option has some 60
 
 bool read_network(const std::string& text, uint64_t& network) {
   const char* const end = text.data() + text.size();

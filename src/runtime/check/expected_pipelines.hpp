@@ -1,5 +1,5 @@
-// What the first search of a network needs, kept between runs where the host lends threads: they make it in the next
-// run while the weights come.
+// The pipelines that a network's first search needs, kept between runs where the host lends threads: the next run makes
+// them while the weights load.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace lapilli {
 using PipelinesByNetwork = std::map<uint64_t, std::vector<PlannedPipeline>>;
 
 Blob blob_of(const PipelinesByNetwork& expected);
-// None if it is no such blob.
+// Empty if the blob is not of this kind.
 PipelinesByNetwork expected_pipelines_of(const Blob& blob);
 
 // Safe to use from several threads.
@@ -29,18 +29,18 @@ class ExpectedPipelines {
   // The device's own, made at the first call; lives as long as the device.
   static std::shared_ptr<ExpectedPipelines> of(vulkan::Device& device);
 
-  // The pipelines of a search of this network. The first of a run counts.
+  // Notes the pipelines of a search of this network. Only the first call per network in a run counts.
   void note(uint64_t network, std::span<const PlannedPipeline> pipelines);
-  // Of an earlier run or of this one; none if nothing is known.
+  // Pipelines noted in an earlier run or in this one; empty if unknown.
   [[nodiscard]] std::vector<PlannedPipeline> find(uint64_t network) const;
-  // For the next run, if there is anything new.
+  // Stores them for the next run, if there is anything new.
   void keep(vulkan::Kept& kept);
 
  private:
   mutable std::mutex mutex_;
   PipelinesByNetwork known_;
   std::set<uint64_t> noted_;  // in this run
-  bool of_use_ = false;       // there are threads to make them
+  bool of_use_ = false;       // threads are available to make them
   bool fresh_ = false;        // not kept yet
 };
 

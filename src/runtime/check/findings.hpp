@@ -1,4 +1,4 @@
-// What the self-test found on a device, and how it is kept between runs.
+// Results of the self-test on a device, and how they are kept between runs.
 #pragma once
 
 #include <optional>
@@ -12,9 +12,9 @@ namespace lapilli {
 
 struct Findings {
   std::vector<PlannedPipeline> tested;
-  std::vector<std::string> unproven;  // of these, in words: no case runs them
+  std::vector<std::string> unproven;  // tested kernels that no case runs, in words
   std::vector<Disagreement> disagreements;
-  // What is wrong with indirect dispatches of no groups, empty: nothing; none: it was not tried.
+  // Problem with indirect dispatches of no groups; empty: none; nullopt: not tried.
   std::optional<std::string> no_groups = std::nullopt;
   [[nodiscard]] size_t size() const {
     return tested.size() + unproven.size() + disagreements.size() + (no_groups ? 1 : 0);
@@ -22,7 +22,7 @@ struct Findings {
 };
 
 Blob blob_of(const Findings& findings);
-// None if it is no such blob. Numbers of shaders mean those of the version that wrote it.
+// Empty if the blob is not of this kind. Shader numbers are those of the version that wrote it.
 Findings findings_of(const Blob& blob);
 
 }  // namespace lapilli

@@ -14,14 +14,14 @@ namespace lapilli {
 
 namespace {
 
-// Rows of words in one buffer, each of a size at which every device lets a binding begin.
+// Rows of words in one buffer; the row size is a valid binding alignment on every device.
 enum Row : uint32_t { no_groups, some_groups, before, other, kept, after, done, kRows };
 constexpr uint64_t kWords = 64, kRowBytes = kWords * 4;
 constexpr uint64_t kBytes = kRows * kRowBytes;
 
-constexpr uint32_t kBefore = 0x600d0000, kOther = 0xbad00000;  // and the number of the word
+constexpr uint32_t kBefore = 0x600d0000, kOther = 0xbad00000;  // added to the number of the word
 
-// "copy" of a row, as the op lowers it.
+// "copy" of one row, as the op lowers it.
 Result<Dispatch> copy_of_a_row(const Capabilities& caps) {
   graph::Graph g;
   ops::copy(g, "indirect probe", g.activation("x", 1, kWords));
@@ -56,7 +56,7 @@ struct IndirectProbe::Impl {
 
   Status prepare();
   Status make_buffers();
-  // One copy of a row; by the arguments in a row, or as usual.
+  // Copies one row; indirectly with the arguments in a row, or directly.
   Status record_copy(vulkan::CommandRecording& recording, Row from, Row to, std::optional<Row> arguments = {});
   Status record_copies();
   Status record_transfer(const vulkan::Buffer& from, const vulkan::Buffer& to);
@@ -100,7 +100,7 @@ Status IndirectProbe::Impl::record_copy(vulkan::CommandRecording& recording, Row
   return {};
 }
 
-// What stays if nothing is done for no groups: `kept` and `after` are `before`, and `done` is `other`.
+// Expected result if dispatches of no groups do nothing: `kept` and `after` equal `before`, and `done` equals `other`.
 Status IndirectProbe::Impl::record_copies() {
   LAPILLI_TRY(sets, vulkan::DescriptorArena::create(device, 4));
   LAPILLI_TRY(auto recording, vulkan::CommandRecording::create(device));
@@ -141,7 +141,7 @@ Result<std::unique_ptr<IndirectProbe>> IndirectProbe::record(const std::shared_p
   LAPILLI_CHECK(probe->impl_->prepare());
   LAPILLI_CHECK(probe->impl_->make_buffers());
   LAPILLI_CHECK(probe->impl_->record());
-  // Its rows are read and written a few times.
+  // The rows are read and written a few times.
   for (const auto& r : probe->impl_->recordings) submitter.add(r, {0, 2.0 * kBytes, 1});
   return probe;
 }

@@ -1,6 +1,6 @@
-// Whether a device may be relied on to do nothing for an indirect dispatch of no groups: steps that are submitted
-// before it is known that their search has ended are made of such dispatches. Found out by one of them, from arguments
-// in a buffer, between two ordinary ones, and by one of some groups, which must do what it does otherwise.
+// Tests whether a device reliably does nothing for an indirect dispatch of no groups: steps submitted before the end of
+// their search is known consist of such dispatches. Runs one of them, with arguments in a buffer, between two direct
+// ones, and one with some groups, which must work as usual.
 #pragma once
 
 #include <memory>
@@ -11,14 +11,14 @@
 
 namespace lapilli {
 
-// May be destroyed while the device is at work.
+// May be destroyed while the device is working.
 class IndirectProbe {
  public:
-  // Makes the pipeline that it runs, if that is missing. What is to run is given to the submitter. Does not wait.
+  // Makes its pipeline if missing and gives the work to the submitter. Does not wait.
   static Result<std::unique_ptr<IndirectProbe>> record(const std::shared_ptr<vulkan::Device>& device,
                                                        PacedSubmitter& submitter);
   ~IndirectProbe();
-  // When all of it is done: what is wrong, in words; empty: nothing.
+  // Call when all of it is done; returns the problem in words, or empty if there is none.
   Result<std::string> compare();
 
  private:

@@ -3,7 +3,7 @@
 namespace lapilli {
 
 namespace {
-// Grows to what the graph's view of the tensor needs; a state may be larger than one graph's view of it.
+// Grows the value to the graph's view of the tensor; a state may be larger than one graph's view of it.
 void fit(HostTensor& value, const graph::Tensor& t) {
   const uint64_t n = t.elements();
   if (t.dtype == graph::DType::f32) {
@@ -21,7 +21,7 @@ void Interpreter::begin(const graph::Graph& graph) {
     const auto& t = graph.tensor(id);
     if (graph.root(id) != id) continue;
     HostTensor& value = tensors_.values[id];
-    // Moved, not copied: end() moves them back.
+    // Moved instead of copied: end() moves them back.
     if (t.space == graph::Space::weight) value = std::move(weights[t.id]);
     if (t.space == graph::Space::state) value = std::move(states[t.id]);
     fit(value, t);

@@ -1,5 +1,5 @@
-// The whole-model reference: runs graphs node by node through every op's double-precision reference, with weights and
-// session state kept by id between graphs as the device keeps them.
+// The whole-model reference: runs graphs node by node through every op's double-precision reference; weights and
+// session state are kept by id between graphs, as on the device.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ class Interpreter {
   // Values of weights and states by id; sized on first use if missing (zeros).
   std::map<uint32_t, HostTensor> weights, states;
 
-  // Runs node `id`; begin() first. After each node the tensors hold what the device's bytes would (in place included).
+  // Runs node `id`; begin() first. After each node the tensors match the device's bytes (in place included).
   void begin(const graph::Graph& graph);
   void run_node(graph::NodeId id);
   void end();  // writes states back

@@ -6,7 +6,7 @@ namespace lapilli {
 
 namespace {
 
-// All at once; where something is wrong, halves of them, down to the one that is.
+// Tests all kernels at once; on a failure, bisects down to the faulty one.
 class Proof {
  public:
   Proof(const std::shared_ptr<vulkan::Device>& device, std::span<const KernelInTest> kernels)
@@ -27,7 +27,7 @@ class Proof {
     return prove(middle, end);
   }
 
-  // The driver takes them. Errors that are not the kernels' stay errors.
+  // True if the driver accepts them. Errors that are not the kernels' fault stay errors.
   Result<bool> can_be_made(size_t begin, size_t end) {
     std::vector<PlannedPipeline> pipelines;
     for (size_t i = begin; i < end; ++i) pipelines.push_back(kernels_[i].pipeline);

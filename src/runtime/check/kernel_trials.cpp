@@ -9,7 +9,7 @@
 
 namespace lapilli {
 
-// A case to run, by one variant of its op. Not of the unnamed namespace, since KernelTrials::Impl holds some.
+// A case to run with one variant of its op. Outside the unnamed namespace, since KernelTrials::Impl holds some.
 struct KernelTrial {
   std::shared_ptr<OpCase> c;
   Variant variant;
@@ -23,7 +23,7 @@ namespace {
 using Trial = KernelTrial;
 
 constexpr size_t kCasesPerKernel = 2;
-constexpr uint64_t kCaseWords = 1 << 15;  // of all tensors of a case; larger ones are left to the op suite
+constexpr uint64_t kCaseWords = 1 << 15;  // over all tensors of a case; larger ones are left to the op suite
 
 uint64_t case_words(const OpCase& c) {
   uint64_t words = 0;
@@ -37,7 +37,7 @@ bool runs(const Trial& t, const PlannedPipeline& p) {
                      [&](const Dispatch& d) { return d.shader == p.shader && d.constants == p.constants; });
 }
 
-// With which numbers a case is lowered for these kernels: its own, and those with which a plan has the same variant.
+// The numbers to lower a case with for these kernels: its own, and those that plans use with the same variant.
 std::vector<Numbers> numbers_for(const OpDef& op, const Variant& own, std::span<const KernelInTest> kernels) {
   std::vector<Numbers> all;
   for (const KernelInTest& k : kernels) {
@@ -48,7 +48,7 @@ std::vector<Numbers> numbers_for(const OpDef& op, const Variant& own, std::span<
   return all;
 }
 
-// Every way in which small cases of the op run one of these kernels' variants; their inputs are not made yet.
+// All ways in which small cases of the op run one of these kernels' variants; their inputs are not made yet.
 std::vector<Trial> trials_of(const OpDef& op, std::span<const KernelInTest> kernels, const Capabilities& caps) {
   std::vector<Trial> trials;
   for (OpCase& made : op.cases()) {
@@ -61,7 +61,7 @@ std::vector<Trial> trials_of(const OpDef& op, std::span<const KernelInTest> kern
       for (const Numbers& numbers : numbers_for(op, v, kernels)) {
         Trial t{c, v, v.id == variants.back().id, {}, words};
         t.variant.numbers = numbers;
-        // What this device's limits do not allow is not a case for it.
+        // Cases beyond this device's limits are skipped.
         if (!op.infer(c->graph, node) || !lower_node({c->graph, caps}, node, t.variant, t.dispatches)) continue;
         const auto exact = [&](const KernelInTest& k) { return runs(t, k.pipeline); };
         if (numbers == v.numbers || std::any_of(kernels.begin(), kernels.end(), exact)) trials.push_back(std::move(t));
@@ -70,7 +70,7 @@ std::vector<Trial> trials_of(const OpDef& op, std::span<const KernelInTest> kern
   return trials;
 }
 
-// The largest cases that run the very kernel; if there are none (a head size that no case has), those of its variant.
+// The largest cases that run exactly this kernel; if there are none (a head size without a case), those of its variant.
 std::vector<size_t> choose_for(const KernelInTest& k, std::span<const Trial> trials) {
   std::vector<size_t> exact, others;
   for (size_t i = 0; i < trials.size(); ++i)
@@ -134,12 +134,12 @@ std::vector<KernelInTest> without_case(std::span<const KernelInTest> kernels, co
   return found;
 }
 
-// The tensors of all trials lie in one buffer, so that few recordings make the whole test; what the host writes and
-// reads of it is copied there and back, so that nobody waits on memory that is not mapped either.
+// The tensors of all trials lie in one buffer, so that the test takes few recordings; the host's reads and writes go
+// through copies, so that nothing waits on unmapped memory.
 struct KernelTrials::Impl {
   std::vector<Trial> trials;
   std::vector<HostTensors> got;   // by trial
-  std::vector<size_t> first;      // by trial: its first tensor's place in offsets
+  std::vector<size_t> first;      // by trial: index of its first tensor in offsets
   std::vector<uint64_t> offsets;  // bytes
   std::vector<uint32_t> words;
   vulkan::Buffer buffer, from_host, to_host;

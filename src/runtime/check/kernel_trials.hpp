@@ -1,5 +1,5 @@
-// Kernels on trial on a device: small cases of their ops that run these very kernels, compared with the ops' references
-// in double precision.
+// Trials of kernels on a device: small cases of their ops that run exactly these kernels, compared with the ops'
+// references in double precision.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace lapilli {
 
-// What a device computes wrongly. Of the floor nothing is left to fall back to: it is used, with a warning.
+// A wrong result of a device. The floor has no fallback: it is used, with a warning.
 struct Disagreement {
   std::string op, variant, problem;
   bool floor = false;
@@ -28,20 +28,20 @@ struct KernelInTest {
   bool floor = false;
   PlannedPipeline pipeline;
 };
-// Of the plans, each once.
+// The kernels of the plans, without duplicates.
 std::vector<KernelInTest> kernels_of(std::span<const std::shared_ptr<const Plan>> plans, const Capabilities& caps);
 
-// Those that no small case runs: that their variant is right is known of other numbers and constants alone.
+// Kernels that no small case runs: their variants were tested only with other numbers and constants.
 std::vector<KernelInTest> without_case(std::span<const KernelInTest> kernels, const Capabilities& caps);
 
-// May be destroyed while the device is at work.
+// May be destroyed while the device is working.
 class KernelTrials {
  public:
-  // The kernels' pipelines are there. What is to run is given to the submitter. Does not wait.
+  // Requires the kernels' pipelines. Gives the work to the submitter and does not wait.
   static Result<std::unique_ptr<KernelTrials>> record(const std::shared_ptr<vulkan::Device>& device,
                                                       std::span<const KernelInTest> kernels, PacedSubmitter& submitter);
   ~KernelTrials();
-  // When all of it is done.
+  // Call when all of it is done.
   Result<std::vector<Disagreement>> compare();
   [[nodiscard]] size_t cases() const;
   [[nodiscard]] bool ran(const PlannedPipeline& kernel) const;

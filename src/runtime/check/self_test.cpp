@@ -43,7 +43,7 @@ void warn_of_no_groups(const Capabilities& caps, const std::string& problem) {
           caps.device_name, caps.driver_info, problem));
 }
 
-// Some drivers refuse a pipeline: which one, if they were asked for all at once? Errors that are not the kernel's stay
+// Some drivers refuse a pipeline: finds which one, after a batch failed. Errors that are not the kernel's fault stay
 // errors.
 Result<std::vector<Disagreement>> refused_pipelines(vulkan::Device& device, std::span<const KernelInTest> kernels) {
   std::vector<Disagreement> refused;
@@ -57,13 +57,13 @@ Result<std::vector<Disagreement>> refused_pipelines(vulkan::Device& device, std:
   return refused;
 }
 
-constexpr auto kOtherThread = std::chrono::milliseconds(100);  // between two looks at what it does
+constexpr auto kOtherThread = std::chrono::milliseconds(100);  // polling interval while another thread tests
 
 }  // namespace
 
-// A test of some kernels, and perhaps of indirect dispatch: one thread makes their pipelines and submits their trials;
-// whoever sees that the device is done with them compares. Who needs the kernels holds it: when nobody does any more it
-// is gone, and they are untested.
+// A test of some kernels, and possibly of indirect dispatch: one thread makes their pipelines and submits their trials;
+// the first thread that sees the device done compares. Threads that need the kernels hold it: once none does, it is
+// gone, and the kernels are untested.
 class SelfTest::Examination {
  public:
   Examination(const std::shared_ptr<vulkan::Device>& device, std::vector<KernelInTest> kernels, bool probes)
@@ -72,7 +72,7 @@ class SelfTest::Examination {
   [[nodiscard]] bool holds(const PlannedPipeline& kernel) const {
     return std::any_of(kernels_.begin(), kernels_.end(), [&](const KernelInTest& k) { return k.pipeline == kernel; });
   }
-  // Of them that the driver refuses a verdict is known at once; then nothing is submitted.
+  // If the driver refuses some, their verdict is known at once, and nothing is submitted.
   Status begin(const std::shared_ptr<vulkan::Device>& device) {
     std::vector<PlannedPipeline> pipelines;
     for (const KernelInTest& k : kernels_) pipelines.push_back(k.pipeline);
@@ -86,17 +86,17 @@ class SelfTest::Examination {
     return {};
   }
   [[nodiscard]] bool probes() const { return probes_; }
-  // Goes on submitting. True: the device has done all of it.
+  // Continues submitting. True: the device has done all of it.
   Result<bool> done(vulkan::Device& device) {
     LAPILLI_TRY(const bool all, submitter_.submit());
     return all ? device.done(submitter_.last()) : Result<bool>(false);
   }
-  // What the device is still to do; none if it is not submitted yet.
+  // The device's outstanding work; none if it is not submitted yet.
   [[nodiscard]] std::optional<vulkan::Ticket> ticket() const {
     return submitter_.all_submitted() ? std::optional(submitter_.last()) : std::nullopt;
   }
   [[nodiscard]] size_t cases() const { return trials_ ? trials_->cases() : 0; }
-  // What was found, when that is done. If a pipeline was refused nothing is tested: the plans are compiled anew.
+  // The findings, once all is done. If a pipeline was refused, nothing is tested: the plans are compiled anew.
   Result<Findings> findings() {
     Findings found;
     found.disagreements = std::move(refused_);
@@ -115,12 +115,12 @@ class SelfTest::Examination {
     return found;
   }
 
-  // Under the lock of the SelfTest:
+  // Guarded by the lock of the SelfTest:
   bool held = true;   // by a thread that begins or compares
-  bool over = false;  // nothing more is to be had of it
+  bool over = false;  // nothing more will come of it
 
  private:
-  // A driver that refuses what the probe is made of has proven nothing.
+  // A driver that refuses the probe's pipeline or memory has proven nothing.
   Status begin_probe(const std::shared_ptr<vulkan::Device>& device) {
     auto probe = IndirectProbe::record(device, submitter_);
     if (probe) return probe_ = std::move(probe).value(), Status();
@@ -142,7 +142,7 @@ class SelfTest::Examination {
 
 namespace {
 
-// Lets go of what one thread held, also where an exception ends its work, and wakes those who wait for it.
+// Releases what one thread held, even when an exception ends its work, and wakes the waiting threads.
 class Hold {
  public:
   Hold(std::mutex& mutex, std::condition_variable& released, bool& held)
@@ -180,7 +180,7 @@ void SelfTest::recall(vulkan::Device& device, vulkan::Kept& kept) {
   kept_ = found_.size();
 }
 
-// A device that errs does so in every run, whoever found it.
+// A faulty device errs in every run, so recalled findings warn again.
 void SelfTest::warn_of_recalled(const Capabilities& caps) {
   std::vector<Disagreement> recalled;
   std::string no_groups;
@@ -212,7 +212,7 @@ void keep_between_runs(vulkan::Device& device) {
   device.keep_pipelines();
 }
 
-// What was found is known to all from now on; warns of what is new.
+// Publishes the findings to all users; warns of the new ones.
 Status SelfTest::publish(Examination& examination, vulkan::Device& device) {
   LAPILLI_TRY(auto found, examination.findings());
   std::vector<const Disagreement*> fresh;
@@ -232,7 +232,7 @@ Status SelfTest::publish(Examination& examination, vulkan::Device& device) {
   return {};
 }
 
-// Plans that dispatch indirectly are good no more, whoever compiled them.
+// Plans with indirect dispatch become invalid for all users.
 void SelfTest::publish_no_groups(const std::string& problem, vulkan::Device& device) {
   if (!problem.empty()) device.do_without_indirect_dispatch();
   {
@@ -253,7 +253,7 @@ bool SelfTest::good(const Capabilities& caps, std::span<const std::shared_ptr<co
     for (graph::NodeId id = 0; id < plan->graph.nodes().size(); ++id) {
       const graph::Node& node = plan->graph.node(id);
       const Variant& used = plan->variants[id];
-      // Of the floor with other numbers its own are left.
+      // The floor with tuned numbers can fall back to its own numbers.
       if (known.refused(node.op->name, used.name) &&
           (used.tuned || node.op->variants(caps, plan->graph, node).back().id != used.id))
         return false;
@@ -270,9 +270,10 @@ SelfTest::Run::Run(std::shared_ptr<vulkan::Device> device, std::vector<std::shar
 SelfTest::Run::~Run() = default;
 bool SelfTest::Run::good() const { return all_->good(device_->caps(), plans_); }
 
-// Looks at which kernels have no verdict. Those that nobody tests are this run's to test: it holds their examination.
+// Finds the kernels without a verdict. Those that no other run tests become this run's, which holds their examination.
 std::shared_ptr<SelfTest::Examination> SelfTest::Run::look() {
-  // Held until it is known which are still needed, and let go without the lock: the last one frees what they have.
+  // Held until it is known which are still needed, and released without the lock: the last reference frees their
+  // resources.
   const auto before = std::exchange(examinations_, {});
   const std::lock_guard lock(all_->mutex_);
   std::erase_if(kernels_, [&](const KernelInTest& k) {
@@ -328,7 +329,7 @@ Result<bool> SelfTest::Run::conclude(const std::shared_ptr<Examination>& examina
   return true;
 }
 
-// If it has brought no verdict, its kernels are untested again.
+// If it brought no verdict, its kernels are untested again.
 void SelfTest::forget(Examination& examination) {
   const std::lock_guard lock(mutex_);
   examination.over = true;
@@ -338,7 +339,7 @@ void SelfTest::forget(Examination& examination) {
 Result<bool> SelfTest::Run::poll() {
   all_->warn_of_recalled(device_->caps());
   for (;;) {
-    if (!good()) return true;  // they are compiled anew in any case
+    if (!good()) return true;  // the plans are compiled anew in any case
     if (const auto mine = look()) LAPILLI_CHECK(begin(mine));
     if (kernels_.empty() && !waits_for_probe_) return true;
     bool concluded = false;
@@ -433,7 +434,7 @@ Result<std::shared_ptr<const Plan>> TestedCompilation::poll() {
     LAPILLI_TRY(const bool done, run_->poll());
     if (!done) return std::shared_ptr<const Plan>();
     const bool good = run_->good();
-    run_.reset();  // what was refused is compiled anew
+    run_.reset();  // refused variants are compiled anew
     if (good) return plan_;
   }
 }

@@ -1,8 +1,8 @@
 // The self-test on a user's device: before a kernel is used there, cases of its op run on it and are compared with the
 // op's reference in double precision. A variant that disagrees, or whose pipeline the driver refuses, is not used on
 // that device: the op falls back to its next one, ending at the floor. Each kernel (shader and constants) is tested
-// once a device, and where verdicts are kept between runs (vulkan/kept.hpp) once a driver. With the first kernels it is
-// tried whether an indirect dispatch of no groups does nothing; where it does not, the device goes without them.
+// once per device, and once per driver where verdicts are kept between runs (vulkan/kept.hpp). Along with the first
+// kernels, it tests whether an indirect dispatch of no groups does nothing; if not, the device goes without them.
 #pragma once
 
 #include <atomic>
@@ -23,27 +23,27 @@
 
 namespace lapilli {
 
-// Verdicts about one device. Safe to use from several threads: of those that need a kernel one tests it, and whoever
-// looks first when the device is done says so to all; who needs none that is being tested waits for nobody. No lock is
-// held while the device works or the driver compiles.
+// Verdicts about one device. Safe to use from several threads: one of the threads that need a kernel tests it, and the
+// first to look when the device is done publishes the result; a thread that needs no kernel under test does not wait.
+// No lock is held while the device works or the driver compiles.
 class SelfTest {
  public:
   // The device's own, made at the first call; lives as long as the device.
   static std::shared_ptr<SelfTest> of(vulkan::Device& device);
 
   class Examination;
-  // The kernels of some plans on their way to verdicts. Of one thread; may be dropped at any time.
+  // The kernels of some plans on their way to verdicts. Used by one thread; may be dropped at any time.
   class Run {
    public:
     Run(std::shared_ptr<vulkan::Device> device, std::vector<std::shared_ptr<const Plan>> plans);
     ~Run();
-    // Makes the pipelines of kernels that were not tested yet, in one batch, submits their tests,
-    // and looks at what was submitted before. True: all have verdicts. False: the device, or another thread, is still
-    // at it; poll again. Does not wait. After an error the kernels are still untested, for whoever asks next.
+    // Makes the pipelines of untested kernels in one batch, submits their tests, and looks at earlier submissions.
+    // True: all have verdicts. False: the device, or another thread, is still at it; poll again. Does not wait. After
+    // an error the kernels are still untested, and the next run may test them.
     Result<bool> poll();
-    // Waits, bounded, for what poll() was waiting for.
+    // Waits, bounded, for what the last poll() was waiting for.
     Status wait();
-    // What the device is still to do for that; none if it is not submitted yet, or if another thread is at it.
+    // The device's outstanding work for that; none if it is not submitted yet, or if another thread handles it.
     [[nodiscard]] std::optional<vulkan::Ticket> ticket() const;
     // False: a variant that a plan uses is refused; compile it anew with the verdicts.
     [[nodiscard]] bool good() const;
@@ -55,28 +55,28 @@ class SelfTest {
     std::shared_ptr<vulkan::Device> device_;
     std::shared_ptr<SelfTest> all_;
     std::vector<std::shared_ptr<const Plan>> plans_;
-    std::vector<KernelInTest> kernels_;                       // without verdict
-    bool waits_for_probe_ = false;                            // nor has indirect dispatch one
-    std::vector<std::shared_ptr<Examination>> examinations_;  // of these
+    std::vector<KernelInTest> kernels_;                       // without a verdict
+    bool waits_for_probe_ = false;                            // indirect dispatch has no verdict yet
+    std::vector<std::shared_ptr<Examination>> examinations_;  // of these kernels
   };
 
-  // A run to its end, waiting. False as good().
+  // Runs to the end, waiting. False as in good().
   Result<bool> check(const std::shared_ptr<vulkan::Device>& device, std::vector<std::shared_ptr<const Plan>> plans);
 
-  // For the next run, if there is anything new.
+  // Stores findings for the next run, if there are new ones.
   void keep(vulkan::Kept& kept);
 
   // None of these waits for a test.
   [[nodiscard]] Verdicts verdicts() const;
-  // Of these, what was looked at.
+  // The subset of these kernels that was tested.
   [[nodiscard]] std::vector<PlannedPipeline> tested(std::span<const PlannedPipeline> kernels) const;
   [[nodiscard]] std::vector<Disagreement> disagreements() const;
-  // Kernels that were looked at, and those that no case of their op runs (shader and constants).
+  // Kernels that were tested, and those that no case of their op runs (shader and constants).
   [[nodiscard]] size_t kernels() const;
   [[nodiscard]] std::vector<std::string> unproven() const;
-  // What is wrong with indirect dispatches of no groups, empty: nothing; none: it was not tried.
+  // Problem with indirect dispatches of no groups; empty: none; nullopt: not tried.
   [[nodiscard]] std::optional<std::string> no_groups() const;
-  // Cases that were run on the device.
+  // Cases run on the device.
   [[nodiscard]] uint64_t cases() const { return cases_; }
 
  private:
@@ -89,27 +89,27 @@ class SelfTest {
   void forget(Examination& examination);
 
   mutable std::mutex mutex_;
-  std::condition_variable released_;                      // nobody holds an examination any more
-  std::vector<std::weak_ptr<Examination>> examinations_;  // that go on, as long as somebody needs them
-  Findings found_;                                        // all of them
+  std::condition_variable released_;                      // an examination is no longer held
+  std::vector<std::weak_ptr<Examination>> examinations_;  // in progress, as long as a run needs them
+  Findings found_;                                        // all findings
   Verdicts verdicts_;
-  std::vector<Disagreement> recalled_;  // of an earlier run, not said yet
+  std::vector<Disagreement> recalled_;  // from an earlier run, not reported yet
   bool recalled_no_groups_ = false;     // likewise
   size_t kept_ = 0;                     // findings that the next run will find
   std::atomic<uint64_t> cases_{0};
 };
 
-// Keeps what the device's next run can use: verdicts, what searches need, and pipelines. Writes, so not while a frame
-// waits.
+// Keeps what the device's next run can use: verdicts, expected pipelines, and compiled pipelines. Writes, so do not
+// call it while a frame waits.
 void keep_between_runs(vulkan::Device& device);
-// What compile_tested() does, without waiting.
+// compile_tested() without waiting.
 class TestedCompilation {
  public:
   // The graph must outlive it.
   TestedCompilation(std::shared_ptr<vulkan::Device> device, const graph::Graph& graph, bool deterministic = false);
-  // The plan; null: its kernels are still on trial. Does not wait for the device.
+  // The plan; null while its kernels are still on trial. Does not wait for the device.
   Result<std::shared_ptr<const Plan>> poll();
-  // Waits, bounded, for what poll() was waiting for.
+  // Waits, bounded, for what the last poll() was waiting for.
   Status wait() { return run_ ? run_->wait() : Status(); }
 
  private:
@@ -121,9 +121,9 @@ class TestedCompilation {
   std::optional<SelfTest::Run> run_;
 };
 
-// compile() for a device that is there, with the variants that its self-test left. The pipelines of kernels that were
-// tested in this run are there afterwards; of those that an earlier run proved they are made when a plan is bound.
-// deterministic: see CompileOptions.
+// compile() for an existing device, with the variants that its self-test left. Afterwards the pipelines of kernels
+// tested in this run exist; those that an earlier run proved are made when a plan is bound. deterministic: see
+// CompileOptions.
 Result<std::shared_ptr<const Plan>> compile_tested(const std::shared_ptr<vulkan::Device>& device,
                                                    const graph::Graph& graph, bool deterministic = false);
 

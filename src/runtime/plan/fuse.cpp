@@ -16,14 +16,14 @@ namespace {
 
 bool is(const graph::Node& node, const char* op) { return std::string_view(node.op->name) == op; }
 
-// A graph whose nodes are replaced.
+// Replaces nodes of a graph.
 class Fusing {
  public:
   Fusing(graph::Graph& graph, const Capabilities& caps, const CompileOptions& options)
       : graph_(graph), caps_(caps), options_(options) {}
 
  protected:
-  // None if it cannot be lowered.
+  // None if the node cannot be lowered.
   [[nodiscard]] std::optional<std::vector<Dispatch>> lowered(const graph::Node& node,
                                                              const CompileOptions& options) const {
     const LowerContext context{graph_, caps_, options_.work.value_or(WorkLimit::finest(caps_))};
@@ -35,7 +35,7 @@ class Fusing {
     const auto list = lowered(node, options_);
     return list ? list->size() : kNever;
   }
-  // The nodes stand at the place of the last of them, if there are fewer dispatches then.
+  // Replaces the nodes, at the place of the last of them, if that takes fewer dispatches.
   bool replace(std::initializer_list<graph::NodeId> nodes, const graph::Node& together) {
     size_t apart = 0;
     for (const graph::NodeId n : nodes) apart += dispatches(graph_.node(n));
@@ -58,14 +58,14 @@ class Fusing {
     return fused;
   }
 
-  static constexpr size_t kNever = size_t{1} << 30;  // dispatches of what cannot be lowered
+  static constexpr size_t kNever = size_t{1} << 30;  // dispatches of a node that cannot be lowered
   graph::Graph& graph_;
   const Capabilities& caps_;
   const CompileOptions& options_;
-  std::map<graph::NodeId, std::optional<graph::Node>> replaced_;  // by nothing: it is a part of another
+  std::map<graph::NodeId, std::optional<graph::Node>> replaced_;  // empty: the node became part of another
 };
 
-// Of rows that a node makes of x for products.
+// For nodes that derive rows from x for products.
 class FusingRows : public Fusing {
  public:
   using Fusing::Fusing;
@@ -80,7 +80,7 @@ class FusingRows : public Fusing {
   [[nodiscard]] bool multiplies(graph::NodeId n, graph::TensorId rows) const {
     return is(graph_.node(n), "matmul") && graph_.node(n).inputs[0] == rows;
   }
-  // The first node behind `from` that reads the rows; none if x is written before, or if there is none.
+  // The first node after `from` that reads the rows; none if x is overwritten first, or if no node does.
   [[nodiscard]] std::optional<graph::NodeId> first_reader(graph::NodeId from, graph::TensorId x,
                                                           graph::TensorId rows) const {
     for (graph::NodeId n = from + 1; n < graph_.nodes().size(); ++n) {
@@ -89,14 +89,14 @@ class FusingRows : public Fusing {
     }
     return std::nullopt;
   }
-  // The rows are read, or kept, beside by the product `except`.
+  // True if the rows are read, or kept, by anything besides the product `except`.
   [[nodiscard]] bool read_by_others(graph::TensorId rows, graph::NodeId except) const {
     if (graph_.tensor(rows).keep) return true;
     for (graph::NodeId n = except + 1; n < graph_.nodes().size(); ++n)
       if (names(graph_.node(n).inputs, rows)) return true;
     return false;
   }
-  // The product takes over the node `from`, whose rows are `rows`, if that is worth it.
+  // Merges the node `from`, whose rows are `rows`, into the product if that pays.
   void take_over(graph::NodeId from, graph::NodeId product, const graph::Node& together, graph::TensorId rows) {
     const bool was_scratch = graph_.tensor(rows).scratch;
     graph_.tensor(rows).scratch = !read_by_others(rows, product);
@@ -138,9 +138,8 @@ class FusingGates : FusingRows {
   }
 
  private:
-  // Each workgroup of the product gates its rows anew. With more rows that soon takes longer than a dispatch and its
-  // barrier do; so it does where there are more workgroups than run at once. Whatever was tuned: a graph is fused
-  // before.
+  // Each workgroup of the product gates its rows again. With more rows, or with more workgroups than run at once, this
+  // soon takes longer than a dispatch and its barrier. Tunings are ignored: a graph is fused before tuning.
   static constexpr uint64_t kMostRows = 4;
   [[nodiscard]] bool had_better_gate(const graph::Node& product) const {
     CompileOptions untuned = options_;

@@ -1,5 +1,5 @@
-// What a graph becomes for a device where fewer dispatches are worth more than what they save: nodes that are parts of
-// others. Builders, references and devices that have nothing of it keep each node by itself.
+// Merges nodes of a graph on devices where fewer dispatches are worth more than the repeated work. Builders, references
+// and devices that gain nothing keep each node separate.
 #pragma once
 
 #include "graph/graph.hpp"
@@ -7,16 +7,16 @@
 
 namespace lapilli {
 
-// Normalizations become parts of the products that read them, where that makes fewer dispatches of both: where the one
-// that reads it is the only product that does, and its first variant normalizes rows (ops/products/matmul.hpp). Tensors
-// keep their ids; what others read of the normalized rows the product writes. `graph` is valid, and stays so.
+// Merges normalizations into the products that read them where that saves dispatches: if a single product reads it and
+// its first variant normalizes rows (ops/products/matmul.hpp). Tensors keep their ids; the product writes normalized
+// rows that other nodes read. `graph` is valid, and stays so.
 graph::Graph fuse_norms(graph::Graph graph, const Capabilities& caps, const CompileOptions& options);
 
-// Gates become parts of the products that read their rows, where nobody else does, where that makes fewer dispatches of
-// both, and where few rows are gated anew by workgroups that all run at once.
+// Merges gates into the products that read their rows, if no other node does, if that saves dispatches, and if the
+// repeated gating covers few rows in workgroups that all run at once.
 graph::Graph fuse_gates(graph::Graph graph, const Capabilities& caps, const CompileOptions& options);
 
-// Log-softmax, processors and best K of a step of beams become one node (ops/search/choose.hpp) where GPUs do them
+// Merges log-softmax, processors and best K of a beam step into one node (ops/search/choose.hpp) where GPUs do them
 // together.
 graph::Graph fuse_tail(graph::Graph graph, const Capabilities& caps, const CompileOptions& options);
 

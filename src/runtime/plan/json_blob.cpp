@@ -12,7 +12,7 @@ namespace lapilli {
 
 using Json = nlohmann::json;
 
-// What drivers say may be anything.
+// Driver strings may contain arbitrary bytes.
 Blob json_blob(const Json& json) {
   const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
   const auto bytes = std::as_bytes(std::span(text));

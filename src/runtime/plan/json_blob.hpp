@@ -1,4 +1,4 @@
-// JSON in what is kept between runs.
+// JSON in blobs that are kept between runs.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -9,12 +9,12 @@
 namespace lapilli {
 
 Blob json_blob(const nlohmann::json& json);
-// Discarded (is_discarded()) if it is none.
+// Discarded (is_discarded()) if the blob is not JSON.
 nlohmann::json json_of(const Blob& blob);
 
-// [shader, constants...]; numbers of shaders mean those of the version that wrote them.
+// [shader, constants...]; shader numbers are those of the version that wrote them.
 nlohmann::json kernel_json(const PlannedPipeline& kernel);
-// False: it is none.
+// False if it is not a kernel.
 bool read_kernel(const nlohmann::json& entry, PlannedPipeline& kernel);
 
 }  // namespace lapilli

@@ -30,7 +30,7 @@ Variant untuned(const graph::Node& node, const Variants& variants, const Compile
   return variants.back();
 }
 
-// Of deterministic plans: what was found for such, or what sums in one order all the same.
+// For deterministic plans: a choice found for such plans, or one that keeps one summation order anyway.
 const TunedChoice* find_choice(const graph::Graph& graph, const graph::Node& node, const CompileOptions& options) {
   const TuningRule& rule = node.op->tuning;
   if (!options.tunings || options.tunings->empty() || options.floor_only || !rule.key) return nullptr;
@@ -41,7 +41,7 @@ const TunedChoice* find_choice(const graph::Graph& graph, const graph::Node& nod
   return options.tunings->find(key);
 }
 
-// What is stored may be of anybody: a name that is not known here, numbers that cannot be lowered.
+// Stored choices are untrusted: the name may be unknown here, or the numbers impossible to lower.
 std::optional<Variant> tuned(const LowerContext& context, const graph::Node& node, const Variants& variants,
                              const CompileOptions& options) {
   const TunedChoice* const choice = find_choice(context.graph, node, options);
@@ -157,9 +157,8 @@ class Compiler {
     return {};
   }
 
-  // The entry of the grids buffer that a dispatch follows. None for what does not fit the buffer: like everything on a
-  // device that cannot dispatch indirectly, it has its full grid, and the kernels keep from the state of rows that
-  // ended.
+  // The entry of the grids buffer that a dispatch follows. None if the buffer is full: as on devices without indirect
+  // dispatch, the dispatch then has its full grid, and the kernels skip rows that ended.
   int grid_of(const Dispatch& d) {
     if (d.groups_per_tile == 0 || !caps_.indirect_dispatch) return -1;
     const GridSpec spec{d.groups_per_tile, d.rows_per_tile, d.follows};

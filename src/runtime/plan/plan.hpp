@@ -19,7 +19,7 @@
 
 namespace lapilli {
 
-// What the self-test found on a device: variants that must not be used there. The floor of an op cannot be refused.
+// Variants that the self-test ruled out on a device. The floor of an op cannot be refused.
 class Verdicts {
  public:
   void refuse(std::string op, std::string variant) { refused_.emplace_back(std::move(op), std::move(variant)); }
@@ -35,22 +35,22 @@ class Tunings;  // runtime/plan/tunings.hpp
 
 struct CompileOptions {
   const Verdicts* verdicts = nullptr;
-  // What was found fastest, in place of what OpDef::variants begins with where it has something for a node. Null:
-  // nothing was.
+  // Fastest choices found, which replace the defaults of OpDef::variants for the nodes they cover. Null: none.
   const Tunings* tunings = nullptr;
-  bool floor_only = false;  // every op by its floor
-  // Only variants that sum in one order, so that a value does not depend on which of them a plan of another size has.
+  bool floor_only = false;  // every op uses its floor
+  // Only variants with a single summation order, so that a value does not depend on the variant that a plan of another
+  // size has.
   bool deterministic = false;
   bool reuse_memory = true;  // false: every value keeps its own bytes (node-by-node comparison)
   bool segment_per_level = false;
-  std::optional<WorkLimit> work;  // of a dispatch and a segment; none: the finest of the device
+  std::optional<WorkLimit> work;  // per dispatch and segment; none: the finest of the device
 };
 
 struct PlannedDispatch {
-  uint32_t pipeline = 0;  // into Plan::pipelines
+  uint32_t pipeline = 0;  // index into Plan::pipelines
   graph::NodeId node = graph::kNone;
   std::array<uint32_t, 3> groups{1, 1, 1};
-  int grid = -1;  // into Plan::grids: dispatched indirectly
+  int grid = -1;  // index into Plan::grids: dispatched indirectly
   // Bytes within the arena, the weight or the state.
   struct Binding {
     uint32_t binding = 0;
@@ -85,11 +85,11 @@ struct Plan {
   std::vector<graph::Command> commands;  // the same dispatches, as byte ranges
   graph::Schedule schedule;
   std::vector<GridSpec> grids;  // distinct grids that follow the live rows; at most kMaxGrids
-  // Which state holds their arguments: encode_grids or given_grids if the graph has it, else grids.
+  // The state that holds their arguments: encode_grids or given_grids if the graph has it, otherwise grids.
   uint32_t grids_state = 0;
   uint32_t max_group_x = 65535;
 
-  // Nodes whose variant, with its numbers, is by CompileOptions::tunings.
+  // Number of nodes whose variant and numbers come from CompileOptions::tunings.
   [[nodiscard]] size_t tuned() const;
   [[nodiscard]] uint64_t arena_bytes() const { return placement.arena_bytes; }
 };

@@ -11,12 +11,13 @@ namespace lapilli {
 namespace {
 
 constexpr uint32_t kLeastLocal = 4, kMostLocal = 256, kMostEach = 64;
-constexpr double kHopeless = 4;    // times what the cheapest is estimated at
-constexpr size_t kMostTried = 32;  // of a node
-// Times the share of an invocation by the variant's own numbers: drivers that count the turns of loops leave long ones.
+constexpr double kHopeless = 4;    // multiple of the cheapest estimate
+constexpr size_t kMostTried = 32;  // per node
+// Multiple of an invocation's share under the variant's own numbers: drivers that count loop iterations abandon long
+// loops.
 constexpr double kMostShare = 4;
 
-// Powers of two, and what there is.
+// The starting number, and powers of two within the limits.
 std::vector<uint32_t> tried(uint32_t from, uint32_t least, uint32_t most) {
   std::vector<uint32_t> all{from};
   for (uint32_t n = least; from != 0 && n <= most; n *= 2)
@@ -34,7 +35,7 @@ bool cheaper(const Entry& a, const Entry& b) {
   return a.cycles != b.cycles ? a.cycles < b.cycles : a.distance < b.distance;
 }
 
-// Numbers that come to the same dispatches are one way.
+// Numbers that lead to the same dispatches count as one way.
 using Signature = std::vector<uint32_t>;
 Signature signature_of(std::span<const Dispatch> dispatches) {
   Signature s;
@@ -52,7 +53,7 @@ Signature signature_of(std::span<const Dispatch> dispatches) {
 }
 
 double local_of(const Dispatch& d) { return d.constants.empty() ? 1 : std::max(1u, d.constants.front()); }
-// Operations that an invocation does.
+// Operations per invocation.
 double share_of(const Dispatch& d) { return d.cost / (static_cast<double>(d.groups) * local_of(d)); }
 double share_of(std::span<const Dispatch> dispatches) {
   double most = 0;
@@ -130,7 +131,7 @@ double bytes_of(const Dispatch& d) {
 
 }  // namespace
 
-// An invocation does its share by itself, so that a grid that does not fill the device takes as long as one of it.
+// An invocation does its share alone, so a grid that does not fill the device takes as long as one invocation's share.
 double estimated_cycles(const Capabilities& caps, std::span<const Dispatch> dispatches) {
   const CycleModel model = cycle_model(caps);
   double cycles = 0;

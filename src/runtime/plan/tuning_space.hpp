@@ -1,5 +1,5 @@
-// The ways to run a node that are worth a try on a device: the op's eligible variants with other numbers, as far as
-// they can be lowered. Pruned by a model of bytes, cycles and dispatches, which no device is needed for.
+// Ways to run a node that are worth trying on a device: the op's eligible variants with other numbers, as far as they
+// can be lowered. Pruned by a model of bytes, cycles and dispatches, without a device.
 #pragma once
 
 #include <span>
@@ -9,15 +9,15 @@
 
 namespace lapilli {
 
-// By cycle_model(): what reads and writes memory at the same time as it multiplies takes the longer of both.
+// Uses cycle_model(): memory traffic and arithmetic overlap, so the longer of both counts.
 double estimated_cycles(const Capabilities& caps, std::span<const Dispatch> dispatches);
 
 struct TuningSpace {
-  std::vector<Variant> candidates;  // the cheapest first; without `standing`
-  size_t pruned = 0;                // that could be lowered as well, but are hopeless or too many
+  std::vector<Variant> candidates;  // cheapest first; without `standing`
+  size_t pruned = 0;                // others that can be lowered, but are hopeless or too many
 };
-// `standing`: what compile() takes with these options, whose verdicts and order the candidates obey. None has more
-// dispatches: what was fused would come apart.
+// `standing`: the choice of compile() with these options, whose verdicts and order the candidates obey. No candidate
+// has more dispatches, since that would split fused nodes.
 TuningSpace tuning_space(const LowerContext& context, const graph::Node& node, const Variant& standing,
                          const CompileOptions& options);
 

@@ -13,7 +13,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr size_t kMostChoices = 1 << 14;
-constexpr size_t kMostBytes = 256;  // of a name
+constexpr size_t kMostBytes = 256;  // per name
 
 bool read_name(const Json& entry, std::string& name) {
   if (!entry.is_string()) return false;

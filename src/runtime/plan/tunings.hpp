@@ -1,5 +1,5 @@
-// What was found fastest on a device, by what makes nodes alike, and how it is kept between runs. Found by
-// runtime/tune/tuner.hpp; a model's plans are compiled with what was there when it was loaded.
+// Fastest choices found on a device, keyed by what makes nodes alike, and how they are kept between runs. Found by
+// runtime/tune/tuner.hpp; a model's plans are compiled with the choices that existed when it was loaded.
 #pragma once
 
 #include <compare>
@@ -18,8 +18,8 @@ class Device;
 }
 
 struct TuningKey {
-  std::string op, node;   // OpDef::name; what TuningRule::key says of the node
-  bool in_order = false;  // found among what sums in one order, for deterministic plans
+  std::string op, node;   // OpDef::name; the node's TuningRule::key
+  bool in_order = false;  // found among variants with one summation order, for deterministic plans
   friend auto operator<=>(const TuningKey&, const TuningKey&) = default;
 };
 struct TunedChoice {
@@ -42,10 +42,10 @@ class Tunings {
 };
 
 Blob blob_of(const Tunings& tunings);
-// None if it is no such blob. Whether a choice is one for a node, who compiles it sees.
+// Empty if the blob is not of this kind. Compiling checks whether a choice suits a node.
 Tunings tunings_of(const Blob& blob);
 
-// What is kept for the device; read when it is asked for first, and the same from then on. Never null.
+// The choices kept for the device; read on first use and fixed from then on. Never null.
 std::shared_ptr<const Tunings> tunings_on(vulkan::Device& device);
 
 }  // namespace lapilli

@@ -94,7 +94,7 @@ Status BoundPlan::record(const MemoryMap& memory) {
     if (options_.timestamps) LAPILLI_CHECK(recording.enable_timestamps(last - first + 1));
     LAPILLI_CHECK(recording.begin(options_.use));
     recording.timestamp(0);
-    bool new_grids = false;  // written since the last barrier that indirect reads waited for
+    bool new_grids = false;  // written since the last barrier for indirect reads
     for (uint32_t r = 0; r < options_.repeats; ++r) {
       for (uint32_t level = first; level < last; ++level) {
         const auto& out = options_.left_out_barriers;
@@ -140,7 +140,7 @@ Status BoundPlan::record_level(vulkan::CommandRecording& recording, const graph:
   return {};
 }
 
-// The arguments of its grid, which a plan has as the last range, are told with the dispatch: they lie at an entry that
+// A plan's last range is the arguments of its grid; it is reported with the dispatch, since it lies in an entry that
 // plans may share.
 void BoundPlan::tell_touches(vulkan::CommandRecording& recording, uint32_t command, const MemoryMap& memory) const {
   if (!vulkan::is_traced(recording)) return;

@@ -1,4 +1,4 @@
-// Plans meet memory: descriptor sets written once, command buffers recorded once, replayed as often as wanted.
+// Binds plans to memory: descriptor sets written once, command buffers recorded once, replayed as often as wanted.
 #pragma once
 
 #include <cstdint>
@@ -14,32 +14,32 @@
 
 namespace lapilli {
 
-// A range of a buffer that stands for the arena, one weight or one state.
+// A range of a buffer that backs the arena, one weight or one state.
 struct BufferRef {
   const vulkan::Buffer* buffer = nullptr;
   uint64_t offset = 0, size = 0;
 };
-// Where (space, id) lives; a null buffer means it is not there. Buffers must outlive the bound plan.
+// Maps (space, id) to memory; a null buffer means that it is missing. Buffers must outlive the bound plan.
 using MemoryMap = std::function<BufferRef(graph::Space space, uint32_t id)>;
 
 struct BindOptions {
-  // How often one recording runs the plan; more than once only if the plan is one segment (else submit recordings()
+  // Runs of the plan per recording; more than one only if the plan is one segment (otherwise submit recordings()
   // several times).
   uint32_t repeats = 1;
-  // Levels before which no barrier is recorded: for tests that show who notices.
+  // Levels that get no barrier before them: for tests that show what detects this.
   std::vector<uint32_t> left_out_barriers;
-  // Entries of the grids buffer that stand for the plan's grids, where several plans share the buffer (share_grids);
-  // empty: the same. What writes grids writes all of them, so hazards do not depend on it.
+  // Entries of the grids buffer for the plan's grids, if several plans share the buffer (share_grids); empty: the
+  // plan's own order. Writers of grids write all of them, so hazards do not depend on this.
   std::vector<uint32_t> grids;
-  // single: for plans that run once, or again only when they are done.
+  // single: for plans that run once, or again only after they are done.
   vulkan::RecordingUse use = vulkan::RecordingUse::replayed;
-  // Every recording writes a timestamp at its start and one behind each level (runtime/run/profile.hpp); runs once.
+  // Every recording writes a timestamp at its start and after each level (runtime/run/profile.hpp); runs once.
   bool timestamps = false;
-  const char* name = "plan";  // in a timeline
+  const char* name = "plan";  // shown in a timeline
 };
 
 // The descriptor sets and recordings of a plan for one session. Belongs to one thread at a time; recordings may be
-// pending several times unless BindOptions::use says otherwise. Destroyed while pending, it is freed afterwards.
+// pending several times unless BindOptions::use says otherwise. If destroyed while pending, it is freed afterwards.
 class BoundPlan {
  public:
   static Result<BoundPlan> bind(std::shared_ptr<vulkan::Device> device, std::shared_ptr<const Plan> plan,
@@ -47,11 +47,11 @@ class BoundPlan {
   [[nodiscard]] const Plan& plan() const { return *plan_; }
   [[nodiscard]] uint32_t repeats() const { return options_.repeats; }
   [[nodiscard]] const char* name() const { return options_.name; }
-  // What a recording costs and took, by segment, repeats included; what is learnt of it is kept here.
+  // Estimated cost and measured time of recordings, by segment, repeats included; what is learnt is kept here.
   [[nodiscard]] std::span<SegmentTime> segments() const { return *segments_; }
   // One per segment, in order.
   [[nodiscard]] std::vector<const vulkan::CommandRecording*> recordings() const;
-  // For work that runs once: what the submitter is given must outlive its submission.
+  // For work that runs once: objects given to the submitter must outlive its submission.
   void add_to(PacedSubmitter& submitter) const;
   // Runs once and waits, in submissions of bounded time: for setup and tests.
   Status run() const;
@@ -73,9 +73,9 @@ class BoundPlan {
   std::unique_ptr<std::vector<SegmentTime>> segments_;
 };
 
-// Makes those that are not there yet, in one batch; binding plans of them then makes none.
+// Makes missing pipelines in one batch; binding plans that use them then makes none.
 Status create_pipelines(vulkan::Device& device, std::span<const PlannedPipeline> pipelines);
-// As Device::make_pipelines_beside(), the long ones first.
+// Like Device::make_pipelines_beside(), the long ones first.
 void create_pipelines_beside(vulkan::Device& device, std::span<const PlannedPipeline> pipelines,
                              const std::function<void()>& work, const std::function<bool()>& wanted);
 
@@ -83,12 +83,12 @@ void create_pipelines_beside(vulkan::Device& device, std::span<const PlannedPipe
 // without arguments.
 std::vector<uint32_t> grid_words(std::span<const GridSpec> specs, uint32_t max_group_x);
 
-// Plans that share one grids buffer: the grids of all, each once, and for every plan which of them are its own.
+// The grids of plans that share one grids buffer, without duplicates, and for every plan the indices of its own.
 struct SharedGrids {
   std::vector<GridSpec> specs;
   std::vector<std::vector<uint32_t>> of_plan;
 };
-// Takes the plans in order as long as their grids fit the buffer; of_plan is as long as the plans that do.
+// Takes plans in order while their grids fit the buffer; of_plan has one entry per plan taken.
 SharedGrids share_grids(std::span<const std::shared_ptr<const Plan>> plans);
 
 }  // namespace lapilli

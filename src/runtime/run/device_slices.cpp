@@ -21,7 +21,7 @@ Timeline::Slice slice_of(const SegmentOfPlan& segment) {
   return {segment.plan->name(), 0, 0, {{"bytes", cost.bytes}, {"operations", cost.operations}}};
 }
 
-// Dispatches of a level run beside each other, and its time is that of each.
+// Dispatches of a level run in parallel, so each gets the time of the level.
 void add_levels(const SegmentOfPlan& segment, std::span<const double> ns, std::vector<Timeline::Slice>& slices) {
   const Plan& plan = segment.plan->plan();
   const uint32_t first = plan.schedule.segments[segment.index];
@@ -36,7 +36,7 @@ void add_levels(const SegmentOfPlan& segment, std::span<const double> ns, std::v
   }
 }
 
-// All that is known without timestamps.
+// The whole as one slice, which is all that is known without timestamps.
 void add_to_whole(const SegmentOfPlan& segment, Timeline::DeviceWork& work) {
   Timeline::Slice slice = slice_of(segment);
   if (work.slices.empty()) {

@@ -1,5 +1,5 @@
-// What a submission of bound plans did on the device, for a timeline: a slice for each segment, within it one for each
-// dispatch, with the bytes that its bindings cover and its operations as plans estimate them.
+// Device work of a submission of bound plans, for a timeline: a slice for each segment, and within it one for each
+// dispatch, with the bytes that its bindings cover and its operations as estimated by plans.
 #pragma once
 
 #include <span>
@@ -9,14 +9,14 @@
 
 namespace lapilli {
 
-// A recording of a submission; null: a copy, which is not told of.
+// A recording of a submission; null: a copy, which is not reported.
 struct SegmentOfPlan {
   const BoundPlan* plan = nullptr;
   size_t index = 0;
 };
 
-// Of a submission that is done, and whose recordings have not been submitted again. Where they have no timestamps
-// there is one slice, by what the host saw. A timestamp that cannot be read is an error of the device.
+// Reports a submission that is done and whose recordings have not been submitted again. Without timestamps there is one
+// slice, from the host's observations. A timestamp that cannot be read is an error of the device.
 Status tell_slices(Timeline& timeline, std::span<const SegmentOfPlan> segments, Clock::time_point submitted);
 
 }  // namespace lapilli

@@ -9,20 +9,20 @@ namespace lapilli {
 namespace {
 
 constexpr double kHourUs = 3.6e9;
-// Kernels differ: what was never measured may be slower than what was by so much. The kernels of the lab's devices
-// differ by ten; with 4 and with 6, submissions there took 22 and 21.5 ms where they may take 16.
+// Kernels differ: an unmeasured one may be this much slower than measured ones. Those of the lab's devices differ by
+// ten; with 4 and with 6, submissions there took 22 and 21.5 ms where the limit was 16.
 constexpr double kUnseen = 10;
-// So much of the way from what was expected to what is faster, at a time. Little for a segment, for steps that hardly
-// any row runs in (others have ended) say nothing of the next full one.
+// Fraction by which an expectation moves towards a faster measurement. Small for a segment, since steps with few rows
+// left (others have ended) say nothing about the next full one.
 constexpr double kFasterSegment = 0.01, kFasterRates = 0.05;
-// To begin with: a slow phone. Only the proportions outlast the first measurement.
+// Initial rates: a slow phone. Only the proportions outlast the first measurement.
 constexpr Pace::Rates kSlow{5e3, 5e4, 20};
-// Limits below these cut nothing any more.
+// Lower limits would cut nothing further.
 constexpr double kLeastOperations = 1e6, kLeastBytes = 262144;
-// Of what a submission may take, for a segment that must be cut.
+// Target time for a segment that must be cut, relative to a submission's limit.
 constexpr double kCutTo = 0.5;
 
-// Towards what is known: at once if it is longer, by a part of the way if it is shorter.
+// Moves an expectation towards a measurement: at once if that is longer, by a fraction if it is shorter.
 double corrected(double expected_us, const TimeBounds& took, double faster) {
   if (took.least_us > expected_us) return took.least_us;
   if (took.most_us < expected_us) return expected_us + faster * (took.most_us - expected_us);
@@ -31,9 +31,9 @@ double corrected(double expected_us, const TimeBounds& took, double faster) {
 
 double power_of_two_below(double x) { return std::exp2(std::floor(std::log2(x))); }
 
-// A boundary between two segments takes some 15 us on a desktop GPU, with a step's kernels to be fetched anew
-// (measured, docs/performance.md). Where a submission may take long, as it may by default, there are fewer: at 50 GB/s
-// one takes a fifth of the time. Who wants short ones, to draw frames beside them, has the finest.
+// A boundary between two segments takes some 15 us on a desktop GPU, since a step's kernels are fetched again
+// (measured, docs/performance.md). Where submissions may be long, as by default, there are fewer boundaries: at 50 GB/s
+// one takes a fifth of the time. Callers that want short submissions, to draw frames in between, get the finest limit.
 WorkLimit first_limit(const Capabilities& caps, double max_submit_us) {
   constexpr double kFinestUs = 6250, kMostTimes = 8;
   const WorkLimit finest = WorkLimit::finest(caps);
@@ -104,7 +104,7 @@ void Pace::learn(SegmentTime& segment, double expected_us, const TimeBounds& too
                              took.least_us * 1e-3, max_submit_us_ * 1e-3));
 }
 
-// With what the driver compiled it was faster than is guessed: without, it is so all the more.
+// Even with the driver's compilation it was faster than guessed, so it is faster still without.
 void Pace::learn_no_slower(const graph::Cost& cost, const TimeBounds& took) {
   const std::lock_guard lock(mutex_);
   if (took.most_us >= guess_us(cost)) return;
@@ -137,8 +137,8 @@ TimeBounds SeenTimes::done(Clock::time_point submitted) {
   return took;
 }
 
-// The first measurement sets all rates, keeping their proportions; the next ones the rate that weighs most in what was
-// measured.
+// The first measurement scales all rates, keeping their proportions; later ones change the rate that dominates the
+// measured work.
 void Pace::learn_rates(const graph::Cost& cost, const TimeBounds& took) {
   const double guess = guess_us(cost);
   if (!(guess > 0)) return;
@@ -158,7 +158,7 @@ void Pace::learn_rates(const graph::Cost& cost, const TimeBounds& took) {
     rates_.command_us = std::max(commands + change, commands / 2) / cost.commands;
 }
 
-// The same cost gives the same limit, however often it is found too long. Copies are in no plan, and what is smaller
+// The same cost gives the same limit, however often it is found too long. Copies belong to no plan, and work smaller
 // than any limit was slow for another reason.
 bool Pace::cut_limit(const graph::Cost& cost, double took_us) {
   if (cost.operations <= 0 || (cost.operations < kLeastOperations && cost.bytes < kLeastBytes)) return false;

@@ -1,7 +1,6 @@
-// How fast a device is, learnt from what it has done: how much goes into a submission that must not take long. The
-// first one is the finest segment alone. What took longer than was guessed makes the guesses longer at once, what was
-// faster makes them shorter little by little, so that a pause of the device is forgotten and its best moment not relied
-// on.
+// Learns how fast a device is from its work, to decide how much goes into a submission that must stay short. The first
+// submission is a single finest segment. Slower work than guessed raises the guesses at once, faster work lowers them
+// gradually, so that a pause of the device is forgotten and its best moment is not relied on.
 #pragma once
 
 #include <cstdint>
@@ -17,44 +16,46 @@
 
 namespace lapilli {
 
-// What is known of how long something took: between these. The same where the device's timestamps say it; the host sees
-// an end late, by its polls.
+// Bounds of how long something took. Equal if the device's timestamps give it; the host sees an end late, at its next
+// poll.
 struct TimeBounds {
   double least_us = 0, most_us = 0;
   [[nodiscard]] bool exact() const { return least_us == most_us; }
-  // Clocks lie: nothing takes no time, or an hour.
+  // Clocks are unreliable: nothing takes zero time, or an hour.
   [[nodiscard]] bool plausible() const;
 };
 
-// A segment of a bound plan: what it is estimated to cost, and what it took once it was measured.
+// A segment of a bound plan: its estimated cost, and the time it took once measured.
 struct SegmentTime {
   graph::Cost cost;
   double us = 0;  // 0: never measured
   bool ran = false;
-  // Of the time that it took, of what was expected of it.
+  // Learns from a run, given its expected time.
   void learn(double expected_us, const TimeBounds& took);
 };
 
-// A recording of a submission. Null: a copy, which costs next to nothing.
+// A recording of a submission. Null: a copy, which costs almost nothing.
 struct TimedSegment {
   SegmentTime* segment = nullptr;
   double expected_us = 0;
 };
 
-// What the host sees of submissions that end in order, by its polls.
+// The host's observations, by polling, of submissions that end in order.
 class SeenTimes {
  public:
-  // The one in front is not done.
+  // The front submission is not done.
   void pending() { seen_pending_ = Clock::now(); }
-  // It is: it began after it was submitted and the one before it was done, and ended between two looks.
+  // The front submission is done: it began after it was submitted and its predecessor was done, and ended between two
+  // looks.
   [[nodiscard]] TimeBounds done(Clock::time_point submitted);
 
  private:
-  // When the one in front was last seen not to be done, and the one before it first seen to be.
+  // When the front submission was last seen pending, the same for its predecessor, and when the predecessor was first
+  // seen done.
   Clock::time_point seen_pending_, seen_pending_before_, seen_done_before_;
 };
 
-// Of one device and all who use it. Thread-safe; nothing waits.
+// For one device and all its users. Thread-safe; nothing waits.
 class Pace {
  public:
   // The device's own; lives as long as it does.
@@ -62,25 +63,25 @@ class Pace {
   Pace(const Capabilities& caps, double max_submit_us);
 
   [[nodiscard]] double max_submit_us() const { return max_submit_us_; }
-  // Whether anything was measured. Never with the mask small-work, whose submissions stay as small as they begin.
+  // True if anything was measured. Never with the mask small-work, whose submissions keep their initial size.
   [[nodiscard]] bool knows() const;
-  // What a segment is expected to take: as measured, or a guess that is rather too long.
+  // Expected time of a segment: as measured, or a guess on the long side.
   [[nodiscard]] double expect_us(const SegmentTime& segment) const;
-  // A segment that was expected to take `expected_us`. A CPU driver compiles a kernel when it first runs, and that
-  // takes hundreds of times as long as what follows: there the first run of a segment teaches no more than that the
-  // device is faster than was guessed.
+  // A segment that was expected to take `expected_us`. A CPU driver compiles a kernel on its first run, which takes
+  // hundreds of times as long as later runs: there the first run of a segment can only show that the device is faster
+  // than guessed.
   void learn(SegmentTime& segment, double expected_us, const TimeBounds& took);
-  // A submission that took so long as a whole. `device_us`: each recording by the device's clock, empty where it has
-  // none; then the whole is shared out by what was expected.
+  // A whole submission. `device_us`: each recording by the device's clock, empty without one; then the whole time is
+  // divided in proportion to the expectations.
   void learn(std::span<const TimedSegment> recordings, std::span<const double> device_us, const TimeBounds& whole);
 
-  // Of the dispatches and segments of plans that are made from now on: the finest of the device, or less where a
-  // segment alone took too long.
+  // Limit for dispatches and segments of plans made from now on: the finest of the device, or less after a single
+  // segment took too long.
   [[nodiscard]] WorkLimit limit() const;
   struct Counts {
     uint64_t measured = 0;    // segments
-    uint64_t too_long = 0;    // of these, that took longer alone than a submission may
-    uint64_t limit_cuts = 0;  // how often the limit of later plans became lower
+    uint64_t too_long = 0;    // of these, segments that alone exceeded a submission's limit
+    uint64_t limit_cuts = 0;  // how often the limit of later plans was lowered
   };
   [[nodiscard]] Counts counts() const;
   struct Rates {
@@ -95,8 +96,8 @@ class Pace {
   bool cut_limit(const graph::Cost& cost, double took_us);
 
   const double max_submit_us_;
-  const LogLevel cut_is_told_;  // nothing kills what is at work on a CPU, and other programs may have kept it waiting
-  const bool compiles_late_;    // when a kernel first runs
+  const LogLevel cut_is_told_;  // nothing kills work on a CPU, and other programs may have delayed it
+  const bool compiles_late_;    // the driver compiles a kernel on its first run
   const bool fixed_;            // by a mask
   mutable std::mutex mutex_;
   Rates rates_;

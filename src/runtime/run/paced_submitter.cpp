@@ -29,7 +29,7 @@ Status PacedSubmitter::submit_all() {
   }
 }
 
-// The first ones of what was added.
+// Submits the first of the added parts.
 Status PacedSubmitter::submit_some() {
   const size_t most = pace_->knows() ? vulkan::kMostTimedRecordings : 1;
   Flight flight;

@@ -1,6 +1,6 @@
-// Work that is done once, handed to the device in order and by its pace: as many recordings in a submission as may be
-// expected to take no longer than one may, and what they took is learnt. For loading, the self-test and setup; what is
-// replayed goes by StepRunner.
+// Hands one-time work to the device in order and at its pace: a submission takes as many recordings as are expected to
+// stay within its time limit, and their times are learnt. For loading, the self-test and setup; replayed work goes
+// through StepRunner.
 #pragma once
 
 #include <deque>
@@ -11,19 +11,20 @@
 
 namespace lapilli {
 
-// Of one thread at a time.
+// Used by one thread at a time.
 class PacedSubmitter {
  public:
   explicit PacedSubmitter(std::shared_ptr<vulkan::Device> device);
-  // To be submitted behind what was added before. The recording must live until it is.
+  // Queues a recording after earlier ones. It must live until it is submitted.
   void add(const vulkan::CommandRecording& recording, const graph::Cost& cost);
-  // Submits what was added, in as many submissions as it takes; until the pace is known each is one recording. True:
-  // all of it. False: a gap is to be left first (Device::may_submit). Learns from what is done. Does not wait.
+  // Submits the queued recordings in as many submissions as needed; until the pace is known, each has one recording.
+  // True: all are submitted. False: a gap must be left first (Device::may_submit). Learns from completed work. Does not
+  // wait.
   Result<bool> submit();
-  // The same, waiting for gaps.
+  // Likewise, but waits for gaps.
   Status submit_all();
   [[nodiscard]] bool all_submitted() const { return parts_.empty(); }
-  // Of the last submission; 0: there was none.
+  // Ticket of the last submission; 0: none.
   [[nodiscard]] vulkan::Ticket last() const { return last_; }
 
  private:

@@ -8,7 +8,7 @@ namespace lapilli {
 
 namespace {
 
-// The same order with one dispatch a level, and the same cuts; or, for the host's clock, a recording for each dispatch.
+// The same order with one dispatch per level, and the same cuts; or, for the host's clock, one recording per dispatch.
 graph::Schedule one_by_one(const Plan& plan, TimedBy by) {
   const graph::Schedule& from = plan.schedule;
   graph::Schedule to;
@@ -25,7 +25,7 @@ graph::Schedule one_by_one(const Plan& plan, TimedBy by) {
   return to;
 }
 
-// Microseconds between the timestamps of one run, or by the host's clock. Less than a tick is told as one.
+// Microseconds between the timestamps of one run, or by the host's clock. Less than a tick is reported as one tick.
 Result<std::vector<double>> run_timed(vulkan::Device& device, const vulkan::CommandRecording& recording) {
   const vulkan::CommandRecording* list[] = {&recording};
   const auto start = Clock::now();
@@ -40,7 +40,7 @@ Result<std::vector<double>> run_timed(vulkan::Device& device, const vulkan::Comm
   return us;
 }
 
-// All recordings, in order, as one run: a step moves on the state that the next one reads.
+// Runs all recordings, in order, as one run: a step advances the state that the next one reads.
 Result<std::vector<double>> run_once(vulkan::Device& device,
                                      std::span<const vulkan::CommandRecording* const> recordings) {
   std::vector<double> us;
@@ -53,9 +53,9 @@ Result<std::vector<double>> run_once(vulkan::Device& device,
 
 using Run = std::function<Result<std::vector<double>>()>;
 
-// One run to warm up, and what counts of the others.
+// One warm-up run, then the median or best of the others.
 Result<std::vector<double>> run_all(const Run& run_once, const ProfileOptions& options) {
-  std::vector<std::vector<double>> times;  // by interval, of all runs
+  std::vector<std::vector<double>> times;  // by interval, over all runs
   for (uint32_t run = 0; run <= options.runs; ++run) {
     LAPILLI_TRY(const auto us, run_once());
     times.resize(us.size());

@@ -1,5 +1,5 @@
-// How long each dispatch of a plan takes when it has the device for itself: the plan is run with a barrier and a
-// timestamp between any two dispatches.
+// Times each dispatch of a plan when it has the device to itself: the plan runs with a barrier and a timestamp between
+// any two dispatches.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@
 
 namespace lapilli {
 
-// By the device's timestamps; where it has none, by the host's clock around submission and wait.
+// The device's timestamps, or without them the host's clock around submission and wait.
 enum class TimedBy : uint8_t { device, host };
 
-double median(std::vector<double> values);  // of at least one; of two in the middle the larger
+double median(std::vector<double> values);  // of at least one value; the larger of two middle values
 
-// A plan bound so that each dispatch is timed by itself.
+// A plan bound so that each dispatch is timed separately.
 class DispatchTimer {
  public:
   static Result<DispatchTimer> make(const std::shared_ptr<vulkan::Device>& device, const Plan& plan,
                                     const MemoryMap& memory);
   [[nodiscard]] TimedBy by() const { return by_; }
-  // Runs it once: microseconds by its dispatches. Nothing of it may be in flight.
+  // Runs the plan once; microseconds per dispatch. Nothing of it may be in flight.
   Result<std::vector<double>> run();
 
  private:
@@ -38,15 +38,15 @@ struct PlanTimes {
   std::vector<double> us;  // by the plan's dispatches
 };
 struct ProfileOptions {
-  uint32_t runs = 5;  // of the whole plan, after one to warm up
-  // Which of the runs counts: the one in the middle, or, for what a device does at most, the fastest.
+  uint32_t runs = 5;  // of the whole plan, after a warm-up run
+  // The run that counts: the median, or, for a device's limits, the fastest.
   enum class Take : uint8_t { median, best } take = Take::median;
 };
-// Runs the plan `runs` + 1 times, as often as the state that it works on must allow. Nothing of it may be in flight.
+// Runs the plan `runs` + 1 times, which the state that it works on must allow. Nothing of it may be in flight.
 Result<PlanTimes> profile(const std::shared_ptr<vulkan::Device>& device, const Plan& plan, const MemoryMap& memory,
                           const ProfileOptions& options = {});
 
-// Microseconds between the timestamps of a recording; one figure, the host's, if it has none.
+// Microseconds between the timestamps of a recording, or a single value by the host's clock if it has none.
 Result<std::vector<double>> time_recording(vulkan::Device& device, const vulkan::CommandRecording& recording,
                                            const ProfileOptions& options = {});
 

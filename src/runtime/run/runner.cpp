@@ -11,7 +11,7 @@ StepRunner::StepRunner(const Session& session, const RunnerOptions& options)
   if (const BufferRef log = session.state(StateKind::log); log.buffer) vulkan::tell_step(*log.buffer, tick_);
 }
 
-// Steps begin a submission of their own: what came before them is told as complete without them.
+// Steps begin their own submission: work before them is reported as complete without them.
 void StepRunner::append(Part part) {
   part.begins = part.begins || (!parts_.empty() && parts_.back().of_step && !part.of_step);
   parts_.push_back(std::move(part));
@@ -37,7 +37,7 @@ void StepRunner::append_steps(const BoundPlan& step) {
   parts_[first].begins = true;
 }
 
-// So many as one submission holds, or one, however many submissions it takes.
+// As many as one submission holds, or one, however many submissions it takes.
 uint32_t StepRunner::steps_at_once(const BoundPlan& step) const {
   const uint32_t most = std::max(1u, options_.steps_per_submit / step.repeats());
   graph::Cost cost;
@@ -77,7 +77,7 @@ Status StepRunner::poll() {
   return {};
 }
 
-// Before anything is known of the device a submission is one segment.
+// Until the pace is known, a submission is one segment.
 bool StepRunner::fits(const Flight& flight, const Part& part, double expected_us, double room_us) const {
   const double operations = part.segment ? part.segment->cost.operations : 0;
   const bool bounded = options_.pace && options_.pace->knows();
@@ -88,7 +88,7 @@ bool StepRunner::fits(const Flight& flight, const Part& part, double expected_us
   return flight.expected_us + expected_us <= most && flight.recordings.size() < vulkan::kMostTimedRecordings;
 }
 
-// What goes into the next submission; nothing if there is no room for it.
+// The parts of the next submission; empty if there is no room for it.
 StepRunner::Flight StepRunner::next_flight(double room_us) const {
   Flight flight;
   for (const Part& part : parts_) {
@@ -108,8 +108,8 @@ StepRunner::Flight StepRunner::next_flight(double room_us) const {
   return flight;
 }
 
-// What was never measured, what comes near to what a submission may take, and now and then the rest. Of that the host
-// sees at what time it ends, and if that is late the next ones are timed again.
+// Times unmeasured segments, submissions close to the time limit, and occasionally others. For untimed ones the host
+// sees when they end; after a late one the next are timed again.
 bool StepRunner::is_timed(const Flight& flight) const {
   constexpr uint64_t kSeldom = 16;
   constexpr double kNear = 1.0 / 8;
@@ -139,7 +139,7 @@ Status StepRunner::submit(double budget_us) {
 }
 
 void StepRunner::learn(const Flight& flight) {
-  constexpr double kLate = 1.0 / 4;  // with another one in front of it, which the host sees end at the same time
+  constexpr double kLate = 1.0 / 4;  // with another submission before it, which the host sees end at the same time
   const TimeBounds whole = seen_.done(flight.submitted);
   was_late_ = options_.pace && whole.most_us > kLate * options_.pace->max_submit_us();
   if (options_.pace) options_.pace->learn(flight.timed, session_.device()->times_us(flight.ticket), whole);
@@ -163,7 +163,7 @@ Status StepRunner::harvest(const Flight& flight) {
   return {};
 }
 
-// The row is written again only by a step that has not been submitted yet.
+// Only steps that have not been submitted yet write this row again.
 Status StepRunner::harvest_step() {
   const BufferRef log = session_.state(StateKind::log);
   if (!log.buffer || !log.buffer->mapped()) return fail(ErrorCode::internal, "the log is not mapped");

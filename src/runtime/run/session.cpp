@@ -38,7 +38,7 @@ const char* state_name(StateKind kind) {
 vulkan::MemoryUse use_of(StateKind kind) {
   switch (kind) {
     case StateKind::log: return vulkan::MemoryUse::readback;    // read while steps are in flight
-    case StateKind::globals: return vulkan::MemoryUse::shared;  // the only one that is written in place
+    case StateKind::globals: return vulkan::MemoryUse::shared;  // the only state written in place
     default: return vulkan::MemoryUse::device;
   }
 }
@@ -67,7 +67,7 @@ void Session::require_arena(uint64_t bytes, ArenaOf arena) {
   wanted = std::max({wanted, bytes, uint64_t{256}});
 }
 
-// What is new comes first, so that `from` keeps everything if there is no memory for it.
+// Allocates new buffers first, so that `from` keeps everything if memory runs out.
 Status Session::allocate(Session* from) {
   std::vector<std::pair<vulkan::Buffer*, vulkan::Buffer*>> taken;
   const auto make = [&](vulkan::Buffer& buffer, uint64_t bytes, vulkan::MemoryUse use, const char* label,

@@ -13,23 +13,23 @@
 
 namespace lapilli {
 
-// Which plans share memory for their activations. What is run ahead for new sentences shares none with the steps, so
-// that a second queue could run it beside them.
+// Plans with the same value share memory for their activations. Admission work for new sentences shares none with the
+// steps, so that a second queue could run it in parallel.
 enum class ArenaOf : uint8_t { admission, steps };
 
-// Buffers by state id, and the arenas of its plans (those that share one run one after the other on the queue).
+// Buffers by state id, and the arenas of its plans (plans that share one run sequentially on the queue).
 class Session {
  public:
-  // `with` goes when the memory of the session's buffers is free again, which may be later than the session.
+  // `with` is released when the memory of the session's buffers is free again, which may be later than the session.
   static Result<std::unique_ptr<Session>> create(std::shared_ptr<vulkan::Device> device,
                                                  std::shared_ptr<void> with = nullptr);
 
-  // What plans need of each state: the largest of all calls counts. Before allocate().
+  // Sizes that plans need for each state: the maximum over all calls counts. Call before allocate().
   void require(const Plan& plan, ArenaOf arena = ArenaOf::steps);
   void require_state(uint32_t id, uint64_t bytes);
   void require_arena(uint64_t bytes, ArenaOf arena = ArenaOf::steps);
-  // Makes the buffers. Once; afterwards plans that need more are refused when they are bound. Buffers of `from` that
-  // have the wanted size already are taken from it with what they hold; nothing of it may be bound any more.
+  // Makes the buffers. Call once; afterwards plans that need more are refused when they are bound. Buffers of `from`
+  // that already have the right size are taken over with their contents; nothing of it may be bound any more.
   Status allocate(Session* from = nullptr);
 
   [[nodiscard]] MemoryMap memory(MemoryMap weights, ArenaOf arena = ArenaOf::steps) const;
@@ -38,7 +38,7 @@ class Session {
   [[nodiscard]] uint64_t bytes() const { return bytes_; }
   [[nodiscard]] const std::shared_ptr<vulkan::Device>& device() const { return device_; }
 
-  // Host writes, for setup and tests; directly where memory is mapped. Nothing of the session may be in flight.
+  // Host writes, for setup and tests; direct where memory is mapped. Nothing of the session may be in flight.
   Status write(StateKind kind, std::span<const uint32_t> words, uint64_t first_word = 0) const;
   // Blocking read after a job, under the same condition.
   Status read(const BufferRef& ref, uint64_t offset, std::span<std::byte> bytes) const;

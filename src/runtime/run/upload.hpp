@@ -1,5 +1,5 @@
-// How the host's words reach a session while the device works: areas of host memory that recordings copy into states,
-// so that nobody waits, on memory that is mapped or not.
+// Sends the host's words to a session while the device works: recordings copy areas of host memory into states, so that
+// nothing waits, whether memory is mapped or not.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@
 
 namespace lapilli {
 
-// One area: a copy of some states, each as a whole. Written by the host while no submission of copy() is in flight.
+// One area: a copy of some states, each as a whole. The host writes it while no submission of copy() is in flight.
 class UploadArea {
  public:
-  // The session, which is allocated, must outlive the area.
+  // The session must be allocated and outlive the area.
   static Result<std::unique_ptr<UploadArea>> create(const Session& session, std::span<const StateKind> kinds);
-  // The state's words in the area; empty if it is none of its kinds.
+  // The state's words in the area; empty if the area does not contain it.
   [[nodiscard]] std::span<uint32_t> words(StateKind kind);
-  // After writing, before copy() is submitted.
+  // Call after writing, before copy() is submitted.
   Status flush() const;
   [[nodiscard]] const vulkan::CommandRecording& copy() const { return *copy_; }
 
@@ -28,7 +28,7 @@ class UploadArea {
  private:
   UploadArea() = default;
   vulkan::Buffer buffer_;
-  std::map<StateKind, std::pair<uint64_t, uint64_t>> places_;  // byte and bytes
+  std::map<StateKind, std::pair<uint64_t, uint64_t>> places_;  // offset and size in bytes
   std::unique_ptr<vulkan::CommandRecording> copy_;
 };
 

@@ -12,15 +12,15 @@ namespace lapilli {
 namespace {
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
-constexpr uint32_t kHalf = 0x3f000000;  // 0.5: sums of products stay numbers
-constexpr double kLongEnoughUs = 2000;  // a product that takes so long shows what the device does
+constexpr uint32_t kHalf = 0x3f000000;  // 0.5: keeps sums of products finite
+constexpr double kLongEnoughUs = 2000;  // a product that takes this long shows the device's throughput
 constexpr uint32_t kLeastN = 128, kMostN = 4096;
 
-// Others may be at work on the machine: of few runs none may be undisturbed.
+// Other programs may be running: with few runs, all might be disturbed.
 constexpr uint32_t kRuns = 15;
 ProfileOptions best_of(uint32_t runs) { return {runs, ProfileOptions::Take::best}; }
 
-// A graph's weights and arena in buffers of their own, filled with 0.5.
+// A graph's weights and arena in separate buffers, filled with 0.5.
 class Memory {
  public:
   static Result<Memory> make(const std::shared_ptr<vulkan::Device>& device, const Plan& plan) {
@@ -60,7 +60,7 @@ class Memory {
   std::vector<One> all_;
 };
 
-// Its ids are those of the weights in the order that they are added.
+// Adds a weight; ids count the weights in order.
 graph::TensorId add_matrix(graph::Graph& g, uint32_t id, uint64_t rows, uint64_t cols) {
   graph::Tensor t;
   t.name = "x";
@@ -94,7 +94,7 @@ Result<double> buffer_copy_rate(const std::shared_ptr<vulkan::Device>& device, u
   return 2e6 * static_cast<double>(bytes) / us.front();
 }
 
-// So many copies of a matrix, one behind the other.
+// `copies` copies of a matrix in sequence.
 Result<PlanTimes> kernel_copies(const std::shared_ptr<vulkan::Device>& device, uint64_t rows, uint64_t columns,
                                 uint32_t copies, uint32_t runs) {
   graph::Graph g;
@@ -150,8 +150,8 @@ graph::Graph product_graph(uint32_t n) {
   return g;
 }
 
-// All variants that the device's self-test left, but those that were less than half as fast as the best `before`: they
-// would take the longest. Each is refused when it was looked at, so that the next one is taken.
+// Times all variants that the device's self-test left, except those that were less than half as fast as the best
+// `before`, which would take longest. Each is refused once timed, so that the next one is chosen.
 Result<std::vector<Product>> time_products(const std::shared_ptr<vulkan::Device>& device, uint32_t n, uint32_t runs,
                                            const std::vector<Product>& before) {
   const auto self_test = SelfTest::of(*device);
@@ -173,7 +173,7 @@ Result<std::vector<Product>> time_products(const std::shared_ptr<vulkan::Device>
     if (slow) continue;
     LAPILLI_TRY(const bool good, self_test->check(device, {plan}));
     if (!good) continue;
-    // One look at each, many at those that may be the best.
+    // One run of each, many of those that may be the best.
     LAPILLI_TRY(auto p, time_product(device, *plan, 1));
     fastest = std::max(fastest, p.per_second);
     if (2 * p.per_second >= fastest) {
@@ -185,7 +185,7 @@ Result<std::vector<Product>> time_products(const std::shared_ptr<vulkan::Device>
 }
 
 Result<MeasuredLimit> measure_operations(const std::shared_ptr<vulkan::Device>& device, uint32_t runs) {
-  // Three matrices of the largest product, and what is rounded up.
+  // Three matrices of the largest product, with padding.
   const uint64_t room = std::min(device->memory_left() / 16, device->caps().max_storage_range);
   Product best;
   std::vector<Product> products;
@@ -208,7 +208,7 @@ Result<DeviceLimits> measure_limits(const std::shared_ptr<vulkan::Device>& devic
   limits.runs = kRuns;
   LAPILLI_TRY(limits.bytes, measure_bytes(device, kRuns));
   LAPILLI_TRY(limits.operations, measure_operations(device, kRuns));
-  // Several, for the first one of a recording is no measure of those behind it.
+  // Several, since the first dispatch of a recording is not representative of later ones.
   LAPILLI_TRY(const auto least, kernel_copies(device, 1, 4, 8, kRuns));
   limits.least_us = *std::min_element(least.us.begin(), least.us.end());
   return limits;

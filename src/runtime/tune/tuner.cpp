@@ -11,10 +11,10 @@ namespace lapilli {
 
 namespace {
 
-// Runs of a candidate, each beside one of what stands: to find the few that may win, and to be sure.
+// Runs of a candidate, each paired with one of the standing variant: to find the few that may win, and to be sure.
 constexpr size_t kLooks = 8, kPairs = 15, kLeastPairs = 7;
 constexpr size_t kFinalists = 3;
-// Parts of the time after which screening, and each final, ends.
+// Fractions of the time budget: the end of screening, and the share of each final.
 constexpr double kScreened = 0.65, kFinal = 0.08;
 
 bool same(const Variant& a, const Variant& b) { return a.id == b.id && a.numbers == b.numbers; }
@@ -24,17 +24,18 @@ struct Candidate {
   double ratio = 1;
 };
 
-// Nodes that are alike, and what may run them.
+// Nodes that are alike, and the variants that may run them.
 struct Contest {
   const OpDef* op = nullptr;
   TunedNodes told;
   std::vector<Variant> candidates;
-  std::vector<Candidate> seen;  // by the screening, those that may win
+  std::vector<Candidate> seen;  // candidates that may win, according to screening
   std::optional<Candidate> champion;
 };
 using Entries = std::vector<std::optional<Variant>>;  // by contest
 
-// A plan beside the one that stands: sums of the fastest run of each dispatch, by contest; the last is the whole plan.
+// A plan compared with the standing one: sums of the fastest run of each dispatch, by contest; the last entry is the
+// whole plan.
 struct Match {
   size_t pairs = 0;
   std::vector<double> standing, challenger;
@@ -110,7 +111,7 @@ class Tuner {
 
   // ---- proofs -----------------------------------------------------------------------------------------------------
 
-  // Candidates with a kernel that is not proven leave the entries.
+  // Removes candidates with an unproven kernel from the entries.
   Result<bool> drop_wrong(const std::shared_ptr<const Plan>& plan, Entries& entries) {
     LAPILLI_CHECK(prove(plan));
     bool dropped = false;
@@ -144,7 +145,7 @@ class Tuner {
       return fail(ErrorCode::internal, "%u times of %u dispatches", us.size(), plan.dispatches.size());
     return us;
   }
-  // Others may be at work on the machine, and nothing makes a dispatch faster than it is.
+  // Other programs may be running, and nothing makes a dispatch faster than it is.
   static void keep_fastest(std::vector<double>& fastest, const std::vector<double>& us) {
     if (fastest.empty()) fastest = us;
     for (size_t i = 0; i < us.size(); ++i) fastest[i] = std::min(fastest[i], us[i]);
@@ -158,7 +159,7 @@ class Tuner {
     return sums;
   }
 
-  // In turn with what stands, so that whatever else the machine does meets both.
+  // Alternates with the standing plan, so that other load on the machine affects both.
   Result<Match> play(const std::shared_ptr<const Plan>& plan, size_t most, double part) {
     LAPILLI_TRY(const auto challenger, bench_.bind(plan));
     LAPILLI_TRY(const auto warm, times_of(*plan, *challenger));
@@ -223,7 +224,7 @@ class Tuner {
     if (candidate.ratio < 1 - options_.margin / 2) c.seen.push_back(candidate);
   }
 
-  // The candidates of one rank, of all contests.
+  // Plays the candidates of one rank in all contests.
   Status play_final(size_t rank) {
     Entries entries;
     for (const Contest& c : contests_)
@@ -256,7 +257,7 @@ class Tuner {
     LAPILLI_TRY(const auto plan, compiled(entries, false));
     return bench_.agree(plan, standing);
   }
-  // All champions together; where they err, one by one, and if it is none of them they all go.
+  // Compares all champions together; if they err, one by one, and if the remaining ones still err, drops all.
   Status compare() {
     const Entries all = champions();
     if (is_empty(all)) return {};
@@ -278,14 +279,15 @@ class Tuner {
     ++c.told.wrong;
   }
 
-  // Of many candidates the best one was lucky as well: all champions once more, together.
+  // The best of many candidates was also lucky: plays all champions once more, together.
   Status confirm() {
     const Entries entries = champions();
     if (is_empty(entries)) return {};
     LAPILLI_TRY(const auto plan, compiled(entries));
     LAPILLI_TRY(const Match match, play(plan, kPairs, 1));
     if (match.pairs < kLeastPairs) ended_early_ = true;
-    // What they win may be little of the whole, whose other dispatches only add noise: these must not lose by it.
+    // The gain may be small compared with the whole, whose other dispatches only add noise: the whole must merely not
+    // lose.
     const bool wins = match.pairs >= kLeastPairs && match.total() < 1 + options_.margin / 2;
     for (size_t c = 0; c < contests_.size(); ++c)
       if (contests_[c].champion) settle(contests_[c], wins ? match.ratio(c) : 1);

@@ -1,7 +1,7 @@
-// Finds for the nodes of a plan which variants and numbers are fastest on a device: candidates of the tuning space are
-// proven against the references, then timed in turn with what stands, all nodes of a plan at once. A candidate takes
-// its place only if it wins by a margin, twice, and if what it makes of the very values that it is timed on is the
-// same.
+// Finds the fastest variants and numbers for the nodes of a plan on a device: candidates of the tuning space are proven
+// against the references, then timed in turn with the standing ones, all nodes of a plan at once. A candidate replaces
+// the standing one only if it wins by a margin, twice, and gives the same results on the very values that it is timed
+// on.
 #pragma once
 
 #include <functional>
@@ -16,34 +16,35 @@
 
 namespace lapilli {
 
-// A plan with the memory that it works on.
+// A plan together with its memory.
 class TimedPlan {
  public:
   virtual ~TimedPlan() = default;
-  virtual Result<std::vector<double>> run() = 0;  // microseconds, by the plan's dispatches
+  virtual Result<std::vector<double>> run() = 0;  // microseconds per dispatch of the plan
 };
-// What the tuner asks of a device.
+// The tuner's interface to a device.
 class TuningBench {
  public:
   virtual ~TuningBench() = default;
-  // Which of them compute what their references do; those that no case runs, or that the driver refuses, are not.
+  // For each kernel: does it match its references? False for those that no case runs, or that the driver refuses.
   virtual Result<std::vector<bool>> prove(std::span<const KernelInTest> kernels) = 0;
   virtual Result<std::unique_ptr<TimedPlan>> bind(std::shared_ptr<const Plan> plan) = 0;
-  // Both make the same, but for rounding, of what they are timed on. They were compiled with reuse_memory off.
+  // True if both give the same results, up to rounding, on the values that they are timed on. They were compiled with
+  // reuse_memory off.
   virtual Result<bool> agree(const std::shared_ptr<const Plan>& plan, const std::shared_ptr<const Plan>& standing) = 0;
 };
 
-// What is tuned: `options` without tunings; what is fused is fused.
+// The plan to tune: `options` without tunings; the graph is already fused.
 struct TuningSubject {
   graph::Graph graph;
   Capabilities caps;
   CompileOptions options;
 };
 struct TunerOptions {
-  double margin = 0.05;  // less than this wins nothing
+  double margin = 0.05;  // a smaller gain does not win
   double seconds = std::numeric_limits<double>::infinity();
   std::function<double()> now;  // seconds; empty: the host's clock
-  std::function<bool()> go_on;  // false: it ends, with what was decided; empty: it goes on
+  std::function<bool()> go_on;  // false: stops, keeping decisions made so far; empty: never stops
 };
 
 // Nodes that are alike.
@@ -51,17 +52,17 @@ struct TunedNodes {
   TuningKey key;
   size_t nodes = 0;
   Variant standing, best;
-  double standing_us = 0;                             // all of them: the fastest run of each
-  double ratio = 1;                                   // of the time of `best` to that of `standing`
-  size_t tried = 0, wrong = 0, left = 0, pruned = 0;  // candidates; left: for want of time
+  double standing_us = 0;                             // sum over the nodes, each with its fastest run
+  double ratio = 1;                                   // time of `best` relative to `standing`
+  size_t tried = 0, wrong = 0, left = 0, pruned = 0;  // candidates; left: not tried for lack of time
   bool decided = false;
 };
 struct TuningReport {
   std::vector<TunedNodes> nodes;  // most time first
-  double ratio = 1;               // of the plan's time with all that was found
-  size_t won = 0;                 // of the nodes
+  double ratio = 1;               // the plan's time with everything found, relative to before
+  size_t won = 0;                 // nodes that got a new variant
   bool complete = false;          // nothing was left undone
-  // Puts what won into `tunings`, and takes out of it where the defaults stay.
+  // Stores the winners in `tunings`, and removes entries where the defaults stay.
   void apply_to(Tunings& tunings) const;
 };
 Result<TuningReport> tune(const TuningSubject& subject, TuningBench& bench, const TunerOptions& options);

@@ -6,7 +6,7 @@ namespace lapilli {
 
 namespace {
 
-// Appends [begin, end), which comes after all others.
+// Appends [begin, end), which follows all earlier ranges.
 void append(std::vector<WordRange>& ranges, uint64_t begin, uint64_t end) {
   if (begin >= end) return;
   if (!ranges.empty() && ranges.back().end == begin)
@@ -15,7 +15,7 @@ void append(std::vector<WordRange>& ranges, uint64_t begin, uint64_t end) {
     ranges.push_back({begin, end});
 }
 
-// By column of all panels: does a part of this kind write it?
+// For each column of all panels: does a part of this kind write it?
 std::vector<bool> written_columns(const WeightSource& source, WeightPart::Kind kind) {
   std::vector<bool> written(packed::panels(source.n) * packed::kPanel);
   for (const WeightPart& p : source.parts) {

@@ -1,4 +1,4 @@
-// The words of a weight that nothing stored goes to. Kernels read them as zeros, so loading has to write them.
+// Words of a weight that no stored value goes to. Kernels read them as zeros, so loading has to write them.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ struct WordRange {
   friend bool operator==(const WordRange&, const WordRange&) = default;
 };
 
-// Ranges that hold every word of the source which no piece writes, in order and apart. Of a packed matrix a panel that
-// lacks a column is one range, as its padding is strewn over it; nothing else that a piece writes is in them.
+// Ordered, disjoint ranges that cover every word of the source which no piece writes. In a packed matrix, a panel that
+// lacks a column is one range, since its padding is scattered over it; no other words that a piece writes are in them.
 std::vector<WordRange> padding_of(const WeightSource& source);
 
 }  // namespace lapilli

@@ -12,17 +12,18 @@ namespace lapilli {
 
 namespace {
 
-constexpr size_t kSlicesPerRound = 1024;  // each takes a descriptor set or more
+constexpr size_t kSlicesPerRound = 1024;  // each takes at least one descriptor set
 
-// Of a staging area. What a CPU driver unpacks is still in its cache then; elsewhere larger ones save submissions.
+// Size of a staging area. Small ones are still in a CPU driver's cache when unpacked; elsewhere larger ones save
+// submissions.
 uint64_t area_bytes(const Capabilities& caps) { return uint64_t{caps.type == DeviceType::cpu ? 1u : 4u} << 20; }
 
 uint64_t stored_bytes(StoredFormat f) { return f == StoredFormat::f32 ? 4 : 2; }
 
 }  // namespace
 
-// Collects parts in a staging area; when it is full the device unpacks it while the host fills the next one. Areas are
-// used in turn, and nobody fills one that the device is at work on.
+// Collects parts in a staging area; when it is full, the device unpacks it while the host fills the next one. Areas
+// alternate, and none is filled while the device works on it.
 class WeightsLoading::Loader {
  public:
   Loader(std::shared_ptr<vulkan::Device> device, std::span<const WeightSource> sources)
@@ -41,7 +42,7 @@ class WeightsLoading::Loader {
     capacity_ = std::min(capacity_, round_down<uint64_t>(caps.max_storage_range, 256));
   }
 
-  // One buffer, one slice, or a submission.
+  // Makes one buffer, adds one slice, or submits.
   Result<Step> step(Weights& weights) {
     if (submitting_) return submit();
     if (weights.buffers_.size() < sources_.size()) return make_buffer(weights);
@@ -63,11 +64,11 @@ class WeightsLoading::Loader {
 
  private:
   struct Area {
-    vulkan::Buffer buffer;      // made at the first use
+    vulkan::Buffer buffer;      // made on first use
     vulkan::Ticket ticket = 0;  // of the last work on it
   };
 
-  // What one submission does: it fills padding and copies what is stored as it is needed, then unpacks the rest.
+  // The work of one submission: fills padding and copies data stored in its final form, then unpacks the rest.
   struct Round {
     struct Fill {
       uint32_t weight;
@@ -81,7 +82,7 @@ class WeightsLoading::Loader {
     std::vector<Copy> copies;
     graph::Graph graph;
     std::vector<std::pair<uint64_t, uint64_t>> slices;  // offset and bytes in the area, by state id
-    uint32_t weight = ~0u;                              // whose tensor is `destination`
+    uint32_t weight = ~0u;                              // weight whose tensor is `destination`
     graph::TensorId destination = graph::kNone;
     uint64_t used = 0;  // bytes of the area
     [[nodiscard]] bool is_empty() const { return fills.empty() && copies.empty() && graph.nodes().empty(); }
@@ -103,7 +104,7 @@ class WeightsLoading::Loader {
     const auto values = std::as_bytes(std::span(source().values));
     parts_.clear();
     part_ = 0;
-    // Nothing in flight uses the buffer, so that nothing is waited for.
+    // Nothing in flight uses the buffer, so there is nothing to wait for.
     if (buffer.mapped() && values.size() == buffer.size()) {
       bytes_done_ += values.size();
       LAPILLI_CHECK(device_->write(buffer, 0, values, vulkan::Ticket{0}));
@@ -123,7 +124,7 @@ class WeightsLoading::Loader {
   }
 
   [[nodiscard]] uint64_t row_bytes() const { return parts_[part_].k * stored_bytes(parts_[part_].format); }
-  // Two 16-bit values share a word: a slice starts at an even element.
+  // Two 16-bit values share a word, so a slice starts at an even element.
   [[nodiscard]] uint64_t row_step() const { return row_bytes() % 4 == 0 ? 1 : 2; }
 
   Status begin_part() {
@@ -160,7 +161,7 @@ class WeightsLoading::Loader {
     return Step::more;
   }
 
-  // The area that is being filled; null as long as the device is at work on it.
+  // The area being filled; null while the device works on it.
   Result<std::byte*> open_area() {
     Area& area = areas_[current_];
     if (!area.buffer) {
@@ -172,7 +173,7 @@ class WeightsLoading::Loader {
     return done ? area.buffer.mapped() : nullptr;
   }
 
-  // Rows of a part that lie at the end of the area.
+  // Rows of a part at the end of the area.
   struct Slice {
     uint64_t row, rows, bytes;
   };
@@ -203,7 +204,7 @@ class WeightsLoading::Loader {
     PackAttributes a;
     a.format = part.format;
     a.rows = static_cast<uint32_t>(slice.rows);
-    // A bias is a column: its op wants the matrix's depth to find its place.
+    // A bias is a column; its op needs the matrix's depth to locate it.
     a.k = part.kind == WeightPart::Kind::bias ? source.k : static_cast<uint32_t>(part.k);
     a.n_total = source.n;
     a.first_row = static_cast<uint32_t>(slice.row);
@@ -214,7 +215,7 @@ class WeightsLoading::Loader {
     (part.kind == WeightPart::Kind::bias ? ops::pack_bias : ops::pack)(g, source.name, raw_id, destination, a);
   }
 
-  // Parts of a weight follow one another.
+  // Parts of a weight are consecutive.
   graph::TensorId destination_tensor(uint32_t index, const WeightSource& source) {
     if (round_.weight != index) {
       graph::Tensor t;
@@ -235,8 +236,8 @@ class WeightsLoading::Loader {
     return submit();
   }
 
-  // Hands the round to the device once the kernels that it needs are proven, and what comes next goes into the next
-  // area. What it needs there and is destroyed here is freed when it is done.
+  // Submits the round once its kernels are proven; later parts go into the next area. Objects that it needs on the
+  // device and that are destroyed here are freed when it is done.
   Result<Step> submit() {
     if (!recorded_) {
       std::shared_ptr<const Plan> plan;
@@ -259,7 +260,7 @@ class WeightsLoading::Loader {
     return Step::more;
   }
 
-  // What the round does, for the submitter.
+  // Records the round for the submitter.
   Status record(std::shared_ptr<const Plan> plan) {
     if (round_.used > 0) LAPILLI_CHECK(areas_[current_].buffer.flush(0, round_.used));
     if (!round_.fills.empty() || !round_.copies.empty()) {
@@ -279,7 +280,7 @@ class WeightsLoading::Loader {
     return cost;
   }
 
-  // Unpacking comes in a recording of its own, which opens with a barrier: it writes over parts of what is filled here.
+  // Unpacking has its own recording, which begins with a barrier: it overwrites parts of what is filled here.
   Result<vulkan::CommandRecording> record_transfers() {
     LAPILLI_TRY(auto recording, vulkan::CommandRecording::create(device_));
     LAPILLI_CHECK(recording.begin(vulkan::RecordingUse::single));
@@ -309,11 +310,11 @@ class WeightsLoading::Loader {
   bool submitting_ = false;
   std::optional<TestedCompilation> compilation_;  // of the round's graph
   PacedSubmitter submitter_;
-  bool recorded_ = false;  // the round, as these:
+  bool recorded_ = false;  // the round is recorded in:
   std::optional<vulkan::CommandRecording> transfers_;
   std::optional<BoundPlan> unpacking_;
   vulkan::Ticket last_ = 0, waits_for_ = 0;
-  // What is being handed over: rows from row_ on of one of the parts of a source.
+  // The current position: rows from row_ on of one of the parts of a source.
   uint32_t next_ = 0, index_ = 0;
   std::vector<WeightPart> parts_;
   size_t part_ = 0;

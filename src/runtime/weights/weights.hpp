@@ -1,4 +1,4 @@
-// Weights on the device: stored tensors are staged as they are and converted, transposed and packed there.
+// Weights on the device: stored tensors are staged unchanged and converted, transposed and packed there.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@
 
 namespace lapilli {
 
-// One stored tensor as contiguous bytes, and where it goes.
+// One stored tensor as contiguous bytes, and its destination.
 struct WeightPart {
   enum class Kind : uint8_t { matrix, bias, plain } kind = Kind::matrix;
-  // So many of its bytes from `offset` on, which are whole rows; read when their turn comes, and valid until the next
-  // call for any part of the same sources.
+  // Returns `bytes` bytes from `offset` on, in whole rows; read only when needed, and valid until the next call for any
+  // part of the same sources.
   std::function<Result<std::span<const std::byte>>(uint64_t offset, uint64_t bytes)> bytes;
   StoredFormat format = StoredFormat::f32;
   uint64_t rows = 0, k = 0;                                // matrix [rows, k]; bias and plain: rows elements, k = 1
   uint32_t first_column = 0, group = 1, group_stride = 1;  // matrix and bias: see PackAttributes
   uint64_t destination = 0;                                // plain: first element
-  bool packed = false;  // a matrix whose rows are packed words of the source's format, k of them (f32: one a number)
+  bool packed = false;  // a matrix whose rows are packed words of the source's format, k of them (f32: one per number)
 };
 
 struct WeightSource {
@@ -33,7 +33,7 @@ struct WeightSource {
   uint64_t words = 0;     // of the finished tensor
   uint32_t n = 0, k = 0;  // packed matrices: columns and depth
   std::vector<WeightPart> parts;
-  // Instead of parts: computed on the host, the words as they are (of other formats than fp32 their bits).
+  // Replaces parts: values computed on the host, the tensor's words unchanged (bits, in formats other than fp32).
   std::vector<float> values;
   WeightFormat format = WeightFormat::fp32;  // packed matrices
   [[nodiscard]] WeightLayout layout() const { return {n, k, format}; }
@@ -55,23 +55,23 @@ class Weights {
   uint64_t bytes_ = 0;
 };
 
-// Weights on their way to the device, which load() follows to its end. Of one thread; may be dropped at any time.
+// Weights on their way to the device; load() follows them to the end. Used by one thread; may be dropped at any time.
 class WeightsLoading {
  public:
-  // The sources must outlive it. Refuses as Weights::load().
+  // The sources must outlive it. Fails like Weights::load().
   static Result<std::unique_ptr<WeightsLoading>> start(std::shared_ptr<vulkan::Device> device,
                                                        std::span<const WeightSource> sources, uint64_t memory_limit);
   ~WeightsLoading();
 
   enum class Step : uint8_t { more, blocked, ended };
-  // One step of the host: a buffer is made, or a part of a tensor is handed over, at most a staging area of it. Does
-  // not wait for the device; `blocked` says that nothing can be done before it has gone on.
+  // One step of the host: makes a buffer, or hands over a part of a tensor, at most one staging area of it. Does not
+  // wait for the device; `blocked` means that nothing can be done until the device has progressed.
   Result<Step> step();
-  // Waits, bounded, for what step() was blocked by.
+  // Waits, bounded, for what blocked step().
   Status rest();
   [[nodiscard]] uint64_t bytes_done() const;  // handed over, as stored
-  [[nodiscard]] uint64_t bytes() const;       // of all
-  // After the end.
+  [[nodiscard]] uint64_t bytes() const;       // total
+  // Call after the end.
   [[nodiscard]] std::shared_ptr<const Weights> take();
 
  private:
