@@ -20,7 +20,7 @@ enum class FileKind { none, regular, directory, other };  // other: a pipe, a de
 // Links are followed. After `none` errno says why.
 FileKind file_kind(const std::string& path);
 bool file_exists(const std::string& path);  // true for a regular file
-// True if the name is taken by anything but a directory: a file, or something that only opening it would tell (a
+// True if the name is taken by anything but a directory: a file, or something that only opening it would reveal (a
 // dangling link, a pipe).
 bool file_is_named(const std::string& path);
 bool directory_exists(const std::string& path);

@@ -110,8 +110,7 @@ StoredIdentity stored_identity(const Context& c, uint64_t shaders) {
   return identity;
 }
 
-// By vendors whose only integrated GPUs are those of phones and the like, which kill work that a desktop would show
-// late.
+// True for integrated GPUs of vendors of phone GPUs: phones kill work that would only delay a desktop.
 bool is_phone(const Capabilities& caps) {
   constexpr std::array<uint32_t, 6> kMobileVendors{0x5143 /* Qualcomm */, 0x13b5 /* ARM */,   0x1010 /* Imagination */,
                                                    0x144d /* Samsung */,  0x106b /* Apple */, 0x19e5 /* Huawei */};
