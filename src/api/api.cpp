@@ -55,7 +55,7 @@ Result<vulkan::DeviceOptions> read_device_options(const lapilli_device_options* 
   if (!(given.wait_timeout_s >= 0)) {
     return fail(ErrorCode::invalid_argument, "lapilli_device_options.wait_timeout_s must not be negative");
   }
-  // As nanoseconds this must fit everywhere.
+  // Bounded so that it fits as nanoseconds everywhere.
   constexpr double kLongestWait = 1e8;
   out.wait_timeout_s = std::min(given.wait_timeout_s, kLongestWait);
   out.log = log_of(given);
@@ -85,7 +85,7 @@ Status check_running(const vulkan::Device& device, const char* where) {
 void keep(vulkan::Device& device) noexcept {
   try {
     keep_between_runs(device);
-  } catch (...) {  // no memory: the next run starts as this one did
+  } catch (...) {  // no memory: nothing new is kept for the next run
   }
 }
 
@@ -150,7 +150,7 @@ lapilli_status lapilli_device_open(const lapilli_device_options* options, lapill
 }
 
 void lapilli_device_close(lapilli_device* device) {
-  // A device that has models goes on: what they have done is kept with them.
+  // A device that still has models lives on; its data is stored with theirs.
   if (device && device->place.use_count() == 1) lapilli::api::keep(*device->device());
   delete device;
 }

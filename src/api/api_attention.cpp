@@ -10,7 +10,7 @@ using lapilli::api::guarded;
 
 struct lapilli_attention {
   lapilli::Attention attention;
-  // What the last call gave out.
+  // Buffers returned by the last call.
   std::string json, svg;
   std::vector<uint8_t> png;
   lapilli::Alignment alignment;

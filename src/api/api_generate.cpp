@@ -8,10 +8,10 @@ using lapilli::Result;
 using lapilli::Status;
 using lapilli::api::guarded;
 
-// Signal handlers cancel.
+// Signal handlers may cancel.
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<uint32_t>::is_always_lock_free);
 
-// As the interface numbers them.
+// The internal enum matches the interface's numbers.
 static_assert(static_cast<int32_t>(lapilli::Finish::end) == LAPILLI_FINISH_END &&
               static_cast<int32_t>(lapilli::Finish::length) == LAPILLI_FINISH_LENGTH &&
               static_cast<int32_t>(lapilli::Finish::kept) == LAPILLI_FINISH_KEPT);

@@ -1,4 +1,4 @@
-// The C interface: what was heard in recordings, and seen in pictures.
+// The C interface: contents of recordings and pictures.
 #include <cmath>
 
 #include "api/handles.hpp"
@@ -51,7 +51,7 @@ Status write_word(const char* function, std::span<const speech::Word> words, siz
 
 namespace {
 
-// What there is of an input, by kind; there may be nothing.
+// The items of one kind for an input; may be empty.
 template <class T>
 Result<std::span<const T>> find(const char* function, const lapilli_result* result,
                                 const std::vector<std::vector<T>> lapilli_result::*all, size_t input) {

@@ -1,4 +1,4 @@
-// The C interface: a host's device, what it should be made with, and how work reaches it.
+// The C interface: a host's device, its requirements, and how work reaches it.
 #include "api/handles.hpp"
 
 using lapilli::ErrorCode;
@@ -9,7 +9,7 @@ using lapilli::api::guarded;
 
 namespace {
 
-// What lapilli_device_requirements gave out last on this thread.
+// The last result of lapilli_device_requirements on this thread.
 struct KeptRequirements {
   lapilli::vulkan::HostRequirements asked;
   std::vector<const char*> extensions;
@@ -52,7 +52,7 @@ Status read_extensions(const lapilli_host_device& given, std::vector<std::string
   return {};
 }
 
-// The host's functions, as the device calls them.
+// Wraps the host's functions for the device.
 void wire_callbacks(const lapilli_host_device& given, lapilli::vulkan::AdoptedDevice& out) {
   void* const user = given.user;
   if (const auto lock = given.lock_queue) out.lock_queue = [lock, user] { lock(user); };
@@ -137,7 +137,7 @@ lapilli_status lapilli_device_append(lapilli_device* device, void* command_buffe
                                      lapilli_appended* appended) {
   return guarded([&]() -> Status {
     LAPILLI_CHECK(check_device(device, "lapilli_device_append"));
-    // Before anything is appended that nobody would hear of.
+    // Checks `appended` before appending anything, so that no serial is lost.
     lapilli_appended out{};
     LAPILLI_CHECK(lapilli::api::write_struct(out, appended, "lapilli_appended"));
     LAPILLI_TRY(const auto got, device->device()->append(command_buffer, budget_us));

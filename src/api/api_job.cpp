@@ -29,12 +29,12 @@ Result<const lapilli::api::HeardSegment*> find_draft(const lapilli_job* job, siz
               draft.size());
 }
 
-// Pumps until the end or the time; false: it was the time.
+// Pumps until the job ends or the time is up; false if the time was up.
 bool pump_for(lapilli::api::Job& job, uint64_t timeout_us) {
   constexpr double kLongestSleepUs = 200;
   const auto since = lapilli::Clock::now();
   while (!job.pump()) {
-    if (job.is_hungry()) return false;  // whoever has the samples is waiting here
+    if (job.is_hungry()) return false;  // the caller waits here, so it cannot supply the samples
     const double left = lapilli::api::microseconds_of(timeout_us) - lapilli::ms_since(since) * 1000;
     if (left <= 0) return false;
     if (timeout_us == LAPILLI_UNLIMITED)

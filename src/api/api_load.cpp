@@ -1,4 +1,4 @@
-// The C interface: models on their way onto a device.
+// The C interface: models being loaded onto a device.
 #include <algorithm>
 #include <chrono>
 #include <limits>
@@ -22,16 +22,16 @@ struct lapilli_load {
   lapilli_load(std::shared_ptr<lapilli::api::ReplaceableDevice> where, lapilli::api::ModelOptions given);
   const std::shared_ptr<lapilli::api::ReplaceableDevice> place;
   lapilli::api::ModelOptions options;
-  lapilli::api::ReplaceableDevice::Held onto;  // until the end
+  lapilli::api::ReplaceableDevice::Held onto;  // held until the load ends
   const std::shared_ptr<lapilli::LogSink> log;
   std::optional<lapilli::ModelLoading> loading;
-  std::shared_ptr<lapilli::Model> model;  // once it is loaded, until it is taken
+  std::shared_ptr<lapilli::Model> model;  // set once it is loaded, until it is taken
   std::shared_ptr<const lapilli::api::FrontEnd> front;
   lapilli::Clock::time_point since = lapilli::Clock::now();
-  bool failed = false;    // with an exception: it cannot go on
+  bool failed = false;    // by an exception: cannot continue
   bool again = false;     // the device was lost once
-  Status could_not_read;  // of the host's files
-  Status lost;            // the device, and cannot be replaced
+  Status could_not_read;  // error of the host's files
+  Status lost;            // error if the device is lost and cannot be replaced
   std::atomic<bool> cancelled{false};
 
   bool pump(double budget_us);
@@ -47,7 +47,8 @@ lapilli_load::lapilli_load(std::shared_ptr<lapilli::api::ReplaceableDevice> wher
   loading.emplace(onto.device, options.files, options.load);
 }
 
-// The files are open still. Once: a device that is lost twice in one load would be a third time.
+// Begins anew on a replacement device, with the files still open. Only once: a device lost twice in one load would be
+// lost again.
 bool lapilli_load::begin_again() {
   const Status& status = loading->status();
   if (status || status.error().code != ErrorCode::device_lost) return false;
@@ -66,7 +67,7 @@ bool lapilli_load::begin_again() {
   return true;
 }
 
-// Once: its files are open still.
+// Runs once, while its files are still open.
 void lapilli_load::read_front_end() {
   if (!loading->status() || front) return;
   model = *loading->take();
@@ -81,7 +82,7 @@ bool lapilli_load::pump(double budget_us) {
     if (!loading->pump(budget_us) || begin_again()) return false;
     read_front_end();
     if (could_not_read) could_not_read = options.files.failure();
-    options.files = "";  // closed before the host is told of the end
+    options.files = "";  // closes them before the host hears of the end
     onto.device = nullptr;
     return true;
   } catch (...) {
@@ -95,7 +96,7 @@ Result<std::unique_ptr<lapilli_model>> lapilli_load::take() {
   auto handle = std::make_unique<lapilli_model>();
   LAPILLI_CHECK(Status(could_not_read));
   LAPILLI_CHECK(Status(lost));
-  if (!model) return loading->take().error();  // why not, or that it was taken
+  if (!model) return loading->take().error();  // the reason, or that it was taken already
   handle->info = model->info();
   handle->front = front;
   handle->device_name = model->device()->caps().device_name;
@@ -114,7 +115,7 @@ Result<std::unique_ptr<lapilli_model>> lapilli_load::take() {
 
 namespace {
 
-// Once the device has become another one nothing of the old one is held or made any more.
+// After the device is replaced, nothing of the old one may be held or created any more.
 void load_to_its_end(lapilli_load& load) {
   constexpr double kNoLimit = std::numeric_limits<double>::infinity();
   auto device = load.onto.device;
@@ -128,7 +129,7 @@ void load_to_its_end(lapilli_load& load) {
   while (!load.pump(kNoLimit)) load.loading->rest();
 }
 
-// Pumps until the end or the time; false: it was the time.
+// Pumps until the load ends or the time is up; false if the time was up.
 bool load_for(lapilli_load& load, uint64_t timeout_us) {
   constexpr double kLongestSleepUs = 200;
   if (timeout_us == LAPILLI_UNLIMITED) return load_to_its_end(load), true;

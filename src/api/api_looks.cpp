@@ -1,4 +1,4 @@
-// The C interface: what words looked at, drawn over pictures and spectrograms.
+// The C interface: the looks of words, drawn over pictures and spectrograms.
 #include "api/handles.hpp"
 #include "generate/picture_looks.hpp"
 #include "image/look_sheet.hpp"
@@ -39,7 +39,7 @@ Result<Drawing> read_drawing(const lapilli_drawing* from) {
   return to;
 }
 
-// A picture of the result, and what was said of it.
+// A picture of the result, and the text about it.
 struct Answer {
   const SeenInput* seen = nullptr;
   PictureResult said;
@@ -61,7 +61,7 @@ Result<Answer> find_answer(const lapilli_result& result, size_t input) {
   return answer;
 }
 
-// Words are looked for, and are what the decoder writes.
+// Looks need words, which only a decoder with a tokenizer writes.
 Status check_words(const PictureReader& reader) {
   if (reader.classifies())
     return fail(ErrorCode::unsupported, "the model writes no words that could have looked at anything");

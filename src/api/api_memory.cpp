@@ -1,4 +1,4 @@
-// The C interface: what a device holds of its memory, what it keeps between runs, and pauses.
+// The C interface: memory held by a device, data kept between runs, and pauses.
 #include "api/handles.hpp"
 
 using lapilli::ErrorCode;
@@ -8,7 +8,7 @@ using lapilli::api::guarded;
 
 namespace {
 
-// `body` gets the device, and its messages go where they belong.
+// Calls `body` with the device, routing messages to the device's log.
 template <class Body>
 lapilli_status with_device(const lapilli_device* device, const char* where, Body&& body) {
   return guarded([&]() -> Status {
@@ -19,7 +19,7 @@ lapilli_status with_device(const lapilli_device* device, const char* where, Body
   });
 }
 
-// It is done with what was submitted, or why it is not.
+// Success if all submissions are done; otherwise an error that says why not.
 Status settled(lapilli::vulkan::Device& device) {
   if (device.settle()) return {};
   LAPILLI_CHECK(device.health());

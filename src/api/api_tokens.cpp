@@ -10,7 +10,7 @@ using lapilli::api::guarded;
 
 namespace {
 
-// Lives on though the model's device is replaced meanwhile.
+// Stays valid even if the model's device is replaced meanwhile.
 Result<std::shared_ptr<const lapilli::Tokenizer>> tokenizer_of(const lapilli_model* model, const char* function) {
   if (!model) return fail(ErrorCode::invalid_argument, "%s: model is null", function);
   const auto loaded = model->model();
@@ -20,7 +20,7 @@ Result<std::shared_ptr<const lapilli::Tokenizer>> tokenizer_of(const lapilli_mod
               function, why.message);
 }
 
-// The caller's input, which must be of this kind.
+// The caller's input; must be of this kind.
 Result<lapilli_input> read_one(const lapilli_input* from, int32_t kind, const char* function) {
   const char* wanted = kind == LAPILLI_INPUT_TEXT ? "a text" : "ids";
   if (!from) return fail(ErrorCode::invalid_argument, "%s: there is no input; it takes %s", function, wanted);
@@ -52,7 +52,7 @@ Result<std::vector<int32_t>> encode_text(const lapilli_model* model, const lapil
   return tokenizer->encode(text, lapilli::encode_options(conventions));
 }
 
-// Whether the caller has room for `needed`; one that only counts (null, no room) does not ask for any.
+// True if `to` has room for `needed`; false if the caller only counts (null, no room); otherwise an error.
 Result<bool> check_room(const void* to, size_t capacity, size_t needed, const char* function) {
   if (!to && capacity == 0) return false;
   if (!to) return fail(ErrorCode::invalid_argument, "%s: room for %u at a null pointer", function, capacity);

@@ -15,10 +15,10 @@ namespace tools = lapilli::tools;
 
 namespace {
 
-// The caller's arguments, with defaults in place of what is not given.
+// The caller's arguments, with defaults for those not given.
 struct Wanted {
   tools::TuningRequest request;
-  bool cancelled = false;  // by the caller; not for want of time
+  bool cancelled = false;  // by the caller, not because the time was up
 };
 
 Result<uint32_t> beams_of(const lapilli_options& options, const lapilli::Model& model) {
@@ -28,7 +28,7 @@ Result<uint32_t> beams_of(const lapilli_options& options, const lapilli::Model& 
   return static_cast<uint32_t>(options.num_beams);
 }
 
-// Whoever cancels is asked often; the time is told in milliseconds.
+// Polled often for cancellation; reports progress in milliseconds.
 std::function<bool(const std::string&)> goes_on(const lapilli_model& model, const lapilli_options& options,
                                                 double seconds, bool& cancelled) {
   const auto all = static_cast<uint64_t>(seconds * 1000);
@@ -101,7 +101,7 @@ extern "C" lapilli_status lapilli_model_tune(lapilli_model* model, const lapilli
                                              lapilli_tuning* found) {
   return guarded([&]() -> Status {
     if (!model) return fail(ErrorCode::invalid_argument, "lapilli_model_tune: model is null");
-    // Before anything is tuned that nobody would hear of.
+    // Checks `found` before tuning, so that no result is lost.
     if (found) LAPILLI_CHECK(lapilli::api::write_struct(lapilli_tuning{}, found, "lapilli_tuning"));
     return tune_model(*model, shape, seconds, found);
   });

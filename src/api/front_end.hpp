@@ -1,4 +1,4 @@
-// What a model's directory says of sound and pictures: read while the model loads, and the same on any device.
+// Settings for sound and pictures from a model's directory: read while the model loads, the same on any device.
 #pragma once
 
 #include <optional>
@@ -9,15 +9,15 @@
 namespace lapilli::api {
 
 struct FrontEnd {
-  std::optional<SoundConfig> sound;         // of models that hear
-  std::optional<PictureSettings> pictures;  // of models that see
-  Status status;                            // of one that hears or sees: why it has neither
+  std::optional<SoundConfig> sound;         // of models for sound
+  std::optional<PictureSettings> pictures;  // of models for pictures
+  Status status;                            // of a model for sound or pictures: the reason if both are missing
 };
 
-// A model works without one, with features that a program makes itself; so what is wrong is said to whom needs it.
+// A model works without one, on features that a program makes itself; so an error is reported only when it is needed.
 FrontEnd read_front_end(const Model& model, const Files& files);
 
-// The model's files agree on what it hears. Errors: it hears nothing, or they do not.
+// Fails if the model takes no sound, or its files contradict each other about it.
 Result<SoundConfig> read_sound(const Model& model, const Files& files);
 
 }  // namespace lapilli::api

@@ -1,5 +1,5 @@
-// What stands behind the C interface's handles, and the walls that every function of it has: no exception passes, the
-// message of a failure is kept for its thread, structs of other versions are understood.
+// The objects behind the C interface's handles, and the guards in each of its functions: no exception passes, a
+// failure's message is kept per thread, and structs of other versions are understood.
 #pragma once
 
 #include <algorithm>
@@ -29,42 +29,42 @@ struct lapilli_device {
 
 struct lapilli_model {
   std::shared_ptr<lapilli::api::ReplaceableModel> place;
-  // As it was loaded first: pointers into these are given out.
+  // As first loaded: callers hold pointers into these.
   lapilli::ModelInfo info;
   std::string device_name, tokenizer_error;
-  std::string commands;    // of the program, which it serves
+  std::string commands;    // commands of the program that it serves
   int32_t input_kind = 0;  // LAPILLI_INPUT_...
   double load_ms = 0;
   std::vector<std::string> languages;
   std::shared_ptr<const lapilli::api::FrontEnd> front;
-  // Counts cancellations: a call that began under another number ends. Lock-free, so signal handlers may touch it.
+  // Number of cancellations: a call ends if it has changed since. Lock-free, so signal handlers may touch it.
   std::shared_ptr<std::atomic<uint32_t>> cancellations = std::make_shared<std::atomic<uint32_t>>(0);
 
   [[nodiscard]] std::shared_ptr<lapilli::Model> model() const { return place->model(); }
 };
 
 struct lapilli_cancel_token {
-  // Calls hold it, so the handle may be freed while they run. Lock-free, so signal handlers may touch it.
+  // Calls share it, so the handle may be freed while they run. Lock-free, so signal handlers may touch it.
   std::shared_ptr<std::atomic<bool>> cancelled = std::make_shared<std::atomic<bool>>(false);
 };
 
 struct lapilli_result {
   lapilli::TranslateOutput output;
-  std::vector<std::string> sources;  // the inputs' texts, empty for ids: what byte offsets count in
+  std::vector<std::string> sources;  // texts of the inputs, which byte offsets refer to; empty for ids
   lapilli_stats stats{};
-  std::vector<std::vector<lapilli::api::HeardSegment>> segments;  // by input, if it was a recording
-  std::vector<std::vector<lapilli::ScoredClass>> classes;         // by input, if it was a picture that is classified
-  std::vector<std::optional<lapilli::api::SeenInput>> seen;  // by input, if it was a picture whose looks are wanted
-  std::string drawing;                                       // what the last call gave out
+  std::vector<std::vector<lapilli::api::HeardSegment>> segments;  // by input, for recordings
+  std::vector<std::vector<lapilli::ScoredClass>> classes;         // by input, for classified pictures
+  std::vector<std::optional<lapilli::api::SeenInput>> seen;       // by input, for pictures whose looks are wanted
+  std::string drawing;                                            // result of the last call
 };
 
 namespace lapilli::api {
 
-// Keeps the message for lapilli_last_error and gives the status.
+// Stores the message for lapilli_last_error and returns the status.
 lapilli_status report(const Error& error);
 lapilli_status report(ErrorCode code, const char* message);
 
-// Runs `body`, which returns a Status, at the border of the library.
+// Runs `body`, which returns a Status, at the library's boundary.
 template <class Body>
 lapilli_status guarded(Body&& body) noexcept {
   try {
@@ -72,7 +72,7 @@ lapilli_status guarded(Body&& body) noexcept {
     return status ? LAPILLI_OK : report(status.error());
   } catch (const std::bad_alloc&) {
     return report(ErrorCode::out_of_memory, "out of memory");
-  } catch (const std::length_error&) {  // of a container that would be larger than memory can be
+  } catch (const std::length_error&) {  // a container would exceed the largest possible size
     return report(ErrorCode::out_of_memory, "out of memory");
   } catch (const std::exception& e) {
     return report(ErrorCode::internal, e.what());
@@ -81,15 +81,15 @@ lapilli_status guarded(Body&& body) noexcept {
   }
 }
 
-// A number of microseconds as the caller gave it.
+// The caller's number of microseconds; LAPILLI_UNLIMITED becomes infinity.
 inline double microseconds_of(uint64_t given) {
   return given == LAPILLI_UNLIMITED ? std::numeric_limits<double>::infinity() : static_cast<double>(given);
 }
 
-// Every struct of the interface begins with struct_size and may grow at its end. A later field must leave no padding
-// between itself and the end, as padding holds anything: earlier versions want to see zeros there.
+// Every struct of the interface begins with struct_size and may grow at its end. A new field must leave no padding
+// before the end: padding holds arbitrary bytes where earlier versions expect zeros.
 
-// struct_size as the caller set it. 0, and what no struct will ever have, mean that it was not.
+// Checks the caller's struct_size. 0 and sizes that no struct will ever have mean that it was not set.
 inline Status check_size(uint32_t size, const char* name) {
   if (size <= sizeof(uint32_t)) {
     return fail(ErrorCode::invalid_argument, "%s.struct_size is %u; set it to sizeof(%s)", name, size, name);
@@ -98,14 +98,15 @@ inline Status check_size(uint32_t size, const char* name) {
   return {};
 }
 
-// What this version knows of the caller's struct; fields that the caller's version lacks stay as they are.
+// Copies the fields of the caller's struct that this version knows; fields that the caller's version lacks keep their
+// values.
 template <class T>
 void copy_known(const T* from, T& to) {
   std::memcpy(&to, from, std::min<size_t>(from->struct_size, sizeof(T)));
   to.struct_size = sizeof(T);
 }
 
-// A struct of a newer version is fine as long as what this version does not know of it is zero.
+// Accepts a struct of a newer version if all fields unknown to this version are zero.
 template <class T>
 Status check_rest(const T* from, const char* name) {
   const auto* bytes = reinterpret_cast<const unsigned char*>(from);
@@ -118,7 +119,7 @@ Status check_rest(const T* from, const char* name) {
   return {};
 }
 
-// Takes over the caller's struct: `to` holds defaults.
+// Reads the caller's struct into `to`, which holds defaults.
 template <class T>
 Status read_struct(const T* from, T& to, const char* name) {
   if (!from) return {};
@@ -128,8 +129,8 @@ Status read_struct(const T* from, T& to, const char* name) {
   return {};
 }
 
-// Calls read(index, element), which gives a Status, for each of the caller's structs. They lie as far apart as the
-// caller's version has them, which the first one says.
+// Calls read(index, element), which returns a Status, for each of the caller's structs. The first one's struct_size is
+// the stride, as the caller's version may differ.
 template <class T, class Read>
 Status read_array(const T* from, size_t count, const char* name, Read&& read) {
   if (count == 0) return {};
@@ -148,13 +149,13 @@ Status read_array(const T* from, size_t count, const char* name, Read&& read) {
     }
     T element{};
     copy_known(at, element);
-    LAPILLI_CHECK(read(i, element));  // first, as it can say more than that a field is not known
+    LAPILLI_CHECK(read(i, element));  // first, as its errors say more than that a field is unknown
     LAPILLI_CHECK(check_rest(at, name));
   }
   return {};
 }
 
-// Fills the caller's struct, as much of it as the caller knows.
+// Fills the caller's struct as far as the caller's version knows it.
 template <class T>
 Status write_struct(const T& from, T* to, const char* name) {
   if (!to) return fail(ErrorCode::invalid_argument, "%s is null", name);
@@ -166,44 +167,44 @@ Status write_struct(const T& from, T* to, const char* name) {
   return {};
 }
 
-// Reads the options of one call into the request, whose inputs are there already, checking pointers and counts. Values
-// are checked by the job. The caller's functions are left to progress_of() and stream_of().
+// Reads one call's options into the request, which already has its inputs; checks pointers and counts. The job checks
+// values. progress_of() and stream_of() read the caller's functions.
 Status read_options(const lapilli_options* options, TranslateRequest& request);
-// The shortest decimal that means this float, so that 1.2f is 1.2 and not 1.2000000477.
+// The shortest decimal that reads as this float, so that 1.2f becomes 1.2 and not 1.2000000477.
 double decimal_of(float from);
-// Those of the search.
+// Reads the search's options.
 Status read_generation(const lapilli_options& from, GenerationConfig& to);
-// The caller's function and cancel token, or empty; false cancels.
+// The caller's function and cancel token; empty if there are none. Returning false cancels.
 std::function<bool(uint64_t done, uint64_t total)> progress_of(const lapilli_options& from);
 StreamSink stream_of(const lapilli_options& from);
 
-// What is told of a segment and of a word; the pointers show what `from` holds.
+// C structs of a segment and of a word; their pointers refer to `from`.
 lapilli_segment c_segment(const HeardSegment& from);
-// Of a segment's looks, as they are drawn.
+// Draws a segment's looks.
 Result<std::string> draw_segment(const lapilli_drawing* how, const speech::Segment& segment);
-// Word `number` of these; an error where there is none.
+// Writes word `number`; an error if there is none.
 Status write_word(const char* function, std::span<const speech::Word> words, size_t number, lapilli_word* out);
 
-// For what is begun and needs the device: invalid_argument while it is paused.
+// Checks before starting work that needs the device: invalid_argument while it is paused.
 Status check_running(const vulkan::Device& device, const char* where);
-// keep_between_runs(), at the border of the library.
+// keep_between_runs() at the library's boundary.
 void keep(vulkan::Device& device) noexcept;
-// What a model is loaded from, and how.
+// The source of a model, and how to load it.
 struct ModelOptions {
   Files files = "";
-  Reopen reopen;  // the same files another time, if they stay
+  Reopen reopen;  // opens the same files again, if they stay
   LoadOptions load;
 };
-// The arguments of lapilli_model_load_with, checked: `directory` may be null, and `options` for defaults. Files of the
-// host are copied as they are described, and used until the load is done; then Files::failure() is to be asked.
+// Checks the arguments of lapilli_model_load_with: `directory` may be null, and `options` null for defaults. Host files
+// are copied as described and used until the load ends; check Files::failure() then.
 Result<ModelOptions> read_model_options(const char* directory, const lapilli_model_options* options);
 
-// LAPILLI_DTYPE_... of a format.
+// The LAPILLI_DTYPE_... of a format.
 int32_t dtype_of(WeightFormat format);
 
-// The options of a device, null for defaults.
+// Reads a device's options; null for defaults.
 Result<vulkan::DeviceOptions> read_device_options(const lapilli_device_options* options);
-// Of a device that is made with them: what is traced goes into its file, which is begun.
+// Reads them for a device about to be made; creates the trace file, if any.
 Result<vulkan::DeviceOptions> read_opening_options(const lapilli_device_options* options);
 
 }  // namespace lapilli::api

@@ -1,4 +1,4 @@
-// Files of the host as lapilli_model_options give them: callbacks, or parts of memory and of what is open.
+// The host's files from lapilli_model_options: callbacks, or parts of memory and of open files.
 #include <optional>
 #include <utility>
 
@@ -19,7 +19,7 @@ Failure failed_callback(const char* callback, lapilli_status status) {
   return fail(code, "the host's %s failed with status %d (%s)", callback, status, lapilli_status_name(status));
 }
 
-// The host's functions may be C++ that throws, which must not become something that a model can do without.
+// Host functions may be C++ and throw; that must be an error, not a missing optional file.
 template <class Callback>
 Status call(const char* name, Callback&& callback) {
   try {
@@ -30,7 +30,7 @@ Status call(const char* name, Callback&& callback) {
   }
 }
 
-// One file that the host has open.
+// One open file of the host.
 class HostContent final : public FileContent {
  public:
   explicit HostContent(const lapilli_files& host) : host_(host) {}
@@ -78,7 +78,7 @@ class HostSource final : public FileSource {
   explicit HostSource(const lapilli_files& host) : host_(host) {}
 
   Result<std::unique_ptr<FileContent>> open(const std::string& name) override {
-    auto file = std::make_unique<HostContent>(host_);  // first: what is open must have somebody who closes it
+    auto file = std::make_unique<HostContent>(host_);  // allocated first, so that an open file is always closed
     LAPILLI_CHECK(file->open(name));
     return std::unique_ptr<FileContent>(std::move(file));
   }
@@ -98,7 +98,7 @@ Result<lapilli_files> read_callbacks(const lapilli_files* from) {
   return host;
 }
 
-// What an empty file in memory begins at.
+// Address of an empty file in memory.
 constexpr std::byte kNothing{};
 
 Result<FilePart> read_part(size_t i, const lapilli_file_part& from) {
@@ -139,7 +139,7 @@ Result<std::vector<FilePart>> read_parts(const lapilli_file_part* from, uint64_t
   return parts;
 }
 
-// Files of the host, as often as they are wanted. `name`: what messages call them, may be "".
+// Opens the host's files as often as needed. `name` is used in messages and may be "".
 Result<Reopen> read_host_files(const lapilli_model_options& options, const std::string& name) {
   const bool parts = options.parts || options.part_count > 0;
   if (options.files && parts)
@@ -163,7 +163,7 @@ constexpr std::pair<int32_t, WeightFormat> kDtypes[] = {{LAPILLI_DTYPE_FP32, Wei
                                                         {LAPILLI_DTYPE_INT8, WeightFormat::int8},
                                                         {LAPILLI_DTYPE_INT4, WeightFormat::int4}};
 
-// A model's keys and values: AUTO is fp32 on every class of devices.
+// Format of keys and values: AUTO means fp32 on every class of devices.
 Result<KvFormat> kv_format_of_dtype(int32_t dtype) {
   if (dtype == LAPILLI_DTYPE_FP32 || dtype == LAPILLI_DTYPE_AUTO) return KvFormat::fp32;
   if (dtype == LAPILLI_DTYPE_FP16) return KvFormat::fp16;

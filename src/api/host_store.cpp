@@ -10,9 +10,9 @@ namespace lapilli::api {
 
 namespace {
 
-constexpr size_t kMostReceivedBytes = size_t{256} << 20;  // what is larger is none of ours
+constexpr size_t kMostReceivedBytes = size_t{256} << 20;  // anything larger is not ours
 
-// What a load callback gives, piece by piece.
+// Accumulates the data that a load callback passes piece by piece.
 struct Received {
   Blob bytes;
   bool usable = true;

@@ -1,4 +1,4 @@
-// What the host gives a device to keep things between runs, and threads to make them with.
+// The host's store for a device's data between runs, and the threads it lends.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace lapilli::api {
 
-// Null if these options name none. The callbacks are copied; what `user` is must outlive the store.
+// Null if these options name none. The callbacks are copied; `user` must outlive the store.
 Result<std::shared_ptr<Store>> store_of(const lapilli_device_options& options);
 Result<vulkan::Workers> workers_of(const lapilli_device_options& options);
 

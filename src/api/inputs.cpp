@@ -12,10 +12,10 @@ namespace {
 
 using ull = unsigned long long;
 
-constexpr uint64_t kMostSamples = uint64_t{1} << 31;  // at a time: 37 hours at 16,000 a second
-constexpr uint64_t kMostPulled = uint64_t{1} << 40;   // of a source: two years
+constexpr uint64_t kMostSamples = uint64_t{1} << 31;  // per input: 37 hours at 16,000 a second
+constexpr uint64_t kMostPulled = uint64_t{1} << 40;   // per source: two years
 
-// What is being read, for messages.
+// The input being read, for messages.
 struct At {
   const char* function;
   size_t index;
@@ -48,7 +48,7 @@ Status read_ids(const At& at, const lapilli_input& from, Input& to) {
   return {};
 }
 
-// The system's functions would take the part before the zero for the name.
+// Refuses a zero byte: system functions would take the part before it for the name.
 Status read_path(const At& at, const lapilli_input& from, Input& to) {
   LAPILLI_CHECK(read_text(at, from, to));
   if (!to.text.empty() && to.text.find('\0') == std::string_view::npos) return {};
@@ -144,7 +144,7 @@ const char* name_of(int32_t kind) {
   }
 }
 
-// Which inputs serve a model, and who makes them.
+// The kinds of inputs that a model takes, and the functions that make them.
 struct Taken {
   int32_t first, last;  // kinds
   const char* what;

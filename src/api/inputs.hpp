@@ -1,4 +1,4 @@
-// The inputs of a call, as the C interface has them, checked.
+// The inputs of a call through the C interface, validated.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace lapilli::api {
 
-// Pixels as somebody has them: `channels` bytes each (1, 3 or 4), rows `stride` bytes apart.
+// A view of pixels: `channels` bytes each (1, 3 or 4), rows `stride` bytes apart.
 struct PixelView {
   const uint8_t* pixels = nullptr;
   size_t stride = 0;
@@ -22,10 +22,10 @@ struct PixelView {
 };
 image::Picture picture_of(const PixelView& view);
 
-// Fields of other kinds are empty. What the views show is the caller's, or that of InputCopies.
+// Fields of other kinds are empty. Views refer to the caller's memory, or that of InputCopies.
 struct Input {
   int32_t kind = 0;       // LAPILLI_INPUT_...
-  std::string_view text;  // or the path of a picture's file
+  std::string_view text;  // or the path of a picture file
   std::span<const int32_t> ids;
   std::span<const float> samples;
   uint32_t sample_rate = 0;
@@ -34,19 +34,19 @@ struct Input {
   PixelView pixels;
 };
 
-// What is wrong with the fields of one of them is an error of all.
+// An error in one input's fields fails the whole call.
 Result<std::vector<Input>> read_inputs(const char* function, const lapilli_input* inputs, size_t count);
-// Of those that a model takes, the one that a program makes first: text, samples or pixels.
+// The first kind that the model takes: text, samples or pixels.
 int32_t input_kind_of(const model::Config& config);
-// No more than are taken at a time.
+// An error if there are more than one input may have.
 Status check_sample_count(const char* where, uint64_t count);
-// The model takes inputs of these kinds.
+// An error if the model does not take inputs of these kinds.
 Status check_kinds(const char* function, std::span<const Input> inputs, const Model& model);
 
-// Holds what inputs of ids, samples and pixels show.
+// Owns copies of the inputs' ids, samples and pixels.
 class InputCopies {
  public:
-  // From then on the input shows what is held here.
+  // Copies the data; the input then refers to the copy.
   void keep(Input& input);
 
  private:

@@ -13,7 +13,7 @@ namespace lapilli::api {
 
 namespace {
 
-// Peak resident memory of the process in bytes; 0 where the system does not tell simply.
+// Peak resident memory of the process in bytes; 0 where the system has no simple call.
 uint64_t host_bytes_peak() {
 #if defined(_WIN32)
   return 0;
@@ -58,7 +58,7 @@ lapilli_stats collect_stats(const lapilli::Model* model, double load_ms, const W
 
 static_assert(sizeof(lapilli_event::of) == sizeof(lapilli_event::of.reserved), "no kind of event is larger");
 
-// Progress that nobody has asked for yet is told anew behind what comes now, but for the end.
+// Drops queued progress before another event; it is reported again after that event, unless that is the end.
 void EventQueue::drop_progress() {
   if (waiting_.empty() || waiting_.back().event.kind != LAPILLI_EVENT_PROGRESS) return;
   waiting_.pop_back();
@@ -91,7 +91,7 @@ void EventQueue::add_segment(size_t input, size_t number, const HeardSegment& se
   added.segments = {segment};
 }
 
-// One that nobody has asked for yet, and that is void or replaced.
+// Drops a queued draft that is void or replaced.
 void EventQueue::drop_draft(size_t input) {
   std::erase_if(waiting_, [&](const Waiting& w) {
     return w.event.kind == LAPILLI_EVENT_DRAFT && w.event.of.draft.input == input;
@@ -185,7 +185,7 @@ bool EventQueue::next(lapilli_event& out) {
 
 namespace {
 
-// Two ways to be told the same would be one too many.
+// A job reports by events only; callbacks as well would be redundant.
 Status refuse_functions(const char* function, const lapilli_options& given) {
   if (!given.progress && !given.stream) return {};
   return fail(ErrorCode::invalid_argument,
@@ -213,7 +213,7 @@ Status Job::read(const Call& call, WorkRequest& request) {
   return {};
 }
 
-// The model's handle may be freed while this runs.
+// Shares what it needs: the model's handle may be freed while this runs.
 void Job::use(const lapilli_model& model, ReplaceableModel::Held held) {
   place_ = model.place;
   held_ = std::move(held);
@@ -224,7 +224,7 @@ void Job::use(const lapilli_model& model, ReplaceableModel::Held held) {
   cancellations_before_ = cancellations_->load();
 }
 
-// Results tell of them.
+// Results refer to them.
 void Job::copy_texts(std::vector<Input>& inputs) {
   texts_.resize(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) inputs[i].text = texts_[i] = inputs[i].text;
@@ -296,7 +296,7 @@ Result<const std::string*> Job::draw_looks(const lapilli_drawing* how) {
   return &drawing_;
 }
 
-// ---- samples that come later --------------------------------------------------------------------------------------
+// ---- appended samples ----------------------------------------------------------------------------------------------
 
 Status Job::check_takes_samples(const char* function) const {
   if (work_) return {};
@@ -318,14 +318,14 @@ Status Job::end_recording(const char* function, size_t input) {
   return {};
 }
 
-// ---- its way ------------------------------------------------------------------------------------------------------
+// ---- progress -----------------------------------------------------------------------------------------------------
 
 bool Job::pump(double budget_us) {
   if (ended_) return true;
   const LogScope log(log_);
   try {
     step(budget_us);
-  } catch (...) {  // there is no memory: what was begun cannot be gone on with
+  } catch (...) {  // no memory: the work cannot continue
     end(fail(ErrorCode::out_of_memory, "out of memory"));
     throw;
   }
@@ -363,8 +363,8 @@ void Job::ask() {
 
 // ---- a lost device ------------------------------------------------------------------------------------------------
 
-// Nothing of the lost device is held any more: whose it is may destroy it. A job goes on once by itself, as what takes
-// the device again and again may be the job.
+// Drops everything of the lost device, so that its owner may destroy it. A job continues by itself only once, as the
+// job itself may be what loses the device.
 void Job::lose() {
   held_.model = nullptr;
   const Error& lost = work_->status().error();

@@ -1,5 +1,5 @@
-// Inputs on their way through a model, as the C interface has them: what the caller gave is copied, what becomes of it
-// waits as events and as a result. lapilli_generate pumps one to its end.
+// Inputs being processed by a model, for the C interface: arguments are copied; results are queued as events and
+// collected. lapilli_generate pumps one to its end.
 #pragma once
 
 #include <atomic>
@@ -19,27 +19,27 @@
 
 namespace lapilli::api {
 
-// What happened and was not asked for yet. Texts of one input are joined, of progress only the latest is kept.
+// Events not yet fetched. Texts of one input are joined, and only the latest progress is kept.
 class EventQueue {
  public:
   void add_text(size_t input, std::string_view text, std::span<const int32_t> ids);
-  void add_progress(const lapilli_event_progress& progress);  // if it is another than the last one
+  void add_progress(const lapilli_event_progress& progress);  // if it differs from the last one
   void add_segment(size_t input, size_t number, const HeardSegment& segment);
   void add_draft(size_t input, std::vector<HeardSegment> segments);
   void add_input(size_t input, const Status& status);
   void add_end(const Status& status);
-  // It goes on after all: an end that nobody has asked for yet was none.
+  // Undoes an end that was not fetched, when the job continues after all.
   void take_back_end();
-  // The next one; false: there is none. What it points to lives until the next call.
+  // The next event; false if there is none. Its pointers are valid until the next call.
   bool next(lapilli_event& out);
-  // The event that was told last: its segment, or those of a draft; none if it was another.
+  // Segments of the last event fetched, or those of a draft; empty for other events.
   [[nodiscard]] std::span<const HeardSegment> segments() const { return told_.segments; }
   [[nodiscard]] int32_t kind() const { return told_.event.kind; }
 
  private:
   struct Waiting {
     lapilli_event event{};
-    std::string text;  // or a message
+    std::string text;  // or an error message
     std::vector<int32_t> ids;
     std::vector<HeardSegment> segments;
   };
@@ -49,12 +49,12 @@ class EventQueue {
 
   std::deque<Waiting> waiting_;
   Waiting told_;
-  lapilli_event_progress progress_{};  // the last one that was added
+  lapilli_event_progress progress_{};  // the last one added
 };
 
 class Job {
  public:
-  // One call's arguments, and its name for messages.
+  // Arguments of one call, and its name for messages.
   struct Call {
     const char* function;
     lapilli_model* model;
@@ -62,34 +62,35 @@ class Job {
     size_t count;
     const lapilli_options* options;
   };
-  // Progress and streams go to the options' functions.
+  // Reports progress and streams through the options' functions.
   static Result<std::unique_ptr<Job>> start(const Call& call);
-  // Everything goes to events, and options with such functions are refused.
+  // Reports everything by events; refuses options with such functions.
   static Result<std::unique_ptr<Job>> start_with_events(const Call& call);
-  // Of no inputs: the model becomes ready for jobs of this shape.
+  // A job without inputs: prepares the model for jobs of this shape.
   static Result<std::unique_ptr<Job>> prepare(const char* function, lapilli_model* model, const lapilli_shape* shape);
 
-  // As Work's.
+  // Like Work's.
   bool pump(double budget_us = std::numeric_limits<double>::infinity());
   void rest();
   void cancel() { cancelled_ = true; }
-  // It has not ended, and has nothing to do before more samples come.
+  // True if it has not ended and can do nothing until more samples arrive.
   [[nodiscard]] bool is_hungry() const { return !ended_ && held_.model && work_->is_hungry(); }
-  // Of inputs that are recordings which go on.
+  // For inputs that are recordings still in progress.
   Status append(const char* function, size_t input, std::span<const float> samples);
   Status end_recording(const char* function, size_t input);
-  // What the device is to keep between runs.
+  // Stores the device's data between runs.
   void keep() noexcept;
-  // After an end because the device was lost: goes on with a model of the same files. Also where that end was told.
+  // Continues a job that ended because its device was lost, with a model of the same files; even if that end was
+  // fetched.
   Status resume(const char* function, lapilli_model* model);
   bool next_event(lapilli_event& out) { return events_.next(out); }
-  // Of the event that was told last, if it is of this kind; else none.
+  // Segments of the last event fetched if it is of this kind; otherwise empty.
   [[nodiscard]] std::span<const HeardSegment> told(int32_t kind) const {
     return events_.kind() == kind ? events_.segments() : std::span<const HeardSegment>();
   }
-  // Bytes that live as long as that event.
+  // Bytes are valid as long as that event.
   Result<const std::string*> draw_looks(const lapilli_drawing* how);
-  // After the end, once; also after a cancellation, which is the status then.
+  // Call once after the end; after a cancellation it returns that status.
   Status take(lapilli_result** result);
 
  private:
@@ -111,16 +112,16 @@ class Job {
   double load_ms_ = 0;
   std::shared_ptr<const FrontEnd> front_;
   std::vector<std::string> texts_;                               // by input
-  InputCopies copies_;                                           // of the others
-  std::function<bool(uint64_t done, uint64_t total)> progress_;  // or empty
-  std::shared_ptr<std::atomic<uint32_t>> cancellations_;         // of the model, and how many there were
+  InputCopies copies_;                                           // of the other inputs
+  std::function<bool(uint64_t done, uint64_t total)> progress_;  // may be empty
+  std::shared_ptr<std::atomic<uint32_t>> cancellations_;         // the model's, and their number at the start
   uint32_t cancellations_before_ = 0;
   std::atomic<bool> cancelled_{false};
   bool has_events_ = false, ended_ = false, taken_ = false;
-  bool replaced_ = false;  // the device was, once
+  bool replaced_ = false;  // the device was replaced, once
   EventQueue events_;
   std::string drawing_;
-  std::unique_ptr<Work> work_;  // until the end, a lost device is none; points into texts and copies
+  std::unique_ptr<Work> work_;  // until the end (losing the device is none); refers to texts_ and copies_
   Status status_;
   std::optional<WorkOutput> output_;
 };

@@ -1,4 +1,4 @@
-// lapilli_options as the search's own settings.
+// lapilli_options converted to the search's settings.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -74,7 +74,7 @@ Result<GenerationConfig> parse_options(const char* json) {
 Status read_json_options(const char* json, GenerationConfig& to) {
   if (!json || !*json) return {};
   auto parsed = parse_options(json);
-  // Wrong data in a file, but here the caller's argument.
+  // Bad data in a file would be invalid_data; here it is the caller's argument.
   if (!parsed && parsed.error().code == ErrorCode::invalid_data)
     return Error{ErrorCode::invalid_argument, parsed.error().message};
   LAPILLI_TRY(to, std::move(parsed));
@@ -117,7 +117,7 @@ Status read_task(const lapilli_options& from, TranslateRequest& to) {
   return {};
 }
 
-// What only models that hear or see are told.
+// Refuses options that only models for sound or pictures take.
 Status refuse_other_kinds(const lapilli_options& from) {
   const char* field = from.prompt && *from.prompt                     ? "prompt"
                       : from.temperature_count != 0                   ? "temperatures"

@@ -19,7 +19,7 @@ Error with_advice(Error error, const Error& why) {
 
 namespace {
 
-// The same GPU, also where the best one would be another by now.
+// Selects the same GPU by its UUID, even if another would be the best by now.
 vulkan::DeviceOptions options_for(const Capabilities& caps, vulkan::DeviceOptions options) {
   if (std::all_of(caps.uuid.begin(), caps.uuid.end(), [](uint8_t byte) { return byte == 0; })) return options;
   options.select.clear();
@@ -106,7 +106,7 @@ Result<std::optional<ReplaceableModel::Held>> ReplaceableModel::replace(uint64_t
 
 Status ReplaceableModel::begin() {
   LAPILLI_CHECK(replaceable());
-  held().model->give_back();  // what nobody uses: the new one needs the room
+  held().model->give_back();  // frees unused memory, which the new one needs
   LAPILLI_TRY(onto_, source_.device->replace(source_.device_generation));
   auto files = source_.reopen();
   if (!files) return std::move(files).error().in("loading the model again");
@@ -114,7 +114,7 @@ Status ReplaceableModel::begin() {
   return {};
 }
 
-// A loading that failed is over: who needs the model next begins anew.
+// A failed load is over: the next caller that needs the model begins anew.
 Result<std::optional<ReplaceableModel::Held>> ReplaceableModel::go_on(double budget_us) {
   if (!loading_->pump(budget_us)) return std::optional<Held>();
   const auto ended = std::exchange(loading_, nullptr);

@@ -36,9 +36,9 @@ TextSequence sequence_of(std::string text, std::vector<int32_t> ids, std::vector
   s.text = std::move(text);
   s.ids = std::move(ids);
   s.finish = finish;
-  const size_t ends = finish == Finish::end && !s.ids.empty() ? 1 : 0;  // an end token, or a timestamp
+  const size_t ends = finish == Finish::end && !s.ids.empty() ? 1 : 0;  // an end token or a timestamp
   s.repeats = ends_in_loop(std::span(s.ids).first(s.ids.size() - ends));
-  // Ids of a prompt have no scores.
+  // A prompt's ids have no scores.
   s.token_scores.assign(s.ids.size() - std::min(s.ids.size(), token_scores.size()), NAN);
   s.token_scores.insert(s.token_scores.end(), token_scores.begin(), token_scores.end());
   SequencePiece& piece = s.pieces.emplace_back();

@@ -1,4 +1,4 @@
-// What a job of the C interface pumps: texts, recordings or pictures on their way through a model.
+// The work of a job of the C interface: texts, recordings or pictures being processed by a model.
 #pragma once
 
 #include <functional>
@@ -17,35 +17,35 @@
 
 namespace lapilli::api {
 
-// A segment of a recording, as it is told and kept.
+// A segment of a recording, as reported and kept.
 struct HeardSegment {
   speech::Segment segment;
-  std::string language;       // a code; empty: the model knows none
-  float log_probability = 0;  // not a number: not known
-  bool repeats = false;       // with it the text ends in a loop
+  std::string language;       // a code; empty: the model knows no languages
+  float log_probability = 0;  // NaN: unknown
+  bool repeats = false;       // the text up to and including it ends in a loop
 };
 
-// What is kept of a picture, so that what its words looked at can be drawn.
+// Data kept of a picture to draw its words' looks.
 struct SeenInput {
   SeenPicture picture;
-  int32_t start = 0;  // the decoder's
+  int32_t start = 0;  // the decoder's start id
 };
 
-// What came of the inputs, in their order.
+// Results of the inputs, in order.
 struct WorkOutput {
   TranslateOutput text;
-  std::vector<std::vector<HeardSegment>> segments;  // of recordings, or empty
-  std::vector<std::vector<ScoredClass>> classes;    // of pictures, or empty
-  std::vector<std::optional<SeenInput>> seen;       // of pictures, if asked for
-  double read_ms = 0;                               // of the time: on the host, for pictures
+  std::vector<std::vector<HeardSegment>> segments;  // for recordings; otherwise empty
+  std::vector<std::vector<ScoredClass>> classes;    // for pictures; otherwise empty
+  std::vector<std::optional<SeenInput>> seen;       // for pictures, if asked for
+  double read_ms = 0;                               // part of the time that the host spent on reading pictures
 };
 
-// Told in the thread that pumps. Functions may be empty.
+// Called on the thread that pumps. Functions may be empty.
 struct WorkSinks {
   StreamSink text;
   std::function<void(size_t input, size_t number, const HeardSegment& segment)> segment;
   std::function<void(size_t input, const Status& status)> input_ended;
-  // What may be said at the end of a recording that goes on.
+  // A provisional text for the end of a recording in progress.
   std::function<void(size_t input, std::vector<HeardSegment> segments)> draft;
 };
 
@@ -53,8 +53,8 @@ struct WorkRequest {
   const char* function = "";  // for messages
   std::shared_ptr<Model> model;
   std::shared_ptr<const FrontEnd> front;
-  std::vector<Input> inputs;  // of kinds that the model takes; what they show outlives the work
-  lapilli_options options;    // complete; what it points to is read at once
+  std::vector<Input> inputs;  // of kinds that the model takes; the data they refer to outlives the work
+  lapilli_options options;    // complete; pointers are read at once
   WorkSinks sinks;
 };
 
@@ -62,7 +62,7 @@ struct WorkProgress {
   uint64_t done = 0, total = 0, tokens = 0;
 };
 
-// Of one thread at a time. As TranslationJob.
+// Used by one thread at a time, like TranslationJob.
 class Work {
  public:
   virtual ~Work() = default;
@@ -77,25 +77,25 @@ class Work {
   virtual Status resume(const std::shared_ptr<Model>& model, const FrontEnd& front) = 0;
   virtual Status abandon() = 0;
 
-  // There is nothing to do before samples come, or an end.
+  // True if nothing can be done until samples or an end arrive.
   [[nodiscard]] virtual bool is_hungry() const { return false; }
-  // Of inputs that are recordings which go on.
+  // For inputs that are recordings still in progress.
   virtual Status append(size_t input, std::span<const float> samples);
   virtual Status end_recording(size_t input);
 };
 
-// Refuses what concerns all inputs: options, a directory that does not say how sound or pictures are prepared.
+// Refuses what concerns all inputs: bad options, a directory that lacks settings for sound or pictures.
 Result<std::unique_ptr<Work>> start_work(WorkRequest request);
-// Of no inputs, see TranslationJob::prepare.
+// Work without inputs; see TranslationJob::prepare.
 Result<std::unique_ptr<Work>> prepare_work(WorkRequest request, const JobShape& shape);
 
-// By the kind of model.
+// One per kind of model.
 Result<std::unique_ptr<Work>> start_texts(WorkRequest request);
 Result<std::unique_ptr<Work>> prepare_texts(WorkRequest request, const JobShape& shape);
 Result<std::unique_ptr<Work>> start_recordings(WorkRequest request);
 Result<std::unique_ptr<Work>> start_pictures(WorkRequest request);
 
-// A sequence of one piece, with no source whose attention could be asked for.
+// A sequence of one piece, without a source for attention.
 TextSequence sequence_of(std::string text, std::vector<int32_t> ids, std::vector<float> token_scores, Finish finish);
 TranslateStats stats_of(const GenerateStats& from, uint64_t tokens, double total_ms);
 

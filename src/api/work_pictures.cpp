@@ -1,4 +1,4 @@
-// Pictures: a PictureJob.
+// Pictures, by a PictureJob.
 #include <cmath>
 
 #include "api/handles.hpp"
@@ -98,7 +98,7 @@ class Pictures : public Work {
     return source;
   }
 
-  // What is wrong with a file is said by its name.
+  // Errors in a file name it.
   Source source_of(const PictureReader& reader, size_t i) {
     const Input& input = inputs_[i];
     if (input.kind == LAPILLI_INPUT_PIXELS) return prepared_source(reader, picture_of(input.pixels), i);
@@ -116,7 +116,7 @@ class Pictures : public Work {
     return source;
   }
 
-  // What is told as it comes is what the result holds: the text, which comes as a whole.
+  // Reports the text as in the result; it arrives as a whole.
   void tell(size_t i, const PictureResult& result) {
     tokens_ += result.ids.size();
     const std::string& text = result.classes.empty() ? result.text : result.classes.front().label;
@@ -125,7 +125,7 @@ class Pictures : public Work {
     tell_end(i, result.status);
   }
 
-  // Once.
+  // Reports only once.
   void tell_end(size_t i, const Status& status) {
     if (sinks_.input_ended && !told_[i]) sinks_.input_ended(i, status);
     told_[i] = true;
@@ -146,7 +146,7 @@ class Pictures : public Work {
   std::vector<Input> inputs_;
   WorkSinks sinks_;
   std::vector<bool> told_;
-  std::vector<std::optional<SeenInput>> seen_;  // by input, for drawing; or empty
+  std::vector<std::optional<SeenInput>> seen_;  // by input, for drawing; may be empty
   uint64_t tokens_ = 0;
   double read_ms_ = 0;
   Clock::time_point started_ = Clock::now();

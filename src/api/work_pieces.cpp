@@ -1,5 +1,4 @@
-// Recordings that are cut where they are quiet, and whose pieces are heard some at a time: PiecesJobs, one recording
-// after the other.
+// Recordings cut at silence, whose pieces are transcribed several at a time: PiecesJobs, one recording after the other.
 #include <algorithm>
 #include <optional>
 
@@ -44,12 +43,12 @@ class Pieces : public Recordings {
   void end();
 
   const uint32_t at_a_time_;
-  std::shared_ptr<Model> model_;  // until the end
+  std::shared_ptr<Model> model_;  // held until the end
   uint32_t hop_ = 1;
-  speech::TranscribeRequest how_;  // of each, without recordings
+  speech::TranscribeRequest how_;  // for each recording, without recordings of its own
   std::vector<Sound> sounds_;      // by input
-  uint64_t frames_ = 0;            // of all
-  size_t now_ = 0;                 // the input that is worked on
+  uint64_t frames_ = 0;            // of all recordings
+  size_t now_ = 0;                 // index of the current input
   std::optional<speech::FrameEnergies> energies_;
   std::unique_ptr<speech::PiecesJob> job_;
   bool ended_ = false, interrupted_ = false, cancelled_ = false;
@@ -96,7 +95,7 @@ Status Pieces::step(double budget_us) {
   return job_->pump(budget_us) ? end_job() : Status();
 }
 
-// How loud each frame is, to cut where it is quiet.
+// Measures the loudness of each frame, to cut at silence.
 Status Pieces::measure(double budget_us) {
   const auto since = Clock::now();
   const Sound& sound = sounds_[now_];
@@ -104,7 +103,7 @@ Status Pieces::measure(double budget_us) {
   do {
     LAPILLI_TRY(const bool done, energies_->read_some());
     if (done) return start_job();
-  } while (ms_since(since) * 1000 < std::min(budget_us, 50'000.0));  // that somebody may cancel
+  } while (ms_since(since) * 1000 < std::min(budget_us, 50'000.0));  // returns often enough to be cancelled
   return {};
 }
 
@@ -112,7 +111,7 @@ Status Pieces::start_job() {
   auto energies = energies_->energies();
   energies_.reset();
   const auto& frames = sounds_[now_].frames;
-  energies.resize(frames->extent().frames);  // silence, where it is filled up
+  energies.resize(frames->extent().frames);  // pads with silence
   auto request = how_;
   request.recordings = {{frames, {}}};
   LAPILLI_TRY(job_,
@@ -129,7 +128,7 @@ Status Pieces::end_job() {
   return {};
 }
 
-// An error that is not this recording's alone is that of all.
+// An error that does not concern this recording alone fails all.
 void Pieces::end_recording_with(Status status) {
   job_.reset();
   energies_.reset();

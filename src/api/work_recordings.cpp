@@ -13,7 +13,7 @@ namespace lapilli::api {
 
 namespace {
 
-// "<|en|>" as "en".
+// Turns "<|en|>" into "en".
 std::string code_of(const std::string& token) {
   const bool framed = token.size() > 4 && token.starts_with("<|") && token.ends_with("|>");
   return framed ? token.substr(2, token.size() - 4) : token;
@@ -62,7 +62,7 @@ Status check_rates(const WorkRequest& request) {
   return {};
 }
 
-// Of the caller's function.
+// Reads samples through the caller's function.
 class PulledSamples : public audio::SampleSource {
  public:
   explicit PulledSamples(const lapilli_sample_source& from) : from_(from) {}
@@ -80,7 +80,7 @@ class PulledSamples : public audio::SampleSource {
   }
 
  private:
-  // It is of this recording alone, whatever the function calls it.
+  // The failure concerns this recording alone, whatever status the function returns.
   static Failure failed(lapilli_status status) {
     const Error said{static_cast<ErrorCode>(status), {}};
     const bool own = status > LAPILLI_OK && status <= LAPILLI_INTERNAL && concerns_one(said);
@@ -139,9 +139,9 @@ void Recordings::hear_draft(size_t input, std::span<const speech::Segment> segme
   sinks_.draft(input, std::move(draft));
 }
 
-// A model that has lost its way goes on so from segment to segment, and each has other timestamps.
+// A model that has gone astray repeats itself across segments, with different timestamps.
 bool Recordings::repeats(const speech::Segment& segment) {
-  constexpr size_t kEnough = size_t{kLoopPhrase} * kLoopTimes + 1;  // a loop may be followed by an id
+  constexpr size_t kEnough = size_t{kLoopPhrase} * kLoopTimes + 1;  // one id may follow a loop
   std::vector<int32_t>& tail = tails_[segment.recording];
   const size_t before = tail.size();
   for (const int32_t id : segment.ids)
@@ -151,7 +151,7 @@ bool Recordings::repeats(const speech::Segment& segment) {
   return is_longer && ends_in_loop(tail);
 }
 
-// What was looked at is for who is told of the segment: it is too much to be kept of a recording of hours.
+// Looks are reported with the segment but not kept: a recording of hours has too many.
 Status Recordings::hear(const speech::Segment& segment) {
   HeardSegment heard = heard_of(segment);
   heard.repeats = repeats(segment);
@@ -164,13 +164,13 @@ Status Recordings::hear(const speech::Segment& segment) {
   return {};
 }
 
-// Once.
+// Reports only once.
 void Recordings::tell_end(size_t input, const Status& status) {
   if (!told_[input] && sinks_.input_ended) sinks_.input_ended(input, status);
   told_[input] = true;
 }
 
-// What was heard of a recording that has not ended is kept, but it has no text.
+// Keeps the segments of a recording that has not ended, but gives it no text.
 WorkOutput Recordings::output(const speech::TranscribeOutput& from) {
   WorkOutput out;
   out.text.cancelled = from.cancelled;

@@ -1,4 +1,4 @@
-// Texts and ids: a TranslationJob.
+// Texts and ids, by a TranslationJob.
 #include "api/handles.hpp"
 #include "api/work.hpp"
 

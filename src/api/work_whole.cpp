@@ -1,4 +1,4 @@
-// Recordings that are heard as a whole: a WholeJob.
+// Recordings transcribed as a whole, by a WholeJob.
 #include <cmath>
 
 #include "api/handles.hpp"
@@ -9,7 +9,7 @@ namespace lapilli::api {
 
 namespace {
 
-// Samples that come one after the other, and are all kept.
+// Samples that are appended over time; all are kept.
 class GrowingSamples : public audio::SampleSource {
  public:
   Result<uint64_t> read(uint64_t first, std::span<float> to) override {
@@ -22,7 +22,7 @@ class GrowingSamples : public audio::SampleSource {
   std::vector<float> samples_;
 };
 
-// What only models of windows, languages and tasks do.
+// Refuses options that only models with windows, languages and tasks take.
 Status refuse_for_whole(const lapilli_options& o, const std::string& family) {
   const auto given = [](const char* text) { return text && *text; };
   const bool task = given(o.task) && std::string_view(o.task) != "transcribe";
@@ -68,7 +68,7 @@ class Whole : public Recordings {
 
  private:
   struct Stream {
-    std::shared_ptr<GrowingSamples> samples;  // null: it does not go on
+    std::shared_ptr<GrowingSamples> samples;  // null: the input is complete
     bool ended = false;
   };
   speech::WholeSound sound_of(const Input& input);
@@ -116,7 +116,7 @@ Result<Whole::Stream*> Whole::stream_of(size_t input) {
   return &stream;
 }
 
-// How long it would have become nobody knows.
+// The final length is unknown: the error can only say that it is too long.
 Status Whole::check_growing(uint64_t samples) const {
   if (limits_.check_longest(samples)) return {};
   const double most = static_cast<double>(limits_.most_samples()) / limits_.config().sampling_rate;

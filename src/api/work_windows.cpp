@@ -1,4 +1,4 @@
-// Recordings window by window: a TranscriptionJob.
+// Recordings window by window, by a TranscriptionJob.
 #include <algorithm>
 #include <cmath>
 
@@ -15,7 +15,7 @@ namespace lapilli::api {
 
 namespace {
 
-// A recording whose samples were refused before it began: one that looks as if it were there, and cannot be read.
+// Stands for a recording whose samples were refused at the start: it appears to have a frame, but reading fails.
 class BrokenFrames : public speech::FrameSource {
  public:
   explicit BrokenFrames(Status why) : why_(std::move(why)) {}
@@ -48,7 +48,7 @@ Status read_thresholds(const lapilli_options& o, speech::TranscribeRequest& to) 
   return {};
 }
 
-// As the model knows earlier text: its mark, and the words behind a space.
+// Encodes earlier text as the model expects it: its mark, then the words after a space.
 Status read_prompt(const lapilli_options& o, const Model& model, speech::TranscribeRequest& to) {
   if (!o.prompt || !*o.prompt) return {};
   if (!model.tokenizer()) return model.tokenizer_error();
@@ -60,7 +60,7 @@ Status read_prompt(const lapilli_options& o, const Model& model, speech::Transcr
   bare.add_special = false;
   const std::string text = " " + std::string(strip_left(strip_right(o.prompt)));
   LAPILLI_TRY(auto ids, model.tokenizer()->encode(text, bare));
-  // The end token is the first of them.
+  // Special ids begin with the end token.
   const auto ends = model.generation_config().eos_token_id.value_or(std::vector<int32_t>());
   const int32_t marks = ends.empty() ? *mark : std::min(ends.front(), *mark);
   if (std::any_of(ids.begin(), ids.end(), [&](int32_t id) { return id >= marks; }))
@@ -85,7 +85,7 @@ Status read_task(const lapilli_options& o, const SpeechSettings& model, speech::
                 target);
   if (o.source_language && *o.source_language) to.languages = {o.source_language};
   to.task = task;
-  // A model of several tasks that is not told which may choose any. Forced ids tell it, as long as no task is named.
+  // Without a task a model of several may choose any. Forced ids set the task unless one is named.
   const bool told = !task.empty() || !model.task.empty() || !model.forced.empty();
   if (!told && model.tasks.contains("transcribe")) to.task = "transcribe";
   return {};
@@ -109,7 +109,7 @@ Result<speech::TranscribeRequest> windows_request(const WorkRequest& from) {
   return to;
 }
 
-// 0: none are wanted.
+// 0: no drafts.
 uint32_t draft_frames(uint32_t samples, uint32_t hop) { return samples == 0 ? 0 : std::max(samples / hop, 1u); }
 
 class Windows : public Recordings {
@@ -135,7 +135,7 @@ class Windows : public Recordings {
                                                  const std::shared_ptr<speech::SoundFeatures>& features);
   [[nodiscard]] Result<speech::SampleStream*> stream_of(size_t input) const;
 
-  std::vector<std::shared_ptr<speech::SampleStream>> streams_;  // by input; null: it does not go on
+  std::vector<std::shared_ptr<speech::SampleStream>> streams_;  // by input; null: the input is complete
   std::unique_ptr<speech::TranscriptionJob> job_;
 };
 

@@ -21,7 +21,7 @@ namespace lapilli {
 namespace {
 
 constexpr const char* kNotRegular = "it is a directory, a pipe or a device, not a regular file";
-// Of one call; some systems take no more than 2 GiB.
+// Most bytes per call; some systems take no more than 2 GiB.
 constexpr size_t kMostAtOnce = size_t{1} << 30;
 
 }  // namespace
@@ -34,7 +34,7 @@ HANDLE handle_of(int64_t value) { return reinterpret_cast<HANDLE>(static_cast<in
 
 std::string last_problem() { return "error " + std::to_string(GetLastError()) + " of the system"; }
 
-// Also of a handle that was opened for overlapped reading.
+// Works for a handle opened for overlapped reading, too.
 bool read_once(HANDLE handle, uint64_t offset, std::span<std::byte> to, DWORD& done) {
   OVERLAPPED at{};
   at.Offset = static_cast<DWORD>(offset);

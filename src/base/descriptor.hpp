@@ -1,5 +1,5 @@
-// Reading from what a program has open already, at an offset, without moving anybody's place in it where the system
-// can.
+// Positioned reads from a file that the program has open already; its file position stays where it is if the system can
+// do that.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,16 @@
 
 namespace lapilli {
 
-// A descriptor of open(); on Windows a HANDLE of CreateFile. Whoever opened it closes it. What is no such number, is
-// closed or no regular file is told apart by size(), and is safe to ask.
+// A descriptor of open(); on Windows a HANDLE of CreateFile. Not owned: the opener closes it. Any number is safe to ask
+// about: size() recognises invalid and closed descriptors and those of no regular file.
 class Descriptor {
  public:
   explicit Descriptor(int64_t value) : value_(value) {}
 
-  // Of a regular file; nothing otherwise, and `why` says why not.
+  // Size of a regular file; otherwise nothing, with the reason in `why`.
   [[nodiscard]] std::optional<uint64_t> size(std::string& why) const;
-  // How many bytes were read: fewer than asked at the end of the file. Nothing if the system refused, with `why`.
+  // Number of bytes read, fewer than asked for at the end of the file. Nothing if the system refused, with the reason
+  // in `why`.
   [[nodiscard]] std::optional<size_t> read(uint64_t offset, std::span<std::byte> to, std::string& why) const;
 
  private:

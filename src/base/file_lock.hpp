@@ -1,4 +1,4 @@
-// A file that one program at a time may hold.
+// A lock file that one program at a time may hold.
 #pragma once
 
 #include <optional>
@@ -6,11 +6,11 @@
 
 namespace lapilli {
 
-// Held until it goes, or its program ends in whatever way. The file stays: who removes one that another waits for would
-// let two in.
+// Held until it is destroyed or its process ends, however that happens. The file stays: removing one that another
+// process waits for would let two in.
 class FileLock {
  public:
-  // Nothing if another holds it, or the file cannot be made: errno is EWOULDBLOCK in the first case.
+  // Nothing if another process holds it (errno is EWOULDBLOCK) or the file cannot be made.
   static std::optional<FileLock> take(const std::string& path);
   FileLock(FileLock&& other) noexcept;
   FileLock& operator=(FileLock&&) = delete;

@@ -16,13 +16,13 @@ namespace {
 
 using ull = unsigned long long;
 
-// Sizes and offsets are signed numbers where files come from.
+// File sources use signed numbers for sizes and offsets.
 constexpr uint64_t kMostFileBytes = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
 
 }  // namespace
 
 struct File::Opened {
-  // Keeps the first one.
+  // Keeps the first error; not_found is not one.
   static Error note(Status& first, Error error) {
     if (first.ok() && error.code != ErrorCode::not_found) first = error;
     return error;
@@ -32,10 +32,10 @@ struct File::Opened {
   uint64_t size = 0;
   const std::byte* memory = nullptr;
   bool in_memory = false;
-  MappedFile mapped;                         // on disk
-  std::unique_ptr<FileContent> content;      // else
-  std::shared_ptr<Status> failure;           // the first one of its source
-  std::vector<std::vector<std::byte>> kept;  // what view() has read
+  MappedFile mapped;                         // for a file on disk
+  std::unique_ptr<FileContent> content;      // for any other
+  std::shared_ptr<Status> failure;           // first error of its source
+  std::vector<std::vector<std::byte>> kept;  // buffers read by view()
 };
 
 // The files of one FileSource.
@@ -118,7 +118,7 @@ Status File::read(uint64_t offset, std::span<std::byte> to) const {
 }
 
 Result<std::vector<std::byte>> File::read_some(uint64_t offset, uint64_t bytes) const {
-  // What has a size that is a lie is found out before memory is taken for it.
+  // Probes the last byte first: a false size is found before memory is allocated for it.
   constexpr uint64_t kMuch = uint64_t{1} << 20;
   std::byte last{};
   if (bytes > kMuch) {

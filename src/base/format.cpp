@@ -27,7 +27,7 @@ class Writer {
   }
 
  private:
-  // Flags, width and precision as printf has them, stars replaced by their values.
+  // printf's flags, width and precision, with stars replaced by their values.
   struct Field {
     std::string flags;
     bool has_precision = false;
@@ -40,7 +40,7 @@ class Writer {
     const bool negative = v.kind() == FormatValue::Kind::integer && v.integer() < 0;
     return negative ? 0 : static_cast<size_t>(std::min<uint64_t>(v.natural(), kWidest));
   }
-  // A star's value, or digits.
+  // The value of a star, or of digits.
   size_t size(const char*& at) {
     if (*at == '*') return ++at, number();
     size_t n = 0;

@@ -1,5 +1,5 @@
-// Text out of a pattern and values, for messages: printf's conversions, without its lengths. A value keeps its type, so
-// that "%u" takes every whole number and "%s" every string; a pattern that does not fit its values is not compiled.
+// Formats messages with printf's conversions, but without its length modifiers. Values keep their types, so that "%u"
+// takes every integer and "%s" every string; a pattern that does not fit its values does not compile.
 #pragma once
 
 #include <array>
@@ -63,7 +63,7 @@ class FormatValue {
   };
 };
 
-// What a conversion takes: "d i u x X c" whole numbers, "f e g" floats, "s" strings; 0: it is none.
+// True if the conversion takes that kind: "d i u x X c" integers, "f e g" floats, "s" strings; 0 takes none.
 constexpr bool takes(char conversion, FormatValue::Kind kind) {
   switch (conversion) {
     case 'd':
@@ -80,7 +80,7 @@ constexpr bool takes(char conversion, FormatValue::Kind kind) {
   }
 }
 
-// One "%...": flags, width and precision (each may be a star, a value of its own), conversion.
+// One "%...": flags, width and precision (each may be a star, which takes a value), conversion.
 struct Conversion {
   const char* end = nullptr;
   char letter = 0;
@@ -98,7 +98,7 @@ constexpr Conversion read_conversion(const char* at) {
   return c;
 }
 
-// A pattern for values of these types.
+// A pattern checked at compile time against the types of its values.
 template <class... Values>
 class Pattern {
  public:
@@ -108,7 +108,7 @@ class Pattern {
   [[nodiscard]] const char* text() const { return text_; }
 
  private:
-  static void values_do_not_fit_the_pattern();  // never defined: a call in a constant is an error
+  static void values_do_not_fit_the_pattern();  // never defined: calling it in a constant expression is an error
 
   static consteval bool fits(const char* at) {
     constexpr std::array<FormatValue::Kind, sizeof...(Values) + 1> kinds{
@@ -129,7 +129,7 @@ class Pattern {
   const char* text_;
 };
 
-// The same without a check before: a value of another type is written as what it is, one that is missing as "?".
+// Formats without the check at compile time: a value of another type is written by its own type, a missing one as "?".
 std::string format_values(const char* pattern, const FormatValue* values, size_t count);
 
 template <class... Values>

@@ -1,14 +1,14 @@
-// How deep a JSON text nests, before a parser sees it.
+// Nesting depth of a JSON text, checked before it is parsed.
 #pragma once
 
 #include <string_view>
 
 namespace lapilli {
 
-constexpr int kMaxJsonDepth = 64;  // no file of a model is near it
+constexpr int kMaxJsonDepth = 64;  // far above any file of a model
 
-// True if arrays and objects of `text` stand more than kMaxJsonDepth within each other: parsed values are walked
-// recursively, and files may hold anything.
+// True if arrays and objects of `text` nest deeper than kMaxJsonDepth: parsed values are walked recursively, and files
+// may hold anything.
 bool json_nests_too_deep(std::string_view text);
 
 }  // namespace lapilli

@@ -1,11 +1,11 @@
-// Lines for a shell, as messages that advise give them.
+// Shell commands as messages suggest them.
 #pragma once
 
 #include <string>
 
 namespace lapilli {
 
-// A file's name as one word of a shell's line, and no option of a program.
+// Quotes a file's name as one shell word that no program takes for an option.
 inline std::string shell_word(const std::string& path) {
   const std::string name = path.compare(0, 1, "-") == 0 ? "./" + path : path;
   constexpr const char* kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./+:,@%=-";
@@ -19,7 +19,7 @@ inline std::string shell_word(const std::string& path) {
 #endif
 }
 
-// "talk.wav" of "talk.m4a" and ".wav"; of a name without an ending it gets one.
+// Replaces or adds the extension: "talk.m4a" and ".wav" give "talk.wav".
 inline std::string with_ending(const std::string& path, const std::string& ending) {
   const size_t name = path.find_last_of("/\\") + 1, dot = path.rfind('.');  // npos + 1 is 0
   return (dot == std::string::npos || dot <= name ? path : path.substr(0, dot)) + ending;

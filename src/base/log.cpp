@@ -11,9 +11,9 @@ namespace lapilli {
 namespace {
 using Hook = std::function<void(LogLevel, const std::string&)>;
 
-// Made at the first use, as nothing of ours runs before main, and never destroyed: threads may outlive main.
+// Made at the first use, as no code of ours runs before main, and never destroyed: threads may outlive main.
 struct State {
-  // Held during a call of the hook, which may come back here.
+  // Held while the hook runs; the hook may call back into this file.
   std::recursive_mutex mutex;
   std::shared_ptr<const Hook> hook;
   bool in_hook = false;
@@ -51,7 +51,7 @@ bool log_enabled(LogLevel level) {
 }
 
 namespace {
-// A hook that logs is not called anew: its own messages go to the process's hook.
+// A sink's hook is not re-entered: messages that it logs itself go to the process's hook.
 void tell(const std::shared_ptr<LogSink>& sink, LogLevel level, const std::string& message) {
   const std::lock_guard lock(sink->mutex);
   const auto taken = std::exchange(thread_sink(), nullptr);
@@ -69,7 +69,7 @@ void log(LogLevel level, const std::string& message) {
   if (const auto sink = thread_sink()) return tell(sink, level, message);
   State& s = state();
   const std::lock_guard lock(s.mutex);
-  const auto hook = s.hook;  // may be replaced while it runs
+  const auto hook = s.hook;  // the hook may be replaced while it runs
   if (!hook || s.in_hook) return print(message);
   s.in_hook = true;
   try {

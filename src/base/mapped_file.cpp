@@ -41,21 +41,21 @@ struct MappedFile::Mapping {
 std::span<const std::byte> MappedFile::bytes() const { return {mapping_->data, mapping_->size}; }
 const std::string& MappedFile::path() const { return mapping_->path; }
 
-// Windows has no call for it, and takes pages of files from a process by itself when memory becomes short.
+// Windows has no such call; it trims mapped pages by itself when memory is short.
 void MappedFile::let_go([[maybe_unused]] size_t offset, [[maybe_unused]] size_t bytes) const noexcept {
 #if !defined(_WIN32)
   if (!mapping_->data) return;
   const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
   const size_t begin = (offset + page - 1) / page * page, end = (offset + bytes) / page * page;
   if (begin >= end) return;
-  // Of a mapping that nobody writes to; if the system does not want to, all stays as it is.
+  // The mapping is read-only; if madvise fails, nothing changes.
   (void)::madvise(const_cast<std::byte*>(mapping_->data) + begin, end - begin, MADV_DONTNEED);
 #endif
 }
 
 namespace {
 
-// Before it is opened, for a pipe would wait for whoever writes to it.
+// Checked before opening: opening a pipe would wait for its writer.
 Status check_kind(const std::string& path) {
   switch (file_kind(path)) {
     case FileKind::regular: return {};
@@ -71,7 +71,7 @@ Status check_kind(const std::string& path) {
   return fail(ErrorCode::not_found, "cannot open %s: %s", path, std::strerror(error));
 }
 
-// Where addresses have 32 bits, a file can be larger than what they reach.
+// With 32-bit addresses a file can be larger than the address space.
 Status check_size(const std::string& path, uint64_t bytes) {
   if (bytes <= std::numeric_limits<size_t>::max() / 2) return {};
   return fail(ErrorCode::out_of_memory,
@@ -80,7 +80,7 @@ Status check_size(const std::string& path, uint64_t bytes) {
               path, bytes);
 }
 
-// What Git leaves in the place of large files that were not fetched.
+// Refuses the pointer file that Git leaves in place of a large file that was not fetched.
 Status check_content(const std::string& path, std::span<const std::byte> bytes) {
   constexpr std::string_view kPointer = "version https://git-lfs";
   if (bytes.size() < kPointer.size() || std::memcmp(bytes.data(), kPointer.data(), kPointer.size()) != 0) return {};
@@ -125,7 +125,7 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
 #else
 namespace {
 
-// The view keeps the file open. Null if it cannot be, and GetLastError() says why.
+// The view keeps the file open. Null if mapping fails; GetLastError() then says why.
 const std::byte* map_whole(int descriptor) {
   const auto file = reinterpret_cast<HANDLE>(_get_osfhandle(descriptor));
   const HANDLE mapping = CreateFileMappingW(file, nullptr, PAGE_READONLY, 0, 0, nullptr);

@@ -11,14 +11,14 @@
 namespace lapilli {
 
 // Shared ownership: tensors read from a checkpoint keep the mapping alive. The bytes are valid while a copy exists.
-// A file that shrinks while it is mapped is the caller's fault (as everywhere).
+// Files must not shrink while they are mapped, as everywhere.
 class MappedFile {
  public:
   static Result<MappedFile> open(const std::string& path);
   [[nodiscard]] std::span<const std::byte> bytes() const;
   [[nodiscard]] const std::string& path() const;
-  // Nobody will look at them soon: whole pages within leave the process's memory, and are there again, from the file,
-  // for whoever does look.
+  // Hint that the bytes are not needed soon: whole pages within leave the process's memory and are paged in from the
+  // file again on access.
   void let_go(size_t offset, size_t bytes) const noexcept;
 
  private:

@@ -19,7 +19,7 @@ constexpr T round_down(T a, T b) {
   return a / b * b;
 }
 
-// False on overflow; sizes from files go through these.
+// False on overflow; for sizes read from files.
 constexpr bool checked_mul(uint64_t a, uint64_t b, uint64_t& out) {
   if (a != 0 && b > std::numeric_limits<uint64_t>::max() / a) return false;
   out = a * b;

@@ -39,7 +39,7 @@ std::string to_utf8(std::wstring_view wide) {
   return utf8;
 }
 
-// Windows refuses while somebody has the file open, who soon has not: a reader of ours, or what looks for viruses.
+// Windows refuses to rename while the file is open, usually briefly: by a reader of ours or a virus scanner.
 constexpr int kAttemptsToRename = 40;
 
 std::FILE* open_stream(const std::string& path, const char* mode) {
@@ -48,7 +48,7 @@ std::FILE* open_stream(const std::string& path, const char* mode) {
   return descriptor < 0 ? nullptr : _fdopen(descriptor, mode);
 }
 
-// _wopen lets nobody rename or replace the file meanwhile, and does not open one that is just being renamed.
+// _wopen would block renaming and replacing the file meanwhile, and does not open one that is just being renamed.
 int open_to_read(const std::string& path) {
   const HANDLE file =
       CreateFileW(to_wide(path).c_str(), GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, nullptr,
@@ -98,7 +98,7 @@ int open_to_write(const std::string& path, bool append) {
   return ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | (append ? O_APPEND : O_TRUNC), 0666);
 }
 
-// Not every file system has it.
+// Not every file system supports fsync.
 bool flush_to_disk(std::FILE* stream) {
   return std::fflush(stream) == 0 && (::fsync(fileno(stream)) == 0 || errno == EINVAL || errno == ENOTSUP);
 }

@@ -22,15 +22,15 @@ size_t skip_blanks(std::string_view text, size_t at) {
   return skip(text, at, [](char c) { return c == ' '; });
 }
 
-// Behind a name and a comma, as ICU has it: "{when, date, short}". A plural has words of its own.
+// ICU's format types, which follow a name and a comma: "{when, date, short}". A plural holds words of its own.
 bool is_type(std::string_view text) {
   constexpr std::array<std::string_view, 6> kTypes = {"number", "date", "time", "spellout", "ordinal", "duration"};
   const size_t begin = skip_blanks(text, 0), end = skip(text, begin, is_letter);
   return std::find(kTypes.begin(), kTypes.end(), text.substr(begin, end - begin)) != kTypes.end();
 }
 
-// user.name, items[0], first-name, 0; with Angular's filters and Python's formats behind it ("price | currency",
-// "total:.2f", "x!r"). No blank is in it but around it and around |.
+// A name (user.name, items[0], first-name, 0), with Angular's filters or Python's formats after it ("price | currency",
+// "total:.2f", "x!r"). Blanks are allowed only around it and around |.
 bool is_name(std::string_view text) {
   size_t at = skip_blanks(text, 0);
   const size_t begin = at;
@@ -43,7 +43,7 @@ bool is_name(std::string_view text) {
   return behind == at && one_of(text[at], ":!,(") && text.find(' ', at) == std::string_view::npos;
 }
 
-// Behind "{name}", "{{name}}"; `at` where none is. Two braces hold expressions and calls of templates, too.
+// End of "{name}", "{{name}}"; `at` if there is none. Double braces may hold expressions and calls of templates, too.
 size_t braces_end(std::string_view text, size_t at) {
   const bool two = text.substr(at, 2) == "{{", three = text.substr(at, 3) == "{{{";
   const size_t braces = three ? 3 : two ? 2 : 1, begin = at + braces;
@@ -57,7 +57,7 @@ size_t braces_end(std::string_view text, size_t at) {
   return holds && text.substr(end, 1) != "}" ? end : at;
 }
 
-// Behind "%(name)s", "%{name}", "%<name>s" whose name begins at `at` + 1.
+// End of "%(name)s", "%{name}", "%<name>s"; the name begins at `at` + 1. `at` if there is none.
 size_t named_end(std::string_view text, size_t at, char close) {
   const size_t end = skip(text, at + 1, is_word);
   if (end == at + 1 || end >= text.size() || text[end] != close) return at;
@@ -66,7 +66,7 @@ size_t named_end(std::string_view text, size_t at, char close) {
   return type < text.size() && is_letter(text[type]) ? type + 1 : at;
 }
 
-// Behind printf's "%d", "%1$s", "%-5.2f", "%lld", "%@"; `at` where none is.
+// End of printf's "%d", "%1$s", "%-5.2f", "%lld", "%@"; `at` if there is none.
 size_t printf_end(std::string_view text, size_t at) {
   size_t end = skip(text, at + 1, is_digit);
   const bool numbered = end > at + 1 && text.substr(end, 1) == "$";
@@ -74,12 +74,12 @@ size_t printf_end(std::string_view text, size_t at) {
   end = skip(text, end, [](char c) { return is_digit(c) || c == '.' || c == '*'; });
   end = skip(text, end, [](char c) { return one_of(c, "hlLqjzt"); });
   if (end - at > kLongest || end >= text.size() || !one_of(text[end], "diouxXeEfFgGaAcCsSp@")) return at;
-  // Units may follow ("%dkm"), words do not.
+  // A unit of up to two letters may follow %d and %@ ("%dkm"); words may not.
   const size_t letters = skip(text, end + 1, is_word) - end - 1;
   return numbered || letters == 0 || (one_of(text[end], "d@") && letters <= 2) ? end + 1 : at;
 }
 
-// Behind "%name%", Qt's "%1"; `at` where none is.
+// End of "%name%", Qt's "%1"; `at` if there is none.
 size_t marked_end(std::string_view text, size_t at) {
   const size_t end = skip(text, at + 1, is_word);
   if (end == at + 2 && text[at + 1] > '0' && is_digit(text[at + 1]) && text.substr(end, 1) != "$") return end;
@@ -87,7 +87,7 @@ size_t marked_end(std::string_view text, size_t at) {
   return closed ? end + 1 : at;
 }
 
-// Behind a number the sign is one of percent: "50 % sure" and "50%discount" have none.
+// After a digit "%" means percent: "50 % sure" and "50%discount" hold no placeholder.
 size_t percent_end(std::string_view text, size_t at) {
   const char next = at + 1 < text.size() ? text[at + 1] : ' ';
   const char close = next == '(' ? ')' : next == '<' ? '>' : next == '{' ? '}' : ' ';

@@ -10,13 +10,13 @@
 
 namespace lapilli {
 
-// What kind of failure, for programs; the message is for people. The C API maps these one to one.
+// The kind of failure, for programs; the message is for people. The C API maps these one to one.
 enum class ErrorCode : int {
   ok = 0,
   invalid_argument,  // the caller's options or ids are wrong
   not_found,         // a file or directory does not exist or cannot be opened
-  invalid_data,      // a file's content contradicts its format
-  unsupported,       // valid, but not something this build or version does
+  invalid_data,      // a file's content violates its format
+  unsupported,       // valid, but not supported by this build or version
   out_of_memory,     // host or device
   no_device,         // no Vulkan loader, driver or suitable device
   device_lost,
@@ -27,18 +27,18 @@ enum class ErrorCode : int {
 
 const char* error_code_name(ErrorCode code);
 
-// A message says what failed, where (file, tensor, option) and, where there is something to do, what to do.
+// A message says what failed, where (file, tensor, option) and, if there is a remedy, what to do.
 struct Error {
   ErrorCode code = ErrorCode::internal;
   std::string message;
 
-  // Puts context in front: "loading DIR: message".
+  // Prefixes the context: "loading DIR: message".
   [[nodiscard]] Error in(const std::string& where) && { return {code, where + ": " + message}; }
 };
 
 // An Error on its way to the caller: one pointer, null for none. Nearly every line of the library can fail, so the code
-// that makes, copies and destroys errors is compiled once and not inlined: a seventh of the time that it takes to
-// compile a large folder.
+// that makes, copies and destroys errors is compiled once and not inlined, which saves a seventh of the time to compile
+// a large folder.
 class [[nodiscard]] Failure {
  public:
   Failure() = default;
@@ -54,7 +54,7 @@ class [[nodiscard]] Failure {
   }
   explicit operator bool() const { return error_ != nullptr; }
   operator Error() && { return std::move(error()); }  // NOLINT
-  // Only where there is one. Who asks all the same gets an internal error without a message.
+  // Call only on a failure; otherwise it gives an internal error without a message.
   [[nodiscard]] Error& error() const { return error_ ? *error_ : none(); }
 
  private:
@@ -73,7 +73,7 @@ class [[nodiscard]] Result {
 
   [[nodiscard]] bool ok() const { return value_.has_value(); }
   explicit operator bool() const { return ok(); }
-  // Only after ok().
+  // Call only after ok().
   T& value() & { return assert(ok()), *value_; }
   const T& value() const& { return assert(ok()), *value_; }
   T&& value() && { return assert(ok()), std::move(*value_); }
@@ -81,7 +81,7 @@ class [[nodiscard]] Result {
   const T& operator*() const& { return value(); }
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
-  // Only after !ok().
+  // Call only after !ok().
   const Error& error() const& { return failure_.error(); }
   Error&& error() && { return std::move(failure_.error()); }
   [[nodiscard]] Failure failure() && { return std::move(failure_); }
@@ -109,7 +109,7 @@ class [[nodiscard]] Status {
 
 Failure fail_with(ErrorCode code, std::string message);
 
-// An error with a message out of a pattern and values (format.hpp).
+// An error with a formatted message (format.hpp).
 template <class... Values>
 Failure fail(ErrorCode code, std::type_identity_t<Pattern<Values...>> pattern, const Values&... values) {
   return fail_with(code, format<Values...>(pattern, values...));

@@ -14,14 +14,14 @@ namespace lapilli {
 
 namespace {
 
-constexpr size_t kMostStoredBytes = size_t{256} << 20;  // what is larger is none of ours
+constexpr size_t kMostStoredBytes = size_t{256} << 20;  // anything larger is not ours
 
 struct CloseStream {
   void operator()(std::FILE* stream) const { std::fclose(stream); }
 };
 using Stream = std::unique_ptr<std::FILE, CloseStream>;
 
-// Nothing after an error.
+// Nothing after a read error.
 std::optional<Blob> read_to_end(std::FILE* stream) {
   Blob bytes;
   std::vector<std::byte> piece(size_t{1} << 16);
@@ -51,7 +51,7 @@ class FolderStore : public Store {
 
   std::optional<Blob> load(const std::string& key) override {
     const std::string path = path_of(key);
-    if (!file_exists(path)) return {};  // opening a pipe would wait
+    if (!file_exists(path)) return {};  // opening a pipe would block
     const Stream stream(open_stream(path, "rb"));
     auto bytes = stream ? read_to_end(stream.get()) : std::nullopt;
     if (!bytes) complain(path, "read", errno);
@@ -66,7 +66,7 @@ class FolderStore : public Store {
     }
     if (!make_directories(folder_)) return complain(folder_, "made", errno);
     const auto lock = FileLock::take(path + ".lock");
-    if (!lock && errno == EWOULDBLOCK) return false;  // another process writes it: as good
+    if (!lock && errno == EWOULDBLOCK) return false;  // another process is writing it, which is just as good
     if (!lock) return complain(path, "written", errno);
     const std::string part = path + ".part";
     if (write_flushed(part, bytes) && rename_file(part, path)) return true;
@@ -78,13 +78,13 @@ class FolderStore : public Store {
   std::shared_ptr<void> hold(const std::string& key) override {
     make_directories(folder_);
     if (auto lock = FileLock::take(path_of(key) + ".hold")) return std::make_shared<FileLock>(std::move(*lock));
-    // Where nothing can be written, that is seen when it is.
+    // A folder that cannot be written to shows up when saving.
     return errno == EWOULDBLOCK ? nullptr : Store::hold(key);
   }
 
  private:
   [[nodiscard]] std::string path_of(const std::string& key) const { return folder_ + "/" + key; }
-  // A note, once: what cannot be written now cannot be written the next time either.
+  // A note, once: the next write would fail for the same reason.
   bool complain(const std::string& path, const char* what, int why) {
     const bool first = !complained_.exchange(true);
     log(first ? LogLevel::note : LogLevel::verbose,

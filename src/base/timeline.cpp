@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::json;
 
-// A run of hours is not to fill the memory: what comes later is counted.
+// Keeps a run of hours from filling the memory: slices beyond are only counted.
 constexpr size_t kMostSlices = 1'000'000;
 constexpr int kHostProcess = 1, kDeviceProcess = 2;
 
@@ -44,7 +44,7 @@ Result<std::shared_ptr<Timeline>> Timeline::into_file(const std::string& path) {
   const auto end = [](Timeline* timeline) noexcept {
     try {
       if (const auto written = timeline->write(); !written) log(LogLevel::error, written.error().message);
-    } catch (...) {  // no memory for the text: the file stays as it is
+    } catch (...) {  // no memory for the text: the file stays unchanged
     }
     delete timeline;
   };
@@ -94,8 +94,8 @@ void Timeline::device(DeviceWork work) {
   if (has_room(work.slices.size())) device_.push_back(std::move(work));
 }
 
-// Nothing begins before it is submitted, and nothing ends behind the look that saw it done: of the shifts that fit all,
-// the one by which a device that is idle begins at once. Where clocks drift apart and none fits, the middle.
+// Work begins after its submission and ends before the host sees it done. Among the shifts that satisfy all of these,
+// takes the smallest, with which an idle device begins at once; if the clocks drift and none fits, the middle.
 double Timeline::device_to_host_us() const {
   double least = std::numeric_limits<double>::lowest(), most = std::numeric_limits<double>::max();
   for (const DeviceWork& work : device_) {
@@ -132,7 +132,7 @@ TimelineScope::~TimelineScope() {
   if (!timeline_) return;
   try {
     timeline_->host({name_, timeline_->at(begin_), timeline_->at(Clock::now()), std::move(numbers_)});
-  } catch (...) {  // no memory: a slice is missing
+  } catch (...) {  // no memory: the slice is left out
   }
 }
 

@@ -1,5 +1,5 @@
-// What happened when, on the host's threads and on the device, for viewers of the Trace Event Format (Perfetto,
-// Chrome). Nothing is kept where there is none: those who would tell it look at a null pointer.
+// A trace of events on the host's threads and the device, for viewers of the Trace Event Format (Perfetto, Chrome).
+// Without a timeline nothing is kept: callers test a null pointer.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@
 
 namespace lapilli {
 
-// Safe to use from several threads. Times are microseconds: the host's since the timeline was made, the device's by a
-// clock of its own, whose place beside the host's is found when all is known.
+// Safe to use from several threads. Times are microseconds: the host's since the timeline was made, the device's by its
+// own clock, which is aligned with the host's when the file is written.
 class Timeline {
  public:
   using Numbers = std::vector<std::pair<const char*, double>>;
@@ -26,23 +26,23 @@ class Timeline {
     std::string name;
     double begin_us = 0, end_us = 0;
     Numbers numbers;
-    uint32_t lane = 0;  // of those that go on at the same time; slices of one lane contain or follow each other
+    uint32_t lane = 0;  // among concurrent ones; slices of one lane contain or follow each other
   };
-  // One submission: what the device did between two looks of the host's.
+  // One submission: the device's work between two looks of the host's.
   struct DeviceWork {
-    double submitted_us = 0, done_us = 0;  // by the host
-    bool by_device = false;                // the slices are by the device's clock; else by the host's
+    double submitted_us = 0, done_us = 0;  // host clock
+    bool by_device = false;                // slices are in the device's clock, otherwise the host's
     std::vector<Slice> slices;
   };
 
-  // A timeline whose file is written when the last who tells it is gone. A file that cannot be written is an error now.
+  // A timeline whose file is written when its last user is gone. Fails now if the file cannot be written.
   static Result<std::shared_ptr<Timeline>> into_file(const std::string& path);
-  // Writes the file at once, for whoever wants to know whether it can be: it is written anew only for what is told
-  // later, and what went wrong is not said again. An error without a file.
+  // Writes the file now, for callers that need to know whether that works: it is rewritten only for later events, and a
+  // failure is not reported again. An error without a file.
   Status write();
 
   [[nodiscard]] double at(Clock::time_point time) const { return milliseconds(time - begin_) * 1e3; }
-  void host(Slice slice);  // of the thread that calls; its lane is nobody's concern
+  void host(Slice slice);  // recorded for the calling thread; its lane is ignored
   void device(DeviceWork work);
   [[nodiscard]] std::string json() const;
 
@@ -60,11 +60,11 @@ class Timeline {
   std::vector<HostSlice> host_;
   std::vector<DeviceWork> device_;
   size_t slices_ = 0, left_out_ = 0;
-  bool news_ = true;  // that the file does not hold
+  bool news_ = true;  // events that the file does not hold yet
 
   std::mutex writing_;
   std::string path_;           // "": no file
-  std::FILE* file_ = nullptr;  // until it is written for the first time
+  std::FILE* file_ = nullptr;  // open until the file is written for the first time
 };
 
 // A slice of this thread, from here to the end of the scope.
@@ -79,7 +79,7 @@ class TimelineScope {
   void number(const char* name, double value) {
     if (timeline_) numbers_.emplace_back(name, value);
   }
-  // Nothing happened that is worth a slice.
+  // Drops the slice: nothing worth one happened.
   void forget() { timeline_ = nullptr; }
 
  private:

@@ -1,4 +1,4 @@
-// Bounds-checked little-endian reading. Every call says whether the bytes were there.
+// Bounds-checked little-endian reading. Every call returns false if the bytes are missing.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,7 @@ class ByteReader {
     out = {reinterpret_cast<const char*>(b.data()), b.size()};
     return true;
   }
-  // Up to and without the next newline, which is passed over; false if there is none within `limit` bytes.
+  // Reads up to the next newline and skips it; false if there is none within `limit` bytes.
   [[nodiscard]] bool line(uint64_t limit, std::string_view& out) {
     const uint64_t range = remaining() < limit ? remaining() : limit;
     if (range == 0) return false;
@@ -46,7 +46,7 @@ class ByteReader {
     position_ += out.size() + 1;
     return true;
   }
-  // An integer or floating-point number; the project runs on little-endian machines only.
+  // An integer or floating-point number; the project runs only on little-endian machines.
   template <class T>
   [[nodiscard]] bool number(T& out) {
     if (sizeof(T) > remaining()) return false;

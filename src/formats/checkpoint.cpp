@@ -35,7 +35,7 @@ T load(const std::byte* p) {
   return v;
 }
 
-// Calls f(pointer to the element, its row-major index) for each element of a tensor whose bytes begin at `bytes`.
+// Calls f(pointer to the element, row-major index) for each element of a tensor whose bytes begin at `bytes`.
 template <class F>
 void for_each_element(const StoredTensor& t, const std::byte* bytes, F f) {
   const uint64_t n = t.elements(), size = stored_bytes(t.type);
@@ -61,7 +61,7 @@ Result<std::vector<T>> convert(const StoredTensor& t, Convert value) {
   LAPILLI_TRY(const auto stored, load_bytes(t));
   std::vector<T> out;
   try {
-    // Where addresses have 32 bits, strides of 0 can make more elements than those count.
+    // With 32-bit addresses strides of 0 can make more elements than size_t counts.
     if (t.elements() > out.max_size()) throw std::bad_alloc();
     out.resize(static_cast<size_t>(t.elements()));
   } catch (const std::exception&) {
@@ -86,7 +86,7 @@ bool count_elements(const std::vector<uint64_t>& shape, uint64_t& elements) {
 
 std::vector<uint64_t> row_major_strides(const std::vector<uint64_t>& shape) {
   std::vector<uint64_t> strides(shape.size(), 1);
-  // A zero among large dimensions could overflow here; such a tensor has no element, so the strides do not matter.
+  // A zero among large dimensions could overflow here; such a tensor has no elements, so its strides do not matter.
   for (size_t d = shape.size(); d-- > 1;)
     if (!checked_mul(strides[d], shape[d], strides[d - 1])) strides[d - 1] = 0;
   return strides;
@@ -114,7 +114,7 @@ Result<TensorBytes> load_bytes(const StoredTensor& t, uint64_t offset, uint64_t 
 
 uint64_t StoredTensor::elements() const {
   uint64_t n = 0;
-  return count_elements(shape, n) ? n : 0;  // a reader has checked it
+  return count_elements(shape, n) ? n : 0;  // readers have checked it
 }
 
 bool StoredTensor::contiguous() const {
@@ -135,7 +135,7 @@ std::string StoredTensor::describe() const {
 
 namespace {
 
-// `infinity`: its bits without the sign, behind which the bits of all NaNs come.
+// `infinity`: its bits without the sign; the bits of all NaNs are above it.
 template <class Bits>
 bool any_nan(std::span<const std::byte> values, Bits infinity) {
   constexpr Bits magnitude = static_cast<Bits>(~Bits{0}) >> 1;
@@ -199,7 +199,7 @@ bool same_place(const StoredTensor& a, const StoredTensor& b) {
   return a.file == b.file && a.stored.offset == b.stored.offset;
 }
 
-// Of two contiguous tensors, in pieces, so that large ones are never in memory as a whole.
+// Compares two contiguous tensors in chunks, so that large ones are never in memory as a whole.
 bool same_bytes(const StoredTensor& a, const StoredTensor& b, uint64_t bytes) {
   constexpr uint64_t kAtOnce = uint64_t{4} << 20;
   for (uint64_t done = 0; done < bytes; done += kAtOnce) {
@@ -270,12 +270,12 @@ uint64_t Checkpoint::total_bytes() const {
 
 // ---- opening --------------------------------------------------------------------------------------------------------
 
-// Collects files and tensors; finish() sorts them and refuses names that come twice.
+// Collects files and tensors; finish() sorts them and refuses duplicate names.
 struct CheckpointBuilder {
   Checkpoint checkpoint;
   std::string kind;
 
-  // Adds the file's tensors, those in `wanted` only if it is given; each of them must be there.
+  // Adds the file's tensors, only those in `wanted` if given; each of those must exist.
   Status add(const FileName& path, const std::set<std::string>* wanted) {
     LAPILLI_TRY(auto file, File::open(path));
     LAPILLI_TRY(const PytorchForm form, pytorch_form(file));
@@ -313,7 +313,7 @@ struct CheckpointBuilder {
   }
 
  private:
-  // What people often have in place of the weights.
+  // Recognises files that people often have in place of the weights.
   static Failure better_reason(const File& file, Failure error) {
     const auto bytes = file.view(0, std::min<uint64_t>(file.size(), 64));
     if (!bytes) return error;
@@ -329,7 +329,7 @@ namespace {
 
 constexpr size_t max_shards = 4096;
 
-// File name -> tensors, from an index's weight_map.
+// Maps file names to tensors, from an index's weight_map.
 Result<std::map<std::string, std::set<std::string>>> read_index(const FileName& path) {
   LAPILLI_TRY(const auto json, read_json_file(path));
   const auto map = json.find("weight_map");

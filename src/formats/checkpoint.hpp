@@ -1,7 +1,8 @@
-// Weights as published: one interface over safetensors and PyTorch checkpoints, single or in several files.
+// Published weights: one interface over safetensors and PyTorch checkpoints, in one file or several.
 //
 // Nothing is copied or converted here: a tensor is a name, a type, a shape and a range of the file, with a view of it
-// where the file is mapped or in memory. Every file is taken for hostile: what is returned has been checked against the
+// if the file is mapped or in memory. Every file is taken for hostile: results have been checked against the file's
+// size, so readers need no checks of their own.
 // file's size, so readers need no checks of their own.
 #pragma once
 
@@ -18,8 +19,8 @@
 
 namespace lapilli {
 
-// How a checkpoint stores numbers. Lapilli computes with floating-point tensors only; the others are recognised, so
-// that files which hold buffers (positions, masks) can be read.
+// Number formats of checkpoints. Lapilli computes with floating-point tensors only; the others are recognised so that
+// files with buffers (positions, masks) can be read.
 enum class StoredType : uint8_t {
   f64,
   f32,
@@ -40,49 +41,48 @@ enum class StoredType : uint8_t {
 };
 constexpr uint32_t stored_type_count = 16;
 
-uint64_t stored_bytes(StoredType type);         // of one element
+uint64_t stored_bytes(StoredType type);         // per element
 const char* stored_type_name(StoredType type);  // "F32", "BF16", "I64", ... as safetensors writes them
-constexpr bool is_float(StoredType type) { return type <= StoredType::bf16; }  // what read_floats converts
+constexpr bool is_float(StoredType type) { return type <= StoredType::bf16; }  // types that read_floats converts
 
-// More dimensions than this are refused.
+// Higher ranks are refused.
 constexpr uint32_t max_stored_rank = 8;
 
-// A range of a file, which it keeps open.
+// A range of a file; keeps the file open.
 struct FileRange {
   File file;
   uint64_t offset = 0, bytes = 0;
 };
 
-// A view; valid while the Checkpoint (or a copy of it) lives. Bytes are little-endian and may lie at any address: read
-// them with memcpy.
+// A view; valid while the Checkpoint (or a copy of it) lives. Bytes are little-endian and may be unaligned: read them
+// with memcpy.
 struct StoredTensor {
   std::string name;
   StoredType type = StoredType::f32;
   std::vector<uint64_t> shape;    // empty: a scalar
-  std::vector<uint64_t> strides;  // in elements, one per dimension; may be 0 or not descending in PyTorch checkpoints
-  // From the first element up to the end of the last one that shape and strides reach. Tied tensors of a PyTorch
-  // checkpoint share their bytes. Empty where the file does not lie in memory: `stored` is read then.
+  std::vector<uint64_t> strides;  // in elements, one per dimension; may be 0 or unsorted in PyTorch checkpoints
+  // From the first element to the end of the last one that shape and strides reach. Tied tensors of a PyTorch
+  // checkpoint share their bytes. Empty if the file is not in memory: read `stored` then.
   std::span<const std::byte> bytes;
   uint32_t file = 0;      // index for Checkpoint::path
-  FileRange stored = {};  // the same bytes; of a tensor that no file holds: of no file
+  FileRange stored = {};  // the same bytes; without a file if no file holds the tensor
 
   [[nodiscard]] uint64_t elements() const;     // product of the shape
   [[nodiscard]] bool contiguous() const;       // row-major without gaps
-  [[nodiscard]] std::string describe() const;  // "model.shared.weight F32 [257, 32]", fit for a message
+  [[nodiscard]] std::string describe() const;  // "model.shared.weight F32 [257, 32]", safe for messages
 };
 
 class Checkpoint {
  public:
-  // Of several forms in one directory the first of model.safetensors, model.safetensors.index.json, pytorch_model.bin
-  // and pytorch_model.bin.index.json is read.
+  // Reads the first of these that the directory has: model.safetensors, model.safetensors.index.json,
+  // pytorch_model.bin, pytorch_model.bin.index.json.
   static Result<Checkpoint> open(const Files& files);
-  // One file of either kind, told apart by its content.
+  // Opens one file of either kind, told apart by content.
   static Result<Checkpoint> open_file(const FileName& name);
 
-  // Null if there is none. The pointer stays valid while this checkpoint lives, also if it is moved.
+  // Null if there is none. The pointer stays valid while this checkpoint lives, even if it is moved.
   [[nodiscard]] const StoredTensor* find(std::string_view name) const;
-  // A tensor has a second name. False if it is not there, or the name is taken. Pointers from find() are no longer
-  // valid.
+  // Gives a tensor a second name. False if it does not exist or the name is taken. Invalidates pointers from find().
   bool add_name(const std::string& name, std::string_view of);
   [[nodiscard]] const std::vector<StoredTensor>& tensors() const { return tensors_; }  // sorted by name
   [[nodiscard]] std::vector<std::string> names() const;                                // sorted
@@ -98,7 +98,7 @@ class Checkpoint {
   std::string format_;
 };
 
-// A mapped range that somebody reads once: with the end of this its pages leave memory. Moves.
+// A mapped range that is read once: its pages leave memory when this is destroyed. Movable.
 class PagesInUse {
  public:
   PagesInUse() = default;
@@ -114,27 +114,27 @@ class PagesInUse {
   FileRange range_;
 };
 
-// The bytes of a tensor, or a part of them, in memory as long as this lives. `read` is empty where they lay there
+// The bytes of a tensor, or a part of them, in memory as long as this lives. `read` is empty if they were in memory
 // before.
 struct TensorBytes {
   std::vector<std::byte> read;
   std::span<const std::byte> bytes;
   PagesInUse pages = {};
 };
-// All of StoredTensor::bytes, or `bytes` of them from `offset` on, which must be within.
+// All of StoredTensor::bytes, or `bytes` of them from `offset` on, which must lie within.
 Result<TensorBytes> load_bytes(const StoredTensor& tensor);
 Result<TensorBytes> load_bytes(const StoredTensor& tensor, uint64_t offset, uint64_t bytes);
-// How many StoredTensor::bytes there are, in memory or not.
+// Number of StoredTensor::bytes, in memory or not.
 uint64_t byte_count(const StoredTensor& tensor);
 
-// The values in row-major order, converted exactly (float64 is rounded). Other types than is_float are refused.
+// The values in row-major order, converted exactly (float64 is rounded). Types for which is_float is false are refused.
 Result<std::vector<float>> read_floats(const StoredTensor& tensor);
-// Error: a value is NaN, which no published weight is. `values` are the tensor's, of its type, one behind the other.
+// An error if a value is NaN, which no published weight is. `values` are the tensor's, of its type and contiguous.
 Status check_numbers(const StoredTensor& tensor, std::span<const std::byte> values);
 // The values of an integer or boolean tensor in row-major order. u64 above 2^63 - 1 wraps.
 Result<std::vector<int64_t>> read_integers(const StoredTensor& tensor);
-// Same type, shape and bits at every position, whatever the strides. Tied weights that were stored twice are found by
-// it. False also if one of them cannot be read, which Files::failure() then says.
+// True if type, shape and bits at every position agree, whatever the strides. Finds tied weights that were stored
+// twice. False also if one cannot be read; Files::failure() then says so.
 bool same_values(const StoredTensor& a, const StoredTensor& b);
 
 }  // namespace lapilli

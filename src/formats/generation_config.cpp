@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::json;
 using Config = GenerationConfig;
 
-// The one list of fields: f(key, pointer to member) for each.
+// The single list of fields: calls f(key, pointer to member) for each.
 template <class F>
 void for_each_field(F f) {
   f("max_length", &Config::max_length);
@@ -58,7 +58,7 @@ void for_each_field(F f) {
   f("max_initial_timestamp_index", &Config::max_initial_timestamp_index);
 }
 
-// What a search does not depend on.
+// Keys that do not affect a search.
 constexpr std::string_view without_effect[] = {
     "transformers_version", "_from_model_config", "_commit_hash", "use_cache", "output_attentions",
     "output_hidden_states", "output_scores", "output_logits", "return_dict_in_generate", "use_model_defaults",
@@ -66,12 +66,12 @@ constexpr std::string_view without_effect[] = {
     "compile_config", "prefill_chunk_size", "is_assistant", "num_assistant_tokens", "num_assistant_tokens_schedule",
     "assistant_confidence_threshold", "assistant_lookbehind", "target_lookbehind", "max_matching_ngram_size",
     "_name_or_path",
-    // Of transcribing, which reads them itself (speech_settings.hpp).
+    // Settings of transcription, which reads them itself (speech_settings.hpp).
     "alignment_heads", "forced_decoder_ids", "is_multilingual", "lang_to_id", "language", "prev_sot_token_id", "task",
     "task_to_id"};
 
-// Settings of transformers that are none of GenerationConfig's, with the value at which they change nothing (null:
-// always null then). In config.json, where architecture and search mix, only these are looked for.
+// Settings of transformers that GenerationConfig lacks, with the value at which they change nothing (null: always null
+// then). In config.json, where architecture and search settings mix, only these are looked for.
 struct Foreign {
   std::string_view key;
   double neutral;
@@ -100,8 +100,7 @@ bool is_neutral(const Foreign& f, const Json& value) {
   return value.is_number() && value.get<double>() == f.neutral;
 }
 
-// ---- one value each: false if it has the wrong type; `wanted` then says what it must be
-// ------------------------------
+// ---- one value each: false if it has the wrong type; `wanted` then says what it must be -----------------------------
 
 bool read(const Json& j, uint32_t& out, const char*& wanted) {
   wanted = "a whole number from 0 to 4294967295";
@@ -150,7 +149,7 @@ bool read(const Json& j, EarlyStopping& out, const char*& wanted) {
   return true;
 }
 
-// One id counts as a list of one.
+// A single id counts as a list of one.
 bool read(const Json& j, std::vector<int32_t>& out, const char*& wanted) {
   const char* inner = nullptr;
   bool ok = true;
@@ -192,13 +191,13 @@ bool read(const Json& j, ExponentialDecay& out, const char*& wanted) {
   return ok;
 }
 
-// Whose settings they are: a caller's are held to the rules, a model's own are read as the reference reads them.
+// Owner of the settings: a caller's are validated, a model's are read as the reference reads them.
 enum class Whose { callers, models };
 
 bool is_negative(const Json& j) { return j.is_number_integer() && !j.is_number_unsigned() && j.get<int64_t>() < 0; }
 bool has_negative(const Json& j) { return std::any_of(j.begin(), j.end(), is_negative); }
 
-// Published files hold -1 for "none", and in lists for "the usual ones": no token's id.
+// Published files use -1 for "none" and, in lists, for "the usual ones"; it is no token's id.
 template <class T>
 Json without_negative_ids(const Json& j, const std::optional<T>&) {
   return j;
@@ -259,8 +258,8 @@ void tidy(Config& config) {
   tidy(config.without_modes);
 }
 
-// Versions 2 to 4 of transformers took from the class of the model what config.json left out, and their files left out
-// what the class says. Weights of that time begin with that token; version 5 begins with bos_token_id.
+// Versions 2 to 4 of transformers took defaults missing in config.json from the model's class, and their files left out
+// whatever equals them. Weights of that time begin with that token; version 5 begins with bos_token_id.
 struct ClassStart {
   std::string_view model_type;
   int32_t start;
@@ -280,7 +279,7 @@ void take_class_start(const Json& json, Config& config) {
   if (found != std::end(class_starts)) config.decoder_start_token_id = found->start;
 }
 
-// config.json of a directory from before generation_config.json existed.
+// Reads config.json of a directory from before generation_config.json existed.
 Result<Config> from_model_config(const Json& json, const std::string& where) {
   Config config;
   LAPILLI_CHECK(parse_known(json, where, Whose::models, config));
@@ -293,7 +292,7 @@ Result<Config> from_model_config(const Json& json, const std::string& where) {
     config = merge(config, inner);
     break;
   }
-  // BART's files of versions 2.9 to 4.5 of transformers.
+  // Written by versions 2.9 to 4.5 of transformers for BART.
   const auto forced = json.find("force_bos_token_to_be_generated");
   if (forced != json.end() && *forced == true && !config.forced_bos_token_id)
     config.forced_bos_token_id = config.bos_token_id;

@@ -1,5 +1,5 @@
-// Settings of a search, as generation_config.json holds them. The same struct serves the model's own settings, a
-// caller's options and the result of laying one over the other.
+// Search settings as in generation_config.json. The same struct serves a model's own settings, a caller's options and
+// the result of merging them.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +20,12 @@ struct SequenceBias {
   double bias = 0;
 };
 struct ExponentialDecay {
-  uint32_t start = 0;  // generated tokens before it begins
+  uint32_t start = 0;  // generated tokens before the decay begins
   double factor = 1;
 };
 
-// Unset fields take transformers' defaults, which whoever runs the search fills in. Lengths and positions count tokens,
-// as transformers counts them: max_length and min_length include the decoder start or prompt, *_new_tokens do not.
+// Unset fields take transformers' defaults, which the code that runs the search fills in. Lengths and positions count
+// tokens as transformers does: max_length and min_length include the decoder start or prompt, *_new_tokens do not.
 struct GenerationConfig {
   std::optional<uint32_t> max_length, max_new_tokens, min_length, min_new_tokens;
   std::optional<uint32_t> num_beams, num_return_sequences;
@@ -33,7 +33,8 @@ struct GenerationConfig {
   std::optional<double> length_penalty;
 
   std::optional<int32_t> bos_token_id, pad_token_id, decoder_start_token_id, forced_bos_token_id;
-  std::optional<std::vector<int32_t>> eos_token_id, forced_eos_token_id;  // one id in the file is a list of one here
+  std::optional<std::vector<int32_t>> eos_token_id, forced_eos_token_id;  // a single id in the file becomes a list of
+                                                                          // one
   std::optional<std::vector<int32_t>> suppress_tokens, begin_suppress_tokens;
   std::optional<std::vector<std::vector<int32_t>>> bad_words_ids;
 
@@ -46,36 +47,36 @@ struct GenerationConfig {
   std::optional<bool> do_sample;
   std::optional<double> temperature, top_p, min_p, top_h, typical_p, epsilon_cutoff, eta_cutoff;
   std::optional<uint32_t> top_k;
-  std::optional<uint64_t> seed;  // Lapilli's own
+  std::optional<uint64_t> seed;  // an extension of Lapilli's
 
   // Whisper's timestamps.
   std::optional<bool> return_timestamps;
   std::optional<int32_t> no_timestamps_token_id;
   std::optional<uint32_t> max_initial_timestamp_index;
 
-  // Other ways to search and what else changes a search, but is not supported: keys that ask for it, sorted.
+  // Unsupported search modes and settings: keys that ask for them, sorted.
   std::vector<std::string> modes;
-  // Keys of the same kind that ask to do without, over what the model says.
+  // Keys of the same kind that explicitly turn a mode off, overriding the model's.
   std::vector<std::string> without_modes;
 
-  // Keys that hold a setting which is none of the above and is not known to be without effect, sorted.
+  // Keys of settings that are none of the above and not known to be without effect, sorted.
   std::vector<std::string> unknown;
-  // The file these settings came from, for messages; empty if none.
+  // The file that these settings came from, for messages; empty if none.
   std::string source;
 };
 
-// From an object: keys that are missing or null stay unset. `where` stands for the file in messages.
+// From a JSON object: missing and null keys stay unset. `where` stands for the file in messages.
 Result<GenerationConfig> parse_generation_config(const nlohmann::json& json, const std::string& where);
 
-// The model's own settings: generation_config.json if there is one, and then nothing of config.json; otherwise the
-// settings that config.json holds, at its top or, where unset there, in its decoder's part.
+// The model's own settings: generation_config.json alone if it exists; otherwise those in config.json, at its top level
+// or, where unset there, in its decoder's part.
 Result<GenerationConfig> read_generation_config(const Files& files);
 
-// Takes from the lists of a model's own settings what no word of the vocabulary is: lists are copied between models,
-// and such ids never come. Gives the names of the settings that were shortened.
+// Drops ids outside the vocabulary from the lists of a model's own settings: lists are copied between models, and such
+// ids never occur. Returns the names of the settings that were shortened.
 std::vector<std::string> drop_unknown_ids(GenerationConfig& config, uint32_t vocabulary);
 
-// Field by field: what `over` sets, else what `base` sets. The unknown keys of both; the source of `base`.
+// Merges field by field: `over` where set, else `base`. Takes the unknown keys of both and the source of `base`.
 GenerationConfig merge(const GenerationConfig& over, const GenerationConfig& base);
 
 }  // namespace lapilli

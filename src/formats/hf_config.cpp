@@ -11,7 +11,7 @@
 namespace lapilli {
 namespace {
 
-// The value, or null if it is missing or null.
+// The value; null if it is missing or JSON null.
 const nlohmann::json* value_of(const JsonView& v, const char* key) {
   if (!v.json.is_object()) return nullptr;
   const auto it = v.json.find(key);

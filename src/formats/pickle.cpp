@@ -11,7 +11,7 @@ namespace {
 using Value = PickleValue;
 using Kind = PickleValue::Kind;
 
-// Far above what published checkpoints have (about 50 opcodes a tensor, nesting 4), far below what hurts.
+// Far above published checkpoints (about 50 opcodes per tensor, nesting 4), far below what hurts.
 constexpr uint64_t max_opcodes = 1 << 22;
 constexpr uint32_t max_nesting = 32;
 constexpr uint64_t max_class_name_bytes = 512;
@@ -123,8 +123,8 @@ class Reader {
   std::vector<Value> stack_;
   std::vector<size_t> marks_;
   std::unordered_map<uint32_t, Value> memo_;
-  uint64_t at_ = 0;    // where the opcode at work stands
-  uint64_t work_ = 0;  // opcodes, and values that one opcode copies
+  uint64_t at_ = 0;    // position of the current opcode
+  uint64_t work_ = 0;  // opcodes, and values copied by single opcodes
   bool done_ = false;
 
   // ---- errors ----
@@ -153,7 +153,7 @@ class Reader {
     out_.texts.push_back(text);
     return push(kind, static_cast<uint32_t>(out_.texts.size() - 1));
   }
-  // How many values lie above the innermost mark.
+  // Number of values above the innermost mark.
   size_t above_mark() const { return stack_.size() - (marks_.empty() ? 0 : marks_.back()); }
   Status pop(Value& v) {
     if (above_mark() == 0) return refuse("takes from an empty stack");
@@ -161,7 +161,7 @@ class Reader {
     stack_.pop_back();
     return {};
   }
-  // The values above the mark, which goes away.
+  // Pops the values above the mark, and the mark.
   Status pop_to_mark(std::vector<Value>& values) {
     if (marks_.empty()) return refuse("lacks a mark");
     values.assign(stack_.begin() + static_cast<std::ptrdiff_t>(marks_.back()), stack_.end());
@@ -310,7 +310,7 @@ class Reader {
     return {};
   }
 
-  // Little-endian two's complement. Beyond 64 bits only the magic number of the stream form is to be expected.
+  // Little-endian two's complement. Beyond 64 bits only the magic number of the stream form is expected.
   Status long_integer() {
     uint8_t n = 0;
     if (!in_.number(n)) return cut();
@@ -339,7 +339,7 @@ class Reader {
     return refuse_class(module, name);
   }
 
-  // State of an OrderedDict (state_dict's _metadata): not needed.
+  // State of an OrderedDict (state_dict's _metadata), which is not needed.
   Status build() {
     Value state;
     LAPILLI_CHECK(pop(state));
@@ -364,7 +364,7 @@ class Reader {
     return push(Kind::storage, static_cast<uint32_t>(out_.storages.size() - 1));
   }
 
-  // ---- what the known functions do ----
+  // ---- implementations of the known functions ----
 
   Status reduce() {
     Value arguments, function;
@@ -394,7 +394,7 @@ class Reader {
     std::vector<Value> entries;
     if (a.size() > 1 || (a.size() == 1 && a[0].kind != Kind::list)) return refuse("makes a dict of no list");
     if (a.size() == 1) {
-      work_ += 2 * out_.items(a[0]).size();  // copies: the same list may come again and again
+      work_ += 2 * out_.items(a[0]).size();  // copies: the same list may be used repeatedly
       for (const Value& pair : out_.items(a[0])) {
         if ((pair.kind != Kind::tuple && pair.kind != Kind::list) || out_.items(pair).size() != 2)
           return refuse("makes a dict of what are no pairs");

@@ -1,6 +1,6 @@
-// Python pickles as data. The opcodes that PyTorch's checkpoints consist of are interpreted into plain values; of
-// classes and functions only those that a state dict needs are known, and they are names for what is done here, never
-// looked up, never run. Everything else is refused by name.
+// Python pickles as data. Interprets the opcodes of PyTorch checkpoints into plain values. Only the classes and
+// functions of a state dict are known; their names select code here and are never looked up or run. Everything else is
+// refused by name.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +15,14 @@
 
 namespace lapilli {
 
-// A storage that the pickle refers to: where the numbers of one or more tensors lie.
+// A storage that the pickle refers to: holds the numbers of one or more tensors.
 struct PickledStorage {
   StoredType type = StoredType::f32;
-  std::string_view key;  // its entry or its place in the list of keys
+  std::string_view key;  // its entry, or its position in the list of keys
   uint64_t elements = 0;
 };
 
-// Not yet checked against the storage.
+// Not checked against the storage yet.
 struct PickledTensor {
   uint32_t storage = 0;  // index for Pickle::storages
   uint64_t offset = 0;   // elements
@@ -32,27 +32,28 @@ struct PickledTensor {
 struct PickleValue {
   enum class Kind : uint8_t { none, boolean, integer, large, real, text, tuple, list, dict, global, storage, tensor };
   Kind kind = Kind::none;
-  uint32_t index = 0;   // large, text, tuple, list, dict, storage, tensor: place in the Pickle's tables; global: which
+  uint32_t index = 0;   // large, text, tuple, list, dict, storage, tensor: index into the Pickle's tables; global:
+                        // which
   int64_t integer = 0;  // boolean and integer
 };
 
-// Text and bytes point into the pickle. Values refer to each other by index: no recursion, and cycles are harmless.
+// Text and bytes are views into the pickle. Values refer to each other by index: no recursion, and cycles are harmless.
 struct Pickle {
   PickleValue root;
-  uint64_t bytes = 0;  // how long the pickle was
+  uint64_t bytes = 0;  // length of the pickle
   std::vector<std::string_view> texts;
   struct Container {
     std::vector<PickleValue> items;  // dict: key, value, key, value
-    uint32_t depth = 1;              // of the nesting below, this one included
+    uint32_t depth = 1;              // nesting depth from here down, including this one
   };
   std::vector<Container> containers;
   std::vector<PickledStorage> storages;
   std::vector<PickledTensor> tensors;
 
-  // Only for values of the kind.
+  // Call only for values of the right kind.
   [[nodiscard]] std::string_view text(const PickleValue& v) const { return texts[v.index]; }
   [[nodiscard]] const std::vector<PickleValue>& items(const PickleValue& v) const { return containers[v.index].items; }
-  // The value of a text key in a dict, or null.
+  // The value of a text key in a dict; null if there is none.
   [[nodiscard]] const PickleValue* at(const PickleValue& dict, std::string_view key) const;
 };
 

@@ -1,6 +1,5 @@
 // pytorch_model.bin in both layouts: a zip archive (NAME/data.pkl, NAME/data/KEY per storage, NAME/byteorder), or the
-// older stream of five pickles (magic number, protocol, system, state dict, storage keys) with the storages behind
-// them.
+// older stream of five pickles (magic number, protocol, system, state dict, storage keys) followed by the storages.
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
@@ -17,7 +16,7 @@ namespace {
 
 using Kind = PickleValue::Kind;
 using Bytes = std::span<const std::byte>;
-// Where in the file a storage lies.
+// A storage's position in the file.
 struct StorageRange {
   uint64_t offset = 0, bytes = 0;
 };
@@ -25,7 +24,7 @@ using Storages = std::unordered_map<std::string_view, StorageRange>;  // by key
 
 constexpr std::string_view stream_magic("\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19", 10);
 constexpr int64_t stream_protocol = 1001;
-// One long text in the pickle may name any number of tensors.
+// Bounded, as one long text in the pickle may name any number of tensors.
 constexpr uint64_t max_tensor_name_bytes = 4096;
 
 Failure damaged(const std::string& path, const std::string& what) {
@@ -37,7 +36,7 @@ Failure big_endian(const std::string& path) {
               "%s was written on a big-endian machine, which is not read; save the model as model.safetensors", path);
 }
 
-// Places a tensor in its storage; the elements that shape and strides reach must lie in it.
+// Locates a tensor in its storage; the elements that shape and strides reach must lie within.
 Result<StoredTensor> place(std::string name, const PickledTensor& t, const PickledStorage& s, StorageRange storage,
                            const File& file) {
   const std::string what = "tensor " + quote_name(name);
@@ -51,7 +50,7 @@ Result<StoredTensor> place(std::string name, const PickledTensor& t, const Pickl
     return damaged(file.path(), what + " needs a larger storage than the file holds");
   if (!count_elements(t.shape, elements))
     return damaged(file.path(), what + " has a shape whose size overflows 64 bits");
-  // Strides of 0 make more elements than there are numbers. A file must not make us allocate without end.
+  // Strides of 0 make more elements than there are numbers; a file must not make us allocate without limit.
   if (elements > file.size()) return damaged(file.path(), what + " claims more elements than the file has bytes");
   if (elements == 0) return out;
   uint64_t reach = 1;
@@ -66,7 +65,7 @@ Result<StoredTensor> place(std::string name, const PickledTensor& t, const Pickl
   return out;
 }
 
-// The tensors of a state dict: the dict's values that are tensors.
+// The tensors of a state dict: those among the dict's values.
 Result<std::vector<StoredTensor>> collect(const Pickle& pickle, const Storages& storages, const File& file) {
   std::vector<StoredTensor> tensors;
   const auto& entries = pickle.items(pickle.root);
@@ -130,10 +129,10 @@ Result<std::vector<StoredTensor>> read_zip_form(const File& file) {
 
 // ---- stream -------------------------------------------------------------------------------------------------------
 
-// The pickles of a stream one after the other.
+// Reads the pickles of a stream in order.
 struct Stream {
   const File& file;
-  Bytes start;  // of the file, with all pickles
+  Bytes start;  // the file's beginning, with all pickles
   uint64_t position = 0;
 
   Result<Pickle> next() {
@@ -158,7 +157,7 @@ Status check_stream_start(Stream& stream) {
   return {};
 }
 
-// Key list and data: per key an int64 count of elements, then the elements, whose size the state dict tells.
+// Key list and data: per key an int64 element count, then the elements, whose size the state dict gives.
 Result<Storages> read_stream_storages(Stream& stream, const Pickle& state) {
   const std::string& path = stream.file.path();
   LAPILLI_TRY(const auto keys, stream.next());
@@ -188,7 +187,7 @@ Result<Storages> read_stream_storages(Stream& stream, const Pickle& state) {
   return storages;
 }
 
-// `start`: what the pickles lie in.
+// `start`: the beginning of the file, with all pickles.
 Result<std::vector<StoredTensor>> read_stream(const File& file, Bytes start) {
   Stream stream{file, start};
   LAPILLI_CHECK(check_stream_start(stream));
@@ -198,8 +197,8 @@ Result<std::vector<StoredTensor>> read_stream(const File& file, Bytes start) {
   return collect(state, storages, file);
 }
 
-// How long the pickles are, only reading them tells. Of a file that is not in memory more and more is read, as far as
-// pickles can be expected to reach.
+// Only reading the pickles tells their length. Of a file that is not in memory, a growing beginning is read, up to the
+// most that pickles may take.
 Result<std::vector<StoredTensor>> read_stream_form(const File& file) {
   if (file.in_memory()) return read_stream(file, file.bytes());
   constexpr uint64_t kFirst = uint64_t{1} << 20, kMost = uint64_t{64} << 20;
@@ -215,10 +214,10 @@ Result<std::vector<StoredTensor>> read_stream_form(const File& file) {
 Result<PytorchForm> pytorch_form(const File& file) {
   LAPILLI_TRY(const auto bytes, file.view(0, std::min<uint64_t>(file.size(), 9)));
   const auto at = [&](size_t i) { return std::to_integer<char>(bytes[i]); };
-  // A safetensors header may have a size that looks like one of the marks below; its text starts behind.
+  // A safetensors header may have a size that looks like one of the marks below; its text starts after it.
   if (bytes.size() < 9 || at(8) == '{') return PytorchForm::none;
   if (at(0) == 'P' && at(1) == 'K') return PytorchForm::zip;
-  // Whatever else is called .bin gets the pickle reader's message.
+  // Any other file called .bin gets the pickle reader's message.
   return at(0) == '\x80' || file.path().ends_with(".bin") ? PytorchForm::stream : PytorchForm::none;
 }
 

@@ -10,9 +10,9 @@ namespace {
 
 constexpr const char* kKey = "quantization_config";
 constexpr const char* kMethod = "lapilli";
-constexpr uint32_t kVersion = 1;  // of what is written; goes up when the words mean something else
+constexpr uint32_t kVersion = 1;  // of the written format; incremented when its meaning changes
 
-// By the name of its tool; older files of bitsandbytes have none.
+// The tool's name; older files of bitsandbytes have none.
 Result<std::string> method_of(const JsonView& view) {
   if (has(view, "quant_method")) return get_string(view, "quant_method");
   if (has(view, "load_in_8bit") || has(view, "load_in_4bit")) return std::string("bitsandbytes");

@@ -1,4 +1,4 @@
-// The quantization_config of a config.json: what "lapilli pack" wrote, or what others did, which is refused by name.
+// The quantization_config of a config.json: written by "lapilli pack"; those of other tools are refused by name.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -14,13 +14,13 @@ namespace lapilli {
 
 struct Quantization {
   std::string dtype;  // "int8"
-  // Names of tensors that are not stored, and of those that hold their values.
+  // Names of tensors that are not stored, each with the name of the tensor that holds its values.
   std::vector<std::pair<std::string, std::string>> tied;
 };
 
-// Nothing where there is none. Files that another tool quantized are refused, with its name and what to do.
+// Nothing if there is none. Files quantized by another tool are refused, naming it and what to do.
 Result<std::optional<Quantization>> read_quantization(const JsonView& config);
-// What read_quantization() reads.
+// The inverse of read_quantization().
 nlohmann::ordered_json quantization_json(const Quantization& quantization);
 
 }  // namespace lapilli

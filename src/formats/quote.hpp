@@ -1,4 +1,4 @@
-// Names from files, made fit for messages.
+// Quotes names from files for messages.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace lapilli {
 
-// In single quotes, control characters and everything that is not ASCII escaped as \xNN, long names cut: a file must
-// not be able to steer the terminal that prints its error.
+// In single quotes, with control and non-ASCII characters escaped as \xNN and long names cut: a file must not be able
+// to steer the terminal that prints its error.
 inline std::string quote_name(std::string_view name, size_t limit = 120) {
   std::string out = "'";
   for (const char c : name.substr(0, limit)) {

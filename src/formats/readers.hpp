@@ -1,4 +1,4 @@
-// The readers behind Checkpoint: one open file in, checked views out.
+// The readers behind Checkpoint: take an open file, return checked views.
 #pragma once
 
 #include <string>
@@ -10,18 +10,18 @@
 
 namespace lapilli {
 
-// Tensors in the file's order; StoredTensor::file is left 0.
+// Tensors in file order; StoredTensor::file is left 0.
 Result<std::vector<StoredTensor>> read_safetensors(const File& file);
 
 enum class PytorchForm { none, zip, stream };
-// By the first bytes.
+// Decides by the first bytes.
 Result<PytorchForm> pytorch_form(const File& file);
 Result<std::vector<StoredTensor>> read_pytorch(const File& file);
 
-// Makes the tensor that range of its file, with a view of it where that is in memory.
+// Sets the tensor's range in its file, with a view if that is in memory.
 void set_range(StoredTensor& tensor, const File& file, uint64_t offset, uint64_t bytes);
 
-// False on overflow, or beyond max_stored_rank.
+// False on overflow or beyond max_stored_rank.
 bool count_elements(const std::vector<uint64_t>& shape, uint64_t& elements);
 std::vector<uint64_t> row_major_strides(const std::vector<uint64_t>& shape);
 

@@ -1,6 +1,6 @@
-// safetensors: u64 header size, JSON header {name: {dtype, shape, data_offsets}}, data. The header is read as a stream
-// of events, so that its memory is bounded by its size, duplicate names are seen and nothing but the expected nesting
-// is taken.
+// safetensors: u64 header size, JSON header {name: {dtype, shape, data_offsets}}, data. The header is parsed as a
+// stream of events: memory is bounded by its size, duplicate names are noticed, and only the expected nesting is
+// accepted.
 #include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -14,7 +14,7 @@
 namespace lapilli {
 namespace {
 
-constexpr uint64_t max_header_bytes = 100'000'000;  // the limit of the format's own library
+constexpr uint64_t max_header_bytes = 100'000'000;  // limit of the format's own library
 
 struct Entry {
   std::string name;
@@ -22,7 +22,7 @@ struct Entry {
   std::optional<std::vector<uint64_t>> shape, offsets;
 };
 
-// Returning false from an event stops the parser; `problem` then says why.
+// An event that returns false stops the parser; `problem` then says why.
 class HeaderEvents : public nlohmann::json_sax<nlohmann::json> {
  public:
   std::vector<Entry> entries;
@@ -139,7 +139,7 @@ std::optional<StoredType> type_from_name(const std::string& name) {
   return std::nullopt;
 }
 
-// Checks one entry against the data section, which begins at `data`, and makes the view.
+// Checks one entry against the data section, which begins at `data`, and makes its view.
 Result<StoredTensor> make_tensor(const Entry& e, const File& file, uint64_t data) {
   const std::string& path = file.path();
   const uint64_t data_bytes = file.size() - data;

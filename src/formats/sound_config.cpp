@@ -8,7 +8,7 @@
 namespace lapilli {
 namespace {
 
-// A number within bounds.
+// Bounds of a number, inclusive.
 struct Bounds {
   uint32_t least, most;
 };
@@ -19,7 +19,7 @@ Result<uint32_t> bounded(const JsonView& v, const char* key, uint32_t missing, B
               bounds.most);
 }
 
-// Settings that would change what is made, and that nobody publishes: refused unless they ask for nothing.
+// Settings that would change the features and that nobody publishes: refused unless they are off.
 Status expect_zero(const JsonView& v, const char* key, const char* why) {
   LAPILLI_TRY(const float value, get_float(v, key, 0.0f));
   if (value == 0.0f) return {};
@@ -48,7 +48,7 @@ Status read_log_mel(const JsonView& v, SoundConfig& c) {
               c.chunk_samples);
 }
 
-// Frames of 25 ms every 10 ms whatever the file says, as Kaldi has them.
+// Kaldi's frames: 25 ms every 10 ms, whatever the file says.
 Status read_filter_banks(const JsonView& v, SoundConfig& c) {
   c.kind = SoundKind::filter_banks;
   LAPILLI_TRY(c.mel_bins, bounded(v, "num_mel_bins", 80, {1, 512}));
@@ -81,7 +81,7 @@ Status read_samples(const JsonView& v, SoundConfig& c) {
               v.where);
 }
 
-// Which class makes the features: older files name that of the whole processor alone, those of early 2021 none.
+// The class that makes the features: older files name only the whole processor's, those of early 2021 none.
 Result<std::string> extractor(const JsonView& v, std::string_view model_type) {
   for (const char* key : {"feature_extractor_type", "processor_class"}) {
     LAPILLI_TRY(auto name, get_string(v, key, ""));
@@ -93,7 +93,7 @@ Result<std::string> extractor(const JsonView& v, std::string_view model_type) {
   return fail(ErrorCode::invalid_data, "%s does not say who makes the features (\"feature_extractor_type\")", v.where);
 }
 
-// Empty where there is no config.json that says it.
+// Empty without a config.json that names it.
 Result<std::string> model_type(const Files& files) {
   const FileName file = files / "config.json";
   if (!file.there()) return std::string();

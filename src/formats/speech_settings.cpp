@@ -55,7 +55,7 @@ bool read_forced(const Json& pair, ForcedDecoderId& to) {
   return true;
 }
 
-// Those that begin elsewhere than behind the decoder's start count for nothing.
+// Ids that do not begin right after the decoder's start are ignored.
 Status read_forced(const JsonView& v, SpeechSettings& s) {
   if (!has(v, "forced_decoder_ids")) return {};
   const Json& all = v.json["forced_decoder_ids"];

@@ -1,5 +1,5 @@
-// What a directory says about transcribing with it (Whisper): ids of languages and tasks, and which heads of the cross
-// attention tell where a word is heard.
+// A directory's settings for transcription (Whisper): ids of languages and tasks, and the cross-attention heads that
+// tell where a word is heard.
 #pragma once
 
 #include <cstdint>
@@ -14,25 +14,25 @@
 
 namespace lapilli {
 
-// Version 4 of transformers wrote the prompt as ids by their positions. A position without an id is free.
+// Version 4 of transformers wrote the prompt as ids by position. A position without an id is free.
 struct ForcedDecoderId {
   uint32_t position = 0;
   std::optional<int32_t> id;
 };
 
 struct SpeechSettings {
-  std::map<std::string, int32_t> languages, tasks;  // by token: "<|en|>"; by name: "transcribe"
-  std::string language, task;                       // that the directory asks for; empty: it leaves that open
-  std::vector<ForcedDecoderId> forced;              // forced_decoder_ids, if they begin at position 1
-  std::optional<int32_t> previous_start;            // before what stood in earlier windows
-  std::optional<int32_t> no_timestamps;             // the id in front of the first timestamp's
+  std::map<std::string, int32_t> languages, tasks;             // by token: "<|en|>"; by name: "transcribe"
+  std::string language, task;                                  // requested by the directory; empty: left open
+  std::vector<ForcedDecoderId> forced;                         // forced_decoder_ids, if they begin at position 1
+  std::optional<int32_t> previous_start;                       // precedes the text of earlier windows
+  std::optional<int32_t> no_timestamps;                        // the id just before the first timestamp's
   std::vector<std::pair<uint32_t, uint32_t>> alignment_heads;  // layer, head
   uint32_t median_filter = 7;
   bool return_timestamps = false;
 };
 
-// generation_config.json; of config.json the width of the median filter, and the forced ids where the other file has
-// none. Damaged values are an error that names the file.
+// From generation_config.json; from config.json the width of the median filter, and the forced ids if the other file
+// has none. Damaged values are an error that names the file.
 Result<SpeechSettings> read_speech_settings(const Files& files);
 
 }  // namespace lapilli

@@ -1,5 +1,5 @@
-// Settings per task that a model's config.json may hold ("task_specific_params"): what BART, T5 and their like were
-// trained to be given for a summary or a translation.
+// Settings per task in a model's config.json ("task_specific_params"): the options that BART, T5 and their like were
+// trained with for summaries and translations.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -13,11 +13,11 @@ namespace lapilli {
 
 struct TaskParams {
   std::string name;          // "summarization", "translation_en_to_fr"
-  std::string prefix;        // of every input
-  GenerationConfig options;  // unknown ones are left out
+  std::string prefix;        // in front of every input
+  GenerationConfig options;  // unknown ones are dropped
 };
 
-// Of config.json's content; none if it has none. `where` stands for the file in messages.
+// From the content of config.json; empty if it has none. `where` stands for the file in messages.
 Result<std::vector<TaskParams>> read_task_params(const nlohmann::json& config, const std::string& where);
 
 }  // namespace lapilli

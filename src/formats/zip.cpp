@@ -23,7 +23,7 @@ Failure damaged_archive(const std::string& path, const std::string& what) {
               what);
 }
 
-// The record at the very end, behind which a comment of up to 64 KiB may stand: where it lies in `tail`.
+// Finds the end record in `tail`; a comment of up to 64 KiB may follow it.
 bool find_end(std::span<const std::byte> tail, uint64_t& position) {
   if (tail.size() < end_bytes) return false;
   const uint64_t last = tail.size() - end_bytes, first = last > max_comment ? last - max_comment : 0;
@@ -38,7 +38,7 @@ bool find_end(std::span<const std::byte> tail, uint64_t& position) {
   return false;
 }
 
-// Where the record lies with the sizes that a zip64 archive keeps elsewhere; the locator stands before the last record.
+// Finds the zip64 record, through the locator in front of the end record.
 bool find_record64(std::span<const std::byte> tail, uint64_t end, uint64_t& at) {
   if (end < locator64_bytes) return false;
   ByteReader locator(tail, end - locator64_bytes);
@@ -95,7 +95,7 @@ struct Header {
   uint64_t packed = 0, size = 0, local = 0;
 };
 
-// Replaces the sizes that are all ones by those of the zip64 field, in its fixed order.
+// Replaces sizes of all ones by those in the zip64 field, in its fixed order.
 bool apply_zip64(std::span<const std::byte> extra, Header& h) {
   constexpr uint64_t full = 0xffffffff;
   if (h.size != full && h.packed != full && h.local != full) return true;

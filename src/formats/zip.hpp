@@ -1,4 +1,4 @@
-// Zip archives with entries that are stored without compression, in place. Zip64 too.
+// Zip archives whose entries are stored without compression, read in place. Zip64 is supported.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace lapilli {
 
-// Where an entry lies in the archive, which its name is a view into (File::view).
+// An entry's position in the archive; its name is a view into it (File::view).
 struct ZipEntry {
   std::string_view name;
   uint64_t offset = 0, bytes = 0;
 };
 
-// By the central directory, sorted by name. Refused: compressed or encrypted entries, names that come twice, archives
-// in several parts, anything that lies outside the file. Checksums are not computed.
+// From the central directory, sorted by name. Refuses compressed and encrypted entries, duplicate names, archives in
+// several parts, and ranges outside the file. Checksums are not verified.
 Result<std::vector<ZipEntry>> read_zip(const File& archive);
 
 // Null if there is none.

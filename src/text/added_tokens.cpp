@@ -29,7 +29,7 @@ const AddedToken* AddedTokens::match(std::string_view text) const {
 
 std::vector<AddedTokens::Part> AddedTokens::split(std::string_view text) const {
   std::vector<Part> parts;
-  size_t plain = 0;  // where the plain text before `at` begins
+  size_t plain = 0;  // start of the plain text before `at`
   const auto end_plain = [&](size_t end, const AddedToken* next) {
     std::string_view run = text.substr(plain, end - plain);
     if (next != nullptr && next->lstrip) run = strip_right(run);

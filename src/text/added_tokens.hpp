@@ -1,4 +1,4 @@
-// Tokens that are recognized in the text before the tokenizer's own algorithm sees it: special tokens and added words.
+// Tokens recognized in a text before the tokenizer's own algorithm runs: special tokens and added words.
 #pragma once
 
 #include <array>
@@ -13,21 +13,21 @@ namespace lapilli {
 struct AddedToken {
   std::string text;  // not empty
   int32_t id = 0;
-  bool special = true;  // left out when decoding skips special tokens
+  bool special = true;  // omitted if decoding skips special tokens
   bool lstrip = false;  // swallows white space on its left, or right
   bool rstrip = false;
   bool single_word = false;  // not inside a longer word (pipelines only)
-  bool normalized = false;   // looked for in normalized text (pipelines only)
+  bool normalized = false;   // matched in normalized text (pipelines only)
 };
 
 // Immutable; const members may be called from several threads.
 class AddedTokens {
  public:
   AddedTokens() = default;
-  // Of several tokens with one text or one id, the first counts.
+  // The first of several tokens with the same text or id counts.
   explicit AddedTokens(std::vector<AddedToken> tokens);
 
-  // Pieces of `text` in order: either a token, or a stretch of plain text (never empty). At each place the longest
+  // Parts of `text` in order: either a token or a stretch of plain text (never empty). At each position the longest
   // token wins. The views point into `text`, the tokens into this object.
   struct Part {
     std::string_view text;

@@ -21,18 +21,18 @@ int32_t* special_slot(SpecialIds& ids, std::string_view name) {
   return nullptr;
 }
 
-// Takes tokens in the order in which they get their ids.
+// Collects tokens in the order in which they get their ids.
 class Collector {
  public:
   explicit Collector(const SpecialTokenSources& sources)
       : sources_(sources), next_id_(static_cast<int32_t>(sources.vocabulary_size)) {}
 
-  // A token with an id; the first of a text counts.
+  // Adds a token that has an id; the first of each text counts.
   void list(AddedToken token) {
     next_id_ = std::max(next_id_, token.id + 1);
     if (places_.emplace(token.text, tokens_.size()).second) tokens_.push_back(std::move(token));
   }
-  // A token that may need one. Of a listed one, id and flags stay as they are.
+  // Adds a token that may need an id. A listed one keeps its id and flags, but may become special.
   int32_t take(AddedToken token, bool make_special) {
     const auto [place, fresh] = places_.emplace(token.text, tokens_.size());
     if (!fresh) {
@@ -90,7 +90,7 @@ Result<CollectedTokens> collect_special_tokens(const TokenizerConfig& config, Sp
     if (!named.last) LAPILLI_CHECK(take_named(named));
   }
   LAPILLI_TRY(std::vector<AddedToken> extra, config.extra_special_tokens());
-  // The family knows better than a list of texts what is special; of equal tokens the last counts.
+  // The family knows better than a list of texts which tokens are special; of equal tokens the last counts.
   std::unordered_map<std::string, size_t> places;
   for (size_t i = 0; i < extra.size(); ++i) places.emplace(extra[i].text, i);
   for (AddedToken& token : sources.extra) {

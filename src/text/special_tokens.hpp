@@ -1,4 +1,4 @@
-// Special tokens of a model directory: those that have a name ("eos_token"), further ones, and their ids.
+// Special tokens of a model directory: named ones ("eos_token"), further ones, and their ids.
 #pragma once
 
 #include <cstdint>
@@ -12,23 +12,23 @@
 
 namespace lapilli {
 
-// A special token with a name, which files may override.
+// A named special token, which files may override.
 struct NamedSpecial {
   const char* name;
-  const char* fallback;  // null: the family has none unless a file names one
+  const char* fallback;  // null: none unless a file names one
   bool lstrip = false;   // swallows white space on its left, or right, unless a file gives it as an object
   bool rstrip = false;
-  bool last = false;  // gets its id behind the further ones
+  bool last = false;  // gets its id after the further tokens
 };
 
 struct SpecialTokenSources {
   std::vector<NamedSpecial> named;
-  std::vector<AddedToken> listed;                    // with ids; what tokenizer_config.json lists goes first
-  std::vector<AddedToken> extra;                     // further ones of the family, in the order of their ids; ids unset
+  std::vector<AddedToken> listed;                    // with ids; entries of tokenizer_config.json go first
+  std::vector<AddedToken> extra;                     // the family's further tokens, in order of their ids; ids unset
   std::function<int32_t(const std::string&)> id_of;  // -1: not in the vocabulary
-  uint64_t vocabulary_size = 0;                      // where ids of tokens begin that no file gives one
-  // Whether what a file lists as ordinary becomes special by standing in a list of further special tokens, too. The
-  // reference implementation does so in the tokenizers that it writes in Python.
+  uint64_t vocabulary_size = 0;                      // first id for tokens without one in any file
+  // Tokens listed as ordinary become special if a list of further special tokens has them, too, as in the reference's
+  // tokenizers that are written in Python.
   bool extra_makes_special = true;
 };
 

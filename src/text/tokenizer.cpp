@@ -14,10 +14,10 @@
 namespace lapilli {
 namespace {
 
-// Places in texts are 32 bits, and a normalizer may make each byte longer; far above any model's positions.
+// Positions in texts have 32 bits, and a normalizer may lengthen each byte; far above any model's positions.
 constexpr size_t kMaxTextBytes = size_t{1} << 20;
 
-// The one place where exceptions of libraries and of memory become errors.
+// The only place where exceptions, of libraries or for lack of memory, become errors.
 template <class F>
 auto guarded(const char* doing, F&& f) -> decltype(f()) {
   try {
@@ -63,7 +63,7 @@ Status Tokenizer::truncate(Encoding& first, Encoding* second, const EncodeOption
     first.resize(room);
     return {};
   }
-  // The longer text gives way until both are equal, then both do.
+  // Shortens the longer text until both are equal, then both.
   const size_t shorter = std::min({first.ids.size(), other, room / 2});
   const size_t longer = room - shorter;
   const bool first_is_longer = first.ids.size() > other;

@@ -14,7 +14,7 @@
 
 namespace lapilli {
 
-// Ids of the decoder's vocabulary and of the encoder's agree for these. -1: the tokenizer has no such token.
+// These ids are the same in the encoder's and the decoder's vocabulary. -1: the tokenizer has no such token.
 struct SpecialIds {
   int32_t pad = -1;
   int32_t eos = -1;
@@ -25,8 +25,8 @@ struct SpecialIds {
   int32_t mask = -1;
 };
 
-// Which text a string is: what the encoder reads, or what the decoder writes (given prefixes, scoring). Families with
-// one vocabulary and no language tokens treat both alike.
+// The role of a text: read by the encoder, or written by the decoder (given prefixes, scoring). Families with one
+// vocabulary and no language tokens treat both alike.
 enum class TextSide { source, target };
 
 // Bytes [begin, end) of an input text.
@@ -36,26 +36,26 @@ struct ByteRange {
   friend bool operator==(const ByteRange&, const ByteRange&) = default;
 };
 
-// The views must outlive the call only.
+// The views need to outlive only the call.
 struct EncodeOptions {
   TextSide side = TextSide::source;
-  bool add_special = true;           // the family's own tokens around the text (end token, language, ...)
-  std::string_view source_language;  // multilingual families, Whisper; empty: what the directory's files say
+  bool add_special = true;           // the family's own tokens around the text (end, language, ...)
+  std::string_view source_language;  // multilingual families, Whisper; empty: by the directory's files
   std::string_view target_language;
-  std::string_view task;                 // Whisper: "transcribe" or "translate"; empty: what the files say
-  std::optional<bool> timestamps;        // Whisper: the model is to write timestamps; unset: what the files say
-  std::optional<std::string_view> pair;  // a second text, for families that read two; empty: none
-  uint64_t max_ids = 0;  // cuts the texts (the longer one first) so that this many ids remain, special ones included
+  std::string_view task;                 // Whisper: "transcribe" or "translate"; empty: by the files
+  std::optional<bool> timestamps;        // Whisper: whether the model writes timestamps; unset: by the files
+  std::optional<std::string_view> pair;  // a second text, for families that take two; empty: none
+  uint64_t max_ids = 0;  // truncates the texts (the longer one first) to this many ids, special ones included
 };
 
-// One text, or two, as ids. All vectors are of one length.
+// Ids of one text or two. All vectors have the same length.
 struct Encoding {
   std::vector<int32_t> ids;
-  // Which bytes of its text an id stands for; empty for tokens that the family adds. Ranges of neighbours may touch the
-  // same bytes (a character may give several ids) and need not cover white space.
+  // The bytes of its text that each id stands for; empty for tokens that the family adds. Neighbours may share bytes (a
+  // character may give several ids), and white space need not be covered.
   std::vector<ByteRange> offsets;
   std::vector<int32_t> type_ids;  // token types ("segments" of BERT and XLNet)
-  std::vector<int8_t> texts;      // 0: of the text, 1: of EncodeOptions::pair, -1: added by the family
+  std::vector<int8_t> texts;      // 0: the text, 1: EncodeOptions::pair, -1: added by the family
 
   void push(int32_t id, ByteRange range, int32_t type = 0, int8_t text = 0) {
     ids.push_back(id);
@@ -68,7 +68,7 @@ struct Encoding {
   void resize(size_t size);  // only to shrink
 };
 
-// Rows of equal length: padded at the end, or at the start for families that do so (XLNet).
+// Rows of equal length: padded at the end, or at the start for families that do that (XLNet).
 struct EncodedBatch {
   std::vector<std::vector<int32_t>> ids;
   std::vector<std::vector<int32_t>> attention_mask;  // 1: a token, 0: padding
@@ -77,11 +77,11 @@ struct EncodedBatch {
 
 struct DecodeOptions {
   bool skip_special = true;
-  std::optional<bool> clean_up;  // takes out spaces before punctuation; unset: what the directory's files say
+  std::optional<bool> clean_up;  // removes spaces before punctuation; unset: by the directory's files
   bool timestamps = false;       // Whisper: keeps timestamps in the text
 };
 
-// What a model that knows no other languages translates from and to, as its files say ("en", "fr"); empty: they do not.
+// Languages of a model for a single pair, from its files ("en", "fr"); empty: unknown.
 struct LanguagePair {
   std::string source, target;
 };
@@ -93,19 +93,17 @@ class Tokenizer {
   Tokenizer(const Tokenizer&) = delete;
   Tokenizer& operator=(const Tokenizer&) = delete;
 
-  // Ids of `text`, special tokens added unless the options say otherwise. Errors: invalid UTF-8 (with the byte offset),
-  // text above 1 MiB, out of memory, languages that the tokenizer does not know. Special tokens that are spelled out in
-  // the text ("</s>") are recognized as such.
+  // Ids of `text`, with special tokens unless the options say otherwise. Errors: invalid UTF-8 (with the byte offset),
+  // text above 1 MiB, out of memory, unknown languages. Special tokens spelled out in the text ("</s>") are recognized.
   [[nodiscard]] Result<std::vector<int32_t>> encode(std::string_view text, const EncodeOptions& options = {}) const;
-  // The same, with the bytes that each id stands for.
+  // Does the same, with the bytes that each id stands for.
   [[nodiscard]] Result<Encoding> encode_with_offsets(std::string_view text, const EncodeOptions& options = {}) const;
-  // Rows padded to the longest. Further error: the tokenizer has no padding token.
+  // Rows padded to the longest. Also fails if the tokenizer has no padding token.
   [[nodiscard]] Result<EncodedBatch> encode_batch(std::span<const std::string_view> texts,
                                                   const EncodeOptions& options = {}) const;
 
-  // Text of `ids`, which are ids of the decoder's vocabulary; always valid UTF-8. Ids that have no token (a model's
-  // table may be larger than its vocabulary) give the unknown token or nothing, as the reference does. Errors: negative
-  // ids, out of memory.
+  // Text of `ids` of the decoder's vocabulary; always valid UTF-8. Ids without a token (a model's table may be larger
+  // than its vocabulary) give the unknown token or nothing, as in the reference. Errors: negative ids, out of memory.
   [[nodiscard]] Result<std::string> decode(std::span<const int32_t> ids, const DecodeOptions& options = {}) const;
   [[nodiscard]] Result<std::string> decode(std::span<const int32_t> ids, bool skip_special) const {
     DecodeOptions options;
@@ -113,17 +111,17 @@ class Tokenizer {
     return decode(ids, options);
   }
 
-  // The decoder's token of an id, as stored (SentencePiece's word mark included); the unknown token where there is
-  // none. Valid as long as the tokenizer.
+  // The decoder's token for an id, as stored (including SentencePiece's word mark); the unknown token if there is none.
+  // Valid as long as the tokenizer.
   [[nodiscard]] virtual std::string_view token(int32_t id) const = 0;
 
-  // Largest id plus one. Both are the same unless the model has a vocabulary per side.
+  // Largest id plus one. The same for both sides unless the model has a vocabulary per side.
   [[nodiscard]] virtual uint64_t vocabulary_size(TextSide side = TextSide::source) const = 0;
 
-  // Multilingual families: the codes that the files name ("fr_XX", "fra_Latn", "fr"), in the order of their ids.
+  // Multilingual families: the language codes in the files ("fr_XX", "fra_Latn", "fr"), in order of their ids.
   [[nodiscard]] virtual std::vector<std::string> languages() const { return {}; }
-  // The token that stands for a language, -1 if there is none. Takes the files' code, and other usual forms of it where
-  // they can mean one language only: "fr", "fra", "fr-FR" for "fr_XX" or "fra_Latn".
+  // The token of a language, -1 if there is none. Takes the files' code, and other common forms that mean only one
+  // language: "fr", "fra", "fr-FR" for "fr_XX" or "fra_Latn".
   [[nodiscard]] virtual int32_t language_id(std::string_view) const { return -1; }
 
   [[nodiscard]] virtual LanguagePair language_pair() const { return {}; }
@@ -136,16 +134,16 @@ class Tokenizer {
   SpecialIds special_;
   bool pad_left_ = false;
   int32_t pad_type_ = 0;     // token type of padding
-  bool clean_up_ = false;    // what clean_up_tokenization_spaces of the files says, in classes that obey it
-  bool keeps_text_ = false;  // whatever the caller or the files say: spaces stay
+  bool clean_up_ = false;    // clean_up_tokenization_spaces of the files, in classes that respect it
+  bool keeps_text_ = false;  // keeps spaces, whatever the caller or the files say
 
  private:
   friend Result<std::unique_ptr<Tokenizer>> load_tokenizer(const Files& files, const std::string& family);
-  // The text alone, without tokens of the family's own. May throw std::bad_alloc; `text` is valid UTF-8. Offsets count
-  // in `text`; texts and type_ids are set by the caller and by surround().
+  // The text alone, without the family's tokens. May throw std::bad_alloc; `text` is valid UTF-8. Offsets refer to
+  // `text`; the caller and surround() set texts and type_ids.
   [[nodiscard]] virtual Result<Encoding> encode_plain(std::string_view text, const EncodeOptions& options) const = 0;
-  // Puts one text or two together, with the family's tokens around them if options.add_special. Their number may not
-  // depend on the texts. `second` is null if there is no second text; families that know no pairs refuse one.
+  // Combines one text or two, with the family's tokens around them if options.add_special. The number of these must not
+  // depend on the texts. `second` is null without a second text; families without pairs refuse one.
   [[nodiscard]] virtual Result<Encoding> surround(const Encoding& first, const Encoding* second,
                                                   const EncodeOptions& options) const = 0;
   // May throw std::bad_alloc and return invalid UTF-8; no id is negative.
@@ -157,7 +155,7 @@ class Tokenizer {
 };
 
 // Loads the tokenizer of a model directory. `family` is the model_type of its config.json ("marian"), or the name of a
-// tokenizer class ("MarianTokenizer"), which then counts whatever tokenizer_config.json says. Errors name the file.
+// tokenizer class ("MarianTokenizer"), which overrides tokenizer_config.json. Errors name the file.
 Result<std::unique_ptr<Tokenizer>> load_tokenizer(const Files& files, const std::string& family);
 
 }  // namespace lapilli

@@ -27,7 +27,7 @@ const json* find(const json& object, const char* name) {
   return it == object.end() || it->is_null() ? nullptr : &*it;
 }
 
-// An object whose content is empty names no token: Whisper's files of 2022 have such an unk_token.
+// An object with empty content names no token: Whisper's files of 2022 have such an unk_token.
 const json* find_token(const json& object, const char* name) {
   const json* token = find(object, name);
   const json* content = token != nullptr && token->is_object() ? find(*token, "content") : nullptr;
@@ -42,7 +42,7 @@ Result<bool> read_flag(const json& object, const char* name, bool fallback, cons
   return value->get<bool>();
 }
 
-// The text of a token, which is a string or an object with "content".
+// The text of a token: a string, or an object with "content".
 Result<std::string> read_content(const json& value, const char* name, const std::string& where) {
   const json* content = value.is_object() ? find(value, "content") : &value;
   if (content == nullptr || !content->is_string() || content->get_ref<const std::string&>().empty())
@@ -50,7 +50,7 @@ Result<std::string> read_content(const json& value, const char* name, const std:
   return content->get<std::string>();
 }
 
-// A token as an entry of a list gives it: a text, or an object that may say more.
+// A token from a list's entry: a text, or an object with more fields.
 Result<AddedToken> read_token(const json& value, const AddedToken& fallback, const char* name,
                               const std::string& where) {
   AddedToken token = fallback;
@@ -61,8 +61,8 @@ Result<AddedToken> read_token(const json& value, const AddedToken& fallback, con
   return token;
 }
 
-// tokenizer_class of config.json: of the part that reads and writes text, where the model is a pair. What is damaged
-// there is told where that file is read.
+// tokenizer_class in config.json; for a pair of models, in the part that handles text. Errors in that file are reported
+// where it is read.
 std::string model_class(const Files& files) {
   const auto config = load_object(files / "config.json");
   if (!config) return "";
@@ -119,7 +119,7 @@ Result<std::vector<AddedToken>> TokenizerConfig::extra_special_tokens() const {
   const auto take = [&](const json& object, const char* name, const std::string& where) -> Status {
     const json* list = find(object, name);
     if (list == nullptr) return {};
-    // extra_special_tokens was an object of name: token for a while.
+    // For a while extra_special_tokens was an object that maps names to tokens.
     if (!list->is_array() && !list->is_object())
       return fail(ErrorCode::invalid_data, "%s: %s is %s instead of a list", where, name, list->type_name());
     for (const json& value : *list) {

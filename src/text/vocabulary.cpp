@@ -14,7 +14,7 @@ namespace {
 
 using Entry = std::pair<std::string, int32_t>;
 
-// Reads the entries as they come: a document object would hide tokens that are given twice, and cost twice the memory.
+// Reads entries as a stream: a document object would hide duplicate tokens and take twice the memory.
 class EntryReader final : public nlohmann::json_sax<nlohmann::json> {
  public:
   bool start_object(size_t) override { return ++depth_ == 1 || wrong("an object"); }
@@ -76,7 +76,7 @@ Result<Vocabulary> Vocabulary::make(std::vector<Entry> entries, const std::strin
   if (entries.empty()) return fail(ErrorCode::invalid_data, "%s: no token in it", where);
   int32_t largest = 0;
   for (const Entry& e : entries) largest = std::max(largest, e.second);
-  // A few unused ids are normal; a table that is mostly holes is a damaged file, and may not cost gigabytes.
+  // A few unused ids are normal; a table that is mostly empty indicates a damaged file and must not take gigabytes.
   const uint64_t limit = 4 * entries.size() + 65536;
   if (static_cast<uint64_t>(largest) >= limit)
     return fail(ErrorCode::invalid_data, "%s: id %d in a vocabulary of %u tokens; the ids are too far apart", where,
@@ -115,7 +115,7 @@ int32_t Vocabulary::id(std::string_view token) const {
 const std::string* Vocabulary::token(int32_t id) const {
   if (id < 0 || static_cast<uint64_t>(id) >= tokens_.size()) return nullptr;
   const std::string& text = tokens_[static_cast<size_t>(id)];
-  // Unused ids hold an empty string, which may also be a token of its own.
+  // Unused ids hold an empty string, which may also be a real token.
   if (text.empty() && this->id(text) != id) return nullptr;
   return &text;
 }

@@ -16,18 +16,18 @@ namespace lapilli {
 // Immutable after loading; const members may be called from several threads.
 class Vocabulary {
  public:
-  // Errors name the file and the token: not an object, a value that is no id (other type, negative, above 2^31 - 1), a
-  // token or an id given twice, ids so far apart that the table would be mostly empty.
+  // Errors name the file and the token: not an object, a value that is no id (wrong type, negative, above 2^31 - 1), a
+  // duplicate token or id, ids so far apart that the table would be mostly empty.
   static Result<Vocabulary> load(const FileName& path);
 
-  // The same from entries at hand; `where` stands for the path in messages.
+  // Does the same for entries at hand; `where` stands for the path in messages.
   static Result<Vocabulary> make(std::vector<std::pair<std::string, int32_t>> entries, const std::string& where);
-  // Ids count from 0. Of equal tokens the last counts, as in files that list a token per line.
+  // Ids count from 0. Of equal tokens the last counts, as in files with a token per line.
   static Vocabulary from_list(std::vector<std::string> tokens);
 
   Vocabulary(Vocabulary&&) = default;
   Vocabulary& operator=(Vocabulary&&) = default;
-  // by_text_ points into tokens_: moving keeps that right, copying would not.
+  // by_text_ points into tokens_: moving preserves that, copying would not.
   Vocabulary(const Vocabulary&) = delete;
   Vocabulary& operator=(const Vocabulary&) = delete;
 

@@ -1,4 +1,4 @@
-// What `lapilli bench` measures: encoder and decoder of a model on random ids, as whole jobs.
+// Measurements of `lapilli bench`: a model's encoder and decoder on random ids, as whole jobs.
 #include <chrono>
 #include <ctime>
 #include <nlohmann/json.hpp>
@@ -25,7 +25,7 @@ namespace {
 struct Usage {
   double cpu_ms = 0, peak_mib = 0;
 };
-// Of the whole process, driver threads included.
+// For the whole process, driver threads included.
 Usage usage() {
 #if defined(_WIN32)
   return {1e3 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC, 0};
@@ -39,12 +39,12 @@ Usage usage() {
 #endif
 }
 
-// Before anything counts: GPUs that were idle take some tenths of a second to reach their clock (an H200 goes from 345
-// to 1,980 MHz). It begins behind the first run, most of which may be pipelines that are made while the device idles.
+// Runs before anything counts: idle GPUs take some tenths of a second to reach their clock (an H200 goes from 345 to
+// 1,980 MHz). Begins after the first run, which may mostly make pipelines while the device idles.
 class WarmUp {
  public:
   void begin() { begin_ = Clock::now(); }
-  // Of a run that has ended: it began late enough, or was so long that its beginning is no large part of it.
+  // True if a run that has ended counts: it began late enough, or was so long that its beginning hardly matters.
   [[nodiscard]] bool lets_count(Clock::time_point run_began) const {
     return run_began >= begin_ + kTime || Clock::now() - run_began >= 2 * kTime;
   }
@@ -57,9 +57,9 @@ class WarmUp {
 struct Row {
   unsigned batch = 1, beams = 1;
   double first_ms = 0, encode_ms = 0, step_ms = 0, total_ms = 0, cpu_ms = 0;
-  uint64_t dispatches = 0;    // of one decoder step
-  uint64_t tuned = 0;         // nodes of it that are run as `tune` found
-  uint64_t device_bytes = 0;  // of weights and the pass, of an encoder alone
+  uint64_t dispatches = 0;    // per decoder step
+  uint64_t tuned = 0;         // of its nodes, those with variants that `tune` found
+  uint64_t device_bytes = 0;  // weights and the pass, for an encoder alone
 };
 
 class Bench {
@@ -133,7 +133,7 @@ class Bench {
     return row;
   }
 
-  // A pass is made once for each batch, as `classify` does.
+  // A pass is made once per batch, as `classify` does.
   Result<std::string> encoder_alone() {
     for (const unsigned batch : r_.batches) {
       LAPILLI_TRY(auto row, measure_encoder(batch));
@@ -201,7 +201,7 @@ class Bench {
     return t;
   }
 
-  // Of the model and the device.
+  // Fields of the model and the device.
   [[nodiscard]] nlohmann::json common_json() const {
     const auto& caps = loaded_.device->caps();
     return {{"model", loaded_.name},
@@ -216,7 +216,7 @@ class Bench {
             {"pipelines", loaded_.device->counters().pipelines_created}};
   }
 
-  // Nothing of fp32.
+  // Empty for fp32.
   [[nodiscard]] const char* kv_text() const {
     return loaded_.model->info().kv_format == KvFormat::fp16 ? ", keys and values in fp16," : "";
   }

@@ -1,4 +1,4 @@
-// What `lapilli bench`, its --per-op and `tune` share: the request's limits, the model on its device, random sources.
+// Shared by `lapilli bench`, its --per-op and `tune`: limits of the request, the model on its device, random sources.
 #pragma once
 
 #include <memory>
@@ -16,18 +16,18 @@ struct BenchModel {
   std::shared_ptr<Model> model;
   double load_ms = 0;
 };
-// Refuses by name what is out of range: ids, sentences.
+// Refuses ids and sentences that are out of range, by name.
 Status check_searches(const SearchesRequest& request);
-// The same, before anything is loaded. The device is opened with `options`, but for which one it is.
+// Does the same before loading the model. `options` opens the device, except for the choice of it.
 Result<BenchModel> load_for_searches(const SearchesRequest& request, vulkan::DeviceOptions options = {});
-// The same for what is timed.
+// Loads a model for timing.
 Result<BenchModel> load_bench_model(const BenchRequest& request);
-// Behind the last of it: writes the trace, if one is wanted, and tells who asked why it cannot be.
+// Call at the end: writes the trace if one is wanted; if that fails, reports why through trace_failed.
 void end_trace(const BenchRequest& request, const vulkan::Device& device);
 
-// One of `request.source` ids each; the same at every call.
+// Sources of `request.source` ids each; the same at every call.
 std::vector<std::vector<int32_t>> random_sources(const SearchesRequest& request, const Model& model, unsigned count);
-// The same for models whose sources are features: with as many rows as they all have, or `request.source`.
+// Does the same for models whose sources are features: with the model's fixed number of rows, or `request.source`.
 std::vector<std::shared_ptr<const model::Features>> random_features(const SearchesRequest& request, const Model& model,
                                                                     unsigned count);
 // Exactly `steps` new ids for every source.

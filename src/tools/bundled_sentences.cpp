@@ -17,7 +17,7 @@ constexpr int32_t kLongestOutput = 256;
 struct Recorded {
   std::string text;
   std::vector<int32_t> ids, output;
-  bool robust = true;  // the two best were not as good as equal
+  bool robust = true;  // the two best were not nearly equal
 };
 
 Result<std::vector<Recorded>> read_recorded(const std::string& file, const char* kind, size_t most) {

@@ -1,4 +1,4 @@
-// The bundled model's sentences, whose ids the reference implementation recorded, on a device.
+// Runs the bundled model's sentences, with ids recorded from the reference implementation, on a device.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@ namespace lapilli::tools {
 
 struct SentenceReport {
   uint32_t total = 0, equal = 0;
-  // Of those that differ, where the two best were not as good as equal: what was read and what came out. The first few.
+  // Input and output of the first few that differ although the two best were not nearly equal.
   std::vector<std::string> wrong;
 };
-// Greedy and with four beams; the first `most` of them, 0: all. not_found if the model, or the record, is not there.
+// Runs greedily and with four beams; the first `most` of them, 0: all. not_found if the model or the record is missing.
 Result<SentenceReport> run_bundled_sentences(const std::shared_ptr<vulkan::Device>& device, size_t most);
 
 }  // namespace lapilli::tools

@@ -1,4 +1,4 @@
-// What `lapilli devices` prints.
+// Output of `lapilli devices`.
 #include <nlohmann/json.hpp>
 
 #include "ops/core/work_limit.hpp"
@@ -39,7 +39,7 @@ std::string bytes_text(uint64_t bytes) {
   return format("%.0f MiB", static_cast<double>(bytes) / (1u << 20));
 }
 
-// What a device has beyond the floor, in the words of the masks.
+// The device's capabilities beyond the minimum, in the words of the masks.
 std::string extras(const Capabilities& caps) {
   std::string text;
   auto add = [&text](bool has, const std::string& name) {
@@ -97,7 +97,7 @@ std::string devices_json(const std::vector<vulkan::DeviceInfo>& devices) {
     entry["capabilities"] = nlohmann::ordered_json::parse(to_json(device.caps));
     list.push_back(std::move(entry));
   }
-  // Names come from drivers, so they may hold anything.
+  // Names come from drivers and may hold any bytes.
   return list.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 

@@ -1,4 +1,4 @@
-// What `lapilli doctor` says: one page, and a report to attach to a bug report.
+// Output of `lapilli doctor`: one page, and a report to attach to a bug report.
 #include "runtime/check/doctor.hpp"
 
 #include <nlohmann/json.hpp>
@@ -24,7 +24,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr unsigned kUsualRuns = 100, kQuickRuns = 5;
 constexpr size_t kQuickSentences = 8;
-constexpr size_t kListed = 8;  // findings on the page; the report has all
+constexpr size_t kListed = 8;  // findings on the page; the report lists all
 
 std::string mib(uint64_t bytes) { return format("%.0f MiB", static_cast<double>(bytes) / (1u << 20)); }
 
@@ -40,13 +40,13 @@ std::string list_of(const std::vector<uint32_t>& numbers) {
   return text.empty() ? "none" : text;
 }
 
-// Of a mask that was read from a file: where that lies is nobody's business.
+// Drops the folder of a mask file, which is private.
 std::string file_name(const std::string& path) {
   const size_t slash = path.find_last_of("/\\");
   return slash == std::string::npos ? path : path.substr(slash + 1);
 }
 
-// One examination: sections of the page and of the report, in order, and what to do about what was found.
+// One examination: sections of the page and of the report, in order, and advice on the findings.
 class Doctor {
  public:
   explicit Doctor(const DoctorRequest& request) : request_(request) {}
@@ -67,7 +67,7 @@ class Doctor {
   }
   [[nodiscard]] DoctorOutcome outcome() {
     report_["healthy"] = advice_.empty();
-    // Names come from drivers, so they may hold anything.
+    // Names come from drivers and may hold any bytes.
     return {0, std::move(page_), report_.dump(2, ' ', false, Json::error_handler_t::replace) + "\n", advice_.empty()};
   }
 
@@ -96,7 +96,7 @@ class Doctor {
     return {};
   }
 
-  // What is wrong with it; first, as the device goes without it where it errs.
+  // Problems with indirect dispatch. Runs first, as the device does without it if it fails.
   Result<std::string> try_indirect_dispatch() {
     const auto self_test = SelfTest::of(*device_);
     LAPILLI_TRY([[maybe_unused]] const bool good, self_test->check(device_, {}));
@@ -109,7 +109,7 @@ class Doctor {
     return *problem;
   }
 
-  // What faster ways need, and this device does not have, or not any more.
+  // Features for faster variants that this device lacks or has had disabled.
   static std::vector<std::string> off_names(const Capabilities& caps) {
     std::vector<std::string> names;
     const auto add = [&](bool has, const char* name) {
@@ -211,7 +211,7 @@ class Doctor {
     return {};
   }
 
-  // What the self-test refused while the model ran.
+  // Kernels that the self-test refused while the model ran.
   void add_verdicts(Json& entry) {
     Json refused = Json::array();
     for (const Disagreement& d : SelfTest::of(*device_)->disagreements()) {

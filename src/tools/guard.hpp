@@ -1,4 +1,4 @@
-// The wall of the program's tools: errors and exceptions as an Outcome.
+// Turns errors and exceptions of the program's tools into an Outcome.
 #pragma once
 
 #include <new>
@@ -11,7 +11,7 @@
 
 namespace lapilli::tools {
 
-// Runs `body`, which returns a Result<std::string>. What does not fit into memory, or into a container, is no bug.
+// Runs `body`, which returns a Result<std::string>. Running out of memory, or exceeding a container's limit, is no bug.
 template <class Body>
 Outcome guarded(const char* tool, Body&& body) {
   try {

@@ -1,4 +1,4 @@
-// What `lapilli inspect` tells: a model directory's description from config.json and the headers of its weights.
+// Output of `lapilli inspect`: a model directory's description from config.json and the headers of its weights.
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -99,7 +99,7 @@ Result<Json> heard_languages(const std::string& directory) {
   return Json{{"source", source}, {"target", target}};
 }
 
-// Commands that suit the model: what its files name settings for, or its family is made for.
+// Commands that suit the model, by the settings in its files or its family.
 Json picture_tasks(const model::Config& c) {
   if (c.decoder.layers > 0) return Json::array({"caption", "read"});
   return c.head.classes > 0 ? Json::array({"classify"}) : Json::array();
@@ -119,7 +119,7 @@ Json tasks_of(const std::string& family, const nlohmann::json& config, const std
   return tasks;
 }
 
-// What makes the input of sound or pictures: "ok", or what is wrong with it.
+// State of the files that prepare sound or pictures: "ok", or what is wrong.
 std::string front_end_of(const std::string& directory, const model::Config& config) {
   const auto look = [&]() -> Status {
     if (config.patches.channels > 0) {
@@ -128,7 +128,7 @@ std::string front_end_of(const std::string& directory, const model::Config& conf
     }
     LAPILLI_TRY(const auto sound, read_sound_config(directory));
     const auto [width, rows] = std::pair(config.features.width, config.features.rows);
-    return check_sound_config(sound, {width == 1 ? 0 : width, rows});  // of one number a row: samples
+    return check_sound_config(sound, {width == 1 ? 0 : width, rows});  // one number per row: samples
   };
   const Status status = look();
   return status ? "ok" : status.error().message;
@@ -198,7 +198,7 @@ Result<Json> describe(const InspectRequest& request) {
 Outcome inspect(const InspectRequest& request) {
   return guarded("inspect", [&]() -> Result<std::string> {
     LAPILLI_TRY(const auto described, describe(request));
-    // Names come from files, so they may hold anything.
+    // Names come from files and may hold any bytes.
     return request.json ? described.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
                         : inspect_table(described);
   });

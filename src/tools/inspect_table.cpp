@@ -17,7 +17,7 @@ std::string number(uint64_t value) {
   return digits;
 }
 
-// Which of the three tables are one.
+// Says which of the three tables are shared.
 std::string tied_text(const Json& tied) {
   const bool sides = tied["source_target"], output = tied["target_output"];
   if (sides && output) return "one table for source, target and output";
@@ -41,7 +41,7 @@ std::string stack_text(const Json& stack) {
   return text + (most ? number(most) + " tokens at most" : "any number of tokens");
 }
 
-// A language's code as it is, anything else quoted: it comes from a file, and must not steer a terminal.
+// A language's code, quoted unless it is plain: it comes from a file and must not steer a terminal.
 std::string code_text(const std::string& code) {
   const bool plain = std::all_of(code.begin(), code.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
@@ -49,7 +49,7 @@ std::string code_text(const std::string& code) {
   return plain ? code : quote_name(code);
 }
 
-// The first ones.
+// The first few codes.
 std::string some(const Json& codes) {
   constexpr size_t kMost = 12;
   std::string text;
@@ -82,7 +82,7 @@ std::string tensors_text(const Json& json) {
   return text;
 }
 
-// What someone types to run it; languages where the model asks for them.
+// A command that runs it, with languages if the model needs them.
 std::string command_line(const Json& json) {
   if (json["tasks"].empty()) return "no command runs it; programs may";
   const auto task = json["tasks"].front().get<std::string>();
@@ -97,7 +97,7 @@ std::string command_line(const Json& json) {
   return line + (json["tokenizer"] == "ok" ? " \"TEXT\"" : " --ids \"IDS\"");
 }
 
-// What the encoder reads, and the words that the decoder writes.
+// The encoder's input and the decoder's vocabulary.
 std::string vocabulary_text(const Json& json) {
   const std::string target = number(json["target_vocabulary"].get<uint64_t>()) + " target";
   if (!json.contains("features")) return number(json["source_vocabulary"].get<uint64_t>()) + " source, " + target;
@@ -106,7 +106,7 @@ std::string vocabulary_text(const Json& json) {
          (rows ? ", " + number(rows) + " rows of them" : "") + "; " + target;
 }
 
-// What somebody lacks who has but these files; "" if it is nothing.
+// Limits of having only these files; "" if there are none.
 std::string shortcoming(const Json& json) {
   if (json["tokenizer"] == "ok") return "";
   if (json["input"] == "text") return " It takes token ids alone, for its tokenizer cannot be used.";

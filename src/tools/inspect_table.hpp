@@ -6,7 +6,7 @@
 
 namespace lapilli::tools {
 
-// `json`: what `lapilli inspect --json` prints.
+// `json`: the output of `lapilli inspect --json`.
 std::string inspect_table(const nlohmann::ordered_json& json);
 
 }  // namespace lapilli::tools

@@ -14,9 +14,9 @@
 #include <dlfcn.h>
 #endif
 
-// Of lapilli.h; there if the program was compiled with a package that says where its models are.
+// Declared in lapilli.h; defined if the program was compiled with a package that says where its models are.
 #if defined(__APPLE__)
-// There nothing is linked that is defined nowhere: an empty one, in whose place the program's own is taken.
+// The linker there refuses undefined symbols: defines an empty default, which the program's own definition replaces.
 extern "C" {
 extern __attribute__((weak, visibility("default"))) const char lapilli_package_models[];
 const char lapilli_package_models[] = "";
@@ -35,7 +35,7 @@ namespace {
 
 constexpr const char* kBundled = "en-fr";
 
-// The running program; "" if the system does not tell.
+// Path of the running program; "" if the system does not tell.
 std::string program_path() {
 #if defined(_WIN32)
   std::wstring path(32768, L'\0');
@@ -52,22 +52,22 @@ std::string program_path() {
 #endif
 }
 
-// The shared library that this code is in, or the program again.
+// Path of the shared library with this code, or of the program.
 std::string library_path() {
 #if defined(_WIN32)
   return {};
 #else
   Dl_info info{};
   if (dladdr(reinterpret_cast<const void*>(&default_model_directory), &info) == 0 || !info.dli_fname) return {};
-  // Without a directory it is the program's name as it was called, and relative to the directory of that time: a model
-  // of the current one is not to be taken for the bundled one.
+  // For a program dli_fname may be its name as invoked, relative to the directory of that time: a model below the
+  // current directory must not pass for the bundled one.
   const std::string path = info.dli_fname;
   return path.starts_with('/') ? path : "";
 #endif
 }
 
 // The folder of models that holds `wanted`: as installed (bin, or lib with up to one folder for the architecture),
-// beside the program, and in the build folder. "" if there is none; `looked_at` says where.
+// beside the program, and in the build folder. "" if there is none; `looked_at` then lists the places.
 std::string find_models_folder(const char* wanted, std::string& looked_at) {
   const char* const places[] = {
       "../share/lapilli/models", "../../share/lapilli/models", "models", "../models", "../../models",
@@ -81,7 +81,7 @@ std::string find_models_folder(const char* wanted, std::string& looked_at) {
     }
     looked_at += (looked_at.empty() ? "" : " and ") + folder;
   }
-  // A relative one went by the directory that a compiler was started in.
+  // A relative path would refer to the compiler's working directory.
   if (const char* const package = LAPILLI_PACKAGE_MODELS; package && *package == '/') {
     const std::string directory = normal_path(package);
     if (file_is_named(directory + "/" + wanted)) return directory;
@@ -99,7 +99,7 @@ Result<std::string> find_bundled() {
               kBundled, looked_at.empty() ? "the program" : looked_at.c_str());
 }
 
-// A wrong name is said here, where it is known whence it came.
+// Reports a wrong directory here, where its origin is known.
 Result<std::string> check_named(std::string directory) {
   if (directory_exists(directory) && file_kind(directory + "/config.json") != FileKind::none) return directory;
   return fail(ErrorCode::not_found, "LAPILLI_MODEL names %s, which is not %s; set it to one with a published model",

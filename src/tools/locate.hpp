@@ -1,4 +1,4 @@
-// Where the bundled model lies.
+// Location of the bundled model.
 #pragma once
 
 #include <string>
@@ -7,12 +7,12 @@
 
 namespace lapilli {
 
-// The directory that LAPILLI_MODEL names (an error if that holds no config.json), or else the bundled model: looked for
-// below the folder of the running program and of the library, as installed (../share/lapilli/models) and as built, then
-// where the package has it that the program was compiled with. UTF-8. The error lists what was looked at.
+// The directory that LAPILLI_MODEL names (an error if that holds no config.json), or else the bundled model: searched
+// below the folders of the running program and of the library, as installed (../share/lapilli/models) and as built,
+// then in the package that the program was compiled with. UTF-8. The error lists the places.
 Result<std::string> default_model_directory();
 
-// A file that lies among the bundled models, such as the list of known ones; "" if there is none.
+// A file beside the bundled models, such as the list of known ones; "" if it does not exist.
 std::string bundled_file(const char* name);
 
 }  // namespace lapilli

@@ -1,4 +1,4 @@
-// Tuning of a model's searches, for `lapilli tune` and lapilli_model_tune: which plans, and where what is found is
+// Tuning of a model's searches, for `lapilli tune` and lapilli_model_tune: the plans to tune, and where results are
 // kept.
 #pragma once
 
@@ -14,10 +14,10 @@
 
 namespace lapilli::tools {
 
-// What was found for a device, as its store has it now.
+// Tuning results for a device, as its store holds them now.
 class TuningStore {
  public:
-  // Without a store it holds nothing, and saves nothing.
+  // Without a store it is empty and saves nothing.
   TuningStore(std::shared_ptr<Store> store, const vulkan::Device& device);
   [[nodiscard]] bool is_there() const { return store_ != nullptr; }
   [[nodiscard]] Tunings load() const;
@@ -32,13 +32,13 @@ class TuningStore {
 
 struct TuningRequest {
   SearchesRequest searches;
-  double seconds = 0;  // no more, all plans together
+  double seconds = 0;  // limit for all plans together
   bool deterministic = false;
-  // Told what is tuned next, and asked often with ""; false ends it, with what was found. May be empty.
+  // Called with what is tuned next, and often with ""; false stops and keeps the results so far. May be empty.
   std::function<bool(const std::string& what)> go_on;
 };
 
-// One plan, as it was tuned.
+// A plan and its tuning result.
 struct TunedPlan {
   SearchTuning::Part part{};
   unsigned batch = 1, beams = 1, rows = 0;
@@ -46,16 +46,16 @@ struct TunedPlan {
   [[nodiscard]] std::string title() const;
 };
 
-// What is referred to outlives it.
+// Its arguments must outlive it.
 class ModelTuning {
  public:
   ModelTuning(const BenchModel& loaded, const TuningStore& store, const TuningRequest& request);
-  // What it finds is kept at once: what comes behind it may be interrupted.
+  // Saves each result at once, as later tuning may be interrupted.
   Status run();
   [[nodiscard]] const std::vector<TunedPlan>& plans() const { return tuned_; }
   [[nodiscard]] size_t kept() const { return tunings_.size(); }
   [[nodiscard]] double seconds() const { return ms_since(begun_) / 1e3; }
-  // Nothing was left undone.
+  // True if nothing was left undone.
   [[nodiscard]] bool complete() const;
 
  private:

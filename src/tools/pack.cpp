@@ -1,4 +1,4 @@
-// What `lapilli pack` does.
+// Implementation of `lapilli pack`.
 #include "generate/pack_model.hpp"
 #include "tools/guard.hpp"
 #include "tools/tools.hpp"

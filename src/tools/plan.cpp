@@ -1,4 +1,4 @@
-// What `lapilli plan` prints: one plan of a model as a picture or as data.
+// Output of `lapilli plan`: one plan of a model as a picture or as data.
 #include "runtime/plan/plan.hpp"
 
 #include "generate/published.hpp"
@@ -28,10 +28,10 @@ Result<Capabilities> device_capabilities(const PlanRequest& request) {
   if (!request.select.empty())
     return devices ? fail(ErrorCode::no_device, "no usable device matches %s", request.select)
                    : std::move(devices).failure();
-  return apply_mask(Capabilities{}, request.caps);  // no device: what every device can do
+  return apply_mask(Capabilities{}, request.caps);  // no device: the minimum that every device has
 }
 
-// What tuning found on the device that the plan is for; null: nothing is asked for. Opens the device.
+// Tuning results for the plan's device; null if none are asked for. Opens the device.
 Result<std::shared_ptr<const Tunings>> device_tunings(const PlanRequest& request) {
   if (request.cache.empty()) return std::shared_ptr<const Tunings>();
   vulkan::DeviceOptions options;
@@ -58,7 +58,7 @@ Result<std::string> plan_text(const PlanRequest& request) {
   LAPILLI_TRY(const auto kv_dtype, parse_kv_format(request.kv_dtype));
   LAPILLI_TRY(const auto network, read_network(model, dtype.value_or(default_format(caps)), kv_dtype));
   LAPILLI_CHECK(check_writes_text(network.config));  // the graphs are those of a search
-  // Each alone first: the product of two large ones would wrap.
+  // Checks each first: the product of two large ones would wrap.
   if (request.batch == 0 || request.beams == 0 || request.batch > kMaxRows || request.beams > kMaxBeams ||
       request.batch * request.beams > kMaxRows)
     return fail(ErrorCode::invalid_argument,

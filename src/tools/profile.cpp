@@ -1,4 +1,4 @@
-// What `lapilli bench --per-op` prints: time, bytes and operations of every dispatch, beside the device's own limits.
+// Output of `lapilli bench --per-op`: time, bytes and operations of every dispatch, beside the device's own limits.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -13,15 +13,15 @@ namespace {
 
 using nlohmann::json;
 
-// Of one dispatch, or the sum of several.
+// Figures of one dispatch, or the sum of several.
 struct Figures {
   double us = 0, bytes = 0, operations = 0;
-  double least_us = 0;  // by the nearer limit
+  double least_us = 0;  // by whichever limit is closer
   unsigned dispatches = 0;
 
   [[nodiscard]] double gb_per_s() const { return bytes / us * 1e-3; }
   [[nodiscard]] double gop_per_s() const { return operations / us * 1e-3; }
-  // The time that the device's limits leave it, as a part of what it took.
+  // Least time by the device's limits, as a percentage of the time measured.
   [[nodiscard]] double percent() const { return 100 * least_us / us; }
 };
 void add(Figures& sum, const Figures& one) {
@@ -43,11 +43,11 @@ json to_json(const Figures& f) {
 struct Line {
   std::string label, op, shader;
   uint64_t groups = 1;
-  const char* limited_by = "";  // the nearer limit
+  const char* limited_by = "";  // whichever limit is closer
   Figures figures;
 };
 
-// A plan as lines in program order, and the same by kinds of op, most time first.
+// A plan as lines in program order, and summed by kind of op, most time first.
 struct Table {
   std::string title, name;
   unsigned rows = 0;

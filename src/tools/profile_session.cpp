@@ -12,7 +12,7 @@ namespace lapilli::tools {
 
 namespace {
 
-constexpr uint32_t kMark = 1;  // of the session; no other has its memory
+constexpr uint32_t kMark = 1;  // of the session; no other shares its memory
 
 }  // namespace
 
@@ -32,7 +32,7 @@ struct MiddleOfSearch::Impl {
     LAPILLI_TRY(w_, loaded_.model->workspaces().make(key()));
     return restart();
   }
-  // The words that are sent first make the session what it was when it was new.
+  // The admission resets the session to its initial state.
   Status restart() {
     LAPILLI_CHECK(admit());
     LAPILLI_CHECK(w_->encode.front()->run());
@@ -45,7 +45,7 @@ struct MiddleOfSearch::Impl {
   [[nodiscard]] const std::vector<Sentence>& sentences() const { return sentences_; }
   [[nodiscard]] MemoryMap memory(ArenaOf arena) const { return w_->session->memory(network_.weight_map(), arena); }
 
-  // The log says whether the steps were what they are taken for: as many as were run, and all rows live.
+  // Checks in the log that the steps were as expected: as many as were run, and all rows live.
   [[nodiscard]] Status check_steps(uint32_t ran) const {
     const uint32_t tick = steps_before() + ran - 1;
     const uint64_t row = LogLayout::row_at(tick, w_->key.shape.log_ticks, w_->key.shape.rows());
@@ -74,7 +74,7 @@ struct MiddleOfSearch::Impl {
     return {};
   }
 
-  // None of them ends while it is timed: that is forbidden for more steps than are run.
+  // No sentence ends while it is timed: ending is forbidden for more steps than are run.
   Status make_sentences() {
     const auto wanted = exact_steps(beams_, std::max(r_.target, steps_ + 1));
     LAPILLI_TRY(const auto resolved, resolve_options(loaded_.model->generation_config(), wanted, network_.config()));

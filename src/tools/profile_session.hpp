@@ -1,4 +1,4 @@
-// A search as it stands in the middle of its work, for timing the dispatches of its encode pass and decoder step.
+// A search in the middle of its work, for timing the dispatches of its encode pass and decoder step.
 #pragma once
 
 #include "runtime/run/profile.hpp"
@@ -7,21 +7,21 @@
 
 namespace lapilli::tools {
 
-// A search that was started and has come to the middle of its work: `batch` sentences of random ids with `beams` beams,
-// all of them live. Steps of it can be run as often as it was made for, and again after restart().
+// A search advanced to the middle of its work: `batch` sentences of random ids with `beams` beams, all of them live.
+// Its steps can be run as often as it was made for, and again after restart().
 class MiddleOfSearch {
  public:
-  // Both outlive it. Half of the request's target is behind it; then come `steps` more.
+  // Request and model outlive it. Half of the request's target is done; `steps` more can follow.
   static Result<std::unique_ptr<MiddleOfSearch>> make(const SearchesRequest& request, const BenchModel& loaded,
                                                       unsigned batch, unsigned beams, unsigned steps);
   ~MiddleOfSearch();
-  // From the beginning to the middle again.
+  // Runs from the beginning to the middle again.
   Status restart();
   [[nodiscard]] const Workspace& workspace() const;
   [[nodiscard]] MemoryMap memory(ArenaOf arena) const;
-  [[nodiscard]] unsigned source_rows() const;  // of each sentence, in the encoder
+  [[nodiscard]] unsigned source_rows() const;  // per sentence, in the encoder
   [[nodiscard]] unsigned steps_before() const;
-  // The log says whether `ran` steps behind the middle were what they are taken for: all rows live.
+  // Checks in the log that `ran` steps after the middle were as expected: all rows live.
   [[nodiscard]] Status check_steps(unsigned ran) const;
 
  private:
@@ -30,7 +30,7 @@ class MiddleOfSearch {
   std::unique_ptr<Impl> impl_;
 };
 
-// A plan and how long each of its dispatches took.
+// A plan and the time of each of its dispatches.
 struct ProfiledPlan {
   std::shared_ptr<const Plan> plan;
   PlanTimes times;
@@ -38,11 +38,11 @@ struct ProfiledPlan {
 struct SearchProfile {
   unsigned batch = 1, beams = 1;
   unsigned encode_rows = 0, step_rows = 0;
-  unsigned source_rows = 0;                    // of each, in the encoder
-  unsigned first_position = 0, positions = 0;  // of the steps that were timed, and room in the caches
+  unsigned source_rows = 0;                    // per sentence, in the encoder
+  unsigned first_position = 0, positions = 0;  // of the timed steps, and capacity of the caches
   ProfiledPlan encode, step;
 };
-// Of a MiddleOfSearch.
+// Profiles a MiddleOfSearch.
 Result<SearchProfile> profile_search(const BenchRequest& request, const BenchModel& loaded, unsigned batch,
                                      unsigned beams);
 

@@ -36,7 +36,8 @@ unsigned SearchTuning::rows() const {
   return part_ == Part::encode ? key.encode_rows : key.shape.rows();
 }
 
-// All rows are live, and the session's grids are those of its own plans: the candidates' grids are dispatched in full.
+// Dispatches full grids: all rows are live, and the session's indirect grids are those of its own plans, not the
+// candidates'.
 TuningSubject SearchTuning::subject(bool deterministic) const {
   TuningSubject s{plan().graph, device_->caps(), {}};
   s.caps.indirect_dispatch = false;
@@ -59,7 +60,7 @@ MemoryMap SearchTuning::memory() const {
   return search_.memory(part_ == Part::encode ? ArenaOf::admission : ArenaOf::steps);
 }
 
-// A step begins with what the one before left: each time in the same place.
+// A step starts from its predecessor's state: restarts, so that each begins at the same place.
 Result<std::vector<uint32_t>> SearchTuning::values_of(const std::shared_ptr<const Plan>& plan) {
   if (part_ == Part::step) {
     LAPILLI_CHECK(search_.restart());

@@ -1,4 +1,4 @@
-// What `lapilli tune` does: finds the fastest ways to run the plans of a model on a device, and keeps them.
+// Implementation of `lapilli tune`: finds the fastest variants for a model's plans on a device, and stores them.
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -20,7 +20,7 @@ std::string describe(const Variant& v) {
   return text;
 }
 
-// ---- what is said ---------------------------------------------------------------------------------------------------
+// ---- messages -------------------------------------------------------------------------------------------------------
 
 double all_us(const TuningReport& report) {
   double us = 0;

@@ -1,4 +1,4 @@
-// Devices that a host made and keeps: what it should make them with, and taking them over.
+// Devices that a host made and owns: requirements for making them, and adopting them.
 #include <algorithm>
 
 #include "base/log.hpp"
@@ -14,7 +14,7 @@ std::string joined(const std::vector<std::string>& reasons) {
   return all;
 }
 
-// What of the description itself is wrong.
+// Errors in the host's description itself.
 std::vector<std::string> faults_of(const AdoptedDevice& host) {
   std::vector<std::string> faults;
   const auto check = [&](bool good, const char* fault) {
@@ -31,11 +31,11 @@ std::vector<std::string> faults_of(const AdoptedDevice& host) {
   return faults;
 }
 
-// A feature that the host says it has enabled.
+// A feature that the host claims to have enabled.
 struct Enabled {
   const char* feature;
   bool enabled, offered;
-  uint32_t core;  // the version that has it without an extension
+  uint32_t core;  // version in which it is core, without an extension
   const char* extension;
 };
 
@@ -44,7 +44,7 @@ bool is_enabled(const AdoptedDevice& host, const char* extension) {
   return std::find(names.begin(), names.end(), extension) != names.end();
 }
 
-// Why this cannot be so; empty: it can.
+// The reason why the claim cannot be true; empty if it can.
 std::string doubt_of(const Enabled& e, const AdoptedDevice& host, const Snapshot& s) {
   if (!e.enabled) return {};
   if (!e.offered) return format("%s is said to be enabled, but the device does not offer it", e.feature);
@@ -53,7 +53,7 @@ std::string doubt_of(const Enabled& e, const AdoptedDevice& host, const Snapshot
                 VK_API_VERSION_MAJOR(e.core), VK_API_VERSION_MINOR(e.core));
 }
 
-// Quirks may have cleared what is said to be offered of the last three, and the host enables it all the same.
+// Quirks may have cleared support for the last three although the host enabled them: taken as offered.
 std::vector<std::string> doubts_of(const AdoptedDevice& host, const Snapshot& s) {
   const Capabilities& c = s.caps;
   const uint32_t v12 = VK_API_VERSION_1_2, v13 = VK_API_VERSION_1_3;
@@ -76,7 +76,7 @@ std::vector<std::string> doubts_of(const AdoptedDevice& host, const Snapshot& s)
   return doubts;
 }
 
-// Supported is not enabled: only what the host says counts.
+// Supported is not enabled: only features that the host enabled count.
 void keep_enabled(const AdoptedDevice& host, Capabilities& c) {
   c.timeline_semaphore &= host.timeline_semaphore;
   c.storage_16bit &= host.storage_16bit;
@@ -85,7 +85,7 @@ void keep_enabled(const AdoptedDevice& host, Capabilities& c) {
   c.arithmetic_int8 &= host.arithmetic_int8;
   c.integer_dot &= host.integer_dot;
   c.subgroup_size_control &= host.subgroup_size_control;
-  c.cooperative_matrix = {};  // a host cannot say that it enabled them
+  c.cooperative_matrix = {};  // a host has no way to say that it enabled them
   c.memory_budget &= is_enabled(host, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
 }
 
@@ -118,7 +118,7 @@ Result<std::shared_ptr<Device>> Device::adopt(const AdoptedDevice& host, const D
   LAPILLI_CHECK(check_host(host));
   LAPILLI_TRY(auto instance, borrow_instance(reinterpret_cast<PFN_vkGetInstanceProcAddr>(host.get_instance_proc_addr),
                                              static_cast<VkInstance>(host.instance), host.api_version));
-  instance->debug_utils = options.debug_names || options.validation;  // the functions are null where it is not enabled
+  instance->debug_utils = options.debug_names || options.validation;  // the functions are null if it is not enabled
   LAPILLI_TRY(Snapshot s, look_at(host, *instance, options));
   keep_enabled(host, s.caps);
   std::shared_ptr<Device> device(new Device);
@@ -141,8 +141,8 @@ Result<std::shared_ptr<Device>> Device::adopt(const AdoptedDevice& host, const D
   return device;
 }
 
-// Of an instance for Vulkan 1.1, whatever it was made for: then each feature comes with its extension, which newer
-// instances may enable as well.
+// Assumes an instance for Vulkan 1.1, whatever its version: each feature then comes with its extension, which newer
+// instances may enable, too.
 Result<HostRequirements> host_requirements(void* get_instance_proc_addr, void* instance, void* physical_device) {
   if (!get_instance_proc_addr || !instance || !physical_device) {
     return fail(ErrorCode::invalid_argument,

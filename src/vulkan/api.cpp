@@ -5,7 +5,7 @@
 namespace lapilli::vulkan {
 namespace {
 
-// Tries the core name, then the name that the function had as an extension.
+// Tries the core name, then the function's former extension name.
 template <class F, class Get, class Handle>
 F find(Get get, Handle handle, const char* name) {
   auto f = get(handle, name);

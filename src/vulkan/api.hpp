@@ -1,4 +1,4 @@
-// Vulkan's types and our own function tables: one per loader, instance and device. Included by src/vulkan only.
+// Vulkan's types and our own function tables: one per loader, instance and device. Only src/vulkan includes it.
 #pragma once
 
 #ifndef VK_NO_PROTOTYPES
@@ -11,7 +11,7 @@
 
 namespace lapilli::vulkan {
 
-// Required entry points; a missing one refuses the instance or device.
+// Required entry points; an instance or device that lacks one is refused.
 #define LAPILLI_INSTANCE_FUNCTIONS(X)       \
   X(DestroyInstance)                        \
   X(EnumeratePhysicalDevices)               \
@@ -86,7 +86,7 @@ namespace lapilli::vulkan {
   X(WaitForFences)                  \
   X(CreateSemaphore)                \
   X(DestroySemaphore)
-// Core in 1.2 or from an extension (the KHR name is tried too), or done without.
+// Core in 1.2 or from an extension (the KHR name is tried, too), or optional.
 #define LAPILLI_DEVICE_OPTIONAL(X) \
   X(GetPipelineCacheData)          \
   X(WaitSemaphores)                \
@@ -116,9 +116,9 @@ Result<InstanceTable> load_instance_table(PFN_vkGetInstanceProcAddr get, VkInsta
 Result<DeviceTable> load_device_table(PFN_vkGetDeviceProcAddr get, VkDevice device);
 
 const char* result_name(VkResult result);
-// The kind of error that a failed call is: out of memory, device lost, time-out, else internal.
+// The kind of error for a failed call: out of memory, device lost, time-out, otherwise internal.
 ErrorCode error_code(VkResult result);
-// "WHAT: VK_ERROR_...", with advice where there is any.
+// "WHAT: VK_ERROR_...", with advice if there is any.
 Failure vk_error(VkResult result, const std::string& what);
 
 }  // namespace lapilli::vulkan

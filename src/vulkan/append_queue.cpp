@@ -9,7 +9,7 @@ void AppendQueue::add(Ticket ticket, std::span<const VkCommandBuffer> buffers, d
   waiting_.push_back({ticket, {buffers.begin(), buffers.end()}, expected_us});
 }
 
-// What takes nobody knows how long stands alone, unless there is no limit.
+// Work of unknown duration is appended alone, unless there is no limit.
 bool AppendQueue::fits(const Piece& piece, const Appended& so_far, uint64_t budget_us) {
   if (budget_us == UINT64_MAX) return true;
   if (so_far.pieces == 0) return budget_us > 0;
@@ -20,7 +20,7 @@ bool AppendQueue::fits(const Piece& piece, const Appended& so_far, uint64_t budg
 Appended AppendQueue::append(VkCommandBuffer into, uint64_t budget_us) {
   const std::lock_guard lock(mutex_);
   Appended out;
-  // What may find no memory comes before the first command: nothing is appended that nobody knows of.
+  // Allocates before recording the first command, so that no work is appended without being tracked.
   std::vector<Piece> pieces;
   pieces.reserve(waiting_.size());
   taken_.push_back({serial_ + 1, {}});

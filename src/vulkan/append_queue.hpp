@@ -1,4 +1,4 @@
-// Work that waits until the host takes it into its own command buffers, and is done when the host says so.
+// Work that waits until the host takes it into its own command buffers; the host reports its completion.
 #pragma once
 
 #include <chrono>
@@ -21,12 +21,12 @@ class AppendQueue {
   Appended append(VkCommandBuffer into, uint64_t budget_us);
   Status completed(uint64_t serial);
   Status dropped(uint64_t serial);
-  // The last ticket that is over.
+  // The last ticket that is completed.
   [[nodiscard]] Ticket over() const;
   void wait(Ticket ticket, std::chrono::nanoseconds slice) const;
-  // Nobody will ask for what waits. False: the host has some of our work that it has not said to be over.
+  // Drops waiting work. False if the host has taken work that it has not reported completed.
   bool give_up() noexcept;
-  // What a wait that gave up tells the host.
+  // The error for the host when a wait timed out.
   [[nodiscard]] Failure stuck(double seconds) const;
 
  private:
@@ -43,7 +43,7 @@ class AppendQueue {
   static bool fits(const Piece& piece, const Appended& so_far, uint64_t budget_us);
 
   Context& context_;
-  mutable std::mutex mutex_;  // nothing of the host's is called under it
+  mutable std::mutex mutex_;  // never held while calling the host
   mutable std::condition_variable changed_;
   std::deque<Piece> waiting_;
   std::deque<Taken> taken_;

@@ -57,7 +57,7 @@ Result<std::unique_ptr<Buffer::Impl>> make_buffer_impl(Context& context, MemoryP
                VK_BUFFER_USAGE_TRANSFER_DST_BIT;
   if (context.caps.texels) info.usage |= VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT;
   info.sharingMode = VK_SHARING_MODE_EXCLUSIVE;
-  // Owns what is made from here on.
+  // Owns everything created from here on.
   auto impl = std::make_unique<Buffer::Impl>();
   impl->context = &context;
   impl->pool = &pool;

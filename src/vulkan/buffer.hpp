@@ -1,4 +1,4 @@
-// Memory that a device reads and writes. No Vulkan type appears here; see device.hpp for threads and lifetimes.
+// Memory that a device reads and writes. No Vulkan types here; see device.hpp for threads and lifetimes.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +12,9 @@ namespace lapilli::vulkan {
 class Device;
 
 enum class MemoryUse : uint8_t {
-  weights,   // read by shaders: a model's. Like those of a session mapped only where nothing else is to be had
+  weights,   // read by shaders: a model's. Mapped, like a session's, only if there is no other memory
   device,    // read and written by shaders: arenas, caches, state
-  shared,    // read by shaders, and small: written by the host in place where memory is unified
+  shared,    // read by shaders, and small: written by the host in place if memory is unified
   upload,    // written by the host, read by shaders or copied from
   readback,  // written by shaders or copied to, read by the host
 };
@@ -29,11 +29,11 @@ class Buffer {
   ~Buffer();
   explicit operator bool() const { return impl_ != nullptr; }
   [[nodiscard]] uint64_t size() const;
-  // The host's view, or null where the memory cannot be mapped. After writing call flush, before reading invalidate
-  // (both do nothing on coherent memory, and round to nonCoherentAtomSize).
+  // The host's view; null if the memory cannot be mapped. Call flush after writing and invalidate before reading (both
+  // do nothing on coherent memory, and round to nonCoherentAtomSize).
   [[nodiscard]] std::byte* mapped() const;
   Status flush(uint64_t offset, uint64_t bytes) const;
-  // Lives as long as the buffer's memory is taken: until what was submitted before its destruction is done.
+  // Keeps `with` alive as long as the buffer's memory is in use: until work submitted before its destruction is done.
   void keep(std::shared_ptr<void> with) const;
   Status invalidate(uint64_t offset, uint64_t bytes) const;
 

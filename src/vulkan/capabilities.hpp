@@ -1,6 +1,5 @@
-// What a device can do, as plain data: no Vulkan type appears here, so that variant selection is a pure function that
-// is tested without a device. Filled from a device (snapshot.cpp), corrected by quirks (quirks.cpp), narrowed by a
-// mask (mask.cpp).
+// A device's capabilities as plain data without Vulkan types, so that variant selection is a pure function, tested
+// without a device. Read from a device (snapshot.cpp), corrected by quirks (quirks.cpp), narrowed by a mask (mask.cpp).
 #pragma once
 
 #include <array>
@@ -12,7 +11,7 @@ namespace lapilli {
 
 enum class DeviceType : uint8_t { other, integrated, discrete, virtual_gpu, cpu };
 
-// Defaults are what every Vulkan 1.1 device guarantees (the floor).
+// Defaults are the minimum that every Vulkan 1.1 device guarantees (the floor).
 struct Capabilities {
   // Identity
   std::string device_name = "floor";
@@ -36,7 +35,7 @@ struct Capabilities {
   uint64_t uniform_alignment = 256;
   uint64_t non_coherent_atom = 256;
   uint64_t max_allocation = uint64_t{1} << 30;
-  uint64_t heap_bytes = 0;  // the heap that weights and arenas come from; 0: unknown
+  uint64_t heap_bytes = 0;  // size of the heap for weights and arenas; 0: unknown
 
   // Features beyond the floor
   uint32_t subgroup_size = 1;  // 1: subgroup variants are off
@@ -45,24 +44,24 @@ struct Capabilities {
   bool timeline_semaphore = false;
   bool storage_16bit = false, arithmetic_fp16 = false;
   bool storage_8bit = false, arithmetic_int8 = false, integer_dot = false;
-  // Shape of the cooperative matrices of fp16 whose sums are fp32: rows and columns of a sum, depth. Zeros: none.
+  // Shape of cooperative matrices of fp16 with fp32 sums: rows and columns of a sum, depth. Zeros: none.
   std::array<uint32_t, 3> cooperative_matrix{};
-  bool texels = false;        // what is bound as storage may be bound as texels of four words (vulkan/bindings.hpp)
-  bool packed_halves = true;  // core, off where a driver's compiler fails at it: kernels may unpack fp16
+  bool texels = false;        // storage may also be bound as texels of four words (vulkan/bindings.hpp)
+  bool packed_halves = true;  // core, but off if a driver's compiler fails at it: kernels may unpack fp16
   bool memory_budget = false;
   bool indirect_dispatch = true;  // off: full grids, kernels return early
-  bool unified_memory = false;    // the host sees memory of the main heap: what both use is written in place
+  bool unified_memory = false;    // the host can map the main heap: shared data is written in place
   bool timestamps = false;
-  float timestamp_period = 0;  // nanoseconds a tick
+  float timestamp_period = 0;  // nanoseconds per tick
 
-  // Names of the quirks that were applied, and of the masks
+  // Names of the quirks and masks that were applied
   std::vector<std::string> quirks, masks;
 
   friend bool operator==(const Capabilities&, const Capabilities&) = default;
 };
 
-// The size of the subgroups that share a cooperative matrix: the only one, or the smallest one of those that can be
-// asked for; 0: none is certain.
+// The size of subgroups that share a cooperative matrix: the only size, or the smallest that can be requested; 0 if
+// none is certain.
 constexpr uint32_t cooperative_subgroup(const Capabilities& caps) {
   const bool one = caps.min_subgroup_size == caps.subgroup_size && caps.max_subgroup_size == caps.subgroup_size;
   return one || caps.subgroup_size_control ? caps.min_subgroup_size : 0;

@@ -11,7 +11,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kTypeNames[] = {"other", "integrated", "discrete", "virtual", "cpu"};
 
-// How a number relates to the floor's value.
+// Relation of a number to the floor's value.
 enum class Floor { none, at_least, at_most };
 
 // Calls visit(name, member, floor) for every member, in the order of the struct.
@@ -169,7 +169,7 @@ Result<Capabilities> capabilities_from_json(const std::string& json) {
   Capabilities caps;
   Capabilities floor;
   Reader r{in};
-  // Walks the result and the floor side by side: the names come in the same order.
+  // Walks the result and the floor in parallel; both visit the names in the same order.
   std::vector<std::pair<const char*, const void*>> floors;
   for_members(floor, [&](const char* name, auto& member, Floor) { floors.emplace_back(name, &member); });
   size_t index = 0;
@@ -191,7 +191,7 @@ Result<Capabilities> capabilities_from_json(const std::string& json) {
   LAPILLI_CHECK(r.status);
   if (r.found != in.size()) {
     for (const auto& [key, value] : in.items()) {
-      bool known = key == "work_limit";  // files of earlier versions have it; it is no capability
+      bool known = key == "work_limit";  // in files of earlier versions; it is no capability
       for (const auto& [name, member] : floors) known = known || key == name;
       if (!known) {
         return fail(ErrorCode::invalid_data, "capabilities: unknown member '%.80s'", key);

@@ -1,4 +1,4 @@
-// Capabilities as JSON: what `lapilli devices --json` prints and masks read.
+// Capabilities as JSON: printed by `lapilli devices --json`, read by masks.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace lapilli {
 
 std::string to_json(const Capabilities& caps);
-// Members that are missing keep the floor's value; wrong types and numbers below the floor are errors.
+// Missing members keep the floor's value; wrong types and numbers below the floor are errors.
 Result<Capabilities> capabilities_from_json(const std::string& json);
 
 }  // namespace lapilli

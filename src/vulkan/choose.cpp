@@ -26,7 +26,7 @@ bool same_gpu(const Capabilities& a, const Capabilities& b) {
          a.type != DeviceType::cpu && b.type != DeviceType::cpu;
 }
 
-// A driver that translates to another API, or is a test: right, but slower than the native one.
+// A driver that translates to another API: correct, but slower than a native one.
 bool layered(const Capabilities& caps) { return lower(caps.driver_name).find("dozen") != std::string::npos; }
 
 bool all_digits(const std::string& s) {
@@ -42,7 +42,7 @@ std::string table(std::span<const DeviceInfo> devices) {
   return s;
 }
 
-// The usable device with the highest score among those that `match` takes; the first of equals. -1: none.
+// The usable device with the highest score among those that `match` accepts; the first of equals. -1: none.
 template <class Match>
 int best(std::span<const DeviceInfo> devices, Match match) {
   int found = -1;
@@ -53,13 +53,14 @@ int best(std::span<const DeviceInfo> devices, Match match) {
   return found;
 }
 
-// A whole number is an index, whatever names hold such digits: where a device is missing, no other may take its place.
+// A whole number is always an index, even if names contain these digits: if a device is missing, no other may take its
+// place.
 bool is_index(const std::string& select) {
   constexpr size_t kUuidDigits = 32;
   return all_digits(select) && select.size() < kUuidDigits;
 }
 
-// An index; else a UUID, then a part of a name.
+// An index; otherwise a UUID or part of a name.
 std::vector<size_t> matches(std::span<const DeviceInfo> devices, const std::string& select) {
   std::vector<size_t> found;
   if (is_index(select)) {
@@ -104,7 +105,7 @@ Result<size_t> take_selected(std::span<DeviceInfo> devices, const std::string& s
   return static_cast<size_t>(i);
 }
 
-// Of several drivers for one GPU only the best stays.
+// Keeps only the best of several drivers for one GPU.
 void pass_over_duplicates(std::span<DeviceInfo> devices) {
   for (DeviceInfo& a : devices) {
     for (const DeviceInfo& b : devices) {

@@ -1,5 +1,5 @@
-// VK_KHR_cooperative_matrix, of which Debian 12's headers (1.3.239) do not know: what is used of it, as in the
-// specification. Included by api.hpp, behind Vulkan's own header.
+// The parts of VK_KHR_cooperative_matrix in use, as specified: Debian 12's headers (1.3.239) lack them. Included by
+// api.hpp after Vulkan's own header.
 #pragma once
 
 #include <vulkan/vulkan_core.h>

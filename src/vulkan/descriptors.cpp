@@ -10,8 +10,8 @@ struct DescriptorArena::Impl {
   std::shared_ptr<Device> device;
   VkDescriptorPool pool = VK_NULL_HANDLE;
   uint32_t max_sets = 0;
-  std::deque<DescriptorSet> sets;  // addresses stay
-  // By buffer, offset and size: drivers may wait for running work before they make one.
+  std::deque<DescriptorSet> sets;  // a deque keeps addresses stable
+  // By buffer, offset and size: creating one may make drivers wait for running work.
   std::map<std::tuple<VkBuffer, uint64_t, uint64_t>, VkBufferView> views;
   std::unique_ptr<Retired> retired = std::make_unique<Retired>();
 
@@ -103,7 +103,7 @@ Result<const DescriptorSet*> DescriptorArena::write(std::span<const BufferBindin
     return fail(ErrorCode::invalid_argument, "%u bindings are too many", static_cast<uint32_t>(bindings.size()));
   }
   for (const BufferBinding& b : bindings) LAPILLI_CHECK(check(b, context.caps));
-  VkBufferView view = VK_NULL_HANDLE;  // a set has one binding of texels
+  VkBufferView view = VK_NULL_HANDLE;  // a set has only one texel binding
   for (const BufferBinding& b : bindings)
     if (is_texels(b.binding)) {
       LAPILLI_TRY(view, impl_->view_of(b));

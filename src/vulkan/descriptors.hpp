@@ -1,4 +1,4 @@
-// Which buffers a kernel sees at its bindings. No Vulkan type appears here; see device.hpp for threads and lifetimes.
+// Buffers bound for a kernel. No Vulkan types here; see device.hpp for threads and lifetimes.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@ namespace lapilli::vulkan {
 struct BufferBinding {
   uint32_t binding = 0;
   const Buffer* buffer = nullptr;
-  uint64_t offset = 0, size = 0;  // offset aligned as the capabilities ask
+  uint64_t offset = 0, size = 0;  // offset aligned as the capabilities require
 };
 class DescriptorSet;  // opaque; lives as long as its arena
 
-// Descriptor sets that are allocated and written once and freed together. What is bound as texels lives until the last
-// set is written: views are known by the buffer's handle, which a driver may give out again.
+// Descriptor sets that are allocated and written once and freed together. Buffers bound as texels must live until the
+// last set is written: views are keyed by the buffer's handle, which a driver may reuse.
 class DescriptorArena {
  public:
   static Result<DescriptorArena> create(std::shared_ptr<Device> device, uint32_t max_sets);

@@ -13,14 +13,14 @@
 namespace lapilli::vulkan {
 namespace {
 
-// Everything that is known before a device is made.
+// Everything known before a device is made.
 struct Survey {
   std::shared_ptr<Instance> instance;
   std::vector<Snapshot> snapshots;
   std::vector<DeviceInfo> infos;  // masked capabilities, same order
 };
 
-// NVIDIA's driver (580.159) was not found any more when it had been unloaded and loaded some ten times.
+// NVIDIA's driver (580.159) was no longer found after about ten unloads and loads.
 bool must_stay_loaded(const Capabilities& caps) { return caps.driver_name == "NVIDIA"; }
 
 Result<Survey> survey(const DeviceOptions& options) {
@@ -46,7 +46,7 @@ Result<Survey> survey(const DeviceOptions& options) {
   return s;
 }
 
-// With a priority below the system's other queues, if its extension has a name.
+// Requests a priority below the system's other queues if `priority_extension` is not null.
 VkResult create_device(const Instance& instance, const Snapshot& s, const Enables& enables,
                        const char* priority_extension, VkDevice& device) {
   const float among_its_own = 1.0f;
@@ -79,7 +79,7 @@ Status make_logical_device(Context& c, const Snapshot& s, const DeviceOptions& o
   const char* const priority = options.low_priority ? priority_extension_of(s) : nullptr;
   VkDevice device = VK_NULL_HANDLE;
   VkResult r = create_device(*c.instance, s, enables, priority, device);
-  // Systems may grant no priority at all, and drivers say so in several ways.
+  // Systems may grant no priority at all, and drivers report that in several ways.
   if (priority && (r != VK_SUCCESS || !device)) {
     log(LogLevel::verbose, c.name + " grants no low priority (" + result_name(r) + ")");
     r = create_device(*c.instance, s, enables, nullptr, device);
@@ -92,10 +92,10 @@ Status make_logical_device(Context& c, const Snapshot& s, const DeviceOptions& o
   return {};
 }
 
-// Whose pipelines and verdicts they are.
+// Identity of the device that pipelines and verdicts belong to.
 StoredIdentity stored_identity(const Context& c, uint64_t shaders) {
   StoredIdentity identity = identity_of(c.caps, shaders);
-  // The driver's own words: a mask may pretend another device.
+  // From the driver itself: a mask may pretend another device.
   VkPhysicalDeviceProperties own{};
   c.instance->vk.GetPhysicalDeviceProperties(c.physical, &own);
   identity.vendor_id = own.vendorID;
@@ -110,7 +110,7 @@ StoredIdentity stored_identity(const Context& c, uint64_t shaders) {
   return identity;
 }
 
-// Who makes GPUs of phones and of nothing larger that is bought alone: what a desktop may show late, a phone kills.
+// True for integrated GPUs of vendors of phone GPUs: phones kill work that would only delay a desktop.
 bool is_phone(const Capabilities& caps) {
   constexpr std::array<uint32_t, 6> kMobileVendors{0x5143 /* Qualcomm */, 0x13b5 /* ARM */,   0x1010 /* Imagination */,
                                                    0x144d /* Samsung */,  0x106b /* Apple */, 0x19e5 /* Huawei */};
@@ -118,7 +118,7 @@ bool is_phone(const Capabilities& caps) {
          std::find(kMobileVendors.begin(), kMobileVendors.end(), caps.vendor_id) != kMobileVendors.end();
 }
 
-// Nothing kills work on a CPU, where a step alone may take longer than a GPU's submission should.
+// Nothing kills work on a CPU, where a single step may take longer than a GPU's submission should.
 double max_submit_us_of(const DeviceOptions& options, const Capabilities& caps) {
   if (options.max_submit_us > 0) return options.max_submit_us;
   return caps.type == DeviceType::cpu ? 200'000 : is_phone(caps) ? 16'000 : 50'000;
@@ -134,7 +134,7 @@ Status check_options(const DeviceOptions& options) {
               options.gap_us, kLongestGapUs);
 }
 
-// The rest is alike for made and adopted devices.
+// Common to made and adopted devices.
 Status start_device(Device::Impl& impl, const Snapshot& s, const DeviceOptions& options, Submitter::Options queue) {
   Context& c = impl.context;
   c.physical = s.handle;
@@ -143,7 +143,7 @@ Status start_device(Device::Impl& impl, const Snapshot& s, const DeviceOptions& 
   c.memory = s.memory;
   auto table = load_device_table(c.instance->vk.GetDeviceProcAddr, c.device);
   if (!table) {
-    // Nothing but the device itself can be destroyed.
+    // Only the device itself can be destroyed here.
     if (c.owned) {
       const auto destroy =
           reinterpret_cast<PFN_vkDestroyDevice>(c.instance->vk.GetDeviceProcAddr(c.device, "vkDestroyDevice"));
@@ -192,7 +192,7 @@ std::string refused_cpu(const DeviceOptions& options, const Capabilities& caps) 
 Result<std::vector<DeviceInfo>> list_devices(const DeviceOptions& options) {
   LAPILLI_TRY(Survey s, survey(options));
   const auto chosen = choose_device(s.infos, options.select);
-  // Nothing usable, or nothing of that name, is still a list worth showing.
+  // A list in which no device is usable, or has that name, is still worth showing.
   if (!chosen && chosen.error().code != ErrorCode::no_device) return chosen.error();
   return std::move(s.infos);
 }
@@ -224,7 +224,7 @@ Result<std::shared_ptr<Device>> Device::create(const DeviceOptions& options) {
       return device;
     }
     if (!options.select.empty()) return std::move(status).failure();
-    // A driver that fails to start is passed over like one that is not there.
+    // A driver that fails to start is passed over as if it were missing.
     s.infos[i].refusal = status.error().message;
     infos = s.infos;
     const bool more = std::any_of(infos.begin(), infos.end(), [](const DeviceInfo& d) { return d.refusal.empty(); });
@@ -233,7 +233,7 @@ Result<std::shared_ptr<Device>> Device::create(const DeviceOptions& options) {
   }
 }
 
-// Hung devices, for good: a list that is never freed. Allocates nothing, as destructors must not.
+// Keeps hung devices forever, in a list that is never freed. Allocates nothing, as destructors must not.
 void Device::park(std::unique_ptr<Impl> impl) noexcept {
   static std::mutex mutex;
   static Impl* parked = nullptr;
@@ -267,7 +267,7 @@ Device::~Device() {
 
 const Capabilities& Device::caps() const { return *impl_->caps.load(std::memory_order_acquire); }
 
-// Others may be reading those that were told so far.
+// Publishes a copy: others may be reading the present capabilities.
 void Device::do_without_indirect_dispatch() {
   std::call_once(impl_->reduced, [&] {
     impl_->reduced_caps = impl_->context.caps;
@@ -280,7 +280,7 @@ Status Device::health() const { return impl_->context.health(); }
 Result<Buffer> Device::make_buffer(uint64_t bytes, MemoryUse use, const char* label) {
   LAPILLI_CHECK(health());
   if (impl_->context.completed < impl_->context.submitted) {
-    LAPILLI_CHECK(impl_->queue->poll());  // gives back what was freed meanwhile
+    LAPILLI_CHECK(impl_->queue->poll());  // frees what was released meanwhile
   }
   Buffer buffer;
   LAPILLI_TRY(buffer.impl_, make_buffer_impl(impl_->context, *impl_->memory, bytes, use, label ? label : ""));
@@ -290,7 +290,7 @@ Result<Buffer> Device::make_buffer(uint64_t bytes, MemoryUse use, const char* la
 
 namespace {
 
-// The host reads memory past its caches slower than the device copies it to where they help.
+// Reading uncached memory is slower for the host than a copy to cached memory by the device.
 constexpr size_t kFewBytes = 4096;
 bool slow_to_read(const Buffer& buffer, size_t bytes) {
   return !buffer.mapped() || (bytes > kFewBytes && !buffer.impl()->range.block->cached);
@@ -305,7 +305,7 @@ Status check_range(const Buffer& buffer, uint64_t offset, uint64_t bytes, const 
 
 }  // namespace
 
-// Mapped memory is touched after what was submitted before is done, as a staged copy would be.
+// Mapped memory is accessed only after earlier submissions are done, as with a staged copy.
 Status Device::write(const Buffer& buffer, uint64_t offset, std::span<const std::byte> bytes,
                      std::optional<Ticket> after) {
   LAPILLI_CHECK(health());
@@ -355,7 +355,7 @@ void Device::make_pipelines_beside(std::span<const PipelineRequest> requests, co
     try {
       const TimelineScope scope(timeline(), "make a pipeline ahead");
       impl_->pipelines->make_ahead(requests[index]);
-    } catch (...) {  // no memory: who needs it will say so
+    } catch (...) {  // no memory: pipelines() will report it
     }
   });
 }
@@ -371,7 +371,7 @@ void Device::keep_pipelines() { impl_->pipelines->keep(); }
 
 namespace {
 
-// Vulkan leaves it undefined what a recording for single use does that is submitted while it is pending.
+// Vulkan leaves it undefined to submit a recording for single use while it is pending.
 Status check_idle(Submitter& queue, const CommandRecording::Impl& recording, std::span<const VkCommandBuffer> before) {
   LAPILLI_TRY(const bool idle, queue.done(recording.ticket.load(std::memory_order_relaxed)));
   if (idle && std::find(before.begin(), before.end(), recording.commands) == before.end()) return {};
@@ -457,7 +457,7 @@ void Device::add_keeper(std::weak_ptr<MemoryKeeper> keeper) {
   impl_->keepers.push_back(std::move(keeper));
 }
 
-// Without the lock: a keeper may be destroyed here, or call back.
+// Called without the lock: a keeper may be destroyed here, or call back.
 void Device::trim() {
   std::vector<std::weak_ptr<MemoryKeeper>> keepers;
   {

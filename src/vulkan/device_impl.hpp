@@ -1,4 +1,4 @@
-// The parts of a Device, in the order in which they are made.
+// The parts of a Device, in order of creation.
 #pragma once
 
 #include <array>
@@ -34,7 +34,7 @@ struct Device::Impl {
   std::unique_ptr<Staging> staging;
   double max_submit_us = 0;
   std::once_flag reduced;
-  Capabilities reduced_caps;  // those of the context without what was found not to work
+  Capabilities reduced_caps;  // the context's, without indirect dispatch, once that is disabled
   std::atomic<const Capabilities*> caps{&context.caps};
   std::mutex companion_mutex;
   std::array<std::shared_ptr<void>, 4> companions;  // by Companion
@@ -45,13 +45,13 @@ struct Device::Impl {
   std::condition_variable resumed;
 };
 
-// Of a made or adopted device, whose context has instance, device, queue (if there is one), capabilities and name.
+// For a made or adopted device whose context has instance, device, queue (if any), capabilities and name.
 Status start_device(Device::Impl& impl, const Snapshot& snapshot, const DeviceOptions& options,
                     Submitter::Options queue);
-// What no device can do.
+// Refuses options that no device supports.
 Status check_options(const DeviceOptions& options);
 std::string mask_of(const DeviceOptions& options);
-// `caps` before any mask: a CPU driver stays slow under all of them, and is refused under all of them.
+// `caps` before any mask: a CPU driver stays slow, and is refused, under every mask.
 double timeout_of(const DeviceOptions& options, const Capabilities& caps);
 std::string refused_cpu(const DeviceOptions& options, const Capabilities& caps);
 
@@ -72,7 +72,7 @@ struct Buffer::Impl {
   ~Impl();
   [[nodiscard]] std::byte* mapped() const;
   [[nodiscard]] Touch touch(uint64_t offset, uint64_t bytes, bool writes) const;
-  // Flushes (or invalidates) the atoms that hold these bytes; nothing on coherent or unmapped memory.
+  // Flushes (or invalidates) the atoms that contain these bytes; does nothing on coherent or unmapped memory.
   Status sync(uint64_t offset, uint64_t bytes, bool flush) const;
 };
 
@@ -85,7 +85,7 @@ class DescriptorSet {
   std::vector<Touch> bound;  // for a trace
 };
 
-// What is recorded, for a trace.
+// Commands being recorded, for a trace.
 struct RecordingTrace {
   std::shared_ptr<TracedRecording> commands = std::make_shared<TracedRecording>();
   std::vector<Touch> touches, bound;  // of the next dispatch
@@ -105,7 +105,7 @@ struct CommandRecording::Impl {
   bool open = false, complete = false;
   bool replayed = false;                    // may be pending several times
   mutable std::atomic<uint64_t> ticket{0};  // of the last submission
-  Status status;                            // the first mistake since begin()
+  Status status;                            // first mistake since begin()
   std::unique_ptr<RecordingTrace> trace;    // null without one
   std::unique_ptr<Retired> retired = std::make_unique<Retired>();
 

@@ -3,7 +3,7 @@
 namespace lapilli::vulkan {
 namespace {
 
-constexpr uint32_t kNeverCore = ~uint32_t{0};  // an extension whatever the version
+constexpr uint32_t kNeverCore = ~uint32_t{0};  // never core: needs the extension in every version
 
 }  // namespace
 
@@ -17,7 +17,7 @@ Enables::Enables(const Snapshot& s, const Capabilities& caps) {
     features.pNext = &next;
     if (version < core) extension(name);
   };
-  extension("VK_KHR_portability_subset");  // must be enabled where it is offered
+  extension("VK_KHR_portability_subset");  // must be enabled if it is offered
   if (caps.memory_budget) extension(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
   if (caps.storage_16bit) {
     storage16.storageBuffer16BitAccess = VK_TRUE;

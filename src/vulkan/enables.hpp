@@ -1,4 +1,4 @@
-// What a device is made with, by us or by a host.
+// Features and extensions to make a device with, by us or by a host.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace lapilli::vulkan {
 
-// Switches on exactly what the masked capabilities use, so that validation finds a variant that uses more.
+// Enables exactly what the masked capabilities use, so that validation finds a variant that uses more.
 struct Enables {
   VkPhysicalDevice16BitStorageFeatures storage16{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES};
   VkPhysicalDevice8BitStorageFeatures storage8{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_8BIT_STORAGE_FEATURES};

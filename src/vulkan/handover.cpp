@@ -48,7 +48,7 @@ Status Handover::hand(HostSubmission* submission) {
   try {
     callback_(request);
     return {};
-  } catch (...) {  // of a host in C++; what it has not spoken of it does not have
+  } catch (...) {  // from a host in C++; it does not hold a submission that it has not reported
     if (!holds(ticket)) return {};
     submission_done(submission, VK_ERROR_UNKNOWN);
     return fail(ErrorCode::internal, "the host's submit callback failed with an exception");
@@ -62,7 +62,7 @@ bool Handover::holds(Ticket ticket) const {
 
 void Handover::tell(Ticket ticket, VkResult result) {
   const std::lock_guard lock(mutex_);
-  auto node = held_.extract(ticket);  // which moves: nothing here may find no memory
+  auto node = held_.extract(ticket);  // moves the node: this function must not allocate
   if (result != VK_SUCCESS) {
     failed_.insert(std::move(node));
     if (failure_ == VK_SUCCESS) failure_ = result;

@@ -1,5 +1,5 @@
-// Submissions that the host makes for us: each is handed to its callback, and the host says later, from any thread,
-// that it was submitted. Until then neither its fence nor its value of the timeline is asked for.
+// Submissions that the host makes for us: each is passed to its callback, and the host reports later, from any thread,
+// that it was submitted. Until then neither its fence nor its timeline value is queried.
 #pragma once
 
 #include <chrono>
@@ -15,31 +15,31 @@
 
 namespace lapilli::vulkan {
 
-// What of a submission the callback is given: it lives on its own until the host has spoken.
+// The parts of a submission that its callback gets; independent of the device until the host has reported.
 struct SubmitParts {
   Ticket ticket = 0;
   std::vector<VkCommandBuffer> buffers;
-  VkSemaphore timeline = VK_NULL_HANDLE;  // gets the ticket as its value; or
+  VkSemaphore timeline = VK_NULL_HANDLE;  // signalled with the ticket as its value; or
   VkFence fence = VK_NULL_HANDLE;
 };
 
-// Shared with what the host holds, so that it may speak after the device has gone.
+// Shared with submissions that the host holds, so that it may report them after the device is gone.
 class Handover : public std::enable_shared_from_this<Handover> {
  public:
   using Callback = std::function<void(const SubmitRequest&)>;
   explicit Handover(Callback callback) : callback_(std::move(callback)) {}
 
-  // The next ticket, which is the host's from now on; hand() must follow.
+  // Hands out the next ticket, which the host holds from now on; hand() must follow.
   HostSubmission* prepare(SubmitParts parts);
-  // Calls the callback, one call at a time and in the order of the tickets: by who holds the lock on submissions.
+  // Calls the callback, one call at a time and in ticket order: the caller holds the submission lock.
   Status hand(HostSubmission* submission);
-  // All tickets up to this one were submitted, or will never be.
+  // All tickets up to this one were submitted, or never will be.
   [[nodiscard]] Ticket settled() const;
-  // The last one, from `ticket` on, behind which no ticket failed.
+  // The last ticket, from `ticket` on, that is followed by no failed one.
   [[nodiscard]] Ticket skip_failed(Ticket ticket) const;
-  // Until this ticket is settled, at most so long.
+  // Waits until this ticket is settled, at most for `slice`.
   void wait(Ticket ticket, std::chrono::nanoseconds slice) const;
-  // What the host said of the first one that failed.
+  // The host's result for the first failed submission.
   [[nodiscard]] VkResult failure() const;
 
  private:
@@ -49,7 +49,7 @@ class Handover : public std::enable_shared_from_this<Handover> {
   [[nodiscard]] Ticket settled_locked() const { return held_.empty() ? last_ : *held_.begin() - 1; }
 
   Callback callback_;
-  mutable std::mutex mutex_;  // nothing is called under it
+  mutable std::mutex mutex_;  // never held while calling out
   mutable std::condition_variable told_;
   Ticket last_ = 0;
   std::set<Ticket> held_, failed_;

@@ -60,14 +60,14 @@ VkDebugUtilsMessengerCreateInfoEXT messenger_info() {
 
 namespace {
 
-// The loader unloads a driver with its last instance.
+// Keeps a driver loaded: the loader unloads it with its last instance.
 struct KeptInstance {
   VkInstance handle = VK_NULL_HANDLE;
   PFN_vkDestroyInstance destroy = nullptr;
 };
 
-// Keeps the one in place of that which was kept before. Never destroyed itself: at the end of a process drivers may be
-// gone already.
+// Replaces the instance kept before. The last one is never destroyed: at the end of a process drivers may be gone
+// already.
 void keep(KeptInstance instance) {
   static std::mutex mutex;
   static KeptInstance* const kept = new KeptInstance;
@@ -91,7 +91,7 @@ Instance::~Instance() {
 
 namespace {
 
-// The newest version that both sides know.
+// The newest version known to both sides.
 Result<uint32_t> negotiate_version(const LoaderTable& loader) {
   uint32_t version = VK_API_VERSION_1_0;
   if (loader.EnumerateInstanceVersion)
@@ -102,7 +102,7 @@ Result<uint32_t> negotiate_version(const LoaderTable& loader) {
   return std::min<uint32_t>(version, VK_API_VERSION_1_3);
 }
 
-// What an instance is created with; addresses of its members are in `info`.
+// Parameters for creating an instance; `info` points to the members.
 struct InstanceRequest {
   std::vector<const char*> layers, extensions;
   VkDebugUtilsMessengerCreateInfoEXT messenger = messenger_info();
@@ -205,7 +205,7 @@ Result<std::shared_ptr<Instance>> borrow_instance(PFN_vkGetInstanceProcAddr get,
 Result<std::vector<VkPhysicalDevice>> physical_devices(const Instance& instance) {
   std::vector<VkPhysicalDevice> list;
   VkResult r = VK_INCOMPLETE;
-  // A device may appear between the two calls.
+  // Retried: a device may appear between the two calls.
   for (int attempt = 0; attempt < 4 && r == VK_INCOMPLETE; ++attempt) {
     uint32_t n = 0;
     r = instance.vk.EnumeratePhysicalDevices(instance.handle, &n, nullptr);

@@ -9,10 +9,10 @@
 
 namespace lapilli::vulkan {
 
-// An instance, made by us or borrowed. Destroyed with the last reference if it is ours.
+// An instance, ours or borrowed. The last reference destroys it if it is ours.
 struct InstanceOptions {
   bool validation = false;
-  bool debug_names = false;  // VK_EXT_debug_utils, which validation needs too
+  bool debug_names = false;  // VK_EXT_debug_utils, also needed for validation
   bool ignore_environment = false;
   PFN_vkGetInstanceProcAddr get = nullptr;
 };
@@ -23,8 +23,8 @@ struct Instance {
   VkDebugUtilsMessengerEXT messenger = VK_NULL_HANDLE;
   uint32_t api_version = VK_API_VERSION_1_1;
   bool owned = false;
-  bool debug_utils = false;  // names and labels are wanted, and there is VK_EXT_debug_utils
-  // Not destroyed with the last reference, but when the next such one would be: so that its driver stays loaded.
+  bool debug_utils = false;  // names and labels are wanted, and VK_EXT_debug_utils is there
+  // Destroyed not with the last reference but when the next such instance would be: keeps its driver loaded.
   bool stays = false;
 
   Instance() = default;

@@ -1,5 +1,5 @@
-// What a device keeps between runs, in a Store: the driver's pipeline cache, the verdicts of the self-test, what a
-// tuner found, and which pipelines searches need.
+// A device's data kept between runs in a Store: the driver's pipeline cache, the self-test's verdicts, a tuner's
+// results, and the pipelines that searches need.
 #pragma once
 
 #include <map>
@@ -14,28 +14,28 @@ namespace lapilli::vulkan {
 
 class Device;
 
-// How a device keeps them.
+// Where a device keeps it.
 struct KeepOptions {
   std::shared_ptr<Store> store;  // null: nothing is kept
-  uint64_t shaders = 0;          // a checksum of every shader module
+  uint64_t shaders = 0;          // checksum of all shader modules
 };
 
-// Safe to use from several threads. The store is read when this is made, and only then; keep() and trials write to it.
+// Safe to use from several threads. The store is read only on construction; keep() and trials write to it.
 //
-// A trial says that a driver was given what is stored. If the process ends before the trial does, the next one finds
-// its mark, and what was on trial is removed: a driver that crashes on it does so once.
+// A trial marks stored data as handed to a driver. If the process ends before the trial does, the next one finds the
+// mark and removes that data: a driver crashes on it only once.
 //
-//   The mark holds the checksum of what is on trial, so it says nothing of a blob that took its place since. Of several
-//   processes one has the mark: who begins while another one lives (the store's hold()) goes unmarked, and is the one
-//   that has it when it is first again. Where the mark cannot be written nothing is handed to the driver.
+// The mark holds the checksum of the data on trial, so it does not apply to a blob that replaced it since. Only one of
+// several processes has the mark: one that starts while another holds it (the store's hold()) goes unmarked, and has
+// the mark the next time it starts first. If the mark cannot be written, nothing is handed to the driver.
 class Kept {
  public:
   Kept(std::shared_ptr<Store> store, const StoredIdentity& identity);
-  // What an earlier run kept, once; empty if there is nothing that matches.
+  // An earlier run's data, once; empty if none matches.
   Blob take(StoredKind kind);
-  // For the next run. What is kept already is not written again.
+  // Stores data for the next run. Data already stored is not written again.
   void keep(StoredKind kind, std::span<const std::byte> payload);
-  // False: it is not to be used. True: begun.
+  // True if begun; false if the data must not be used.
   bool begin_trial(StoredKind kind, std::span<const std::byte> payload);
   void end_trial();
   [[nodiscard]] const StoredIdentity& identity() const { return identity_; }
@@ -44,7 +44,7 @@ class Kept {
  private:
   struct Known {
     Blob payload;           // until it is taken
-    uint64_t checksum = 0;  // of what is kept; 0: nothing
+    uint64_t checksum = 0;  // of the stored data; 0: none
   };
   void read(StoredKind kind);
   [[nodiscard]] bool was_on_trial(uint64_t what) const;
@@ -55,10 +55,10 @@ class Kept {
   std::shared_ptr<void> trial_;  // held while the mark is ours
 };
 
-// Whose pipelines and verdicts a device's are.
+// Identity of the device that its pipelines and verdicts belong to.
 StoredIdentity stored_identity(const Device& device, uint64_t shaders);
 
-// What is in a store for a device, without using it.
+// A store's contents for a device, examined without using them.
 enum class KeptState : uint8_t { none, good, of_others, damaged };
 struct KeptBlob {
   const char* what = "";

@@ -22,7 +22,7 @@ class InATask {
   const bool before_;
 };
 
-// No exception passes through the host's functions.
+// No exception may pass through the host's functions.
 class FirstException {
  public:
   void keep() noexcept {
@@ -56,8 +56,8 @@ class LentThreads::Borrowed {
   const bool ok_;
 };
 
-// Work may wait for a pipeline that another thread makes, and a host may let that one wait until its turn comes, which
-// is when the work ends.
+// Refuses threads beside work: it may wait for a pipeline on another thread, which a host may not run until the work
+// ends.
 bool LentThreads::borrow(Use use) {
   if (!workers_ || in_a_task) return false;
   const std::lock_guard lock(mutex_);
@@ -99,7 +99,7 @@ void LentThreads::run_beside(const std::function<void()>& work, uint32_t count,
                              const std::function<void(uint32_t index)>& task) {
   const auto caller = std::this_thread::get_id();
   std::atomic<uint32_t> next{0};
-  bool begun = false;  // the caller's alone
+  bool begun = false;  // only the calling thread uses it
   const auto work_to_its_end = [&] {
     struct NoMore {
       std::atomic<uint32_t>& next;

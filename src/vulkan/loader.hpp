@@ -6,9 +6,9 @@
 
 namespace lapilli::vulkan {
 
-// With `get` the given function is used instead of a library. Else the library named by LAPILLI_VULKAN_LIBRARY (unless
-// the environment is to be ignored), or the system's. The library stays open for the process: drivers do not like being
-// unloaded, and opening it again is cheap.
+// Uses `get` instead of a library if given; otherwise the library named by LAPILLI_VULKAN_LIBRARY (unless the
+// environment is ignored), or the system's. The library stays open for the process: drivers do not unload well, and
+// opening it again is cheap.
 Result<LoaderTable> open_loader(PFN_vkGetInstanceProcAddr get, bool ignore_environment = false);
 
 }  // namespace lapilli::vulkan

@@ -1,4 +1,4 @@
-// Narrowing capabilities: intersection with another set, and the named masks made of it.
+// Narrowing capabilities: intersection with another set, and the named masks built on it.
 #include "vulkan/mask.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ void clear_subgroups(Capabilities& c) {
   c.subgroup_arithmetic = c.subgroup_shuffle = c.subgroup_size_control = false;
 }
 
-// A subgroup size cannot be made smaller; if the two differ, subgroups are off.
+// A subgroup size cannot be reduced; if the sizes differ, subgroups are off.
 void intersect_subgroups(Capabilities& a, const Capabilities& b) {
   a.subgroup_arithmetic &= b.subgroup_arithmetic;
   a.subgroup_shuffle &= b.subgroup_shuffle;
@@ -72,7 +72,7 @@ Status apply_one(Capabilities& c, const std::string& name) {
     c.max_storage_range = std::min<uint64_t>(c.max_storage_range, 65536);
     for (uint32_t& n : c.max_group_count) n = std::min<uint32_t>(n, 64);
   } else if (name == "small-work") {
-    // Work is bounded by a policy, not by an ability. It looks at the names of masks.
+    // Work is bounded by a policy, not a capability; it checks the names of masks.
   } else if (name == "no-subgroup") {
     clear_subgroups(c);
   } else if (name == "no-timeline") {
@@ -90,10 +90,9 @@ Status apply_one(Capabilities& c, const std::string& name) {
   } else if (name == "staging") {
     c.unified_memory = false;
   } else if (name == "gpu") {
-    // The one mask that takes nothing away but texels, which are for CPU drivers. The type is no ability but a hint,
-    // from which workgroup sizes, work per invocation, the order of variants and the size of submissions are chosen;
-    // all of that is within the limits, which stay. So a CPU driver may run what a GPU would, which is how tests
-    // without a GPU reach it.
+    // The only mask that removes nothing but texels, which are for CPU drivers. The type is a hint, not a capability:
+    // it determines workgroup sizes, work per invocation, the order of variants and the size of submissions, all within
+    // the limits, which stay. A CPU driver can thus run a GPU's work, which is how tests without a GPU cover it.
     if (c.type == DeviceType::cpu) {
       c.type = DeviceType::other;
       c.texels = false;

@@ -53,13 +53,13 @@ Result<MemoryPool::Range> MemoryPool::find(const VkMemoryRequirements& needs, Me
   Range range;
   for (const uint32_t type : types) {
     const uint32_t flags = context_.memory.memoryTypes[type].propertyFlags;
-    // Alignments are powers of two by the specification; one that is not must not make every attempt fail.
+    // The specification requires powers of two; a driver that gives another must not make every attempt fail.
     const uint64_t alignment = std::bit_ceil(std::clamp<uint64_t>(needs.alignment, 1, kGreatestAlignment));
     Want want{needs.size, alignment, type, (flags & kVisible) != 0};
-    // On discrete GPUs, and under the mask `staging`, it is treated as if the host could not see it.
+    // On discrete GPUs, and under the mask `staging`, memory is treated as not host-visible.
     const bool hosts = use == MemoryUse::upload || use == MemoryUse::readback;
     if (!hosts && !context_.caps.unified_memory) want.map = false;
-    // Ranges that are flushed on their own share no atom with a neighbour.
+    // Ranges flushed separately must not share an atom with a neighbour.
     if (want.map && !(flags & kCoherent)) {
       want.alignment = std::max(want.alignment, context_.caps.non_coherent_atom);
       want.bytes = round_up(want.bytes, context_.caps.non_coherent_atom);
@@ -91,7 +91,7 @@ bool MemoryPool::suballocate(const Want& want, Range& out) {
   return false;
 }
 
-// Of a block that many share: an eighth of what there is of its kind, so that no more than that stands empty.
+// Size of the next shared block: an eighth of what is held of its kind, which bounds unused memory.
 uint64_t MemoryPool::next_block(const Want& want) const {
   uint64_t held = 0;
   for (const auto& block : blocks_)
@@ -100,7 +100,7 @@ uint64_t MemoryPool::next_block(const Want& want) const {
                   max_block(context_.memory.memoryTypes[want.type].heapIndex));
 }
 
-// A new block for the request: of the pool's next size, then smaller ones, then exactly as large as needed.
+// Allocates a block for the request: of the pool's next size, then smaller ones, then exactly as large as needed.
 VkResult MemoryPool::grow(const Want& want, Range& out) {
   const uint64_t next = next_block(want);
   VkResult r = VK_ERROR_OUT_OF_DEVICE_MEMORY;
@@ -128,7 +128,7 @@ VkResult MemoryPool::grow(const Want& want, Range& out) {
 VkResult MemoryPool::add_block(const Want& want, uint64_t bytes, bool dedicated) {
   const uint32_t heap = context_.memory.memoryTypes[want.type].heapIndex;
   if (bytes > heap_left(heap)) return VK_ERROR_OUT_OF_DEVICE_MEMORY;
-  // What the host needs comes first: if it has no memory left, none of the device's is lost.
+  // Host allocations come first: if they fail, no device memory leaks.
   auto block = std::make_unique<Block>();
   block->ranges = Suballocator(bytes);
   if (blocks_.size() == blocks_.capacity()) blocks_.reserve(2 * blocks_.size() + 8);
@@ -165,7 +165,7 @@ void MemoryPool::release(const Range& range) noexcept {
   if (!range.block || !range.block->ranges.release(range.offset)) return;
   used_[static_cast<size_t>(range.use)] -= range.bytes;
   if (!range.block->ranges.empty()) return;
-  // One empty block of a kind is kept, so that freeing and making again does not go to the driver.
+  // Keeps one empty block per kind, so that freeing and allocating again does not reach the driver.
   Block* const block = range.block;
   const bool other = std::any_of(blocks_.begin(), blocks_.end(), [&](const auto& b) {
     return b.get() != block && b->type == block->type && b->wants_map == block->wants_map && b->ranges.empty();
@@ -183,13 +183,13 @@ void MemoryPool::free_empty_blocks() {
 }
 
 void MemoryPool::free_block(Block& block) {
-  context_.vk.FreeMemory(context_.device, block.memory, nullptr);  // unmaps
+  context_.vk.FreeMemory(context_.device, block.memory, nullptr);  // also unmaps
   block.memory = VK_NULL_HANDLE;
   held_[context_.memory.memoryTypes[block.type].heapIndex] -= block.bytes;
   total_ -= block.bytes;
 }
 
-// What the driver would give without paging others out, or the rest of the heap.
+// Bytes the driver would give without paging others out, or the rest of the heap.
 uint64_t MemoryPool::heap_left(uint32_t heap) const {
   uint64_t size = context_.memory.memoryHeaps[heap].size;
   if (heap == context_.main_heap && context_.caps.heap_bytes) size = std::min(size, context_.caps.heap_bytes);
@@ -204,7 +204,7 @@ uint64_t MemoryPool::heap_left(uint32_t heap) const {
                       .value_or(rest));
 }
 
-// Small heaps (phones, pretended devices) are not taken in two bites.
+// Limits blocks to an eighth of the heap, as heaps may be small (phones, pretended devices).
 uint64_t MemoryPool::max_block(uint32_t heap) const {
   const uint64_t share = round_down(context_.memory.memoryHeaps[heap].size / 8, kMiB);
   return std::max(kSmallestBlock, std::min({kLargestBlock, share, round_down(context_.caps.max_allocation, kMiB)}));

@@ -1,5 +1,5 @@
-// Device memory in blocks. Blocks grow from 16 to 256 MiB, an eighth of what is held, so that neither a tiny model nor
-// a large one takes much more than it uses; what is larger than half a block gets one of its own.
+// Device memory in blocks. Blocks grow from 16 to 256 MiB, an eighth of what is held, so that neither a tiny nor a
+// large model takes much more than it uses; requests larger than half a block get one of their own.
 #pragma once
 
 #include <array>
@@ -29,10 +29,10 @@ class MemoryPool {
   using Range = MemoryRange;
 
   explicit MemoryPool(Context& context) : context_(context) {}
-  ~MemoryPool();  // frees every block, also those in use
+  ~MemoryPool();  // frees every block, even if in use
 
-  // Tries the memory types in the order that suits `use`, with smaller blocks before the next type. Errors:
-  // out_of_memory with what was asked and what is left.
+  // Tries memory types in order of suitability for `use`, with smaller blocks before the next type. out_of_memory tells
+  // what was requested and what is left.
   Result<Range> allocate(const VkMemoryRequirements& needs, MemoryUse use, const char* label);
   void release(const Range& range) noexcept;
 
@@ -40,7 +40,7 @@ class MemoryPool {
   [[nodiscard]] uint64_t bytes() const;
   [[nodiscard]] uint64_t peak() const;
   [[nodiscard]] MemoryUsage usage() const;
-  // Gives back the blocks that nobody uses.
+  // Frees unused blocks.
   void trim();
   // Types that can serve `use`, best first.
   [[nodiscard]] std::vector<uint32_t> types_for(MemoryUse use, uint32_t type_bits) const;
@@ -64,9 +64,9 @@ class MemoryPool {
   Context& context_;
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<Block>> blocks_;
-  std::array<uint64_t, VK_MAX_MEMORY_HEAPS> held_{};  // bytes by heap
+  std::array<uint64_t, VK_MAX_MEMORY_HEAPS> held_{};  // bytes per heap
   uint64_t total_ = 0, peak_ = 0;
-  std::array<uint64_t, kMemoryUses> used_{};  // bytes by MemoryUse
+  std::array<uint64_t, kMemoryUses> used_{};  // bytes per MemoryUse
 };
 
 }  // namespace lapilli::vulkan

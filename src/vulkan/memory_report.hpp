@@ -1,4 +1,4 @@
-// What a device's memory is, and what each use takes of it: for people. No Vulkan type appears here.
+// A device's memory and its use, for people. No Vulkan types here.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@ namespace lapilli::vulkan {
 struct MemoryHeapReport {
   uint64_t bytes = 0;
   bool device_local = false;
-  bool main = false;  // that weights and arenas come from
+  bool main = false;  // used for weights and arenas
 };
 struct MemoryTypeReport {
   uint32_t heap = 0;
-  std::string kind;  // "device-local, host-visible, coherent, cached"; "" is nothing of these
+  std::string kind;  // "device-local, host-visible, coherent, cached"; "" if none applies
 };
 struct MemoryUseReport {
   const char* use = "";
@@ -26,8 +26,8 @@ struct MemoryReport {
   std::vector<MemoryHeapReport> heaps;
   std::vector<MemoryTypeReport> types;
   std::vector<MemoryUseReport> uses;
-  uint64_t left = 0;         // that may still be taken from the main heap
-  bool told_budget = false;  // by the driver; else by the heap's size
+  uint64_t left = 0;         // may still be allocated from the main heap
+  bool told_budget = false;  // by the driver; otherwise by the heap's size
 };
 MemoryReport memory_report(const Device& device);
 

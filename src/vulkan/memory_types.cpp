@@ -7,26 +7,26 @@ namespace lapilli::vulkan {
 namespace {
 
 constexpr uint64_t kSmallHeap = uint64_t{1} << 30;
-// Lazily allocated, protected and vendor kinds are never right for buffers.
+// Lazily allocated, protected and vendor-specific kinds never suit buffers.
 constexpr uint32_t kBufferTypes = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
                                   VK_MEMORY_PROPERTY_HOST_COHERENT_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
 
-// What decides, in the order of its weight.
+// Deciding properties, in order of weight.
 struct TypeTraits {
   bool local, visible, coherent, cached, main_heap, unified;
 };
 
-// The device works in it and the host hardly ever looks: caches of the host's only cost there (Mali and Adreno keep
-// them coherent by snooping), and what the host cannot see the driver may compress and place as it likes.
+// For memory that the device works in and the host hardly touches: host caches only cost there (Mali and Adreno keep
+// them coherent by snooping), and the driver may compress and place host-invisible memory freely.
 int for_device(const TypeTraits& t) {
-  // A small mappable window into device memory (its own heap) is what everybody's uploads need: even host memory, which
-  // is slow, but works, comes before it.
+  // A small mappable window into device memory (its own heap) is needed for everybody's uploads: even host memory, slow
+  // but working, is preferred.
   if (!t.unified && !t.main_heap && t.local && t.visible) return 0;
   return 1 + (t.main_heap ? 32 : 0) + (t.local ? 16 : 0) + (t.visible ? 0 : 8) + (t.cached ? 0 : 4) +
          (t.coherent ? 2 : 0);
 }
 
-// Words that the host writes in place now and then, and shaders read in every step.
+// For words that the host writes in place now and then, and shaders read at every step.
 int for_shared(const TypeTraits& t) {
   if (!t.visible) return for_device(t);  // written through staging
   return (t.unified && t.main_heap ? 128 : 0) + for_device(t);
@@ -42,7 +42,7 @@ int for_readback(const TypeTraits& t) {
   return (t.cached ? 32 : 0) + (t.coherent ? 16 : 0) + (t.local == t.unified ? 8 : 0);
 }
 
-// How well a type serves a use; -1: not at all.
+// Score of a type for a use; -1: unsuitable.
 int suitability(const TypeTraits& t, MemoryUse use) {
   switch (use) {
     case MemoryUse::weights:
@@ -72,7 +72,7 @@ uint32_t main_heap_of(const VkPhysicalDeviceMemoryProperties& memory, DeviceType
     const std::pair<bool, uint64_t> quality{(heap.flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0, heap.size};
     if (quality > best) chosen = i, best = quality;
   }
-  // An APU may call 256 MiB its own and work in the host's memory all the same.
+  // An APU may report only 256 MiB as its own and still work in host memory.
   if (type != DeviceType::integrated || !best.first || best.second >= kSmallHeap) return chosen;
   for (uint32_t i = 0; i < memory.memoryHeapCount; ++i)
     if (memory.memoryHeaps[i].size > memory.memoryHeaps[chosen].size) chosen = i;
@@ -103,7 +103,7 @@ std::vector<uint32_t> types_for(const MemoryShape& shape, MemoryUse use, uint32_
 }
 
 std::optional<uint64_t> budget_left(uint64_t budget, uint64_t used, uint64_t size) {
-  // Somewhat more than a heap holds may be in use: what does not fit is paged out.
+  // Slightly more than the heap's size may be in use, as the excess is paged out.
   if (budget == 0 || used / 2 > size) return {};
   return budget > used ? budget - used : 0;
 }

@@ -1,5 +1,5 @@
-// Which memory types serve a use, best first: a pure function of what a device says of its memory, so that it is tested
-// as a table of real devices without one.
+// Memory types for a use, best first: a pure function of a device's memory properties, tested on a table of real
+// devices without having one.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,11 @@
 
 namespace lapilli::vulkan {
 
-// The heap that weights and arenas come from: the largest device-local one (of several equal ones the first), or the
-// largest at all.
+// The heap for weights and arenas: the largest device-local one (the first of equals), or the largest of all.
 uint32_t main_heap_of(const VkPhysicalDeviceMemoryProperties& memory, DeviceType type);
 
-// Memory in which the device works and which the host can map: of everything but discrete GPUs, whose memory may be
-// visible through their bus, but is read very slowly there.
+// True if the device works in memory that the host can map: for all but discrete GPUs, whose memory may be visible
+// through their bus but is read very slowly there.
 bool is_unified(const VkPhysicalDeviceMemoryProperties& memory, DeviceType type);
 
 struct MemoryShape {
@@ -25,12 +24,11 @@ struct MemoryShape {
   uint32_t main_heap = 0;
   bool unified = false;
 };
-// Of the types in `bits` those that can serve `use`, best first.
+// Those of the types in `bits` that can serve `use`, best first.
 std::vector<uint32_t> types_for(const MemoryShape& shape, MemoryUse use, uint32_t bits);
 
-// Bytes that a heap of `size` has left by what VK_EXT_memory_budget says, which is the driver's guess: nullopt where it
-// says nothing (no budget), or nonsense (lavapipe on 32 bits beside more memory than these count: nearly 2^64 bytes
-// used).
+// Bytes left of a heap of `size` by VK_EXT_memory_budget, the driver's guess: nullopt if it says nothing (no budget) or
+// nonsense (lavapipe on 32 bits, beside more memory than these can count, reports nearly 2^64 bytes used).
 std::optional<uint64_t> budget_left(uint64_t budget, uint64_t used, uint64_t size);
 
 }  // namespace lapilli::vulkan

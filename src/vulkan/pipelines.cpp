@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint32_t kSpirvMagic = 0x07230203;
 
-// A module names what it needs first.
+// A module declares its capabilities first.
 bool has_cooperative_matrices(const PipelineRequest& request) {
   constexpr uint32_t kHeader = 5, kOpCapability = 17, kLength = 2, kCooperativeMatrix = 6022;
   for (size_t i = kHeader; i + 1 < request.word_count && request.words[i] == (kLength << 16 | kOpCapability);
@@ -29,7 +29,7 @@ std::string describe(const PipelineRequest& request) {
   return s;
 }
 
-// What Vulkan has drivers put in front. Some crash on the data of another one instead of looking at it.
+// Checks the header that Vulkan requires: some drivers crash on another's data instead of checking it.
 bool is_of_driver(const Blob& data, const StoredIdentity& identity) {
   VkPipelineCacheHeaderVersionOne header{};
   if (data.size() < sizeof header) return false;
@@ -55,11 +55,11 @@ struct PipelineStore::Job {
   std::optional<Error> refused;
 };
 
-// What one thread makes without holding the lock: given back at the end, made or not. What the host needs for it is
-// there before: if it has no memory left, nothing of the device's is lost.
+// Pipelines that one thread makes without holding the lock; given back at the end, made or not. Host allocations come
+// first: if they fail, no device object leaks.
 class PipelineStore::Claim {
  public:
-  // Under the lock.
+  // Call with the lock held.
   Claim(PipelineStore& store, std::unique_lock<std::mutex>& lock) : store_(store), lock_(lock) {}
   Claim(const Claim&) = delete;
   Claim& operator=(const Claim&) = delete;
@@ -69,7 +69,7 @@ class PipelineStore::Claim {
     for (Job& job : jobs) give_back(job);
     store_.released_.notify_all();
   }
-  // False: it is known, or in other hands.
+  // False if it is known, or another thread is making it.
   bool take(const PipelineRequest& request, const Key& key) {
     if (store_.entries_.contains(key)) return false;
     Job& job = jobs.emplace_back();
@@ -82,10 +82,10 @@ class PipelineStore::Claim {
   std::vector<Job> jobs;
 
  private:
-  // What was made stays, also if a sibling failed: the caller may ask again with another variant.
+  // Pipelines made stay even if a sibling failed: the caller may retry with another variant.
   void give_back(Job& job) {
     const auto it = store_.entries_.find(job.key);
-    if (it == store_.entries_.end()) return;  // there was no memory for it
+    if (it == store_.entries_.end()) return;  // allocating the entry failed
     if (job.pipeline) {
       job.place->handle = std::exchange(job.pipeline, VkPipeline(VK_NULL_HANDLE));
       it->second.pipeline = std::move(job.place);
@@ -100,7 +100,7 @@ class PipelineStore::Claim {
   std::unique_lock<std::mutex>& lock_;
 };
 
-// A device that is lost leaves its mark on what was stored: the next run does without.
+// If the device is lost, the mark on the stored data stays: the next run does without it.
 PipelineStore::~PipelineStore() {
   try {
     if (kept_ && context_.health()) kept_->end_trial();
@@ -137,7 +137,7 @@ Status PipelineStore::init() {
   return {};
 }
 
-// Everything works without a cache.
+// A missing cache is no error.
 void PipelineStore::make_cache() {
   Blob stored = kept_ ? kept_->take(StoredKind::pipelines) : Blob();
   const bool use =
@@ -157,13 +157,13 @@ bool PipelineStore::create_cache(const Blob& stored) {
   return false;
 }
 
-// Empty if the driver does not give it.
+// Empty if the driver does not return it.
 Blob PipelineStore::cache_data() const {
   const auto get = context_.vk.GetPipelineCacheData;
   size_t bytes = 0;
   if (!cache_ || !get || get(context_.device, cache_, &bytes, nullptr) != VK_SUCCESS || bytes == 0) return {};
   Blob data(bytes);
-  // Incomplete if another thread has made more meanwhile: the next time, then.
+  // Incomplete if another thread made more meanwhile: left for the next time.
   if (get(context_.device, cache_, &bytes, data.data()) != VK_SUCCESS || bytes > data.size()) return {};
   data.resize(bytes);
   return data;
@@ -201,7 +201,7 @@ Result<std::vector<const Pipeline*>> PipelineStore::get(std::span<const Pipeline
   }
   std::unique_lock lock(mutex_);
   while (true) {
-    // What others are making is waited for when nothing is claimed, so that nobody waits for who waits.
+    // Waits for other threads only while holding no claim, which prevents deadlocks.
     bool wait = false;
     {
       Claim claim(*this, lock);
@@ -243,7 +243,7 @@ Status PipelineStore::create(std::vector<Job>& jobs) {
       for (const auto& [key, module] : all) context.vk.DestroyShaderModule(context.device, module, nullptr);
     }
   } modules{context_, {}};
-  // The long ones first: threads that share a batch end at about the same time.
+  // Longest first: threads that share a batch then end at about the same time.
   std::ranges::stable_sort(jobs, std::greater<>(), [](const Job& job) { return job.request->word_count; });
   LAPILLI_CHECK(create_modules(jobs, modules.all));
   return create_batch(jobs);
@@ -288,7 +288,7 @@ Status PipelineStore::create_modules(std::vector<Job>& jobs, std::map<Key, VkSha
   return {};
 }
 
-// What no thread has made, for whatever reason, is left for the thread that asked. False: there were none.
+// Pipelines that no thread made, for whatever reason, are left to the calling thread. False: there were no threads.
 bool PipelineStore::create_by_threads(std::vector<Job>& jobs) {
   return threads_.run(static_cast<uint32_t>(jobs.size()), [&](uint32_t index) {
     Job& job = jobs[index];
@@ -304,7 +304,7 @@ Status PipelineStore::create_batch(std::vector<Job>& jobs) {
   } else {
     LAPILLI_CHECK(create_together(jobs));
   }
-  // Some drivers report a failed batch without saying which, some succeed with a null handle: each on its own then.
+  // Some drivers report a failed batch without saying which, some succeed with a null handle: retries each alone.
   Status status;
   for (Job& job : jobs) {
     if (job.pipeline) continue;
@@ -312,7 +312,7 @@ Status PipelineStore::create_batch(std::vector<Job>& jobs) {
     if (alone) continue;
     const bool refused = alone.error().code == ErrorCode::no_device;
     if (status || !refused) status = std::move(alone);
-    if (!refused) break;  // of the others nothing is known
+    if (!refused) break;  // nothing is known of the others
   }
   return status;
 }
@@ -335,7 +335,7 @@ Status PipelineStore::create_alone(Job& job) {
   return refusal(job, r == VK_SUCCESS ? VK_ERROR_UNKNOWN : r, "making a pipeline of ");
 }
 
-// Not the caller's fault, nor too much for the device: this driver cannot run Lapilli's shader.
+// Neither the caller's fault nor too much for the device: this driver cannot run Lapilli's shader.
 Failure PipelineStore::refusal(Job& job, VkResult result, const std::string& what) {
   Error e = context_.error(result, what + describe(*job.request));
   if (e.code != ErrorCode::internal) return e;

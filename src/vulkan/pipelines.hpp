@@ -1,5 +1,5 @@
-// Pipelines by content, created in batches, each by one thread: others wait for it only if they want the same. The one
-// set layout and pipeline layout that every kernel uses.
+// Pipelines by content, created in batches, each by one thread: others wait for it only if they want the same one. Also
+// the one set layout and pipeline layout that every kernel uses.
 #pragma once
 
 #include <condition_variable>
@@ -20,7 +20,7 @@
 
 namespace lapilli::vulkan {
 
-inline constexpr uint32_t kPushBytes = 128;  // what every Vulkan device has
+inline constexpr uint32_t kPushBytes = 128;  // guaranteed by every Vulkan device
 
 inline VkDescriptorType descriptor_type(uint32_t binding) {
   if (is_texels(binding)) return VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER;
@@ -41,7 +41,8 @@ class PipelineStore {
   ~PipelineStore();
   Status init();
   Result<std::vector<const Pipeline*>> get(std::span<const PipelineRequest> requests);
-  // For whoever asks for it later, who is told if it is refused. Waits for nobody: what is in other hands is left.
+  // Makes a pipeline for a later request, which gets the error if it is refused. Never waits: pipelines that another
+  // thread is making are skipped.
   void make_ahead(const PipelineRequest& request);
   // See Device::keep_pipelines().
   void keep();
@@ -54,15 +55,15 @@ class PipelineStore {
     uint64_t a = 0, b = 0;
     size_t words = 0;
     std::vector<uint32_t> constants;
-    // Not <=>, which libc++ gives vectors since version 17 only.
+    // Not <=>, which libc++ has for vectors only since version 17.
     bool operator<(const Key& o) const {
       return std::tie(a, b, words, constants) < std::tie(o.a, o.b, o.words, o.constants);
     }
   };
-  // Neither: a thread is making it.
+  // Neither set: a thread is making it.
   struct Entry {
     std::unique_ptr<Pipeline> pipeline;
-    std::optional<Error> refused;  // what the driver does not make, for good
+    std::optional<Error> refused;  // the driver refuses it, permanently
   };
   struct Job;
   class Claim;
@@ -82,9 +83,9 @@ class PipelineStore {
   Kept* const kept_;
   LentThreads& threads_;
   std::mutex keep_mutex_;
-  uint64_t kept_pipelines_ = 0;  // so many were made when the cache was kept
+  uint64_t kept_pipelines_ = 0;  // number made when the cache was last stored
   std::mutex mutex_;
-  std::condition_variable released_;  // a thread has made what it had claimed, or not
+  std::condition_variable released_;  // a thread has given back its claim
   std::map<Key, Entry> entries_;
   VkPipelineCache cache_ = VK_NULL_HANDLE;
   VkDescriptorSetLayout set_layout_ = VK_NULL_HANDLE;

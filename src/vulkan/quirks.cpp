@@ -15,15 +15,15 @@ enum Clears : uint32_t {
   kHalves = 16,
 };
 
-// CPU drivers compile kernels for it.
+// The processor matters, as CPU drivers compile kernels for it.
 #if defined(__aarch64__) || defined(_M_ARM64)
 constexpr bool kOnArm64 = true;
 #else
 constexpr bool kOnArm64 = false;
 #endif
 
-// One line a quirk. A vendor of 0 and empty texts match everything; versions are the driver's own numbers, from first
-// to before `fixed` (0: not fixed yet).
+// One line per quirk. A vendor of 0 and empty texts match everything; versions are the driver's own numbers, from the
+// first to before `fixed` (0: not fixed yet).
 struct Quirk {
   const char* name;
   uint32_t vendor;
@@ -33,11 +33,11 @@ struct Quirk {
   uint32_t clears;
   const char* why;
   const char* link;
-  bool here = true;  // for the processor that this runs on
+  bool here = true;  // applies to the processor that this runs on
 };
 
-// Only what was reported with evidence stands here. Everything beyond the floor is also held against the reference on
-// the device before it is used; a line saves that time, and catches what fails rarely.
+// Only failures reported with evidence are listed. Everything beyond the floor is also checked against the reference on
+// the device before use; a line saves that time, and catches rare failures.
 constexpr Quirk kQuirks[] = {
     {"powervr-integer-dot", 0x1010, "", "", 0, 0, kIntegerDot,
      "every token is 0 with packed dot products (DXT-48-1536)", "https://github.com/ggml-org/llama.cpp/issues/28502"},

@@ -53,7 +53,7 @@ Status CommandRecording::Impl::begin(VkCommandBufferUsageFlags usage) {
   const VkCommandBufferInheritanceInfo outside{VK_STRUCTURE_TYPE_COMMAND_BUFFER_INHERITANCE_INFO};
   VkCommandBufferBeginInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
   info.flags = usage;
-  if (context->secondary) info.pInheritanceInfo = &outside;  // of render passes
+  if (context->secondary) info.pInheritanceInfo = &outside;  // outside of render passes
   r = context->vk.BeginCommandBuffer(commands, &info);
   if (r != VK_SUCCESS) return context->error(r, "opening a command buffer");
   open = true;
@@ -69,7 +69,7 @@ Status CommandRecording::Impl::begin(VkCommandBufferUsageFlags usage) {
 Status CommandRecording::Impl::end() {
   if (!open) return fail(ErrorCode::internal, "end() of a recording that is not open");
   open = false;
-  // Also makes later writes of the host wait for what was read here.
+  // Also orders later host writes after the reads here.
   global_barrier(*context, commands, kWork | VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT, VK_PIPELINE_STAGE_HOST_BIT,
                  {.srcAccessMask = kWrites, .dstAccessMask = VK_ACCESS_HOST_READ_BIT | VK_ACCESS_HOST_WRITE_BIT});
   tell_barrier({.indirect = true, .transfer = true});
@@ -181,7 +181,7 @@ void CommandRecording::dispatch_indirect(const Buffer& arguments, uint64_t offse
 void CommandRecording::barrier(BarrierScope also) {
   Impl& i = *impl_;
   if (!i.open || !i.status) return;
-  // As a source the compute stage includes the reading of indirect arguments, which stands before it in the pipeline.
+  // As a source the compute stage includes reads of indirect arguments, an earlier stage of its pipeline.
   VkPipelineStageFlags from = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, to = from;
   VkMemoryBarrier barrier{};
   barrier.srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT;

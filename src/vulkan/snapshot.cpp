@@ -12,9 +12,9 @@
 namespace lapilli::vulkan {
 namespace {
 
-constexpr uint32_t kLargestSubgroup = 128;  // of Vulkan
+constexpr uint32_t kLargestSubgroup = 128;  // Vulkan's limit
 
-// Puts a struct in front of a pNext chain.
+// Prepends a struct to a pNext chain.
 template <class Head, class T>
 void chain(Head& head, T& next) {
   next.pNext = head.pNext;
@@ -40,7 +40,7 @@ DeviceType device_type(VkPhysicalDeviceType t) {
   }
 }
 
-// The strings of drivers need not be terminated or valid.
+// Drivers' strings need not be terminated or valid.
 std::string text(const char* s, size_t size) {
   std::string t(s, strnlen(s, size));
   for (char& c : t) {
@@ -49,7 +49,7 @@ std::string text(const char* s, size_t size) {
   return t;
 }
 
-// Alignments are powers of two by the specification, and what rounds to them relies on it.
+// The specification requires powers of two, and rounding relies on it.
 uint64_t power_of_two(uint64_t limit) { return std::bit_ceil(std::clamp<uint64_t>(limit, 1, uint64_t{1} << 32)); }
 
 void copy_limits(const VkPhysicalDeviceProperties& p, Capabilities& c) {
@@ -73,8 +73,7 @@ void copy_limits(const VkPhysicalDeviceProperties& p, Capabilities& c) {
   c.storage_alignment = power_of_two(l.minStorageBufferOffsetAlignment);
   c.uniform_alignment = power_of_two(l.minUniformBufferOffsetAlignment);
   c.non_coherent_atom = power_of_two(l.nonCoherentAtomSize);
-  // Of CPU drivers, and only if no binding is too large for it: what a kernel sums in which order must not depend on
-  // sizes.
+  // For CPU drivers, and only if every binding fits: the order in which a kernel sums must not depend on sizes.
   c.texels = c.type == DeviceType::cpu && l.maxTexelBufferElements >= c.max_storage_range / kTexelBytes;
   if (c.texels) c.storage_alignment = std::max(c.storage_alignment, power_of_two(l.minTexelBufferOffsetAlignment));
   c.timestamp_period = l.timestampPeriod;
@@ -86,15 +85,15 @@ struct Support {
   bool timeline = false, cooperative = false;
 };
 
-// Whether its cooperative matrices are units of their own: some drivers offer what they make of ordinary arithmetic.
-// Intel's have them from Xe 2 on, whose smallest subgroup is 16, AMD's from RDNA 3 on, as dot products of mixed signs.
+// True if its cooperative matrices are dedicated units: some drivers emulate them with ordinary arithmetic. Intel has
+// units from Xe 2 on, whose smallest subgroup is 16, AMD from RDNA 3 on, which has dot products of mixed signs.
 bool has_matrix_units(const Capabilities& c, bool mixed_dot) {
   constexpr uint32_t kAmd = 0x1002, kIntel = 0x8086, kNvidia = 0x10de;
   switch (c.vendor_id) {
     case kAmd: return mixed_dot;
     case kIntel: return c.min_subgroup_size >= 16;
     case kNvidia: return true;
-    default: return c.type == DeviceType::cpu;  // which makes no use of them unless it is told to act as a GPU
+    default: return c.type == DeviceType::cpu;  // unused unless it is to act as a GPU
   }
 }
 
@@ -114,7 +113,7 @@ Support support(const Snapshot& s) {
   return u;
 }
 
-// The largest one that kernels can do: up to 16 rows, columns and depths.
+// The largest shape that kernels support: up to 16 rows, columns and depth.
 std::array<uint32_t, 3> matrix_shape(const Instance& instance, VkPhysicalDevice device) {
   std::array<uint32_t, 3> best{};
   const auto get = instance.vk.GetPhysicalDeviceCooperativeMatrixPropertiesKHR;
@@ -168,7 +167,7 @@ void copy_properties(const Instance& instance, const Support& u, Snapshot& s) {
     c.subgroup_arithmetic = subgroup.supportedOperations & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT;
     c.subgroup_shuffle = subgroup.supportedOperations & VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
     if (c.subgroup_arithmetic || c.subgroup_shuffle) {
-      // Without size control the reported size need not be the executed one (Intel reports 32 and runs 8 or 16).
+      // Without size control the reported size need not be the executed one (Intel reports 32 but runs 8 or 16).
       c.subgroup_size = subgroup.subgroupSize;
       c.min_subgroup_size = 1;
       c.max_subgroup_size = std::max(kLargestSubgroup, c.subgroup_size);
@@ -179,7 +178,7 @@ void copy_properties(const Instance& instance, const Support& u, Snapshot& s) {
       }
     }
   }
-  // Only where it is fast: emulated dot products are slower than plain code.
+  // Only if accelerated: emulated dot products are slower than plain code.
   c.integer_dot = u.dot && dot.integerDotProduct4x8BitPackedSignedAccelerated;
   if (u.cooperative && has_matrix_units(c, u.dot && dot.integerDotProduct4x8BitPackedMixedSignednessAccelerated))
     c.cooperative_matrix = matrix_shape(instance, s.handle);
@@ -231,7 +230,8 @@ void copy_memory(const Instance& instance, Snapshot& s) {
   if (!host_visible && s.refusal.empty()) s.refusal = "it has no memory that the host can map";
 }
 
-// A family that does not draw first: the desktop and the host's own frames are not waited for. Else any with compute.
+// Prefers a family without graphics, so as not to wait for the desktop's and the host's own frames; otherwise takes any
+// with compute.
 void choose_queue(const Instance& instance, std::optional<uint32_t> wanted, Snapshot& s) {
   uint32_t n = 0;
   instance.vk.GetPhysicalDeviceQueueFamilyProperties(s.handle, &n, nullptr);
@@ -243,7 +243,7 @@ void choose_queue(const Instance& instance, std::optional<uint32_t> wanted, Snap
     if (wanted && i != *wanted) continue;
     const auto& f = families[i];
     if (!(f.queueFlags & VK_QUEUE_COMPUTE_BIT) || f.queueCount == 0) continue;
-    // Every queue with compute can copy. Of families that are alike the first with timestamps.
+    // Every queue with compute can copy. Prefers timestamps, and the first of equals.
     const int score = ((f.queueFlags & VK_QUEUE_GRAPHICS_BIT) ? 0 : 2) + (f.timestampValidBits ? 1 : 0);
     if (score <= best) continue;
     best = score;

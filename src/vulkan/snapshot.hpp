@@ -1,4 +1,4 @@
-// What a physical device says about itself.
+// A physical device's properties.
 #pragma once
 
 #include <string>
@@ -12,22 +12,22 @@ namespace lapilli::vulkan {
 struct Snapshot {
   VkPhysicalDevice handle = VK_NULL_HANDLE;
   Capabilities caps;    // as the device reports, corrected by quirks, not masked
-  std::string refusal;  // why the floor is missing; empty: usable
+  std::string refusal;  // reason why it is below the floor; empty: usable
   uint32_t queue_family = 0;
-  uint32_t timestamp_bits = 0;  // valid ones of that family
-  uint32_t main_heap = 0;       // the heap that weights and arenas come from
+  uint32_t timestamp_bits = 0;  // valid bits in that family
+  uint32_t main_heap = 0;       // heap for weights and arenas
   VkPhysicalDeviceMemoryProperties memory{};
   std::vector<std::string> extensions;  // offered device extensions
 
   [[nodiscard]] bool has(const char* extension) const;
 };
 
-// Never fails: what cannot be asked for becomes the floor's value or a refusal.
+// Never fails: properties that cannot be queried get the floor's value or cause a refusal.
 Snapshot take_snapshot(const Instance& instance, VkPhysicalDevice device);
-// The same for a given queue family (an adopted device's).
+// Does the same for a given queue family (an adopted device's).
 Snapshot take_snapshot(const Instance& instance, VkPhysicalDevice device, uint32_t queue_family);
 
-// The first limit that is below the floor, in words; empty if none is.
+// The first limit below the floor, in words; empty if there is none.
 std::string missing_floor(const Capabilities& caps);
 
 }  // namespace lapilli::vulkan

@@ -12,7 +12,7 @@ struct Staging::Half {
   uint64_t offset = 0;  // of the half in the lane's buffer
   Ticket ticket = 0;    // 0: nothing pending
   uint64_t bytes = 0;   // of the pending copy
-  uint64_t at = 0;      // where they belong in the host's bytes
+  uint64_t at = 0;      // position in the host's bytes
 };
 
 struct Staging::Lane {
@@ -25,7 +25,7 @@ Staging::Staging(Context& context, MemoryPool& pool, Submitter& queue)
     : context_(context), pool_(pool), queue_(queue), up_(std::make_unique<Lane>()), down_(std::make_unique<Lane>()) {}
 Staging::~Staging() = default;
 
-// Made at the first use, smaller where memory is short.
+// Allocates at the first use; smaller if memory is short.
 Status Staging::prepare(Lane& lane, MemoryUse use) {
   for (Half& half : lane.halves) {
     if (half.commands) continue;
@@ -40,7 +40,7 @@ Status Staging::prepare(Lane& lane, MemoryUse use) {
     lane.half_bytes = bytes / 2;
     lane.halves[1].offset = bytes / 2;
   }
-  // A transfer that gave up may have left a copy pending.
+  // A transfer that timed out may have left a copy pending.
   for (Half& half : lane.halves) {
     if (half.ticket) LAPILLI_CHECK(queue_.wait(half.ticket));
     half.ticket = 0;
@@ -58,7 +58,7 @@ Status Staging::submit(Half& half) {
   return {};
 }
 
-// Waits for a half's copy; of a readback takes the bytes out.
+// Waits for a half's copy; for a readback copies the bytes out.
 Status Staging::finish(Half& half, Lane& lane, std::byte* out) {
   if (!half.ticket) return {};
   LAPILLI_CHECK(queue_.wait(half.ticket));
@@ -110,7 +110,7 @@ Status Staging::read(const Buffer::Impl& buffer, uint64_t offset, std::span<std:
   return {};
 }
 
-// One with a copy that was given up on stays.
+// Keeps buffers with a copy pending from a transfer that timed out.
 void Staging::trim() {
   const std::lock_guard lock(mutex_);
   for (auto* lane : {up_.get(), down_.get()}) {

@@ -1,4 +1,4 @@
-// Transfers to and from memory that the host cannot map, through two halves of a small buffer.
+// Transfers to and from memory that the host cannot map, through the two halves of a small buffer.
 #pragma once
 
 #include <array>
@@ -20,11 +20,11 @@ class Staging {
 
   Staging(Context& context, MemoryPool& pool, Submitter& queue);
   ~Staging();
-  // Blocking; ranges were checked. Ordered after everything submitted before.
+  // Blocking; the caller has checked ranges. They follow everything submitted before.
   Status write(const Buffer::Impl& buffer, uint64_t offset, std::span<const std::byte> bytes);
   Status read(const Buffer::Impl& buffer, uint64_t offset, std::span<std::byte> bytes);
   Status zero(const Buffer::Impl& buffer);
-  // Gives back the buffers, which the next transfer makes again.
+  // Frees the buffers; the next transfer allocates them again.
   void trim();
 
  private:

@@ -14,7 +14,7 @@ constexpr uint32_t kStoredFormat = 1;
 
 std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
 
-// Little-endian, whatever the machine is.
+// Little-endian on every machine.
 class HeaderWriter {
  public:
   void add(uint64_t number, size_t bytes) {
@@ -29,7 +29,7 @@ class HeaderWriter {
   Blob header;
 };
 
-// The header that a blob with this payload must have: nothing of one that was read needs to be understood.
+// The header that a blob with this payload must have; compared bytewise, so that none is ever parsed.
 Blob header_of(StoredKind kind, const StoredIdentity& id, std::span<const std::byte> payload) {
   HeaderWriter w;
   w.add(std::string_view(kStoredMagic, 8));
@@ -79,7 +79,7 @@ StoredIdentity identity_of(const Capabilities& caps, uint64_t shaders) {
   id.device_uuid = caps.uuid;
   id.shaders = shaders;
   Capabilities lasting = caps;
-  lasting.heap_bytes = lasting.max_allocation = 0;  // what the system leaves of its memory says nothing of kernels
+  lasting.heap_bytes = lasting.max_allocation = 0;  // memory left by the system does not affect kernels
   id.capabilities = checksum(bytes_of(to_json(lasting)));
   std::string place = format("%x %x ", caps.vendor_id, caps.device_id) + caps.device_name + "\n" + caps.driver_name;
   for (const std::string& mask : caps.masks) place += "\n" + mask;
@@ -105,7 +105,7 @@ std::optional<Blob> unseal(StoredKind kind, const StoredIdentity& identity, std:
   return Blob(payload.begin(), payload.end());
 }
 
-// A header ends with the payload's size, its checksum, and that of all before.
+// A header ends with the payload's size, the payload's checksum, and that of the header before it.
 bool is_whole(std::span<const std::byte> blob) {
   const size_t end = header_bytes();
   if (blob.size() < end) return false;

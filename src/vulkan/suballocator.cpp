@@ -21,7 +21,7 @@ std::optional<uint64_t> Suballocator::allocate(uint64_t bytes, uint64_t alignmen
   if (best == free_.end()) return std::nullopt;
   const auto [start, length] = *best;
   const uint64_t end = best_offset + bytes, rest = start + length - end;
-  std::map<uint64_t, uint64_t> made;  // what may fail comes before the first change
+  std::map<uint64_t, uint64_t> made;  // allocates before changing anything
   made[best_offset] = bytes;
   if (rest) made[end] = rest;
   used_.insert(made.extract(best_offset));

@@ -1,4 +1,4 @@
-// Splits a range of bytes into allocations. Pure: knows no Vulkan.
+// Splits a range of bytes into allocations. Independent of Vulkan.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,13 @@
 
 namespace lapilli::vulkan {
 
-// Best fit over a map of free ranges; neighbours are merged when freed. Not thread-safe.
+// Best fit over a map of free ranges; freed neighbours are merged. Not thread-safe.
 class Suballocator {
  public:
   explicit Suballocator(uint64_t bytes);
-  // Offset of a range that overlaps no other, or nothing if no hole is large enough. `alignment` is a power of two.
+  // Offset of a free range, or nothing if no hole is large enough. `alignment` is a power of two.
   std::optional<uint64_t> allocate(uint64_t bytes, uint64_t alignment);
-  // Of an offset that allocate returned. False if it is not one (nothing changes). Allocates nothing on the host.
+  // Frees an offset that allocate returned; false, without any change, if it is none. Allocates nothing on the host.
   bool release(uint64_t offset) noexcept;
   [[nodiscard]] bool empty() const { return used_.empty(); }
   [[nodiscard]] uint64_t size() const { return size_; }

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::chrono::nanoseconds kSlice = std::chrono::milliseconds(250);
 
-// Holds the queue by the host's callbacks, which may throw anything.
+// Locks the queue by the host's callbacks, which may throw anything.
 class QueueLock {
  public:
   QueueLock(const std::function<void()>& lock, const std::function<void()>& unlock) : unlock_(unlock) {
@@ -83,7 +83,7 @@ Result<std::optional<Submitter::Fences::iterator>> Submitter::acquire_fence() {
   return std::optional(fence);
 }
 
-// Whoever asks from now on may know of it.
+// Publishes the ticket: from now on other threads may ask about it.
 void Submitter::issue(Ticket ticket, std::optional<Fences::iterator> fence) {
   ++context_.submissions;
   const std::lock_guard lists(fence_mutex_);
@@ -193,7 +193,7 @@ void Submitter::complete(Ticket ticket) {
   }
 }
 
-// What the host has not submitted yet is not asked for, and what it could not submit is not in use.
+// Skips submissions that the host has not made yet; failed ones count as done.
 VkResult Submitter::poll_fences() {
   const Ticket settled = handover_ ? handover_->settled() : last();
   const std::lock_guard lock(fence_mutex_);
@@ -214,9 +214,9 @@ VkResult Submitter::poll_once() {
   uint64_t value = 0;
   const VkResult r = context_.vk.GetSemaphoreCounterValue(context_.device, timeline_, &value);
   if (r != VK_SUCCESS) return r;
-  // Some drivers answer with all ones when the device is gone.
+  // Some drivers return all ones when the device is gone.
   if (value > context_.submitted.load(std::memory_order_acquire) + 1) return VK_ERROR_DEVICE_LOST;
-  // What the host is still submitting is in use, however far the device is.
+  // Submissions that the host is still making are in use, however far the device is.
   complete(handover_ ? std::min(handover_->skip_failed(value), handover_->settled()) : value);
   return VK_SUCCESS;
 }
@@ -229,7 +229,7 @@ Status Submitter::poll() {
   return {};
 }
 
-// The thread that found it out may not have told of it yet.
+// Also reports to the trace, as the thread that saw the completion may not have done so yet.
 bool Submitter::is_over(Ticket ticket) const {
   const Ticket known = context_.completed.load(std::memory_order_acquire);
   if (ticket > known) return false;
@@ -239,7 +239,7 @@ bool Submitter::is_over(Ticket ticket) const {
 
 Result<bool> Submitter::done(Ticket ticket) {
   if (ticket > last()) return fail(ErrorCode::invalid_argument, "no submission has this ticket yet");
-  if (handover_) LAPILLI_CHECK(health());  // also of what no longer occupies the device
+  if (handover_) LAPILLI_CHECK(health());  // even if the ticket is done already
   if (is_over(ticket)) return true;
   LAPILLI_CHECK(context_.health());
   LAPILLI_CHECK(poll());
@@ -253,7 +253,7 @@ VkResult Submitter::wait_fence(Ticket ticket, uint64_t nanoseconds) {
     for (Fence& f : pending_) {
       if (f.ticket == ticket) fence = &f;
     }
-    if (!fence) return VK_SUCCESS;  // another thread saw it complete, and said so
+    if (!fence) return VK_SUCCESS;  // another thread saw and published its completion
     ++fence->waiters;
   }
   const VkResult r = context_.vk.WaitForFences(context_.device, 1, &fence->handle, VK_TRUE, nanoseconds);
@@ -285,7 +285,7 @@ Failure Submitter::gave_up(double seconds) const {
 }
 
 Status Submitter::wait_bounded(Ticket ticket, double seconds) {
-  // More than thirty years are for ever, and do not overflow in nanoseconds.
+  // Over thirty years, effectively forever, but nanoseconds do not overflow.
   const auto limit = std::chrono::duration<double>(std::min(seconds, 1e9));
   auto since = Clock::now();
   Ticket before = context_.completed.load(std::memory_order_acquire);
@@ -301,7 +301,7 @@ Status Submitter::wait_bounded(Ticket ticket, double seconds) {
     const auto slice = std::min(left, kSlice);
     const VkResult r = wait_slice(ticket, slice);
     if (r != VK_SUCCESS && r != VK_TIMEOUT) return context_.error(r, "waiting for work");
-    // A wait that succeeds proves nothing, as some drivers let waits end when the device is lost: the progress tells.
+    // A successful wait proves nothing, as some drivers end waits when the device is lost: only progress counts.
     LAPILLI_CHECK(poll());
     const Ticket after = context_.completed.load(std::memory_order_acquire);
     if (after >= ticket) {
@@ -310,7 +310,7 @@ Status Submitter::wait_bounded(Ticket ticket, double seconds) {
     }
     if (after != before) since = Clock::now();
     before = after;
-    // A driver that comes back early must not make this loop spin.
+    // Prevents spinning if a driver returns early.
     if (Clock::now() - now < slice / 2) std::this_thread::sleep_for(std::chrono::microseconds(200));
   }
 }
@@ -322,7 +322,7 @@ Status Submitter::wait(Ticket ticket) {
   return wait_bounded(ticket, options_.timeout_s);
 }
 
-// Of all who submit: what others have queued up leaves no gap either.
+// Covers all submitters: work queued by others must leave a gap, too.
 Result<bool> Submitter::may_submit() {
   if (!gap_) return true;
   const Ticket ticket = last();
@@ -344,19 +344,19 @@ Status Submitter::wait_for_gap() {
 bool Submitter::settle() {
   const Ticket ticket = last();
   const bool done = wait(ticket).ok();
-  context_.collect();  // also where nothing had to be waited for
+  context_.collect();  // even if nothing had to be waited for
   return done;
 }
 
 bool Submitter::drain(double seconds) noexcept {
   const auto idle = [&] { return context_.completed.load() >= context_.submitted.load(); };
-  // Nobody can append or speak any more.
+  // Nobody can append or report any more.
   if (append_queue_) return append_queue_->give_up();
   try {
     if (!context_.lost && !context_.stalled && wait_bounded(last(), seconds)) return true;
-  } catch (...) {  // no memory for an error's message
+  } catch (...) {  // no memory for the error's message
   }
-  // A lost device says so or becomes idle soon; a hung one gets a last chance.
+  // A lost device reports that or becomes idle soon; a hung one gets a last chance.
   const auto start = Clock::now();
   while (!idle()) {
     if (poll_once() == VK_ERROR_DEVICE_LOST) return true;

@@ -1,5 +1,5 @@
-// The queue: submissions in order, each with a ticket that a timeline semaphore (or a fence) tells to be done. The host
-// may submit instead of us (Handover), or take what waits into its own command buffers (AppendQueue).
+// The queue: submissions in order, each with a ticket whose completion a timeline semaphore (or a fence) tells. The
+// host may submit instead of us (Handover), or take waiting work into its own command buffers (AppendQueue).
 #pragma once
 
 #include <atomic>
@@ -24,10 +24,10 @@ class Submitter {
   struct Options {
     std::function<void()> lock, unlock;  // around every use of the queue; both or none
     double timeout_s = 30;
-    Handover::Callback submit;  // instead of the queue
-    bool append = false;        // instead of any submission
+    Handover::Callback submit;  // instead of vkQueueSubmit
+    bool append = false;        // instead of submitting at all
     uint32_t gap_us = 0;        // see Device::may_submit()
-    TimeSource time;            // of the gaps
+    TimeSource time;            // clock for gaps
   };
   explicit Submitter(Context& context) : context_(context) {}
   ~Submitter();
@@ -44,12 +44,12 @@ class Submitter {
   Result<bool> may_submit();
   Status wait_for_gap();
   [[nodiscard]] Ticket last() const { return context_.submitted.load(std::memory_order_acquire); }
-  // Learns without blocking what is done, and frees what waited for it.
+  // Updates the completed tickets without blocking, and frees what waited for them.
   Status poll();
   // Waits for everything submitted so far, and frees what waited for it. False if the wait failed.
   bool settle();
-  // Waits for everything, at most `seconds` without progress; one second if the device is lost or a wait gave up
-  // before. False: the GPU may still be at work.
+  // Waits for everything, at most `seconds` without progress; one second if the device is lost or a wait timed out
+  // before. False: the GPU may still be running.
   bool drain(double seconds) noexcept;
   [[nodiscard]] double timeout_s() const { return options_.timeout_s; }
 
@@ -59,15 +59,15 @@ class Submitter {
     Ticket ticket = 0;
     int waiters = 0;  // threads inside vkWaitForFences
   };
-  using Fences = std::list<Fence>;  // nodes move between the lists, so that nothing is allocated once work is submitted
+  using Fences = std::list<Fence>;  // nodes move between the lists, so that nothing is allocated after submitting
   Result<Ticket> submit_to_queue(std::span<const VkCommandBuffer> buffers);
   Result<Ticket> submit_through_host(std::span<const VkCommandBuffer> buffers);
   Result<Ticket> queue_for_host(std::span<const VkCommandBuffer> buffers, double expected_us);
   VkResult submit_now(std::span<const VkCommandBuffer> buffers, Ticket ticket, VkFence fence);
-  // Where there is no timeline.
+  // Used without a timeline semaphore.
   Result<std::optional<Fences::iterator>> acquire_fence();
   void issue(Ticket ticket, std::optional<Fences::iterator> fence);
-  // Not only of the device: what the host could not submit is lost for good.
+  // Covers more than the device: work that the host failed to submit is lost for good.
   Status health();
   [[nodiscard]] Failure gave_up(double seconds) const;
   VkResult wait_slice(Ticket ticket, std::chrono::nanoseconds slice);
@@ -82,10 +82,10 @@ class Submitter {
   Options options_;
   VkSemaphore timeline_ = VK_NULL_HANDLE;
   std::mutex submit_mutex_;  // order of submissions
-  std::mutex fence_mutex_;   // the two lists; never held while the driver blocks
+  std::mutex fence_mutex_;   // guards both lists; never held while the driver blocks
   Fences pending_, idle_;
-  std::shared_ptr<Handover> handover_;         // where the host submits
-  std::unique_ptr<AppendQueue> append_queue_;  // where it appends
+  std::shared_ptr<Handover> handover_;         // set if the host submits
+  std::unique_ptr<AppendQueue> append_queue_;  // set if the host appends
   std::unique_ptr<SubmitGap> gap_;             // null: none
 };
 

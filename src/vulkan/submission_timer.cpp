@@ -32,7 +32,7 @@ Status SubmissionTimer::init() {
 Status SubmissionTimer::record_mark(uint32_t index) {
   const VkCommandBufferInheritanceInfo inherits{VK_STRUCTURE_TYPE_COMMAND_BUFFER_INHERITANCE_INFO};
   VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
-  begin.pInheritanceInfo = &inherits;  // of command buffers that the host's execute; ignored otherwise
+  begin.pInheritanceInfo = &inherits;  // for execution from the host's command buffers; ignored otherwise
   VkResult r = context_.vk.BeginCommandBuffer(marks_[index], &begin);
   if (r != VK_SUCCESS) return context_.error(r, "opening a command buffer");
   context_.vk.CmdResetQueryPool(marks_[index], queries_, index, 1);
@@ -41,7 +41,7 @@ Status SubmissionTimer::record_mark(uint32_t index) {
   return r == VK_SUCCESS ? Status() : Status(context_.error(r, "closing a command buffer"));
 }
 
-// The device is idle, or given up.
+// The device is idle or abandoned.
 SubmissionTimer::~SubmissionTimer() {
   if (pool_) context_.vk.DestroyCommandPool(context_.device, pool_, nullptr);
   if (queries_) context_.vk.DestroyQueryPool(context_.device, queries_, nullptr);
@@ -96,7 +96,7 @@ std::vector<double> SubmissionTimer::times_us(Ticket ticket) {
     const VkResult r =
         context_.vk.GetQueryPoolResults(context_.device, queries_, static_cast<uint32_t>(i) * kMarks,
                                         slot.recordings + 1, ticks.size() * 8, ticks.data(), 8, VK_QUERY_RESULT_64_BIT);
-    if (r != VK_SUCCESS) return {};  // a time is no result: without it the host's clock serves
+    if (r != VK_SUCCESS) return {};  // a missing time is no error: the host's clock is used instead
     std::vector<double> us;
     for (size_t k = 1; k < ticks.size(); ++k)
       us.push_back(microseconds_between(ticks[k - 1], ticks[k], context_.timestamp_bits,

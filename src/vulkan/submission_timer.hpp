@@ -1,6 +1,6 @@
-// Times of submissions by the device's own clock: a timestamp before, between and behind their recordings. The marks
-// are recorded once, when the device is made, and their values are read when the submission is known to be done, so
-// that nobody waits for a time.
+// Times of submissions by the device's own clock: a timestamp before, between and after their recordings. The marks are
+// recorded once, when the device is made, and read when the submission is known to be done, so that nothing waits for a
+// time.
 #pragma once
 
 #include <array>
@@ -15,24 +15,24 @@
 
 namespace lapilli::vulkan {
 
-// Microseconds between two timestamps of which so many bits count; they wrap.
+// Microseconds between two timestamps with so many valid bits, which wrap around.
 double microseconds_between(uint64_t begin, uint64_t end, uint32_t valid_bits, double ns_per_tick);
 
 class SubmissionTimer {
  public:
   explicit SubmissionTimer(Context& context) : context_(context) {}
   ~SubmissionTimer();
-  // Makes the marks; nothing where the device has no timestamps.
+  // Records the marks; does nothing without timestamps.
   Status init();
 
-  // The buffers, with marks around and between them if they are to be timed, and there are marks for them.
+  // The buffers, with marks around and between them if they are `timed` and marks are free.
   class Marked;
   Marked mark(std::span<const VkCommandBuffer> buffers, bool timed);
-  // What each recording of a submission that is done took; empty if it was not timed.
+  // The duration of each recording of a completed submission; empty if it was not timed.
   std::vector<double> times_us(Ticket ticket);
 
  private:
-  static constexpr size_t kSlots = 4;  // submissions that are timed at once
+  static constexpr size_t kSlots = 4;  // submissions timed at once
   static constexpr uint32_t kMarks = kMostTimedRecordings + 1;
   struct Slot {
     bool reserved = false;
@@ -51,7 +51,7 @@ class SubmissionTimer {
   std::vector<VkCommandBuffer> marks_;
 };
 
-// What one submission is made of. Without submitted() it gives its marks back.
+// The command buffers of one submission. Gives its marks back unless submitted() is called.
 class SubmissionTimer::Marked {
  public:
   Marked(SubmissionTimer& timer, std::optional<size_t> slot, std::span<const VkCommandBuffer> buffers);

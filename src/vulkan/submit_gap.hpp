@@ -1,5 +1,5 @@
-// Leaves the device to others for a while between two submissions: a phone's compositor comes in where work is not
-// queued up behind work.
+// Leaves the device to others for a while between submissions: a phone's compositor gets in only if no work is queued
+// behind other work.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@
 
 namespace lapilli::vulkan {
 
-// What tells the time and waits, for tests; empty: the system's.
+// Clock and sleep function, for tests; empty: the system's.
 struct TimeSource {
   std::function<Clock::time_point()> now;
   std::function<void(Clock::duration)> sleep;
@@ -22,8 +22,8 @@ class SubmitGap {
  public:
   SubmitGap(uint32_t gap_us, TimeSource time);
   [[nodiscard]] bool any() const { return gap_ > Clock::duration::zero(); }
-  // What is left of the gap behind `ticket`, the last one that was submitted and is done: it begins when that is first
-  // asked. Nothing before the first ticket.
+  // Rest of the gap after `ticket`, the last one submitted, which must be done: the gap begins at the first call for
+  // it. Zero before the first ticket.
   Clock::duration left(uint64_t ticket);
   void sleep(Clock::duration time) const { time_.sleep(time); }
 
@@ -31,7 +31,7 @@ class SubmitGap {
   const Clock::duration gap_;
   const TimeSource time_;
   std::mutex mutex_;
-  uint64_t ticket_ = 0;  // that was asked about last
+  uint64_t ticket_ = 0;  // that was last asked about
   Clock::time_point seen_;
 };
 

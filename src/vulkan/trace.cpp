@@ -35,7 +35,7 @@ void Trace::finished(Ticket ticket) {
   tell_finished();
 }
 
-// Only what is news. A thread may learn of a submission before the one that made it comes to tell of it.
+// Records only progress. A thread may see a submission complete before its submitter has reported it.
 void Trace::tell_finished() {
   const Ticket ticket = std::min(known_, submitted_);
   if (ticket <= finished_) return;

@@ -1,6 +1,6 @@
-// What a device is really given, told as it happens: recorded commands with the memory that they touch, submissions,
-// what the host writes and reads of mapped memory, and what it learns to be done. Tests hand it to graph::check
-// (tests/support/real_events.hpp). Without a trace nothing is kept: a null pointer is looked at, and that is all.
+// A device's actual work as it happens: recorded commands with the memory they touch, submissions, the host's accesses
+// to mapped memory, and completions it has seen. Tests pass it to graph::check (tests/support/real_events.hpp). Without
+// a trace the only cost is testing a null pointer.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace lapilli::vulkan {
 
-// A buffer, as a range of a block of memory: buffers that get the same memory one after the other are the same bytes.
+// A buffer as a range of a memory block: buffers that get the same memory one after the other are the same bytes.
 struct TracedBuffer {
   const void* block = nullptr;
   uint64_t offset = 0, size = 0;
@@ -32,24 +32,24 @@ struct TracedCommand {
     dispatch,
     transfer,
     barrier,
-    step_end,  // what follows belongs to the next step of the buffers that it touches
+    step_end,  // later commands belong to the next step of the buffers touched
   };
   Kind kind = Kind::dispatch;
-  std::vector<Touch> touches;    // of a dispatch: what who recorded it says
-  std::vector<Touch> bound;      // a dispatch: what its descriptor set holds
-  std::vector<Touch> arguments;  // a dispatch: the one that its grid is read from, if any
+  std::vector<Touch> touches;    // of a dispatch: as declared by its recorder
+  std::vector<Touch> bound;      // of a dispatch: its descriptor set's contents
+  std::vector<Touch> arguments;  // of a dispatch: the buffer with its grid, if any
   BarrierScope scope;
 };
 using TracedRecording = std::vector<TracedCommand>;
 
-// Safe to use from several threads; events stand in the order in which the device and the host's knowledge have them.
+// Safe to use from several threads; events are ordered as the device and the host's knowledge order them.
 class Trace {
  public:
   struct Event {
     enum class Kind : uint8_t {
-      submit,   // `recordings`, which get `ticket`
+      submit,   // `recordings`, submitted as `ticket`
       finish,   // `ticket` and all before it are known to be done
-      host,     // the host wrote or read what `touch` says
+      host,     // the host wrote or read the range in `touch`
       at_step,  // step_stride of the touched buffer counts from `step`
     };
     Kind kind = Kind::submit;
@@ -59,12 +59,12 @@ class Trace {
     Touch touch;
   };
 
-  // Traces everything that is made of the device from now on: before its first buffer.
+  // Traces everything made of the device from now on; call before its first buffer.
   static std::shared_ptr<Trace> begin(Device& device);
   [[nodiscard]] std::vector<Event> events() const;
 
-  // For the device.
-  [[nodiscard]] static std::unique_lock<std::mutex> hold(Trace* trace);  // no event comes between; nothing if null
+  // Called by the device.
+  [[nodiscard]] static std::unique_lock<std::mutex> hold(Trace* trace);  // excludes other events; nothing if null
   void submitted_held(Ticket ticket, std::vector<std::shared_ptr<const TracedRecording>> recordings);
   void finished(Ticket ticket);
   void touched(Touch touch);
@@ -77,9 +77,9 @@ class Trace {
   Ticket submitted_ = 0, finished_ = 0, known_ = 0;
 };
 
-// For who records and submits; nothing happens where there is no trace.
+// For code that records and submits; does nothing without a trace.
 [[nodiscard]] bool is_traced(const CommandRecording& recording);
-// The next dispatch touches this.
+// Declares an access of the next dispatch.
 void tell_touch(CommandRecording& recording, const Buffer& buffer, Touch touch);
 void tell_step_end(CommandRecording& recording, const Buffer& buffer);
 void tell_step(const Buffer& buffer, uint64_t step);

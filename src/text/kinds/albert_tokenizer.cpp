@@ -15,8 +15,8 @@ Result<std::unique_ptr<Tokenizer>> load_albert_tokenizer(const Files& files) {
   family.convert = [](const SentencePieceFile& file, const TokenizerConfig&, const std::string& path) {
     return make_unigram(pieces_of(file), kUnknown, false, path);
   };
-  // Lower case and without accents whatever the settings say: what they add has been done before. The character map is
-  // not used.
+  // Lower case without accents, whatever the settings say, which could only add steps done here already. The character
+  // map is not used.
   family.normalizer = [](const std::string&, const TokenizerConfig&) -> Result<NormalizerPtr> {
     std::vector<NormalizerPtr> steps;
     const auto add = [&](Result<NormalizerPtr> step) -> Status {
@@ -26,7 +26,7 @@ Result<std::unique_ptr<Tokenizer>> load_albert_tokenizer(const Files& files) {
     };
     LAPILLI_CHECK(add(make_replace_string("``", "\"")));
     LAPILLI_CHECK(add(make_replace_string("''", "\"")));
-    for (int round = 0; round < 2; ++round) {  // lower case may leave what decomposes again
+    for (int round = 0; round < 2; ++round) {  // lower-casing may leave characters that decompose again
       LAPILLI_CHECK(add(make_unicode_normalizer(UnicodeForm::nfkd)));
       LAPILLI_CHECK(add(make_strip_accents()));
       LAPILLI_CHECK(add(make_lowercase()));

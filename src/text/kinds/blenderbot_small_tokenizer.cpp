@@ -17,14 +17,14 @@ namespace {
 
 constexpr std::string_view kGoesOn = "@@";
 
-// A character of the text on its way, with the bytes that it stems from; inserted ones have an empty range.
+// A character being processed, with the bytes it stems from; inserted ones have an empty range.
 struct Character {
   char32_t code = 0;
   ByteRange range;
 };
 using Word = std::vector<Character>;
 
-// Runs of other characters than white space, each with a line feed that follows it.
+// Runs of characters other than white space, each with the line feed after it, if any.
 std::vector<Word> words_of(std::string_view text, uint64_t begin) {
   std::vector<Word> words;
   bool open = false;
@@ -44,7 +44,7 @@ std::vector<Word> words_of(std::string_view text, uint64_t begin) {
   return words;
 }
 
-// Sets punctuation apart by spaces, and writes line feeds out.
+// Separates punctuation by spaces, and spells line feeds out.
 Word spaced(const Word& word) {
   Word apart;
   const auto space = [](const Character& at) { return Character{' ', {at.range.begin, at.range.begin}}; };
@@ -60,7 +60,7 @@ Word spaced(const Word& word) {
   for (size_t i = 0; i < apart.size(); ++i) {
     size_t end = i;
     while (end < apart.size() && is_white_space(apart[end].code)) ++end;
-    if (end >= i + 2) {  // white space of two characters or more is one space, a line feed among it or not
+    if (end >= i + 2) {  // two or more characters of white space become one space, even with a line feed among them
       out.push_back(space(apart[i]));
       i = end - 1;
     } else if (apart[i].code == '\n') {
@@ -101,7 +101,7 @@ class BlenderbotSmallTokenizer final : public Tokenizer {
   }
   [[nodiscard]] Result<std::string> decode_valid(std::span<const int32_t> ids,
                                                  const DecodeOptions& options) const override;
-  // `part` holds neither spaces nor line feeds and is not empty.
+  // `part` is not empty and contains neither spaces nor line feeds.
   void encode_part(const Word& part, Encoding& out) const;
 
   Vocabulary words_;

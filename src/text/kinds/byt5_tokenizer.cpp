@@ -9,7 +9,7 @@
 namespace lapilli {
 namespace {
 
-constexpr int32_t kFirstByte = 3;  // behind padding, end and unknown
+constexpr int32_t kFirstByte = 3;  // after padding, end and unknown
 constexpr int32_t kBytes = 256;
 
 class ByT5Tokenizer final : public Tokenizer {
@@ -48,7 +48,7 @@ class ByT5Tokenizer final : public Tokenizer {
   [[nodiscard]] Result<Encoding> surround(const Encoding& first, const Encoding* second,
                                           const EncodeOptions& options) const override {
     Encoding out = first;
-    // A text that spells out the end token is not ended twice.
+    // A text that spells out the end token does not get a second one.
     const auto end = [&](const Encoding& part) {
       if (options.add_special && (part.ids.empty() || part.ids.back() != special_.eos)) out.push_special(special_.eos);
     };

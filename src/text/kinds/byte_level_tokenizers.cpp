@@ -1,4 +1,4 @@
-// GPT-2, OPT, RoBERTa, BART, LED, Blenderbot: byte-level BPE. And OpenAI GPT, the BPE that came before it.
+// GPT-2, OPT, RoBERTa, BART, LED, Blenderbot: byte-level BPE. Also OpenAI GPT, whose BPE is older.
 #include <utility>
 
 #include "text/kinds/pipeline_loading.hpp"
@@ -16,7 +16,7 @@ Result<Pipeline> byte_level_pipeline(const TokenizerFiles& files, bool prefix_sp
   return p;
 }
 
-// "$A" and "$A $B", with begin and end tokens if the configuration asks for them.
+// "$A" and "$A $B", with begin and end tokens if the configuration requests them.
 Result<PostProcessorPtr> plain_template(const TokenizerFiles& files, const SpecialTokens& special) {
   TemplateOptions t;
   const auto add = [&](const char* flag, const char* field, int32_t type, std::vector<TemplatePart>& parts) -> Status {
@@ -35,7 +35,7 @@ Result<PostProcessorPtr> plain_template(const TokenizerFiles& files, const Speci
   return make_template(std::move(t));
 }
 
-// tokenizer.json's post-processor, unless the configuration speaks of begin and end tokens.
+// tokenizer.json's post-processor, unless the configuration mentions begin or end tokens.
 Result<PostProcessorPtr> stored_or_plain(const TokenizerFiles& files, const SpecialTokens& special) {
   const bool spoken = files.config.has("add_bos_token") || files.config.has("add_eos_token");
   if (files.json && !spoken) {
@@ -133,7 +133,7 @@ Result<std::unique_ptr<Tokenizer>> load_json_tokenizer(const Files& from) {
 Result<std::unique_ptr<Tokenizer>> load_literal_tokenizer(const Files& from) {
   LAPILLI_TRY(const auto json, TokenizerJson::load(from / "tokenizer.json"));
   LAPILLI_TRY(auto p, json.pipeline());
-  // Which of its tokens have a part to play stands elsewhere, if anywhere.
+  // The file lists tokens but not their roles, which other files give, if any.
   LAPILLI_TRY(const auto config, TokenizerConfig::load(from));
   PipelineSettings settings;
   settings.pad_left = json.pads_left();

@@ -20,7 +20,7 @@ namespace {
 struct FsmtParts {
   Vocabulary source_words, target_words;
   MergeRanks ranks;
-  AddedTokens added;  // ids of the source's vocabulary
+  AddedTokens added;  // ids in the source vocabulary
   std::string unknown;
   LanguagePair languages;
   bool lower_case = false;
@@ -158,7 +158,7 @@ Result<std::unique_ptr<Tokenizer>> load_fsmt_tokenizer(const Files& files) {
     return fail(ErrorCode::invalid_data, "%s: the special token %s is missing", target_path,
                 quote_text(tokens.unknown));
   SpecialIds special = tokens.ids;
-  special.eos = special.sep;  // what ends a text is called a separator here
+  special.eos = special.sep;  // these files call the end token a separator
   FsmtParts parts{std::move(source),
                   std::move(target),
                   std::move(ranks),

@@ -7,7 +7,7 @@
 namespace lapilli {
 namespace {
 
-// mBART-50 adds languages behind those of mBART.
+// mBART-50 appends languages to mBART's.
 constexpr std::string_view kMBart50[] = {
     "ar_AR", "cs_CZ", "de_DE", "en_XX", "es_XX", "et_EE", "fi_FI", "fr_XX", "gu_IN", "hi_IN", "it_IT",
     "ja_XX", "kk_KZ", "ko_KR", "lt_LT", "lv_LV", "my_MM", "ne_NP", "nl_XX", "ro_RO", "ru_RU", "si_LK",
@@ -53,8 +53,8 @@ constexpr std::string_view kNllb[] = {
     "urd_Arab", "uzn_Latn", "vec_Latn", "vie_Latn", "war_Latn", "wol_Latn", "xho_Latn", "ydd_Hebr", "yor_Latn",
     "yue_Hant", "zho_Hans", "zho_Hant", "zul_Latn"};
 
-// One language per entry, all its codes: ISO 639-1, 639-2 and -3, older ones, and the one that NLLB uses where that
-// stands for a part of a group (standard Arabic, Iranian Persian); the English name where T5 has one in its prefixes.
+// One language per entry, with all its codes: ISO 639-1, 639-2 and -3, older ones, and NLLB's where that stands for
+// part of a group (standard Arabic, Iranian Persian); also the English name if T5's prefixes use one.
 constexpr std::string_view kSynonyms[] = {"af afr",
                                           "am amh",
                                           "ar ara arb arabic",
@@ -209,7 +209,7 @@ CodeParts split(std::string_view code) {
     else if (part.size() == 4)
       parts.script = part;
     else if (part != "xx")
-      parts.region = part;  // XX: no region in particular
+      parts.region = part;  // XX: no particular region
     part.clear();
     first = false;
   };
@@ -239,7 +239,7 @@ bool same_language(std::string_view a, std::string_view b) {
                      [&](std::string_view words) { return contains(words, a) && contains(words, b); });
 }
 
-// What both codes say must agree; what one of them leaves open does not matter.
+// Parts given in both codes must agree; a part missing in one matches anything.
 bool compatible(const CodeParts& a, const CodeParts& b) {
   const auto agree = [](const std::string& x, const std::string& y) { return x.empty() || y.empty() || x == y; };
   return same_language(a.language, b.language) && agree(a.script, b.script) && agree(a.region, b.region);
@@ -284,7 +284,7 @@ Result<const LanguageTable::Entry*> LanguageTable::require(std::string_view code
   constexpr size_t kShown = 12;
   std::string some;
   const CodeParts wanted = split(code);
-  for (const Entry& e : entries_) {  // what the code could mean, if anything
+  for (const Entry& e : entries_) {  // lists possible meanings of the code, if any
     if (same_language(wanted.language, split(e.code).language)) some += (some.empty() ? "" : ", ") + e.code;
   }
   if (!some.empty())

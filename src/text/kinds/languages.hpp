@@ -1,4 +1,4 @@
-// Languages of multilingual tokenizers: codes as the files write them, and the other usual forms of the same codes.
+// Languages of multilingual tokenizers: codes as in the files, and other common forms of the same codes.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,19 @@
 
 namespace lapilli {
 
-// Immutable after it is filled; const members may be called from several threads.
+// Immutable once filled; const members may be called from several threads.
 class LanguageTable {
  public:
   void add(std::string_view code, int32_t id);
 
-  // The code as the files write it, and its id.
+  // A code as in the files, and its id.
   struct Entry {
     std::string code;
     int32_t id = -1;
   };
-  // nullptr if there is none or if `code` could mean several ("zh" where simplified and traditional are apart).
+  // nullptr if there is none, or if `code` is ambiguous ("zh" where simplified and traditional differ).
   [[nodiscard]] const Entry* find(std::string_view code) const;
-  // The same; the error names some of the codes that there are.
+  // Like find(), but an error names some of the available codes.
   [[nodiscard]] Result<const Entry*> require(std::string_view code) const;
   [[nodiscard]] bool empty() const { return entries_.empty(); }
   [[nodiscard]] std::vector<std::string> codes() const;
@@ -32,12 +32,12 @@ class LanguageTable {
   std::vector<Entry> entries_;
 };
 
-// Whether any family's language has this code, or a name that is known.
+// True if any family has a language with this code, or with this name.
 bool is_known_language(std::string_view code);
 
-// The languages of published families, in the order of their ids.
+// The languages of published families, in order of their ids.
 std::span<const std::string_view> mbart_languages();    // 25
-std::span<const std::string_view> mbart50_languages();  // 52: those of mBART come first
+std::span<const std::string_view> mbart50_languages();  // 52: mBART's come first
 std::span<const std::string_view> m2m100_languages();   // 100
 std::span<const std::string_view> wmt21_languages();    // 8, of M2M100 tokenizers with language_codes "wmt21"
 std::span<const std::string_view> nllb_languages();     // 202

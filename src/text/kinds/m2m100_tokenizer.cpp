@@ -13,7 +13,7 @@ namespace {
 
 struct Languages {
   LanguageTable table;
-  std::string source, target;  // where the caller names none; the target may be empty
+  std::string source, target;  // used if the caller names none; the target may be empty
 };
 
 class M2M100Tokenizer final : public Tokenizer {

@@ -29,7 +29,7 @@ struct MarianParts {
   SentencePieceModel source_model;
   SentencePieceModel target_model;
   Vocabulary source_vocabulary;
-  std::optional<Vocabulary> target_vocabulary;  // only if the sides have separate ones
+  std::optional<Vocabulary> target_vocabulary;  // only with a separate vocabulary per side
   AddedTokens added;
   std::string unknown;
   SpecialIds special;
@@ -51,13 +51,13 @@ class MarianTokenizer final : public Tokenizer {
   [[nodiscard]] Result<std::string> decode_valid(std::span<const int32_t> ids,
                                                  const DecodeOptions& options) const override;
 
-  // `begin` is where `text` stands in the whole text.
+  // `begin` is the position of `text` in the whole text.
   Status encode_run(std::string_view text, uint64_t begin, TextSide side, Encoding& out) const;
   [[nodiscard]] const Vocabulary& vocabulary(TextSide side) const {
     return side == TextSide::target && p_.target_vocabulary ? *p_.target_vocabulary : p_.source_vocabulary;
   }
-  // Added tokens keep their source id on both sides, also where a separate target vocabulary has another token there:
-  // the reference implementation does so, and its ids are the contract.
+  // Added tokens keep their source ids on both sides, even where a separate target vocabulary has another token there:
+  // the ids must match the reference implementation's.
   [[nodiscard]] const std::string& token_text(int32_t id) const {
     if (const AddedToken* added = p_.added.by_id(id)) return added->text;
     const std::string* token = vocabulary(TextSide::target).token(id);
@@ -95,7 +95,7 @@ Status MarianTokenizer::encode_run(std::string_view text, uint64_t begin, TextSi
     const int32_t id = words.id(piece);
     out.push(id < 0 ? unknown : id, {begin + from, begin + to});
   };
-  // A language code at the start is one token, whatever stands between its brackets.
+  // A language code at the start is one token, whatever is between its brackets.
   if (text.starts_with(">>")) {
     if (const size_t end = text.find("<<"); end != std::string_view::npos) {
       push(text.substr(0, end + 2), 0, end + 2);
@@ -112,7 +112,7 @@ Status MarianTokenizer::encode_run(std::string_view text, uint64_t begin, TextSi
 Result<std::string> MarianTokenizer::decode_valid(std::span<const int32_t> ids, const DecodeOptions& options) const {
   const SentencePieceModel& model = p_.target_vocabulary ? p_.target_model : p_.source_model;
   std::string out;
-  std::vector<std::string> run;  // pieces between two special tokens
+  std::vector<std::string> run;  // pieces between special tokens
   const auto flush = [&]() -> Status {
     LAPILLI_TRY(const std::string text, model.decode(run));
     out += text;
@@ -130,7 +130,7 @@ Result<std::string> MarianTokenizer::decode_valid(std::span<const int32_t> ids, 
     }
   }
   LAPILLI_CHECK(flush());
-  // Pieces that the model does not know keep their word mark.
+  // Pieces unknown to the model keep their word marks.
   return std::string(strip(word_marks_to_spaces(out)));
 }
 
@@ -176,7 +176,7 @@ Result<MarianParts> load_parts(const Files& files) {
                   quote_text(token.text), token.id, static_cast<size_t>(source_words.size()));
     token.special = token.special || token.text == eos || token.text == unk || token.text == pad;
   }
-  // Behind the listed ones, which may say more about the same tokens.
+  // After the listed ones, which may say more about the same tokens.
   extra.push_back({eos, special.eos});
   extra.push_back({unk, special.unk});
   extra.push_back({pad, special.pad});

@@ -1,4 +1,4 @@
-// Marian (opus-mt): source.spm and target.spm cut text into pieces, vocab.json gives their ids.
+// Marian (opus-mt): source.spm and target.spm cut text into pieces, and vocab.json maps them to ids.
 #pragma once
 
 #include <memory>

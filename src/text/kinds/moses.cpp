@@ -10,7 +10,8 @@
 namespace lapilli {
 namespace {
 
-// Stands for one of several full stops in a row: a letter to the rules. Private characters are taken out before.
+// Stands for one of several consecutive full stops, as a letter for the rules. Private-use characters are removed
+// before.
 constexpr char32_t kDot = 0xF8F0;
 constexpr char32_t kNoBreak = 0xA0;
 
@@ -19,7 +20,7 @@ bool space(char32_t c) { return is_white_space(c) || (c >= 0x1C && c <= 0x1F); }
 bool digit(char32_t c) { return c >= '0' && c <= '9'; }
 bool alnum(char32_t c) {
   if (c == kDot) return true;
-  if (c >= 0x300 && c <= 0x36F) return c == 0x345;  // marks that stand on letters are no letters themselves
+  if (c >= 0x300 && c <= 0x36F) return c == 0x345;  // combining marks are no letters
   return (is_word(c) && !is_punctuation(c)) || (c >= 0x2160 && c <= 0x2188);
 }
 bool alpha(char32_t c) { return alnum(c) && !is_number(c); }
@@ -31,8 +32,8 @@ bool lower(char32_t c) {
   return small.size() == 1 && small[0] == c && upper_case(text) != text;
 }
 
-// Goes through a text from left to right. The rule looks at what stands from `at` on, appends what comes in its place,
-// and says how many characters that replaces; 0: this one stays.
+// Rewrites a text from left to right. The rule looks at the text from `at` on, appends a replacement, and returns the
+// number of characters replaced; 0 keeps this one.
 template <class Rule>
 MosesText rewrite(const MosesText& text, Rule&& rule) {
   MosesText out;
@@ -49,10 +50,10 @@ void put(MosesText& out, std::string_view ascii, ByteRange range) {
   for (const char c : ascii) out.push_back({static_cast<char32_t>(c), range});
 }
 
-// The character at a place, 0 where there is none.
+// The character at a position; 0 beyond the end.
 char32_t look(const MosesText& text, size_t at) { return at < text.size() ? text[at].code : U'\0'; }
 
-// Replaces each occurrence of `pattern`. The new characters stem from all that they replace.
+// Replaces each occurrence of `pattern`. New characters stem from everything they replace.
 MosesText replace(const MosesText& text, std::u32string_view pattern, std::string_view by) {
   return rewrite(text, [&](size_t at, MosesText& out) -> size_t {
     for (size_t k = 0; k < pattern.size(); ++k) {
@@ -89,7 +90,7 @@ MosesText ascii_punctuation(const MosesText& text) {
   static_assert(kFrom.size() == kTo.size());
   return rewrite(text, [&](size_t at, MosesText& out) -> size_t {
     const char32_t c = text[at].code;
-    if (c == 0x3002 || c == 0xFF0E) {  // full stops take the white space behind them along
+    if (c == 0x3002 || c == 0xFF0E) {  // full stops absorb the white space after them
       size_t end = at + 1;
       while (end < text.size() && space(text[end].code)) ++end;
       put(out, ". ", text[at].range);
@@ -145,10 +146,10 @@ MosesText plain_quotes(MosesText text) {
   return text;
 }
 
-// Spaces that do not break are mostly typography.
+// No-break spaces are mostly typographic.
 MosesText plain_spaces(MosesText text) {
   text = replace(text, U"\u00A0%", "%");
-  text = rewrite(text, [&](size_t at, MosesText& out) -> size_t {  // behind the sign for "number"
+  text = rewrite(text, [&](size_t at, MosesText& out) -> size_t {  // after the sign for "number"
     if (text[at].code != kNoBreak || at < 2 || text[at - 1].code != 0xBA || text[at - 2].code != 'n') return 0;
     put(out, " ", text[at].range);
     return 1;
@@ -168,7 +169,7 @@ MosesText plain_spaces(MosesText text) {
   return single_spaces(text, false);
 }
 
-// Between digits they group.
+// A no-break space between digits groups them.
 MosesText grouped_digits(const MosesText& text, std::string_view by) {
   return rewrite(text, [&](size_t at, MosesText& out) -> size_t {
     if (!digit(text[at].code) || look(text, at + 1) != kNoBreak || !digit(look(text, at + 2))) return 0;
@@ -179,7 +180,7 @@ MosesText grouped_digits(const MosesText& text, std::string_view by) {
   });
 }
 
-// English writes commas and full stops in front of a closing quote, others behind it.
+// English puts commas and full stops before a closing quote, other languages after it.
 MosesText quotes_and_stops(MosesText text, std::string_view language) {
   if (language == "en") {
     return rewrite(text, [&](size_t at, MosesText& out) -> size_t {
@@ -220,7 +221,7 @@ MosesText normalize(MosesText text, std::string_view language) {
 
 // ---- words ----
 
-// Abbreviations that keep their full stop; behind "#" those that do so in front of numbers only.
+// Abbreviations that keep their full stop; those after "#" do so only before numbers.
 struct Prefixes {
   std::u32string_view always, before_number;
 };
@@ -270,7 +271,7 @@ std::vector<MosesText> split(const MosesText& text) {
   return words;
 }
 
-// Full stops at the ends of words are set apart, except where the word is an abbreviation or goes on in lower case.
+// Separates full stops at the ends of words, unless the word is an abbreviation or lower case follows.
 MosesText set_stops_apart(const MosesText& text, std::string_view language) {
   const Prefixes prefixes = prefixes_of(language);
   const std::vector<MosesText> words = split(text);
@@ -295,7 +296,7 @@ MosesText set_stops_apart(const MosesText& text, std::string_view language) {
 enum class Class { alpha, number, other };
 Class class_of(char32_t c) { return alpha(c) ? Class::alpha : is_number(c) ? Class::number : Class::other; }
 
-// One rule about an apostrophe: what it stands between, and where spaces go.
+// One apostrophe rule: the characters on its sides, and where spaces go.
 template <class Left, class Right>
 MosesText apostrophe(const MosesText& text, Left&& left, Right&& right, std::string_view with) {
   return rewrite(text, [&](size_t at, MosesText& out) -> size_t {
@@ -364,7 +365,7 @@ MosesText escape(const MosesText& text) {
   });
 }
 
-// Several full stops in a row are one word.
+// Several consecutive full stops form one word.
 MosesText keep_dots_together(const MosesText& text) {
   return rewrite(text, [&](size_t at, MosesText& out) -> size_t {
     size_t end = at;
@@ -421,7 +422,7 @@ std::vector<MosesText> moses_tokenize(MosesText text, std::string_view language)
   return split(escape(text));
 }
 
-// ---- and back ----
+// ---- detokenization ----
 
 namespace {
 
@@ -452,7 +453,7 @@ bool east_asian(char32_t c) {
          (c >= 0xFF65 && c <= 0xFFDC) || (c >= 0x20000 && c <= 0x2FFFF);
 }
 
-// Puts words behind one another, with or without a space.
+// Joins words with or without spaces.
 class Joiner {
  public:
   explicit Joiner(std::string_view language)
@@ -485,7 +486,7 @@ class Joiner {
     for (const char32_t c : word) append_utf8(text_, c);
     space_ = space_behind;
   }
-  // The first of its kind opens, the next one closes.
+  // The first quote of its kind opens, the next one closes.
   void quote(const std::u32string& word, const std::u32string* previous) {
     const std::u32string kind = all_in(word, U"\u201E\u201C\u201D") ? U"\"" : word;
     auto open = std::find(open_.begin(), open_.end(), kind);

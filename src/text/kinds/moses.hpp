@@ -1,6 +1,5 @@
-// Moses' tokenizer for texts with words between spaces, as fairseq's translation models were trained with it:
-// punctuation is made uniform and set apart, hyphens become "@-@", some characters entities ("&apos;"). And the way
-// back.
+// Moses' tokenizer for texts with spaces between words, as used to train fairseq's translation models: punctuation is
+// normalized and separated, hyphens become "@-@", some characters entities ("&apos;"). Also the inverse.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +12,21 @@
 
 namespace lapilli {
 
-// A character and the bytes of the text that it stems from.
+// A character and the bytes of the text it stems from.
 struct MosesCharacter {
   char32_t code = 0;
   ByteRange range;
 };
 using MosesText = std::vector<MosesCharacter>;
 
-// `text` must be valid UTF-8; it stands at byte `begin` of the whole.
+// `text` must be valid UTF-8; `begin` is its byte position in the whole text.
 MosesText moses_text(std::string_view text, uint64_t begin);
 
-// `language` is a two-letter code. Rules that depend on it: quotes, numbers, apostrophes, abbreviations (English,
-// German, Russian; other languages use the English ones). Needs Unicode's categories (require_unicode()). Words are not
-// empty.
+// `language` is a two-letter code. Quotes, numbers, apostrophes and abbreviations depend on it (English, German,
+// Russian; other languages use the English ones). Needs Unicode's categories (require_unicode()). Words are not empty.
 std::vector<MosesText> moses_tokenize(MosesText text, std::string_view language);
 
-// Joins words; the inverse as far as there is one. Special rules: English, French, Italian, Irish.
+// Joins words; inverts tokenization as far as possible. Special rules: English, French, Italian, Irish.
 std::string moses_detokenize(const std::vector<std::string>& words, std::string_view language);
 
 }  // namespace lapilli

@@ -16,7 +16,7 @@ bool is_language(std::string_view t) {
          std::all_of(t.begin() + 5, t.end(), small);
 }
 
-// A merge for each way to make a piece of two others; those of earlier pieces first, short left parts first.
+// A merge for every way to make a piece of two others; earlier pieces first, short left parts first.
 std::vector<Merge> merges_of(const SentencePieceFile& file) {
   std::unordered_set<std::string_view> known;
   for (const SentencePieceFile::Piece& piece : file.pieces) known.insert(piece.text);
@@ -24,7 +24,7 @@ std::vector<Merge> merges_of(const SentencePieceFile& file) {
   for (const SentencePieceFile::Piece& piece : file.pieces) {
     const std::string_view text = piece.text;
     for (size_t at = 1; at < text.size(); ++at) {
-      if ((static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) continue;  // within a character
+      if ((static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) continue;  // inside a character
       const std::string_view left = text.substr(0, at), right = text.substr(at);
       if (known.contains(left) && known.contains(right)) merges.emplace_back(left, right);
     }
@@ -41,7 +41,7 @@ Result<ModelPtr> convert(const SentencePieceFile& file, const TokenizerConfig& c
   BpeOptions options;
   for (const auto& [name, fallback] : {std::pair{"bos_token", "<s>"}, std::pair{"pad_token", "<pad>"},
                                        std::pair{"eos_token", "</s>"}, std::pair{"unk_token", "<unk>"}}) {
-    LAPILLI_TRY(options.unknown, config.special_token(name, fallback));  // the last one stays
+    LAPILLI_TRY(options.unknown, config.special_token(name, fallback));  // the last one remains
     take(options.unknown);
   }
   for (const SentencePieceFile::Piece& piece : file.pieces) take(piece.text);
@@ -56,8 +56,8 @@ Result<std::unique_ptr<Tokenizer>> load_nllb_tokenizer(const Files& files) {
   LAPILLI_TRY(const auto config, TokenizerConfig::load(files));
   LAPILLI_TRY(const auto of_files, config.extra_special_tokens());
   LAPILLI_TRY(const bool legacy, config.flag("legacy_behaviour", false));
-  // Version 4, like the published weights, has the mask token behind the languages; version 5 has it in front of them
-  // where ids come from the model file. What version 5 saved is known by this field.
+  // Version 4, like the published weights, has the mask token after the languages; version 5 has it before them if ids
+  // come from the model file. This field marks files saved by version 5.
   const bool mask_last = !config.has("extra_special_tokens");
 
   RebuiltFamily family;

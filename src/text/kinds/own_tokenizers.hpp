@@ -1,4 +1,4 @@
-// Loaders of the kinds that stand on their own algorithm or on a SentencePiece model file. Errors name the file.
+// Loaders of kinds with an algorithm of their own or a SentencePiece model file. Errors name the file.
 #pragma once
 
 #include <memory>
@@ -8,17 +8,17 @@
 
 namespace lapilli {
 
-// A SentencePiece model alone (spiece.model): ids as in the file, nothing added.
+// Only a SentencePiece model (spiece.model): ids as in the file, nothing added.
 Result<std::unique_ptr<Tokenizer>> load_sentencepiece_tokenizer(const Files& files);
-// Bytes, each its value plus 3.
+// Bytes; an id is the byte's value plus 3.
 Result<std::unique_ptr<Tokenizer>> load_byt5_tokenizer(const Files& files);
-// vocab.json and merges.txt; lower case, "@@" where a word goes on.
+// vocab.json and merges.txt; lower case, "@@" where a word continues.
 Result<std::unique_ptr<Tokenizer>> load_blenderbot_small_tokenizer(const Files& files);
 // sentencepiece.bpe.model cuts, vocab.json gives ids; a language token comes first.
 Result<std::unique_ptr<Tokenizer>> load_m2m100_tokenizer(const Files& files);
 // sentencepiece.bpe.model and vocab.json.
 Result<std::unique_ptr<Tokenizer>> load_speech_to_text_tokenizer(const Files& files);
-// vocab-src.json, vocab-tgt.json and merges.txt: words as Moses' tokenizer makes them, then byte pair encoding.
+// vocab-src.json, vocab-tgt.json and merges.txt: Moses' words, then byte pair encoding.
 Result<std::unique_ptr<Tokenizer>> load_fsmt_tokenizer(const Files& files);
 
 }  // namespace lapilli

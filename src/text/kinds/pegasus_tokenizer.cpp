@@ -7,7 +7,7 @@ namespace lapilli {
 
 Result<std::unique_ptr<Tokenizer>> load_pegasus_tokenizer(const Files& files) {
   constexpr int32_t kPublishedOffset = 103;
-  constexpr size_t kReplaced = 2;  // padding and end of the model file
+  constexpr size_t kReplaced = 2;  // the model file's padding and end
   LAPILLI_TRY(const auto config, TokenizerConfig::load(files));
   LAPILLI_TRY(const int32_t offset, config.count("offset", kPublishedOffset));
   LAPILLI_TRY(const std::string sentence_mask, config.special_token("mask_token_sent", "<mask_1>"));

@@ -24,14 +24,14 @@ Result<SpecialTokens> SpecialTokens::collect(const TokenizerFiles& files, std::i
                                              const SubwordModel& model) {
   SpecialTokens special;
   LAPILLI_TRY(special.tokens_, files.config.added_tokens());
-  // added_tokens.json says nothing about its tokens; which of them are special stands elsewhere.
+  // added_tokens.json does not say which of its tokens are special; other files do.
   std::unordered_set<std::string> silent;
   if (!files.config.has("added_tokens_decoder")) {
     for (const AddedToken& token : special.tokens_) silent.insert(token.text);
   }
   if (files.json) {
     LAPILLI_TRY(auto listed, files.json->added_tokens());
-    // Older directories list their tokens in tokenizer.json alone.
+    // Older directories list their tokens only in tokenizer.json.
     if (special.tokens_.empty() || !files.config.has("added_tokens_decoder")) {
       for (const AddedToken& token : listed) silent.erase(token.text);
       for (AddedToken& token : special.tokens_) {
@@ -46,7 +46,7 @@ Result<SpecialTokens> SpecialTokens::collect(const TokenizerFiles& files, std::i
     if (const int32_t known = model.id(token.text); known >= 0) token.id = known;
     next = std::max(next, int64_t{token.id} + 1);
   }
-  // Named tokens are special whatever a list says of them; others keep what it says.
+  // Named tokens are special whatever a list says; others keep its flag.
   const auto add = [&](AddedToken token, bool named) -> int32_t {
     for (AddedToken& known : special.tokens_) {
       if (known.text != token.text) continue;

@@ -1,4 +1,4 @@
-// Loaders of the kinds that are pipelines without SentencePiece. Errors name the file.
+// Loaders of pipeline kinds without SentencePiece. Errors name the file.
 #pragma once
 
 #include <memory>
@@ -8,11 +8,11 @@
 
 namespace lapilli {
 
-// tokenizer.json as it stands, with the special tokens that tokenizer_config.json adds.
+// tokenizer.json unchanged, with the special tokens that tokenizer_config.json adds.
 Result<std::unique_ptr<Tokenizer>> load_json_tokenizer(const Files& from);
-// tokenizer.json alone.
+// Only tokenizer.json.
 Result<std::unique_ptr<Tokenizer>> load_literal_tokenizer(const Files& from);
-// Byte-level BPE: vocab.json and merges.txt, or the same from tokenizer.json. GPT-2 and OPT; RoBERTa, BART and LED;
+// Byte-level BPE from vocab.json and merges.txt, or from tokenizer.json. GPT-2 and OPT; RoBERTa, BART and LED;
 // Blenderbot.
 Result<std::unique_ptr<Tokenizer>> load_gpt2_tokenizer(const Files& from);
 Result<std::unique_ptr<Tokenizer>> load_roberta_tokenizer(const Files& from);

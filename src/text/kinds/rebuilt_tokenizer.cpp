@@ -10,7 +10,7 @@
 namespace lapilli {
 namespace {
 
-// Control pieces and symbols that the model's author defined are recognized in texts.
+// Texts may contain control pieces and the model author's symbols.
 void add_symbols(const SentencePieceFile& file, std::vector<AddedToken>& tokens) {
   for (const SentencePieceFile::Piece& piece : file.pieces) {
     const bool control = piece.type == SentencePieceFile::Type::control;
@@ -80,7 +80,7 @@ Result<RebuiltParts> rebuild(const Files& files, const TokenizerConfig& config, 
     LAPILLI_TRY(auto file, SentencePieceFile::load(path));
     LAPILLI_TRY(p.model, family.convert(file, config, path.path()));
     charsmap = std::move(file.normalizer.charsmap);
-    add_symbols(file, sources.extra);  // what the file says about a token counts
+    add_symbols(file, sources.extra);  // the file's flags of a token win
   }
   sources.named = family.named;
   sources.id_of = [&](const std::string& text) { return p.model->id(text); };

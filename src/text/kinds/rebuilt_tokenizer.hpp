@@ -1,5 +1,5 @@
-// Tokenizers whose pipeline the reference implementation (version 5) builds in code: of the files it takes pieces,
-// added tokens and the character map, from tokenizer.json if there is one, else from the SentencePiece model.
+// Tokenizers whose pipeline the reference implementation (version 5) builds in code: pieces, added tokens and the
+// character map come from tokenizer.json if it exists, otherwise from the SentencePiece model.
 #pragma once
 
 #include <functional>
@@ -17,24 +17,24 @@
 
 namespace lapilli {
 
-// One family. The functions get the directory's tokenizer_config.json.
+// One family. Its functions get the directory's tokenizer_config.json.
 struct RebuiltFamily {
   const char* model_file = "spiece.model";
-  ModelKind model = ModelKind::unigram;  // a tokenizer.json with another one is taken as it stands
+  ModelKind model = ModelKind::unigram;  // a tokenizer.json with another kind is used unchanged
   std::vector<NamedSpecial> named;
   // The model file's pieces in the family's order, for directories without tokenizer.json.
   std::function<Result<ModelPtr>(const SentencePieceFile& file, const TokenizerConfig& config, const std::string& path)>
       convert;
-  // `charsmap` is SentencePiece's character map, empty if there is none. The result may be null.
+  // `charsmap` is SentencePiece's character map, empty if there is none. May return null.
   std::function<Result<NormalizerPtr>(const std::string& charsmap, const TokenizerConfig& config)> normalizer;
-  bool split_at_white_space = true;  // words are cut apart before space marks are set
-  std::vector<AddedToken> extra;     // further special tokens, in the order of their ids
+  bool split_at_white_space = true;  // splits words before setting space marks
+  std::vector<AddedToken> extra;     // further special tokens, in order of their ids
 };
 
 struct RebuiltParts {
   Pipeline pipeline;  // without a post-processor
   PipelineSettings settings;
-  std::unique_ptr<Tokenizer> as_it_stands;  // then make_rebuilt gives this, whatever is put together
+  std::unique_ptr<Tokenizer> as_it_stands;  // if set, make_rebuilt returns this instead
 
   [[nodiscard]] int32_t id(std::string_view token) const;  // -1 if there is none
 };
@@ -42,31 +42,31 @@ struct RebuiltParts {
 // Errors name the file.
 Result<RebuiltParts> rebuild(const Files& files, const TokenizerConfig& config, const RebuiltFamily& family);
 
-// The finished tokenizer.
+// Builds the finished tokenizer.
 std::unique_ptr<Tokenizer> make_rebuilt(RebuiltParts parts, TemplateOptions post_processor);
 
-// Where a multilingual family puts the language token.
+// Position of a multilingual family's language token.
 enum class LanguagePlace { first, behind_end };
 struct RebuiltLanguages {
   LanguageTable table;
   LanguagePlace place = LanguagePlace::first;
-  std::string source, target;  // where the caller names none; without a target the source counts
+  std::string source, target;  // used if the caller names none; without a target the source is used
 };
 std::unique_ptr<Tokenizer> make_rebuilt(RebuiltParts parts, RebuiltLanguages languages);
 
-// Parts of post-processors.
+// Parts for post-processors.
 TemplatePart first_text(int32_t type = 0);
 TemplatePart second_text(int32_t type = 0);
 TemplatePart special_part(int32_t id, int32_t type = 0);
 
-// The pieces of a model file in its own order.
+// The pieces of a model file in their own order.
 std::vector<UnigramPiece> pieces_of(const SentencePieceFile& file);
-// fairseq's order: begin, padding, end, unknown (id 3), then the pieces behind the model's first three, then
-// `languages` and the mask token.
+// fairseq's order: begin, padding, end, unknown (id 3), then the model's pieces after its first three, then `languages`
+// and the mask token.
 Result<ModelPtr> fairseq_model(const SentencePieceFile& file, const TokenizerConfig& config,
                                std::span<const std::string_view> languages, const std::string& path);
 
-// Character map (if any), then runs of spaces to one.
+// The character map (if any), then runs of spaces collapsed to one.
 Result<NormalizerPtr> charsmap_and_single_spaces(const std::string& charsmap);
 
 // Loaders of the families.

@@ -33,7 +33,7 @@ class SentencePieceTokenizer final : public Tokenizer {
     if (second != nullptr) out.append(*second);
     return out;
   }
-  // Control pieces are invisible to the library in any case.
+  // The library never shows control pieces.
   [[nodiscard]] Result<std::string> decode_valid(std::span<const int32_t> ids, const DecodeOptions&) const override {
     return model_.decode(ids);
   }

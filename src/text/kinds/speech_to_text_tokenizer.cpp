@@ -12,7 +12,7 @@ namespace lapilli {
 namespace {
 
 struct Settings {
-  LanguageTable languages;  // of multilingual models
+  LanguageTable languages;  // for multilingual models
   std::string target;
   bool upper_case = false;
 };

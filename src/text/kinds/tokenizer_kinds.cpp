@@ -43,7 +43,7 @@ constexpr TokenizerKind kKinds[] = {
     {"TokenizersBackend", "", load_json_tokenizer},
     {"tokenizers.Tokenizer", "", load_literal_tokenizer},
 };
-// A SentencePiece model and nothing that says more.
+// A SentencePiece model without further files.
 constexpr TokenizerKind kSentencePiece = {"sentencepiece.SentencePieceProcessor", "", load_sentencepiece_tokenizer};
 
 bool contains_word(std::string_view words, std::string_view word) {
@@ -80,7 +80,7 @@ Result<const TokenizerKind*> choose_tokenizer_kind(const Files& files, const std
   LAPILLI_TRY(const std::string name, config.tokenizer_class());
   if (const TokenizerKind* kind = kind_of_class(name)) return kind;
   const auto there = [&](const char* file) { return (files / file).there(); };
-  // NLLB shares its model type with M2M100, but not the vocabulary's file.
+  // NLLB has M2M100's model type, but a different vocabulary file.
   if (family == "m2m_100" && !there("vocab.json") && there("sentencepiece.bpe.model"))
     return kind_of_class("NllbTokenizer");
   if (const TokenizerKind* kind = kind_of_model_type(family)) return kind;

@@ -1,4 +1,4 @@
-// The kinds of tokenizers, and how one is chosen for a model directory.
+// The kinds of tokenizers, and the choice of one for a model directory.
 #pragma once
 
 #include <memory>
@@ -10,16 +10,16 @@
 namespace lapilli {
 
 struct TokenizerKind {
-  std::string_view tokenizer_class;  // as tokenizer_config.json names it, without "Fast"
-  std::string_view model_types;  // of config.json, with spaces between them, that use it unless a file says otherwise
+  std::string_view tokenizer_class;  // as in tokenizer_config.json, without "Fast"
+  std::string_view model_types;      // of config.json, separated by spaces, that use it unless a file says otherwise
   Result<std::unique_ptr<Tokenizer>> (*load)(const Files& files);
-  // clean_up_tokenization_spaces counts: the reference implementation has them in Python. The others read it
+  // Respects clean_up_tokenization_spaces, as the reference's Python implementation does. The other kinds read it
   // themselves.
   bool obeys_clean_up = false;
 };
 
-// By the class that `family` or tokenizer_config.json names, else by `family` as a model_type, else by the files that
-// are there. Errors: damaged tokenizer_config.json, no kind (the message names the known model types).
+// Chooses by the class that `family` or tokenizer_config.json names, else by `family` as a model_type, else by the
+// files present. Errors: damaged tokenizer_config.json, no kind (the message lists the known model types).
 Result<const TokenizerKind*> choose_tokenizer_kind(const Files& files, const std::string& family);
 
 }  // namespace lapilli

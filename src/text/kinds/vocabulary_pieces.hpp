@@ -1,4 +1,4 @@
-// What M2M100 and Speech2Text tokenizers share: a SentencePiece model cuts the text, vocab.json gives the ids.
+// Shared by M2M100 and Speech2Text tokenizers: a SentencePiece model cuts the text, vocab.json gives the ids.
 #pragma once
 
 #include <span>
@@ -19,11 +19,11 @@ class VocabularyPieces {
   VocabularyPieces(SentencePieceModel model, Vocabulary words, CollectedTokens tokens);
 
   [[nodiscard]] Result<Encoding> encode(std::string_view text) const;
-  // How pieces become text again. Those between two special tokens are joined on their own.
+  // Options for joining pieces to text. Runs between special tokens are joined separately.
   struct Joining {
     bool skip_special = true;
     bool space_behind_special = false;
-    bool upper_case = false;  // not of special tokens
+    bool upper_case = false;  // except special tokens
   };
   [[nodiscard]] Result<std::string> decode(std::span<const int32_t> ids, const Joining& joining) const;
   [[nodiscard]] std::string_view token(int32_t id) const;

@@ -1,4 +1,4 @@
-// The languages of Whisper: codes, and the English names that stand for them.
+// Whisper's languages: codes and English names.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace lapilli {
 
-// The code of a language: a code as it is, the code of a name ("french", in any case), "" for anything else.
+// The code of a language: codes map to themselves, names to their code ("french", in any case), anything else to "".
 std::string whisper_language_code(std::string_view language);
 
 }  // namespace lapilli

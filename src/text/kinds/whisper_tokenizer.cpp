@@ -11,8 +11,8 @@
 namespace lapilli {
 namespace {
 
-constexpr double kTimePrecision = 0.02;  // seconds between two timestamps
-constexpr double kChunkSteps = 1500;     // timestamps of one chunk of audio
+constexpr double kTimePrecision = 0.02;  // seconds between timestamps
+constexpr double kChunkSteps = 1500;     // timestamps per chunk of audio
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -52,7 +52,7 @@ std::string marked(std::string_view name) { return "<|" + std::string(name) + "|
 WhisperTokenizer::WhisperTokenizer(Pipeline pipeline, WhisperSettings settings)
     : PipelineTokenizer(std::move(pipeline), settings.pipeline), settings_(std::move(settings)) {
   const int32_t zero = token_id("<|0.00|>");
-  // Without timestamps in the vocabulary, they would follow the last special token.
+  // If the vocabulary has no timestamps, they follow the last special token.
   int32_t last = -1;
   for (const AddedToken& token : this->pipeline().added.all()) {
     if (token.special) last = std::max(last, token.id);
@@ -130,7 +130,7 @@ Result<Encoding> WhisperTokenizer::surround(const Encoding& first, const Encodin
 }
 
 Result<std::string> WhisperTokenizer::decode_valid(std::span<const int32_t> ids, const DecodeOptions& options) const {
-  // A prompt in front is no part of the transcript.
+  // A prompt at the start is not part of the transcript.
   if (options.skip_special && !ids.empty() && ids[0] == token_id("<|startofprev|>")) {
     const auto start = std::find(ids.begin(), ids.end(), token_id("<|startoftranscript|>"));
     ids = ids.subspan(static_cast<size_t>(start - ids.begin()));
@@ -140,17 +140,17 @@ Result<std::string> WhisperTokenizer::decode_valid(std::span<const int32_t> ids,
   return without_timestamps(text);
 }
 
-// Timestamps start again with each chunk of audio; here they go on.
+// Timestamps restart with each chunk of audio; the result's continue.
 Result<std::string> WhisperTokenizer::decode_with_timestamps(std::span<const int32_t> ids,
                                                              const DecodeOptions& options) const {
   struct Run {
-    std::string stamp;  // in front of the ids
+    std::string stamp;  // precedes the ids
     std::vector<int32_t> ids;
   };
   std::vector<Run> runs(1);
   double latest = 0;
   double before = 0;  // the timestamp before the latest
-  double offset = 0;  // of the chunks that are through
+  double offset = 0;  // of the chunks completed
   for (size_t i = 0; i < ids.size(); ++i) {
     if (!is_timestamp(ids[i])) {
       runs.back().ids.push_back(ids[i]);
@@ -162,7 +162,7 @@ Result<std::string> WhisperTokenizer::decode_with_timestamps(std::span<const int
       if (single_ending) {
         offset += kTimePrecision * kChunkSteps;
       } else {
-        // The segment that was begun last is not finished: the next chunk begins where it did.
+        // The last segment begun is unfinished: the next chunk begins where it began.
         latest = before;
         offset += before;
         if (runs.size() > 1) runs.pop_back();
@@ -184,7 +184,7 @@ Result<std::string> WhisperTokenizer::decode_with_timestamps(std::span<const int
 
 Result<std::vector<WhisperSegment>> WhisperTokenizer::segments(std::span<const int32_t> ids) const {
   std::vector<size_t> stamps;  // positions of timestamps
-  std::vector<size_t> ends;    // where slices end: between two timestamps in a row, and behind the last
+  std::vector<size_t> ends;    // ends of slices: between two consecutive timestamps, and after the last
   for (size_t i = 0; i < ids.size(); ++i) {
     if (!is_timestamp(ids[i])) continue;
     if (!stamps.empty() && stamps.back() + 1 == i) ends.push_back(i);

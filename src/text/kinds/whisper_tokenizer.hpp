@@ -11,7 +11,7 @@
 
 namespace lapilli {
 
-// Seconds from the start of the audio, as the timestamps around a segment say.
+// Seconds from the start of the audio, by the timestamps around a segment.
 struct WhisperSegment {
   std::string text;
   double begin = 0;
@@ -29,13 +29,13 @@ class WhisperTokenizer final : public PipelineTokenizer {
  public:
   WhisperTokenizer(Pipeline pipeline, WhisperSettings settings);
 
-  // What stands in front of a transcript: start, language, task, no timestamps. Errors: unknown language or task.
+  // The tokens before a transcript: start, language, task, no timestamps. Errors: unknown language or task.
   [[nodiscard]] Result<std::vector<int32_t>> prefix(const EncodeOptions& options) const;
-  // A text that the transcript is to follow on: start of the previous one, and its ids.
+  // The ids of earlier text for the transcript to continue, with the start token of a previous one.
   [[nodiscard]] Result<std::vector<int32_t>> prompt_ids(std::string_view text) const;
-  // Segments between timestamps; text without any gives none.
+  // The segments between timestamps; empty if there are none.
   [[nodiscard]] Result<std::vector<WhisperSegment>> segments(std::span<const int32_t> ids) const;
-  // The id of the timestamp 0.00; ids from here on are timestamps.
+  // The id of timestamp 0.00; ids from here on are timestamps.
   [[nodiscard]] int32_t timestamp_begin() const { return timestamp_begin_; }
 
   [[nodiscard]] std::vector<std::string> languages() const override;

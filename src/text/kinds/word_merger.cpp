@@ -29,11 +29,11 @@ class Merger {
     std::vector<size_t> merged;
     while (!queue_.empty()) {
       const uint32_t rank = queue_.top().rank;
-      // New pairs come after all of this rank, whatever rank they have.
+      // New pairs wait until all of this rank are merged, whatever their rank.
       merged.clear();
       for (; !queue_.empty() && queue_.top().rank == rank; queue_.pop()) {
         const size_t left = queue_.top().left;
-        if (rank_of(left) != rank) continue;  // one of the two has become part of another symbol
+        if (rank_of(left) != rank) continue;  // one of the two is part of another symbol by now
         merge(left);
         merged.push_back(left);
       }
@@ -109,7 +109,7 @@ Result<MergeRanks> load_merge_ranks(const FileName& path, bool comment_first) {
   for (size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
     std::string_view line = std::string_view(text).substr(begin, end - begin);
     const std::string_view left = word(line), right = word(line);
-    // Of a merge that is listed twice the last counts. Other lines count as well.
+    // The last of equal merges counts. Skipped lines use up a rank, too.
     if (!right.empty() && (!comment_first || strip(line).empty()))
       ranks[std::string(left) + " " + std::string(right)] = rank;
     ++rank;

@@ -10,7 +10,7 @@
 namespace lapilli {
 namespace {
 
-// Where the character before `at` begins.
+// Start of the character before `at`.
 size_t character_before(std::string_view text, size_t at) {
   do {
     --at;
@@ -62,8 +62,8 @@ Result<AddedVocabulary> AddedVocabulary::make(std::vector<AddedToken> tokens, co
       v.decoded_[i] = text.text();
     }
   }
-  // Normalized tokens may become equal: of them the first special one counts, or else the first. In a trie the last
-  // does.
+  // Normalized tokens may coincide: the first special one counts, otherwise the first. They are added in reverse, as a
+  // trie keeps the last.
   for (const bool special : {false, true}) {
     for (size_t i = v.tokens_.size(); i-- > 0;) {
       const AddedToken& token = v.tokens_[i];
@@ -75,7 +75,7 @@ Result<AddedVocabulary> AddedVocabulary::make(std::vector<AddedToken> tokens, co
   return v;
 }
 
-// Of the tokens that begin at a place the longest counts; the search goes on behind it.
+// The longest token at a position wins; the search continues after it.
 void AddedVocabulary::cut(AlignedText text, const ByteTrie& trie, std::vector<Part>& parts) const {
   const std::string& s = text.text();
   size_t done = 0;

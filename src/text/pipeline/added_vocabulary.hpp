@@ -1,4 +1,4 @@
-// Added tokens of a pipeline. They are found before the normalizer runs, or after it if they are marked "normalized".
+// Added tokens of a pipeline. They are matched before the normalizer runs, or after it if marked "normalized".
 #pragma once
 
 #include <string>
@@ -19,8 +19,8 @@ namespace lapilli {
 class AddedVocabulary {
  public:
   AddedVocabulary() = default;
-  // A token that the model knows gets the model's id, whatever its entry says. Of tokens with one text the last counts.
-  // `normalizer` may be null.
+  // A token that the model knows gets the model's id, whatever its entry says. Of tokens with the same text the last
+  // counts. `normalizer` may be null.
   static Result<AddedVocabulary> make(std::vector<AddedToken> tokens, const SubwordModel& model,
                                       const Normalizer* normalizer);
 
@@ -28,11 +28,11 @@ class AddedVocabulary {
     AlignedText text;
     const AddedToken* token = nullptr;  // null: plain text, normalized and not empty
   };
-  // Cuts `text` at added tokens and normalizes what stands between them.
+  // Cuts `text` at added tokens and normalizes the text between them.
   Status split(std::string_view text, const Normalizer* normalizer, std::vector<Part>& parts) const;
 
-  // What a token decodes to: its text, normalized if it is looked for in normalized text. `token` is one of this
-  // object's.
+  // The text that a token decodes to: its own, normalized if it is matched in normalized text. `token` must be one of
+  // this object's.
   [[nodiscard]] const std::string& decoded(const AddedToken& token) const {
     return decoded_[static_cast<size_t>(&token - tokens_.data())];
   }
@@ -46,7 +46,7 @@ class AddedVocabulary {
   void cut(AlignedText text, const ByteTrie& trie, std::vector<Part>& parts) const;
 
   std::vector<AddedToken> tokens_;
-  std::vector<std::string> decoded_;  // one for each token
+  std::vector<std::string> decoded_;  // one per token
   std::unordered_map<int32_t, size_t> by_id_;
   std::unordered_map<std::string, size_t> by_text_;
   ByteTrie raw_;

@@ -25,7 +25,7 @@ Origin AlignedText::origin(size_t begin, size_t end) const {
     return {place, place};
   }
   Origin covered = origins_[begin];
-  // Normalization may reorder characters, but only neighbours: the ends need not be the extremes.
+  // Normalization may reorder neighbouring characters: the outermost need not have the extreme origins.
   for (size_t i = begin + 1; i < end; ++i) {
     covered.begin = std::min(covered.begin, origins_[i].begin);
     covered.end = std::max(covered.end, origins_[i].end);

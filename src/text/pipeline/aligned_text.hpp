@@ -1,4 +1,4 @@
-// A stretch of text on its way through normalizers and pre-tokenizers, with the input bytes that each byte stems from.
+// A stretch of text being processed by normalizers and pre-tokenizers, with the input bytes that each byte stems from.
 #pragma once
 
 #include <cstdint>
@@ -8,42 +8,42 @@
 
 namespace lapilli {
 
-// Bytes [begin, end) of the input. Inputs are at most 1 MiB long.
+// Bytes [begin, end) of the input. Inputs have at most 1 MiB.
 struct Origin {
   uint32_t begin = 0;
   uint32_t end = 0;
 };
 
-// Far above what normalizers make of 1 MiB, unless a file is made to fill the memory: longer texts throw
+// Far above any normalizer's result for 1 MiB, unless a file is crafted to exhaust memory: longer texts throw
 // std::length_error.
 inline constexpr size_t kMaxAlignedBytes = size_t{32} << 20;
 
-// Always valid UTF-8. All positions are bytes at character boundaries.
+// Always valid UTF-8. Positions are bytes at character boundaries.
 class AlignedText {
  public:
   AlignedText() = default;
-  // `text` as it stands at byte `start` of the input.
+  // `text` begins at byte `start` of the input.
   AlignedText(std::string_view text, uint32_t start);
 
   [[nodiscard]] const std::string& text() const { return text_; }
   [[nodiscard]] bool empty() const { return text_.empty(); }
   [[nodiscard]] size_t size() const { return text_.size(); }
-  // Where in the input this stretch begins, whatever was taken from its front since.
+  // Where this stretch began in the input, regardless of text removed from its front since.
   [[nodiscard]] uint32_t start() const { return start_; }
-  // The smallest stretch of input that covers bytes [begin, end). For begin == end an empty one in that place.
+  // The smallest range of the input that covers bytes [begin, end); for begin == end an empty one at that position.
   [[nodiscard]] Origin origin(size_t begin, size_t end) const;
   [[nodiscard]] AlignedText slice(size_t begin, size_t end) const;
 
-  // From now on it begins where its first byte stems from, as slice(0, size()) does.
+  // Moves the start to the origin of the first byte, as slice(0, size()) does.
   void restart() {
     if (!origins_.empty()) start_ = origins_.front().begin;
   }
 
-  // For normalizers, which build a new text from an old one: an empty text with the same start, to which parts of the
-  // old one are copied and replacements appended.
+  // For normalizers, which build a new text from an old one: an empty text with the same start, to copy parts of the
+  // old one and append replacements.
   [[nodiscard]] AlignedText rewrite() const;
   void copy(const AlignedText& from, size_t begin, size_t end);
-  // The first character stands for input from `begin` on, which its own origin does not precede.
+  // Extends the first character's origin to input from `begin` on; its own origin must not precede that.
   void cover_from(uint32_t begin);
   void append(std::string_view text, Origin origin);
   void append(char32_t character, Origin origin);

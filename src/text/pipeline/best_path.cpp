@@ -21,8 +21,8 @@ void BestPath::offer(Paths& paths, ModelToken piece, double score) const {
   paths.reached = std::max<size_t>(paths.reached, piece.end);
 }
 
-// Floats of large sums would no longer tell pieces apart: from time to time the sums begin anew, where SentencePiece
-// lets them.
+// Floats of large sums would no longer distinguish pieces: restarts the sums now and then, at the positions where
+// SentencePiece does.
 void BestPath::keep_small(Paths& paths, size_t at) const {
   constexpr double kLargest = 100000;
   const double sum = paths.steps[at].score;
@@ -65,7 +65,7 @@ Status BestPath::find(std::string_view text, std::vector<ModelToken>& path) cons
   const size_t first = path.size();
   for (auto end = static_cast<uint32_t>(text.size()); end > 0; end = paths.steps[end].begin) {
     const Step& step = paths.steps[end];
-    // Bytes between characters have no step: a vocabulary with broken pieces could lead there.
+    // Positions inside a character have no step: a vocabulary with broken pieces could lead there.
     if (step.begin == UINT32_MAX)
       return fail(ErrorCode::invalid_data, "the vocabulary has pieces that are no valid UTF-8");
     path.push_back({step.id, step.begin, end});

@@ -1,4 +1,4 @@
-// Byte pair encoding: characters, merged pair by pair in the order of the merges' ranks.
+// Byte pair encoding: characters, merged pair by pair in order of the merges' ranks.
 #include <array>
 #include <unordered_map>
 
@@ -76,7 +76,7 @@ bool Bpe::fall_back(std::string_view text, LinkedSymbol place, std::vector<Linke
 std::vector<LinkedSymbol> Bpe::characters(std::string_view word) const {
   std::vector<LinkedSymbol> symbols;
   symbols.reserve(word.size());
-  LinkedSymbol pending{-1};  // an unknown token that may grow
+  LinkedSymbol pending{-1};  // an unknown token that may still grow
   const auto flush = [&] {
     if (pending.id >= 0) symbols.push_back(pending);
     pending = {-1};

@@ -6,7 +6,7 @@
 
 namespace lapilli {
 
-// Printable bytes of Latin-1 stand for themselves, the others for U+0100 and what follows, in their order.
+// Printable Latin-1 bytes map to themselves, the others to U+0100 and up, in order.
 constexpr std::array<char32_t, 256> make_byte_alphabet() {
   std::array<char32_t, 256> table{};
   char32_t next = 0x100;
@@ -18,7 +18,7 @@ constexpr std::array<char32_t, 256> make_byte_alphabet() {
 }
 inline constexpr std::array<char32_t, 256> kByteAlphabet = make_byte_alphabet();
 
-// The byte that a character stands for, or -1.
+// The byte that a character represents, or -1.
 constexpr int byte_of(char32_t c) {
   for (int b = 0; c < 0x180 && b < 256; ++b) {
     if (kByteAlphabet[static_cast<size_t>(b)] == c) return b;

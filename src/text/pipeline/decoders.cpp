@@ -22,7 +22,7 @@ std::string replace_all(std::string_view text, std::string_view from, std::strin
   return out;
 }
 
-// Decoders that look at one token at a time: f(token, its index, their number).
+// Decoders of one token at a time: f(token, its index, number of tokens).
 template <class F>
 class PerToken final : public Decoder {
  public:
@@ -40,7 +40,7 @@ DecoderPtr per_token(F f) {
   return std::make_unique<PerToken<F>>(std::move(f));
 }
 
-// Decoders that need all tokens: f(tokens) in place.
+// Decoders of all tokens at once: f(tokens), in place.
 template <class F>
 class WholeList final : public Decoder {
  public:
@@ -61,7 +61,7 @@ std::string join(const std::vector<std::string>& tokens) {
   return out;
 }
 
-// The bytes that a token of the byte alphabet stands for; other tokens are text themselves.
+// Appends the bytes that a token in the byte alphabet represents; other tokens are plain text.
 void append_bytes(std::string& out, const std::string& token) {
   const size_t before = out.size();
   for (size_t at = 0; at < token.size();) {
@@ -75,7 +75,7 @@ void append_bytes(std::string& out, const std::string& token) {
   }
 }
 
-// <0x41>, or -1.
+// The value of <0x41>, or -1.
 int byte_token(std::string_view token) {
   if (token.size() != 6 || !token.starts_with("<0x") || !token.ends_with('>')) return -1;
   int value = 0;
@@ -115,7 +115,7 @@ Status fall_back(std::vector<std::string>& tokens) {
   return {};
 }
 
-// Without the spaces that joining words puts before punctuation and English contractions.
+// Removes the spaces that joining words puts before punctuation and English contractions.
 std::string clean_up(std::string text, bool word_piece) {
   for (const auto& [from, to] : std::initializer_list<std::pair<const char*, const char*>>{{" .", "."},
                                                                                            {" ?", "?"},

@@ -1,4 +1,4 @@
-// Decoders: from tokens back to text. A chain of them works on a list of strings, which is joined in the end.
+// Decoders turn tokens back into text. A chain of them transforms a list of strings, which is finally joined.
 #pragma once
 
 #include <memory>
@@ -24,14 +24,14 @@ DecoderPtr make_metaspace_decoder(const std::string& replacement, PrependScheme 
 DecoderPtr make_bpe_decoder(const std::string& suffix);
 DecoderPtr make_byte_fallback_decoder();
 DecoderPtr make_fuse_decoder();
-// Takes up to `start` and `stop` times `content` from the ends of each token.
+// Removes up to `start` and `stop` copies of `content` from the two ends of each token.
 DecoderPtr make_strip_decoder(const std::string& content, size_t start, size_t stop);
 DecoderPtr make_replace_string_decoder(const std::string& pattern, const std::string& content);
 Result<DecoderPtr> make_replace_regex_decoder(const std::string& pattern, const std::string& content);
 DecoderPtr make_ctc_decoder(const std::string& pad, const std::string& word_delimiter, bool cleanup);
 DecoderPtr make_decoder_sequence(std::vector<DecoderPtr> parts);
 
-// Takes spaces out before punctuation and English contractions (clean_up_tokenization_spaces).
+// Removes spaces before punctuation and English contractions (clean_up_tokenization_spaces).
 std::string clean_up_spaces(std::string text);
 
 }  // namespace lapilli

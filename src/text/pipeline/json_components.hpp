@@ -1,4 +1,4 @@
-// Components from their JSON objects, which stand somewhere below a tokenizer.json's top.
+// Components from JSON objects anywhere in a tokenizer.json.
 #pragma once
 
 #include "text/pipeline/decoders.hpp"
@@ -10,19 +10,19 @@
 
 namespace lapilli {
 
-// Errors name the place. Components of an unknown type are ErrorCode::unsupported.
+// Errors name the position. Components of unknown types are ErrorCode::unsupported.
 Result<NormalizerPtr> read_normalizer(const JsonReader& reader);
 Result<PreTokenizerPtr> read_pre_tokenizer(const JsonReader& reader);
 Result<PostProcessorPtr> read_post_processor(const JsonReader& reader);
 Result<DecoderPtr> read_decoder(const JsonReader& reader);
 Result<ModelPtr> read_model(const JsonReader& reader);
 
-// Parts of models: of BPE, WordPiece and WordLevel the vocabulary, of BPE the merges.
+// Parts of models: the vocabulary of BPE, WordPiece and WordLevel, the merges of BPE.
 Result<JsonReader> model_reader(const nlohmann::json& document, const std::string& path);
 Result<Vocabulary> read_vocabulary(const JsonReader& reader);
 Result<std::vector<Merge>> read_merges(const JsonReader& reader);
 
-// A pattern is {"String": ...} or {"Regex": ...}; older files have a text.
+// A pattern is {"String": ...} or {"Regex": ...}; in older files a plain text.
 struct JsonPattern {
   std::string text;
   bool regex = false;

@@ -59,7 +59,7 @@ Result<ModelPtr> read_word_level(const JsonReader& reader) {
   return make_word_level(std::move(vocabulary), unknown, reader.where());
 }
 
-// Older files name no type: their fields tell.
+// Older files lack the type, but their fields reveal it.
 std::string guess_type(const JsonReader& reader) {
   if (reader.find("merges") != nullptr) return "BPE";
   if (reader.find("max_input_chars_per_word") != nullptr) return "WordPiece";
@@ -83,7 +83,7 @@ Result<Vocabulary> read_vocabulary(const JsonReader& reader) {
   return Vocabulary::make(std::move(entries), reader.where() + ".vocab");
 }
 
-// "a b", or ["a", "b"], which can hold tokens with spaces.
+// "a b", or ["a", "b"], which allows tokens with spaces.
 Result<std::vector<Merge>> read_merges(const JsonReader& reader) {
   LAPILLI_TRY(const json* list, reader.array("merges"));
   std::vector<Merge> merges;

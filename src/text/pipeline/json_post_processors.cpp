@@ -3,7 +3,7 @@
 namespace lapilli {
 namespace {
 
-// Tokens that a template or a processor may put in at one place; far above any published.
+// Limit of tokens that a template or processor inserts at one position; far above any published one.
 constexpr size_t kMaxSpecial = 4096;
 
 // ["</s>", 2]

@@ -42,7 +42,7 @@ Result<PreTokenizerPtr> read_metaspace(const JsonReader& reader) {
 
 }  // namespace
 
-// Older files say add_prefix_space instead.
+// Older files have add_prefix_space instead.
 Result<PrependScheme> read_prepend_scheme(const JsonReader& reader) {
   LAPILLI_TRY(const bool prefix, reader.flag("add_prefix_space", true));
   LAPILLI_TRY(const std::string scheme, reader.text("prepend_scheme", prefix ? "always" : "never"));

@@ -1,4 +1,4 @@
-// One JSON object of a tokenizer.json and its place in the file: asked with types, errors name the place.
+// A JSON object of a tokenizer.json and its position in the file: typed getters whose errors name the position.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,14 +11,14 @@
 
 namespace lapilli {
 
-// Refers to the document, owns nothing of it.
+// Refers to the document without owning it.
 class JsonReader {
  public:
   JsonReader(const nlohmann::json& json, std::string where) : json_(&json), where_(std::move(where)) {}
 
   [[nodiscard]] const nlohmann::json& json() const { return *json_; }
   [[nodiscard]] const std::string& where() const { return where_; }
-  // nullptr if there is no such member or it is null; also if this is no object.
+  // nullptr if the member is missing or null, or this is no object.
   [[nodiscard]] const nlohmann::json* find(const char* key) const {
     if (!json_->is_object()) return nullptr;
     const auto it = json_->find(key);
@@ -31,7 +31,7 @@ class JsonReader {
     return fail(ErrorCode::invalid_data, "%s: %s is not %s", where_, key, wanted);
   }
 
-  // Without `missing` the member must be there.
+  // Without `missing` the member is required.
   [[nodiscard]] Result<std::string> text(const char* key, const char* missing = nullptr) const {
     const nlohmann::json* value = find(key);
     if (value == nullptr && missing != nullptr) return std::string(missing);

@@ -1,4 +1,4 @@
-// Models: the third stage, which cuts words into tokens of a vocabulary.
+// Models: the third stage, which splits words into tokens of a vocabulary.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace lapilli {
 
-// A token and the bytes of the word that it stands for.
+// A token and the bytes of the word it stands for.
 struct ModelToken {
   int32_t id = 0;
   uint32_t begin = 0;
@@ -27,7 +27,7 @@ enum class ModelKind { bpe, word_piece, unigram, word_level };
 class SubwordModel {
  public:
   virtual ~SubwordModel() = default;
-  // Appends the tokens of `word` (valid UTF-8). Takes O(n log n) at most, n bytes and tokens of bounded length.
+  // Appends the tokens of `word` (valid UTF-8). At most O(n log n) for n bytes and tokens of bounded length.
   virtual Status tokenize(std::string_view word, std::vector<ModelToken>& tokens) const = 0;
   // -1 if the vocabulary lacks it.
   [[nodiscard]] virtual int32_t id(std::string_view token) const = 0;
@@ -36,22 +36,22 @@ class SubwordModel {
   // Largest id plus one.
   [[nodiscard]] virtual uint64_t size() const = 0;
   [[nodiscard]] virtual ModelKind kind() const = 0;
-  // What unknown text becomes; -1 if the model has no such token.
+  // The id for unknown text; -1 if the model has none.
   [[nodiscard]] virtual int32_t unknown() const = 0;
 };
 using ModelPtr = std::unique_ptr<const SubwordModel>;
 
 struct BpeOptions {
-  std::string unknown;                    // empty: characters that are not in the vocabulary are left out
+  std::string unknown;                    // empty: unknown characters are dropped
   std::string continuing_subword_prefix;  // before characters that do not start a word
-  std::string end_of_word_suffix;         // behind the last character of a word
+  std::string end_of_word_suffix;         // after the last character of a word
   bool fuse_unknown = false;              // neighbouring unknown characters become one token
   bool byte_fallback = false;             // unknown characters become tokens <0xNN>
   bool ignore_merges = false;             // words that are tokens stay whole
 };
 using Merge = std::pair<std::string, std::string>;
-// Merges in the order of their rank. `where` names the file in messages. Errors: a merge whose parts or result the
-// vocabulary lacks, an unknown token that it lacks.
+// Merges in order of their ranks. `where` names the file in messages. Fails if the vocabulary lacks the parts or result
+// of a merge, or the unknown token.
 Result<ModelPtr> make_bpe(Vocabulary vocabulary, const std::vector<Merge>& merges, const BpeOptions& options,
                           const std::string& where);
 
@@ -72,9 +72,9 @@ Result<ModelPtr> make_unigram(std::vector<UnigramPiece> pieces, int32_t unknown,
 
 Result<ModelPtr> make_word_level(Vocabulary vocabulary, const std::string& unknown, const std::string& where);
 
-// merges.txt: a line per merge, two parts with a space between them; a first line "#version..." is skipped.
+// merges.txt: a merge per line, two parts separated by a space; a first line "#version..." is skipped.
 Result<std::vector<Merge>> load_merges(const FileName& path);
-// vocab.txt: a token per line, ids count from 0.
+// vocab.txt: a token per line; ids count from 0.
 Result<Vocabulary> load_vocab_txt(const FileName& path);
 
 }  // namespace lapilli

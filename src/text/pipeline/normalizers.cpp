@@ -113,7 +113,7 @@ class Strip final : public Normalizer {
   Status apply(AlignedText& text) const override {
     const std::string& s = text.text();
     size_t begin = 0;
-    size_t end = 0;  // behind the last character that stays
+    size_t end = 0;  // after the last character kept
     bool seen = false;
     for_each_character(text, [&](char32_t c, size_t from, size_t to) {
       if (is_white_space(c)) return;
@@ -162,7 +162,7 @@ class NormalizerSequence final : public Normalizer {
 
 bool is_control(char32_t c) { return c != '\t' && c != '\n' && c != '\r' && is_other(c); }
 
-// The ranges of the original BERT, gap included.
+// The original BERT's ranges, including the gap.
 bool is_chinese(char32_t c) {
   return (c >= 0x4E00 && c <= 0x9FFF) || (c >= 0x3400 && c <= 0x4DBF) || (c >= 0x20000 && c <= 0x2A6DF) ||
          (c >= 0x2A700 && c <= 0x2B73F) || (c >= 0x2B740 && c <= 0x2B81F) || (c >= 0x2B920 && c <= 0x2CEAF) ||

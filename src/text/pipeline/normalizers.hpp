@@ -1,5 +1,5 @@
-// Normalizers: the first stage. They rewrite text and keep its alignment. Named after those of the tokenizers library,
-// whose results they give.
+// Normalizers: the first stage. They rewrite text and keep its alignment. Names and results are those of the tokenizers
+// library.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ class Normalizer {
 };
 using NormalizerPtr = std::unique_ptr<const Normalizer>;
 
-// Each of these is ErrorCode::unsupported in a build without the library that it needs (utf8proc, PCRE2).
+// ErrorCode::unsupported in a build without the required library (utf8proc, PCRE2).
 Result<NormalizerPtr> make_unicode_normalizer(UnicodeForm form);  // NFC, NFD, NFKC, NFKD
 Result<NormalizerPtr> make_lowercase();
 Result<NormalizerPtr> make_strip_accents();  // drops all marks; decompose first
@@ -31,13 +31,13 @@ Result<NormalizerPtr> make_replace_regex(const std::string& pattern, const std::
 struct BertNormalizerOptions {
   bool clean_text = true;
   bool handle_chinese_chars = true;
-  std::optional<bool> strip_accents;  // unset: as lowercase
+  std::optional<bool> strip_accents;  // unset: same as lowercase
   bool lowercase = true;
 };
 Result<NormalizerPtr> make_bert_normalizer(const BertNormalizerOptions& options);
 
-// SentencePiece's character map, as the field precompiled_charsmap of its models holds it (not base64). An empty one
-// changes nothing. Applied per grapheme cluster, which differs from what SentencePiece does.
+// SentencePiece's character map from the field precompiled_charsmap of its models (not base64). An empty one changes
+// nothing. Applied per grapheme cluster, unlike in SentencePiece itself.
 Result<NormalizerPtr> make_precompiled(const std::string& charsmap);
 
 // These need no library.

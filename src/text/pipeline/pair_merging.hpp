@@ -1,4 +1,4 @@
-// The heart of byte pair encoding: neighbouring symbols are merged pair by pair, those of the lowest rank first.
+// The core of byte pair encoding: merges neighbouring symbols pair by pair, lowest rank first.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@ namespace lapilli {
 
 inline constexpr uint32_t kNoSymbol = UINT32_MAX;
 
-// A part of a word under construction, in a doubly linked list.
+// A part of a word being built, in a doubly linked list.
 struct LinkedSymbol {
   int32_t id = 0;
   uint32_t begin = 0;  // bytes of the word
   uint32_t end = 0;
   uint32_t before = kNoSymbol;
   uint32_t after = kNoSymbol;
-  uint32_t parts = 1;  // how many symbols it was at first; 0: it went into another
+  uint32_t parts = 1;  // number of original symbols in it; 0: merged into another
 };
 
 struct MergeRule {
@@ -33,14 +33,14 @@ inline void link_symbols(std::vector<LinkedSymbol>& symbols) {
 }
 
 // `rule(left, right)` points to a MergeRule (or holds one, std::optional) if the two may be merged. Of equal ranks the
-// leftmost goes first. Afterwards the list from symbols[0] on holds what is left.
+// leftmost goes first. Afterwards the list starting at symbols[0] has the remaining symbols.
 template <class Rule>
 void merge_pairs(std::vector<LinkedSymbol>& symbols, Rule rule) {
   struct Candidate {
     MergeRule rule;
     uint32_t left = 0;
     uint32_t right = 0;
-    uint32_t parts = 0;  // of both, which tells whether they changed since
+    uint32_t parts = 0;  // of both together; tells whether they have changed since
     bool operator>(const Candidate& other) const {
       return rule.rank != other.rule.rank ? rule.rank > other.rule.rank : left > other.left;
     }

@@ -8,7 +8,7 @@
 namespace lapilli {
 namespace {
 
-// White space at the ends is not the token's, unless it is nothing else.
+// White space at the ends does not belong to a token, unless it is all of it.
 Origin trim(std::string_view text, Origin range) {
   size_t begin = range.begin;
   while (begin < range.end) {
@@ -38,7 +38,7 @@ PipelineTokenizer::PipelineTokenizer(Pipeline pipeline, const PipelineSettings& 
   pad_left_ = settings.pad_left;
   pad_type_ = settings.pad_type;
   clean_up_ = settings.clean_up;
-  // BPE models keep their text as it is, whatever the file says: so does the reference implementation.
+  // BPE models keep their text unchanged whatever the file says, as in the reference implementation.
   keeps_text_ = pipeline_.model->kind() == ModelKind::bpe;
   for (const AddedToken& token : pipeline_.added.all()) size_ = std::max(size_, static_cast<uint64_t>(token.id) + 1);
 }

@@ -1,4 +1,4 @@
-// A tokenizer made of components: added tokens, normalizer, pre-tokenizer, model, post-processor, decoder.
+// A tokenizer built from components: added tokens, normalizer, pre-tokenizer, model, post-processor, decoder.
 #pragma once
 
 #include <string>
@@ -28,10 +28,10 @@ struct PipelineSettings {
   SpecialIds special;
   bool pad_left = false;
   int32_t pad_type = 0;
-  bool clean_up = false;  // what clean_up_tokenization_spaces says; not for BPE models
+  bool clean_up = false;  // clean_up_tokenization_spaces; not for BPE models
 };
 
-// Families override surround() for tokens that depend on a language, decode_valid() for what follows the decoder.
+// Families override surround() for language-dependent tokens, and decode_valid() for work after the decoder.
 class PipelineTokenizer : public Tokenizer {
  public:
   PipelineTokenizer(Pipeline pipeline, const PipelineSettings& settings);
@@ -39,7 +39,7 @@ class PipelineTokenizer : public Tokenizer {
   [[nodiscard]] std::string_view token(int32_t id) const override;
   [[nodiscard]] uint64_t vocabulary_size(TextSide side) const override;
   [[nodiscard]] const Pipeline& pipeline() const { return pipeline_; }
-  // Of an added token or one of the model; -1 if there is none.
+  // The id of an added token or one of the model; -1 if there is none.
   [[nodiscard]] int32_t token_id(std::string_view token) const;
 
  protected:

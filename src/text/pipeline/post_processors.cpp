@@ -73,7 +73,7 @@ class PostProcessorSequence final : public PostProcessor {
   [[nodiscard]] bool adds_tokens() const override { return !parts_.empty(); }
 
  private:
-  std::vector<PostProcessorPtr> parts_;  // those that add tokens
+  std::vector<PostProcessorPtr> parts_;  // only those that add tokens
   bool trims_;
 };
 

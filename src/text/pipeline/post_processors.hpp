@@ -1,4 +1,4 @@
-// Post-processors: the last stage of encoding. They put one or two texts together with special tokens and token types.
+// Post-processors: the last stage of encoding. They combine one or two texts with special tokens and token types.
 #pragma once
 
 #include <cstdint>
@@ -16,23 +16,23 @@ namespace lapilli {
 class PostProcessor {
  public:
   virtual ~PostProcessor() = default;
-  // `second` may be null. Tokens that are added have an empty range.
+  // `second` may be null. Added tokens have an empty range.
   [[nodiscard]] virtual Result<Encoding> process(const Encoding& first, const Encoding* second,
                                                  bool add_special) const = 0;
-  // White space at the ends of a token does not belong to its byte range.
+  // True if byte ranges exclude white space at the ends of tokens.
   [[nodiscard]] virtual bool trims_offsets() const { return false; }
   [[nodiscard]] virtual bool adds_tokens() const { return true; }
 };
 using PostProcessorPtr = std::unique_ptr<const PostProcessor>;
 
-// What stands without a post-processor: the first text with type 0, the second with type 1.
+// The result without a post-processor: the first text with type 0, the second with type 1.
 Encoding join_texts(const Encoding& first, const Encoding* second);
 
 // One element of a template: a text, or special tokens.
 struct TemplatePart {
   enum class Kind { first, second, special };
   Kind kind = Kind::special;
-  std::vector<int32_t> ids;  // of a special part
+  std::vector<int32_t> ids;  // for a special part
   int32_t type = 0;
 };
 struct TemplateOptions {
@@ -41,9 +41,9 @@ struct TemplateOptions {
 };
 PostProcessorPtr make_template(TemplateOptions options);
 
-// "<s> A </s>" and, for pairs, "<s> A </s></s> B </s>", all of type 0.
+// "<s> A </s>", and for pairs "<s> A </s></s> B </s>", all of type 0.
 PostProcessorPtr make_roberta_processing(int32_t cls, int32_t sep, bool trim_offsets);
-// "[CLS] A [SEP]" and "[CLS] A [SEP] B [SEP]", the last two of type 1.
+// "[CLS] A [SEP]", and "[CLS] A [SEP] B [SEP]" with the last two of type 1.
 PostProcessorPtr make_bert_processing(int32_t cls, int32_t sep);
 PostProcessorPtr make_byte_level_post_processor(bool trim_offsets);
 PostProcessorPtr make_post_processor_sequence(std::vector<PostProcessorPtr> parts);

@@ -177,8 +177,8 @@ PreTokenizerPtr at_characters(SplitAtCharacters::Test test, SplitBehavior behavi
 Result<PreTokenizerPtr> make_byte_level(bool add_prefix_space, bool use_regex) {
   PreTokenizerPtr words;
   if (use_regex) {
-    // English contractions; letters, digits and other characters apart, each with one space in front; white space,
-    // whose last character goes to the word behind it.
+    // English contractions; letters, digits and other characters separately, each with one leading space; white space,
+    // whose last character goes to the next word.
     LAPILLI_TRY(words, make_split_regex(R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)",
                                         SplitBehavior::isolated, false));
   }
@@ -186,7 +186,7 @@ Result<PreTokenizerPtr> make_byte_level(bool add_prefix_space, bool use_regex) {
 }
 
 Result<PreTokenizerPtr> make_whitespace() {
-  // Not \w: here enclosed letters and joiners belong to words, and fractions do not.
+  // Not \w: enclosed letters and joiners belong to words here, and fractions do not.
   const std::string word =
       R"(\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{200c}\x{200d}\x{24b6}-\x{24e9}\x{1f130}-\x{1f149}\x{1f150}-\x{1f169}\x{1f170}-\x{1f189})";
   return make_split_regex("[" + word + "]+|[^\\s" + word + "]+", SplitBehavior::removed, true);

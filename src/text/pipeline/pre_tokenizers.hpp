@@ -1,4 +1,4 @@
-// Pre-tokenizers: the second stage. They cut text into words; no token crosses the border of a word.
+// Pre-tokenizers: the second stage. They split text into words; no token spans two words.
 #pragma once
 
 #include <memory>
@@ -14,18 +14,18 @@ namespace lapilli {
 class PreTokenizer {
  public:
   virtual ~PreTokenizer() = default;
-  // Appends the words of `piece` (not empty) to `words`. Empty ones are left out by the caller.
+  // Appends the words of `piece` (not empty) to `words`. The caller drops empty ones.
   virtual Status split(AlignedText piece, std::vector<AlignedText>& words) const = 0;
 };
 using PreTokenizerPtr = std::unique_ptr<const PreTokenizer>;
 
-// What becomes of the delimiters that a text is split at.
+// Treatment of the delimiters at which a text is split.
 enum class SplitBehavior { removed, isolated, merged_with_previous, merged_with_next, contiguous };
 
-// Whether a text gets a space mark in front: always, only at the very start of the input, or never.
+// When a text gets a leading space mark: always, only at the very start of the input, or never.
 enum class PrependScheme { always, first, never };
 
-// Each of these is ErrorCode::unsupported in a build without the library that it needs (utf8proc, PCRE2).
+// ErrorCode::unsupported in a build without the required library (utf8proc, PCRE2).
 Result<PreTokenizerPtr> make_byte_level(bool add_prefix_space, bool use_regex);
 Result<PreTokenizerPtr> make_whitespace();  // words and runs of other characters
 Result<PreTokenizerPtr> make_bert_pre_tokenizer();

@@ -16,7 +16,7 @@ class Precompiled final : public Normalizer {
     AlignedText out = text.rewrite();
     size_t begin = 0;
     for (const size_t end : grapheme_ends(s)) {
-      // A short cluster is replaced as a whole by what its shortest known beginning maps to: so does the original.
+      // A short cluster is replaced as a whole by its shortest known beginning's replacement, as in the original.
       if (end - begin >= 6 || !replace(text, begin, end, out)) {
         for (size_t at = begin; at < end;) {
           const size_t from = at;
@@ -26,7 +26,7 @@ class Precompiled final : public Normalizer {
       }
       begin = end;
     }
-    // Characters that go at the start are taken for part of the first that stays.
+    // Characters removed at the start count as part of the first one kept.
     out.cover_from(text.origin(0, 0).begin);
     text = std::move(out);
     return {};

@@ -7,7 +7,7 @@
 namespace lapilli {
 namespace {
 
-// Neighbours become one where `joins(stretch, delimiter before)` says so.
+// Merges a stretch with its predecessor if `joins(is a delimiter, predecessor was one)`.
 template <class F>
 std::vector<Stretch> merge(const std::vector<Stretch>& stretches, F&& joins) {
   std::vector<Stretch> out;
@@ -58,7 +58,7 @@ std::vector<Stretch> split_stretches(std::vector<Stretch> stretches, SplitBehavi
       std::erase_if(stretches, [](const Stretch& s) { return s.delimiter; });
       return stretches;
     case SplitBehavior::contiguous: return merge(stretches, [](bool now, bool before) { return now == before; });
-    // Of several delimiters in a row only the nearest one joins its neighbour.
+    // Only the nearest of several consecutive delimiters joins its neighbour.
     case SplitBehavior::merged_with_previous:
       return merge(stretches, [](bool now, bool before) { return now && !before; });
     case SplitBehavior::merged_with_next: {

@@ -1,4 +1,4 @@
-// Cutting text at delimiters. A text is a row of stretches, each a delimiter or what stands between two of them.
+// Splitting text at delimiters. A text is a sequence of stretches: delimiters, and the text between them.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +18,9 @@ struct Stretch {
 
 // Each character that passes `test` is a delimiter of its own.
 std::vector<Stretch> character_stretches(std::string_view text, bool (*test)(char32_t));
-// Each match is a delimiter; with `invert`, what stands between them is.
+// Each match is a delimiter; with `invert`, the text between matches.
 std::vector<Stretch> match_stretches(const std::vector<Regex::Match>& matches, size_t size, bool invert);
-// The words: some stretches removed, others merged with neighbours.
+// The words: some stretches are removed, others merged with neighbours.
 std::vector<Stretch> split_stretches(std::vector<Stretch> stretches, SplitBehavior behavior);
 
 }  // namespace lapilli

@@ -23,7 +23,7 @@ const json* find_charsmap(const json& normalizer) {
   return nullptr;
 }
 
-// Reads the component `key` with `read`, or gives a null pointer.
+// Reads the component `key` with `read`; null if it is missing.
 template <class F>
 auto read_component(const JsonReader& top, const char* key, F&& read) -> decltype(read(top)) {
   const json* value = top.find(key);

@@ -20,20 +20,20 @@ class TokenizerJson {
   TokenizerJson& operator=(TokenizerJson&&) noexcept;
   ~TokenizerJson();
 
-  // Null pointers where the file has null or nothing. Errors name file, field and component; components that this
-  // version does not know are ErrorCode::unsupported.
+  // Null if the file has null or nothing. Errors name file, field and component; unknown components are
+  // ErrorCode::unsupported.
   [[nodiscard]] Result<NormalizerPtr> normalizer() const;
   [[nodiscard]] Result<PreTokenizerPtr> pre_tokenizer() const;
   [[nodiscard]] Result<ModelPtr> model() const;  // never null
   [[nodiscard]] Result<PostProcessorPtr> post_processor() const;
   [[nodiscard]] Result<DecoderPtr> decoder() const;
   [[nodiscard]] Result<std::vector<AddedToken>> added_tokens() const;
-  // The bytes of the first precompiled_charsmap in the normalizer; empty if there is none.
+  // The bytes of the normalizer's first precompiled_charsmap; empty if there is none.
   [[nodiscard]] Result<std::string> charsmap() const;
-  // "padding" asks for padding on the left.
+  // True if "padding" asks for padding on the left.
   [[nodiscard]] bool pads_left() const;
 
-  // All of it, as it stands.
+  // The whole pipeline, unchanged.
   [[nodiscard]] Result<Pipeline> pipeline() const;
   [[nodiscard]] const nlohmann::json& document() const { return *json_; }
   [[nodiscard]] const std::string& path() const { return path_; }

@@ -1,4 +1,4 @@
-// Unigram: the most likely way to cut a word into pieces.
+// Unigram: the most likely segmentation of a word into pieces.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -51,7 +51,7 @@ Status Unigram::push(std::string_view word, ModelToken piece, std::vector<ModelT
   piece.id = id(text);
   if (piece.id < 0 && byte_fallback_ &&
       std::all_of(text.begin(), text.end(), [&](char c) { return bytes_[static_cast<unsigned char>(c)] >= 0; })) {
-    // A byte stands for its character, not for all unknown ones around it.
+    // A byte stands for its own character, not for all unknown ones around it.
     for (size_t at = 0; at < text.size();) {
       const size_t begin = at;
       next_character(text, at);
@@ -72,7 +72,7 @@ Status Unigram::tokenize(std::string_view word, std::vector<ModelToken>& tokens)
   LAPILLI_CHECK(cut_.find(word, path));
   for (size_t i = 0; i < path.size();) {
     ModelToken piece = path[i++];
-    // Unknown neighbours become one token.
+    // Adjacent unknown pieces become one token.
     const bool unknown = unknown_ >= 0 && piece.id == unknown_;
     while (unknown && i < path.size() && path[i].id == unknown_) piece.end = path[i++].end;
     LAPILLI_CHECK(push(word, piece, tokens));

@@ -8,7 +8,7 @@
 namespace lapilli {
 namespace {
 
-// Calls f(line, number from 1) for each line of a text file, without its line end.
+// Calls f(line, number from 1) for each line of a text file, without its line ending.
 template <class F>
 Status for_each_line(const FileName& path, F&& f) {
   LAPILLI_TRY(const std::string text, read_text_file(path));

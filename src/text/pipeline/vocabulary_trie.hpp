@@ -1,4 +1,4 @@
-// Tries over vocabularies, with a limit on their memory.
+// Tries over vocabularies, with bounded memory.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace lapilli {
 
-// A byte of text costs up to 41 bytes while a trie is built. The largest published vocabularies have 4 MiB.
+// Building a trie takes up to 41 bytes per byte of text. The largest published vocabularies have 4 MiB.
 inline constexpr size_t kMaxTrieText = size_t{16} << 20;
 
 inline Result<ByteTrie> make_limited_trie(std::vector<std::pair<std::string_view, int32_t>> entries,

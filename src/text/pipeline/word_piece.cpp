@@ -1,4 +1,4 @@
-// WordPiece: the longest token first, from left to right. WordLevel: words are tokens.
+// WordPiece: longest token first, from left to right. WordLevel: words are tokens.
 #include "text/pipeline/models.hpp"
 #include "text/pipeline/vocabulary_trie.hpp"
 #include "text/unicode/unicode.hpp"
@@ -49,7 +49,7 @@ class WordPiece final : public SubwordModel {
   ByteTrie trie_;
   WordPieceOptions options_;
   int32_t unknown_;
-  uint32_t continued_ = ByteTrie::kRoot;  // the node behind the prefix
+  uint32_t continued_ = ByteTrie::kRoot;  // the node after the prefix
 };
 
 class WordLevel final : public SubwordModel {

@@ -48,7 +48,7 @@ class CharacterCutter final : public PieceCutter {
   const ByteTrie& symbols_;
 };
 
-// A word begins with each mark of a space.
+// Each space mark begins a word.
 class WordCutter final : public PieceCutter {
  public:
   explicit WordCutter(const PieceTable& table) : table_(table) {}
@@ -76,7 +76,7 @@ class UnigramCutter final : public PieceCutter {
   BestPath path_;
 };
 
-// In floats, as the library computes: they decide between ways that are as good as equal.
+// Floats, as in the library: they decide between segmentations of nearly equal score.
 Result<CutterPtr> UnigramCutter::make(const PieceTable& table) {
   constexpr float kUnknownPenalty = 10;
   float least = std::numeric_limits<float>::max();
@@ -88,7 +88,7 @@ Result<CutterPtr> UnigramCutter::make(const PieceTable& table) {
     const bool normal = piece.type == PieceType::normal;
     if (normal) least = std::min(least, piece.score);
     if (symbol || normal) entries.emplace_back(piece.text, static_cast<int32_t>(scores.size()));
-    // A symbol that the model's author defined goes before all ways to cut it.
+    // A symbol defined by the model's author wins over all ways to split it.
     const auto length = static_cast<int>(piece.text.size());
     scores.push_back(symbol ? static_cast<float>(0.1 * (length - 1)) : piece.score);
   }
@@ -97,17 +97,17 @@ Result<CutterPtr> UnigramCutter::make(const PieceTable& table) {
   return CutterPtr(std::make_unique<UnigramCutter>(BestPath(std::move(trie), std::move(scores), options)));
 }
 
-// Byte pair encoding without a list of merges: two symbols may be merged if the result is a piece, and go in the order
-// of its score.
+// Byte pair encoding without a list of merges: two symbols may be merged if the result is a piece, in order of its
+// score.
 class MergingCutter final : public PieceCutter {
  public:
   MergingCutter(const PieceTable& table, const ByteTrie& symbols) : table_(table), symbols_(symbols) { rank_pieces(); }
   Status cut(std::string_view text, std::vector<ModelToken>& pieces) const override;
 
  private:
-  static constexpr int32_t kFrozen = -1;  // a user-defined symbol: is never merged
+  static constexpr int32_t kFrozen = -1;  // a user-defined symbol, never merged
   static constexpr int32_t kFree = 0;
-  // How unused pieces came about: the bytes of their left half.
+  // Bytes in the left half of unused pieces, to split them again.
   using Halves = std::unordered_map<int32_t, uint32_t>;
 
   void rank_pieces();
@@ -119,7 +119,7 @@ class MergingCutter final : public PieceCutter {
 
   const PieceTable& table_;
   const ByteTrie& symbols_;
-  std::vector<uint32_t> ranks_;  // of each piece: how many scores are larger
+  std::vector<uint32_t> ranks_;  // per piece: number of larger scores
 };
 
 void MergingCutter::rank_pieces() {
@@ -153,7 +153,7 @@ std::optional<MergeRule> MergingCutter::rule(std::string_view text, const Linked
   return MergeRule{ranks_[static_cast<size_t>(id)], kFree};
 }
 
-// Unused pieces only lead to others: they come apart again.
+// Unused pieces are only intermediate: splits them again.
 void MergingCutter::push(std::string_view text, uint32_t begin, uint32_t end, const Halves& halves,
                          std::vector<ModelToken>& pieces) const {
   const std::string_view part = text.substr(begin, end - begin);

@@ -1,4 +1,4 @@
-// How a SentencePiece model cuts normalized text into pieces: one class for each of its algorithms.
+// Segmentation of normalized text into SentencePiece pieces: one class per algorithm.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ namespace lapilli {
 class PieceCutter {
  public:
   virtual ~PieceCutter() = default;
-  // The pieces of `text` (valid UTF-8), in order and without gaps. Unknown characters come one by one.
+  // The pieces of `text` (valid UTF-8), in order and without gaps. Unknown characters are separate pieces.
   virtual Status cut(std::string_view text, std::vector<ModelToken>& pieces) const = 0;
 };
 
@@ -24,7 +24,7 @@ class PieceCutter {
 Result<std::unique_ptr<const PieceCutter>> make_piece_cutter(SentencePieceFile::Algorithm algorithm,
                                                              const PieceTable& table, const ByteTrie& symbols);
 
-// Pieces that are recognized in texts wherever they stand.
+// Pieces that are recognized anywhere in a text.
 Result<ByteTrie> user_defined_symbols(const PieceTable& table);
 
 }  // namespace lapilli

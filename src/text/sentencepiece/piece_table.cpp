@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kNoByte = -1;
 
-// What <0xNN> says, upper case digits; kNoByte for anything else.
+// The value of <0xNN> with upper-case digits; kNoByte for anything else.
 int read_byte_name(std::string_view name) {
   const auto digit = [](char c) {
     return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : kNoByte;
@@ -37,7 +37,7 @@ Result<PieceTable> PieceTable::make(std::vector<Piece> pieces, bool byte_fallbac
 
 Status PieceTable::add(int32_t id, bool byte_fallback) {
   const Piece& piece = (*this)[id];
-  if (piece.text.front() == '\0') return {};  // some converters add one that means nothing
+  if (piece.text.front() == '\0') return {};  // some converters add one, without meaning
   const bool reserved = piece.type == Type::unknown || piece.type == Type::control || piece.type == Type::byte;
   const auto wrong = [&](Pattern<std::string> what) {
     return fail(ErrorCode::invalid_data, what, quote_text(piece.text));

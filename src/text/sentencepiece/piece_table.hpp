@@ -19,27 +19,27 @@ class PieceTable {
   using Type = SentencePieceFile::Type;
   using Piece = SentencePieceFile::Piece;
 
-  // Errors: a piece that is there twice, no unknown piece, bytes that are missing or not asked for. They name no file.
+  // Errors, which name no file: duplicate pieces, no unknown piece, missing or unexpected byte pieces.
   static Result<PieceTable> make(std::vector<Piece> pieces, bool byte_fallback);
 
   PieceTable(PieceTable&&) = default;
   PieceTable& operator=(PieceTable&&) = default;
-  // The maps point into pieces_: moving keeps that right, copying would not.
+  // The maps point into pieces_: moving preserves that, copying would not.
   PieceTable(const PieceTable&) = delete;
   PieceTable& operator=(const PieceTable&) = delete;
 
   [[nodiscard]] const std::vector<Piece>& all() const { return pieces_; }
   [[nodiscard]] const Piece& operator[](int32_t id) const { return pieces_[static_cast<size_t>(id)]; }
   [[nodiscard]] int32_t unknown() const { return unknown_; }
-  // Control, byte and unknown pieces go before others with the same text. unknown() if there is no such piece.
+  // Control, byte and unknown pieces take precedence over others with the same text. unknown() if there is none.
   [[nodiscard]] int32_t id(std::string_view text) const;
-  // Among normal, user-defined and unused pieces only: no text may be cut into others. -1 if there is no such piece.
+  // Searches only normal, user-defined and unused pieces, as text is never split into others. -1 if there is none.
   [[nodiscard]] int32_t find(std::string_view text) const;
-  // What a part of a text becomes: a normal or user-defined piece, else unknown().
+  // The piece for a part of a text: a normal or user-defined one, otherwise unknown().
   [[nodiscard]] int32_t subword(std::string_view text) const;
-  // The piece that stands for a byte, with byte fallback.
+  // The piece for a byte, with byte fallback.
   [[nodiscard]] int32_t of_byte(unsigned char byte) const { return bytes_[byte]; }
-  // The byte that a byte piece stands for.
+  // The byte of a byte piece.
   [[nodiscard]] unsigned char byte(int32_t id) const;
 
  private:

@@ -1,4 +1,4 @@
-// Reads protobuf's wire format, as far as SentencePiece models use it. Pure, any thread.
+// Reads protobuf's wire format as far as SentencePiece models use it. Pure, any thread.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@ namespace lapilli {
 struct WireField {
   uint32_t number = 0;
   uint32_t wire_type = 0;  // 0 varint, 1 fixed 64, 2 bytes, 5 fixed 32
-  uint64_t value = 0;      // of types 0, 1, 5
-  std::string_view bytes;  // of type 2: points into the data
+  uint64_t value = 0;      // types 0, 1, 5
+  std::string_view bytes;  // type 2: points into the data
 };
 
-// Reads one field after the other; after `failed` nothing more comes.
+// Reads fields in order; nothing follows after `failed`.
 class WireReader {
  public:
   explicit WireReader(std::string_view data) : rest_(data) {}

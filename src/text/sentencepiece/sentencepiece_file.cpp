@@ -14,10 +14,10 @@ namespace lapilli {
 namespace {
 
 constexpr size_t kMaxModelBytes = size_t{128} << 20;
-constexpr size_t kMaxPieceBytes = 1024;  // bounds how long cutting takes
+constexpr size_t kMaxPieceBytes = 1024;  // bounds the time for cutting
 
-// Reads the fields that `take` knows, and says whether the message is whole. Like protobuf it skips the others, and
-// those that have another type than they should: `take` looks at it.
+// Reads the fields that `take` knows; true if the message is intact. Like protobuf skips others, and those of the wrong
+// type, which `take` checks.
 template <class Take>
 bool read_message(std::string_view message, Take take) {
   WireReader reader(message);
@@ -48,7 +48,7 @@ bool read_piece(std::string_view message, SentencePieceFile::Piece& piece) {
   });
 }
 
-// nullptr, or what is wrong.
+// nullptr, or a description of the error.
 const char* check_piece(const SentencePieceFile::Piece& piece) {
   if (piece.text.empty()) return "a piece is empty";
   if (piece.text.size() > kMaxPieceBytes) return "a piece is too long";
@@ -58,9 +58,9 @@ const char* check_piece(const SentencePieceFile::Piece& piece) {
   return nullptr;
 }
 
-// How it was trained, which says how texts are cut.
+// Training parameters, which determine how texts are cut.
 bool read_trainer(std::string_view message, SentencePieceFile& file) {
-  // An empty name counts as none.
+  // An empty name counts as absent.
   const auto take_name = [](const WireField& f, std::string& name) {
     if (!f.bytes.empty()) take(f, name);
   };
@@ -85,7 +85,7 @@ bool read_normalizer(std::string_view message, SentencePieceFile::Normalizer& no
   });
 }
 
-// One of the file's parts. An empty answer, or what is wrong.
+// Reads one part of the file. Returns "" or a description of the error.
 std::string read_part(const WireField& field, SentencePieceFile& file) {
   if (field.number > 5) return {};
   if (field.wire_type != 2) return "a field has a wrong type";

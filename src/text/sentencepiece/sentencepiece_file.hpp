@@ -1,4 +1,4 @@
-// What a SentencePiece model file (.spm, spiece.model) says: pieces, and how texts are normalized and cut.
+// Contents of a SentencePiece model file (.spm, spiece.model): pieces, and how texts are normalized and cut.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace lapilli {
 
-// Everything in it is hostile, but pieces are as stated here. What a file leaves out has the value given here.
+// Files are untrusted, but pieces are valid as stated here. Missing fields have the defaults given here.
 struct SentencePieceFile {
   enum class Type { normal = 1, unknown = 2, control = 3, user_defined = 4, unused = 5, byte = 6 };
   struct Piece {
@@ -19,7 +19,7 @@ struct SentencePieceFile {
     Type type = Type::normal;
   };
   struct Normalizer {
-    std::string charsmap;  // empty: there is none
+    std::string charsmap;  // empty: none
     bool add_dummy_prefix = true;
     bool remove_extra_whitespaces = true;
     bool escape_whitespaces = true;
@@ -29,14 +29,14 @@ struct SentencePieceFile {
   std::vector<Piece> pieces;  // not empty
   Algorithm algorithm = Algorithm::unigram;
   bool byte_fallback = false;
-  bool space_behind = false;  // the mark of a space stands behind words
+  bool space_behind = false;  // space marks follow words
   std::string unknown_piece = "<unk>";
   std::string begin_piece = "<s>";
   std::string end_piece = "</s>";
   std::string padding_piece = "<pad>";
-  std::string unknown_surface = " \xE2\x81\x87 ";  // what the unknown piece becomes in text
+  std::string unknown_surface = " \xE2\x81\x87 ";  // text of the unknown piece
   Normalizer normalizer;
-  Normalizer denormalizer;  // counts if it has a character map
+  Normalizer denormalizer;  // used if it has a character map
 
   // Errors name the file.
   static Result<SentencePieceFile> load(const FileName& path);

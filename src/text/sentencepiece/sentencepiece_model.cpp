@@ -15,12 +15,12 @@ struct SentencePieceModel::Impl {
   explicit Impl(PieceTable pieces) : table(std::move(pieces)) {}
 
   PieceTable table;
-  ByteTrie symbols;  // user-defined ones
+  ByteTrie symbols;  // user-defined pieces
   std::unique_ptr<const PieceCutter> cutter;
   std::optional<SentencePieceNormalizer> normalizer;
   std::optional<SentencePieceNormalizer> denormalizer;  // for decoded text, if the model has one
   bool byte_fallback = false;
-  bool drops_first_space = false;  // of a decoded text
+  bool drops_first_space = false;  // of decoded text
   bool drops_leading_spaces = false;
   std::string unknown_surface;
   int32_t unknown = -1, begin = -1, end = -1, padding = -1;
@@ -36,8 +36,8 @@ using PieceType = SentencePieceFile::Type;
 
 // ---- text to pieces ----
 
-// Each byte of a character stands for all of it. Of several characters that one of the text became only the last has
-// its range; their bytes get it, too.
+// Spells an unknown character in bytes, each with the range of all of it. If normalization made several characters of
+// one, only the last has its range; the others' bytes get it, too.
 void spell(const PieceTable& table, const SentencePiece& unknown, std::vector<SentencePiece>& pieces) {
   const auto lacks_range = [&](const SentencePiece& p) {
     return p.begin == unknown.begin && p.end == unknown.begin && table[p.id].type == PieceType::byte;
@@ -53,7 +53,7 @@ void spell(const PieceTable& table, const SentencePiece& unknown, std::vector<Se
 
 // ---- pieces to text ----
 
-// Text from pieces, one after the other.
+// Joins pieces to text.
 class PieceJoiner {
  public:
   PieceJoiner(const PieceTable& table, const std::string& unknown_surface, bool first_space, bool leading_spaces)
@@ -66,14 +66,14 @@ class PieceJoiner {
   }
 
  private:
-  // Bytes in a row are text together; those that are no UTF-8 become U+FFFD each.
+  // Consecutive bytes form text; each invalid one becomes U+FFFD.
   void flush_bytes();
   void add_subword(std::string_view piece);
 
   const PieceTable& table_;
   const std::string& unknown_surface_;
-  bool first_space_;     // the mark of a space that texts begin with is left out
-  bool leading_spaces_;  // all of those in front are
+  bool first_space_;     // drop the space mark at the start
+  bool leading_spaces_;  // drop all space marks at the start
   bool at_start_ = true;
   std::string bytes_;
   std::string text_;

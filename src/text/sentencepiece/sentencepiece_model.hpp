@@ -1,5 +1,4 @@
-// One SentencePiece model (.spm, spiece.model). Ids, ranges and texts are those of the SentencePiece library, version
-// 0.2.
+// A SentencePiece model (.spm, spiece.model). Ids, ranges and texts match the SentencePiece library, version 0.2.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +13,11 @@
 
 namespace lapilli {
 
-// A piece of a text. A character that the model spells in bytes gives several pieces with the same range.
+// A piece of a text. A character spelled in bytes gives several pieces with the same range.
 struct SentencePiece {
   std::string text;
-  int32_t id = 0;               // in the model's own numbering
-  uint64_t begin = 0, end = 0;  // bytes of the text; a mark for a space that is not there has begin == end
+  int32_t id = 0;               // the model's own numbering
+  uint64_t begin = 0, end = 0;  // bytes of the text; begin == end for a mark of a space that is not in the text
 };
 
 // Immutable after loading; const members may be called from several threads and may throw std::bad_alloc.
@@ -31,18 +30,18 @@ class SentencePieceModel {
   SentencePieceModel& operator=(SentencePieceModel&&) noexcept;
   ~SentencePieceModel();
 
-  // Normalizes `text` and cuts it into pieces. Characters that the model does not know come as they are, neighbours
-  // together, and bytes that are not UTF-8 as U+FFFD.
+  // Normalizes `text` and cuts it into pieces. Unknown characters come unchanged, adjacent ones together; invalid UTF-8
+  // comes as U+FFFD.
   [[nodiscard]] Result<std::vector<SentencePiece>> encode(std::string_view text) const;
-  // Joins pieces into text. Pieces that the model does not know are kept as they are.
+  // Joins pieces into text. Unknown pieces are kept unchanged.
   [[nodiscard]] Result<std::string> decode(const std::vector<std::string>& pieces) const;
-  // The same for ids of the model's own numbering. Ids that it does not have count as unknown.
+  // Does the same for the model's own ids. Invalid ids count as unknown.
   [[nodiscard]] Result<std::string> decode(std::span<const int32_t> ids) const;
 
-  // What the model file says about its pieces. -1 stands for a special piece that it lacks.
+  // The model file's data about its pieces. -1 stands for a missing special piece.
   [[nodiscard]] uint64_t size() const;
   [[nodiscard]] std::string_view piece(int32_t id) const;        // id in [0, size); valid as long as the model
-  [[nodiscard]] int32_t piece_id(std::string_view piece) const;  // unknown_id() if there is no such piece
+  [[nodiscard]] int32_t piece_id(std::string_view piece) const;  // unknown_id() if there is none
   [[nodiscard]] int32_t unknown_id() const;
   [[nodiscard]] int32_t begin_id() const;
   [[nodiscard]] int32_t end_id() const;

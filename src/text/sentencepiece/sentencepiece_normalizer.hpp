@@ -1,4 +1,4 @@
-// What SentencePiece does to a text before it is cut: the character map, marks for spaces.
+// SentencePiece's normalization before cutting: the character map, space marks.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace lapilli {
 // Always valid UTF-8.
 struct NormalizedText {
   std::string text;
-  // For each byte of `text`, and for its end: the byte of the input that it stands for. Ascending.
+  // For each byte of `text`, and for its end: the corresponding byte of the input. Ascending.
   std::vector<uint32_t> origins;
 };
 
@@ -24,15 +24,15 @@ struct NormalizedText {
 class SentencePieceNormalizer {
  public:
   using Settings = SentencePieceFile::Normalizer;
-  // `symbols` stay as they are in texts (null: there are none); they must outlive the normalizer. `space_behind`: the
-  // dummy prefix becomes a suffix.
+  // `symbols` are left unchanged in texts (null: none); they must outlive the normalizer. `space_behind` turns the
+  // dummy prefix into a suffix.
   static Result<SentencePieceNormalizer> make(Settings settings, const ByteTrie* symbols, bool space_behind);
 
-  // Of `input`, bytes that are not UTF-8 become U+FFFD. Error: a text that its rules make too long.
+  // Invalid UTF-8 in `input` becomes U+FFFD. An error if the rules make the text too long.
   [[nodiscard]] Result<NormalizedText> apply(std::string_view input) const;
 
  private:
-  // What stands for the next bytes of an input.
+  // The replacement of the next bytes of an input.
   struct Part {
     size_t length = 0;
     std::string_view text;
@@ -42,14 +42,14 @@ class SentencePieceNormalizer {
   [[nodiscard]] size_t leading_spaces(std::string_view input) const;
   void add_space(NormalizedText& out, size_t origin) const;
   void add(NormalizedText& out, std::string_view text, size_t origin) const;
-  // Takes the marks of spaces at the end away. Gives the origin of the end.
+  // Removes space marks at the end. Returns the origin of the new end.
   [[nodiscard]] size_t strip_end(NormalizedText& out, size_t end) const;
 
   Settings settings_;
   const ByteTrie* symbols_;
   bool space_behind_;
   CharacterMap map_;
-  std::string_view space_;  // how spaces are written
+  std::string_view space_;  // written form of a space
 };
 
 }  // namespace lapilli

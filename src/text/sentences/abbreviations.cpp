@@ -12,7 +12,7 @@
 namespace lapilli {
 namespace {
 
-// Words between blanks, lower case. '#' behind one: before_number; '~': maybe.
+// Words separated by blanks, lower case. A '#' after one: before_number; '~': maybe.
 struct LanguageRules {
   std::string_view code, code3;
   std::string_view abbreviations;
@@ -131,7 +131,7 @@ constexpr LanguageRules kTables[] = {
      "Qui On"},
 };
 
-// Finds `word` among words between blanks; gives the mark behind it, ' ' for none, 0 if it is not there.
+// Finds `word` in a list separated by blanks; returns the mark after it, ' ' for none, 0 if it is missing.
 char find_word(std::string_view list, std::string_view word) {
   for (size_t at = list.find(word); at != std::string_view::npos; at = list.find(word, at + 1)) {
     if (at != 0 && list[at - 1] != ' ') continue;
@@ -173,7 +173,7 @@ Abbreviation of_mark(char mark) {
 }  // namespace
 
 Abbreviation find_abbreviation(std::string_view language, std::string_view word) {
-  constexpr size_t kLongest = 32;  // bytes; no abbreviation is longer
+  constexpr size_t kLongest = 32;  // bytes; longer than any abbreviation
   if (word.empty() || word.size() > kLongest) return Abbreviation::none;
   const std::string lower = lower_letters(word);
   Abbreviation found = Abbreviation::none;
@@ -182,7 +182,7 @@ Abbreviation find_abbreviation(std::string_view language, std::string_view word)
     const char mark = find_word(t.abbreviations, lower);
     if (mark == 0) continue;
     if (!language.empty()) return of_mark(mark);
-    // Another language's abbreviation may be a word of this one: what follows decides.
+    // Another language's abbreviation may be a word of this one: the next word decides.
     found = mark == '#' && found != Abbreviation::maybe ? Abbreviation::before_number : Abbreviation::maybe;
   }
   return found;
@@ -210,7 +210,7 @@ std::string guess_language(std::string_view text) {
     if (word.empty() || word.size() > 16) continue;
     for (size_t i = 0; i < std::size(kTables); ++i) {
       const std::string_view list = kTables[i].starters;
-      // Only the first letter of what is in the list is a capital.
+      // The list's entries have only their first letter capitalized.
       for (size_t k = 0; k < list.size(); k = std::min(list.find(' ', k), list.size() - 1) + 1) {
         const std::string_view one = list.substr(k, std::min(list.find(' ', k), list.size()) - k);
         if (one.size() == word.size() && lower_letters(one) == word) ++counts[i];

@@ -1,4 +1,4 @@
-// Abbreviations whose full stop does not end a sentence, and words that tell that a new one begins.
+// Abbreviations whose full stop does not end a sentence, and words that indicate a new one.
 #pragma once
 
 #include <string>
@@ -13,21 +13,21 @@ enum class Abbreviation {
   maybe,          // ends a sentence only if a word follows that begins one: "Acme Inc. The"
 };
 
-// `word` is what stands before the full stop, further full stops included ("z.B"), of any case. `language` as of
-// base_language(); empty: the tables of all languages together.
+// `word` is the text before the full stop, including earlier full stops ("z.B"), in any case. `language` as from
+// base_language(); empty: all languages' tables together.
 Abbreviation find_abbreviation(std::string_view language, std::string_view word);
 
-// True if `word`, as spelled, hardly follows a name or an abbreviation within a sentence: "The", "Il".
+// True if `word`, as spelled, rarely follows a name or an abbreviation within a sentence: "The", "Il".
 bool begins_sentence(std::string_view language, std::string_view word);
 
-// True if this language writes ordinal numbers with a full stop: Roman ones ("Ludwig XIV."); for `arabic` also those
-// before capital letters ("am 3. Oktober").
+// True if the language writes ordinal numbers with a full stop: Roman ones ("Ludwig XIV."); with `arabic` also Arabic
+// ones before capital letters ("am 3. Oktober").
 bool dotted_ordinals(std::string_view language, bool arabic);
 
-// The language whose small words are the most frequent in (the beginning of) `text`; "" if that is not clear.
+// The language whose function words are the most frequent in (the beginning of) `text`; "" if that is not clear.
 std::string guess_language(std::string_view text);
 
-// "fr" of "fr", "fr-CA", "fr_XX", "fra_Latn", "FR"; "" of "".
+// "fr" for "fr", "fr-CA", "fr_XX", "fra_Latn", "FR"; "" for "".
 std::string base_language(std::string_view code);
 
 }  // namespace lapilli

@@ -19,14 +19,14 @@ bool one_of(char c, std::string_view set) { return set.find(c) != std::string_vi
 
 bool is_letter(SentenceClass kind) { return kind == lower || kind == upper || kind == letter; }
 
-// Letters, digits and marks above ASCII; of scripts that write no white space nobody could tell where an address ends.
+// Letters, digits and marks above ASCII; not of scripts without white space, where the end of an address is unclear.
 bool foreign_word(const CodePoint& c) {
   if (!c.valid || c.code < 0x80 || unspaced_script(c.code)) return false;
   const SentenceClass kind = sentence_class(c.code);
   return is_letter(kind) || kind == digit || kind == extend;
 }
 
-// Finds what is an address around the signs that make one: "://", "www.", "@".
+// Finds addresses around their characteristic signs: "://", "www.", "@".
 class AddressFinder {
  public:
   explicit AddressFinder(std::string_view text) : text_(text) {}
@@ -50,7 +50,7 @@ class AddressFinder {
       default: return {};
     }
   }
-  // Where the address before ends.
+  // End of the previous address.
   [[nodiscard]] size_t free() const { return found_.empty() ? 0 : found_.back().end; }
 
   [[nodiscard]] TextRange with_scheme(size_t colon) const {
@@ -68,7 +68,7 @@ class AddressFinder {
     return at > free() && ascii_word(text_[at - 1]) ? TextRange{} : url(at, at + 4);
   }
 
-  // `host`: where it begins.
+  // `host`: its start.
   [[nodiscard]] TextRange url(size_t begin, size_t host) const {
     const auto in_host = [&](size_t at) { return ascii_word(text_[at]) || foreign_word(decode_utf8(text_, at)); };
     if (host >= text_.size() || (!in_host(host) && text_[host] != '[')) return {};
@@ -88,7 +88,7 @@ class AddressFinder {
       } else if (foreign_word(c)) {
         before = 0;
       } else {
-        // Within a path a name may be of any script; a sentence that goes on behind it hardly begins there.
+        // A path may hold names in any script; a sentence that follows directly hardly begins there.
         const bool named = path && one_of(before, "/=_-&") && is_letter(sentence_class(c.code));
         if (!named) return at;
       }
@@ -97,7 +97,7 @@ class AddressFinder {
     return at;
   }
 
-  // Marks at the end are the sentence's, brackets if they close what opened outside.
+  // Trailing punctuation belongs to the sentence, as do brackets that were opened outside.
   [[nodiscard]] size_t without_marks(size_t begin, size_t end) const {
     const std::string_view part = text_.substr(begin, end - begin);
     const auto surplus = [&](char open, char close) {
@@ -126,7 +126,7 @@ class AddressFinder {
     return {named ? begin - kScheme.size() : begin, end};
   }
 
-  // `at` if none is there.
+  // `at` if there is none.
   [[nodiscard]] size_t domain_end(size_t at) const {
     size_t end = at;
     while (end < text_.size() && end - at < kLongestDomain) {
@@ -150,7 +150,7 @@ std::vector<TextRange> find_placeholders(std::string_view text) {
   return found;
 }
 
-// The first of those that `find` finds in the source and not in the output.
+// The first range that `find` finds in the source but not in the output.
 std::string_view first_lost(std::string_view source, std::string_view output,
                             std::vector<TextRange> (*find)(std::string_view)) {
   const std::vector<TextRange> wanted = find(source);

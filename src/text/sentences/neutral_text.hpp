@@ -8,16 +8,15 @@
 
 namespace lapilli {
 
-// URLs ("https://...", "www....") and e-mail addresses in `text`: in order, not overlapping, without the punctuation of
-// the sentence that holds them. Like all here: in linear time (the last: times a logarithm), of any bytes.
+// URLs ("https://...", "www....") and e-mail addresses in `text`: in order, not overlapping, without the surrounding
+// sentence's punctuation. Like all functions here takes linear time (the last one: times a logarithm) and any bytes.
 std::vector<TextRange> find_addresses(std::string_view text);
 
-// True if `text` is addresses, numbers (digits of any script) and signs (punctuation, symbols, emoji) and nothing else
-// but white space: no letter stands in it. False of white space alone, and of what is not UTF-8.
+// True if `text` consists only of addresses, numbers (digits of any script), signs (punctuation, symbols, emoji) and
+// white space: no letters. False for white space alone, and for invalid UTF-8.
 bool is_neutral_text(std::string_view text);
 
-// The first address or placeholder (base/placeholders.hpp) of `source` that `output` does not have; empty if it has
-// them all.
+// The first address or placeholder (base/placeholders.hpp) of `source` that `output` lacks; empty if it has all.
 std::string_view first_lost_address(std::string_view source, std::string_view output);
 
 }  // namespace lapilli

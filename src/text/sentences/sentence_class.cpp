@@ -23,7 +23,7 @@ bool in(const Range (&ranges)[N], uint32_t code) {
   return at != std::begin(ranges) && code <= std::prev(at)->last;
 }
 
-// Unicode's property Sentence_Terminal without what other classes hold, and without U+104A, the comma of Burmese.
+// Unicode's property Sentence_Terminal except characters in other classes and U+104A, the comma of Burmese.
 constexpr Range kFull[] = {
     {0x589, 0x589},     {0x61D, 0x61F},     {0x6D4, 0x6D4},     {0x700, 0x702},     {0x7F9, 0x7F9},
     {0x837, 0x837},     {0x839, 0x839},     {0x83D, 0x83E},     {0x964, 0x965},     {0x104B, 0x104B},
@@ -95,7 +95,7 @@ constexpr Range kUppers[] = {{0x41, 0x5A},   {0xC0, 0xD6},   {0xD8, 0xDE},   {0x
                              {0x388, 0x38F}, {0x391, 0x3AB}, {0x400, 0x42F}, {0x531, 0x556}};
 constexpr Range kLowers[] = {{0x61, 0x7A},   {0xDF, 0xF6},   {0xF8, 0xFF},  {0x390, 0x390},
                              {0x3AC, 0x3CE}, {0x430, 0x45F}, {0x561, 0x587}};
-// Capital and small letters take turns, capitals at even numbers.
+// Capital and small letters alternate, with capitals at even code points.
 constexpr Range kTurns[] = {{0x100, 0x137}, {0x14A, 0x177},   {0x1DE, 0x1EF},  {0x1F8, 0x21F},
                             {0x222, 0x233}, {0x3D8, 0x3EF},   {0x460, 0x481},  {0x48A, 0x4BF},
                             {0x4D0, 0x52F}, {0x1E00, 0x1E95}, {0x1EA0, 0x1EFF}};
@@ -120,7 +120,7 @@ SentenceClass by_category(uint32_t code) {
   if (in(kTurnsOdd, code)) return code % 2 == 1 ? upper : lower;
   if (in(kDigits, code)) return digit;
   if (in(kOpening, code)) return opening;
-  // Each closes what opens at the number before it, but for ASCII's.
+  // Each closes the code point before it, except in ASCII.
   if (code == 0x29 || code == 0x5D || code == 0x7D || code == 0xFF3D || code == 0xFF5D ||
       (code >= 0x80 && in(kOpening, code - 1)))
     return closing;

@@ -1,5 +1,4 @@
-// What a character is to the sentence splitter: the classes of Unicode's sentence segmentation (UAX #29), a little
-// finer.
+// Character classes of the sentence splitter: those of Unicode's sentence segmentation (UAX #29), slightly finer.
 #pragma once
 
 #include <cstdint>
@@ -8,28 +7,28 @@ namespace lapilli {
 
 enum class SentenceClass : uint8_t {
   other,
-  extend,   // combining marks and format characters: belong to what stands before them
+  extend,   // combining marks and format characters: belong to the character before them
   newline,  // CR, LF, NEL, line and paragraph separators
   space,
   lower,
   upper,
-  letter,      // without case: ideographs, kana, Arabic, Hebrew, Indic scripts, ...
-  digit,       // also the separators that Arabic numbers hold
-  dot,         // full stops that abbreviations and numbers use, too
-  ellipsis,    // of Unicode's "other": ends a sentence as a dot does
+  letter,      // caseless: ideographs, kana, Arabic, Hebrew, Indic scripts, ...
+  digit,       // also separators within Arabic numbers
+  dot,         // full stops, also used in abbreviations and numbers
+  ellipsis,    // "other" in Unicode: ends a sentence like a dot
   terminator,  // ends a sentence if white space follows: ! ?
-  full,        // ends a sentence, white space or not: those of scripts that write none
+  full,        // ends a sentence, with or without white space: in scripts that have none
   opening,     // brackets and quotation marks that only open
   closing,     // brackets that only close
-  quote,       // quotation marks that do either, depending on the language
-  continuing,  // comma, colon, dash: what stands before them was no end
+  quote,       // quotation marks that open or close, depending on the language
+  continuing,  // comma, colon, dash: the sentence does not end before them
 };
 
-// With utf8proc for all of Unicode; without it (LAPILLI_HAVE_UTF8PROC), case and letters are known for Latin, Greek,
-// Cyrillic and Armenian, and what is above counts as caseless letters. Punctuation is the same in both.
+// Covers all of Unicode with utf8proc; without it (LAPILLI_HAVE_UTF8PROC), case and letters are known for Latin, Greek,
+// Cyrillic and Armenian, and higher code points count as caseless letters. Punctuation is the same in both.
 SentenceClass sentence_class(uint32_t code);
 
-// True if words of this character's script are written without white space between them (Han, kana, Thai, ...).
+// True if this character's script puts no white space between words (Han, kana, Thai, ...).
 bool unspaced_script(uint32_t code);
 
 }  // namespace lapilli

@@ -1,4 +1,4 @@
-// Sentences that are too long, and what was sentences put together again.
+// Cuts overlong sentences, and joins translated sentences again.
 #include <algorithm>
 
 #include "text/sentences/abbreviations.hpp"
@@ -17,16 +17,16 @@ struct LimitChar {
   uint64_t at;
   uint32_t code;
   SentenceClass kind;
-  bool in_address;  // of a URL or an e-mail address, but its first
+  bool in_address;  // in a URL or an e-mail address, but not its first character
 };
 
 bool is_blank(SentenceClass kind) { return kind == space || kind == newline; }
 
-// How good a place to cut is; those that are none are not looked at.
+// Quality of a position for cutting, in ascending order; positions of quality none are never used.
 enum class Place : uint8_t { none, character, tied_blank, blank, conjunction, comma, clause };
 
-// The place behind a character that blanks, or nothing in scripts that write none, follow. For full stops see
-// Limiter::behind.
+// The quality of the position after a character that blanks follow, or nothing in scripts without white space. For full
+// stops see Limiter::behind.
 Place place_behind(const LimitChar& c) {
   switch (c.kind) {
     case continuing:
@@ -42,7 +42,7 @@ Place place_behind(const LimitChar& c) {
   return c.code == 0x0F0D || c.code == 0x104A ? Place::comma : Place::none;
 }
 
-// White space that keeps together what stands at its sides.
+// White space that ties its neighbours together.
 bool ties(uint32_t code) { return code == 0xA0 || code == 0x202F || code == 0x2007; }
 
 class Limiter {
@@ -94,8 +94,7 @@ class Limiter {
     return tokens <= budget;
   }
 
-  // The most characters from `from` on that fit, at least one. Looks at pieces of about the budget, not at all of a
-  // text.
+  // The most characters from `from` on that fit, at least one. Examines text of about the budget, not all of it.
   Result<size_t> longest(size_t from, uint64_t budget) {
     size_t low = from + 1, step = static_cast<size_t>(std::min<uint64_t>(budget, 1 << 20)) * 4 + 16;
     while (true) {
@@ -123,7 +122,7 @@ class Limiter {
     return is_conjunction(language_, text_.substr(at(i), at(to) - at(i)));
   }
 
-  // Of a cut before character i, which exists.
+  // The quality of a cut before character i, which exists.
   [[nodiscard]] Place place_before(size_t i) const {
     if (chars_[i].in_address || is_blank(chars_[i - 1].kind)) return Place::none;
     size_t next = i;
@@ -135,7 +134,7 @@ class Limiter {
     if (conjunction_at(next)) return Place::conjunction;
     return ties(chars_[i].code) ? Place::tied_blank : Place::blank;
   }
-  // A full stop ends a clause if it is none of an abbreviation: whoever writes no capitals has sentences, too.
+  // A full stop ends a clause unless it belongs to an abbreviation: text without capitals has sentences, too.
   [[nodiscard]] Place behind(size_t i) const {
     if (chars_[i].kind != dot) return place_behind(chars_[i]);
     constexpr size_t kLongest = 16;  // characters
@@ -150,8 +149,8 @@ class Limiter {
     return unspaced_script(before.code) && !(before.kind == digit && after.kind == digit);
   }
 
-  // The best place in (from, most], if there is any: of the best kind those that make pieces of one length. Marks may
-  // leave a piece a third full, the others are cuts that nobody asked for.
+  // The best position in (from, most], if any: of the best quality, the one that makes pieces most equal. Positions
+  // that leave a piece less than a third full are a last resort.
   [[nodiscard]] size_t good_cut(size_t from, size_t most) const {
     const size_t room = most - from, rest = chars_.size() - from, pieces = (rest + room - 1) / room;
     const size_t goal = from + rest / pieces;
@@ -169,16 +168,16 @@ class Limiter {
     return cut;
   }
 
-  // Behind the word or address that begins at `from`, or `last` if that comes before.
+  // End of the word or address that begins at `from`; `last` if that comes first.
   [[nodiscard]] size_t word_end(size_t from, size_t last) const {
     size_t i = from + 1;
     while (i < last && place_before(i) == Place::none) ++i;
     return i;
   }
 
-  // A word that is too long for a good piece.
+  // Handles a word that is too long for a good piece.
   Result<size_t> long_word_end(size_t from) {
-    // Looks no further than such words are, however long this one is.
+    // Bounds the search, however long the word is.
     const size_t reach = static_cast<size_t>(std::min<uint64_t>(limit_.most, 1 << 20)) * 4 + 16;
     const size_t end = word_end(from, from + std::min(reach, chars_.size() - from));
     LAPILLI_TRY(const bool fit, fits(from, end, limit_.most));
@@ -191,7 +190,7 @@ class Limiter {
     LAPILLI_TRY(const size_t good, longest(from, limit_.good));
     if (good == chars_.size()) return good;
     for (size_t cut = good_cut(from, good); cut != 0; cut = good_cut(from, cut - 1)) {
-      // Fewer characters may be more tokens.
+      // Fewer characters may give more tokens.
       LAPILLI_TRY(const bool fit, fits(from, cut, limit_.good));
       if (fit) return cut;
     }

@@ -16,10 +16,10 @@ struct Char {
   uint64_t at;
   uint32_t code;
   SentenceClass kind;
-  bool marked;  // marks follow: white space that carries one is text
+  bool marked;  // marks follow: marked white space counts as text
 };
 
-// Greek asks with a semicolon.
+// In Greek a semicolon is a question mark.
 std::vector<Char> read_chars(std::string_view text, bool greek) {
   std::vector<Char> chars;
   chars.reserve(text.size());
@@ -40,7 +40,7 @@ std::vector<Char> read_chars(std::string_view text, bool greek) {
 bool cased(SentenceClass kind) { return kind == lower || kind == upper; }
 bool letters(SentenceClass kind) { return cased(kind) || kind == letter; }
 bool white(SentenceClass kind) { return kind == space || kind == newline; }
-// Dots are ambiguous (abbreviations, numbers), other terminators are not.
+// Dots are ambiguous (abbreviations, numbers); other terminators are not.
 bool dotted(SentenceClass kind) { return kind == dot || kind == ellipsis; }
 bool ends(SentenceClass kind) { return dotted(kind) || kind == terminator || kind == full; }
 
@@ -62,7 +62,7 @@ class Splitter {
 
  private:
   [[nodiscard]] size_t size() const { return chars_.size(); }
-  // `other` behind the end.
+  // `other` beyond the end.
   [[nodiscard]] SentenceClass kind(size_t i) const { return i < size() ? chars_[i].kind : other; }
   [[nodiscard]] uint32_t code(size_t i) const { return i < size() ? chars_[i].code : 0; }
   [[nodiscard]] uint64_t at(size_t i) const { return i < size() ? chars_[i].at : text_.size(); }
@@ -99,7 +99,7 @@ class Splitter {
     return i;
   }
 
-  // White space from i on; gives where to go on.
+  // Handles white space from i on; returns where to continue.
   size_t white_at(size_t i) {
     if (options_.unicode_only) {
       const size_t at_newline = skip_spaces(i);
@@ -124,7 +124,7 @@ class Splitter {
     return !wrapped(from, next);
   }
 
-  // "- ", "* ", "3. ", "b) ": the beginning of an item of a list.
+  // "- ", "* ", "3. ", "b) ": the start of a list item.
   [[nodiscard]] bool list_mark_at(size_t i) const {
     const uint32_t c = code(i);
     if (c == '-' || c == '*' || c == '+' || (c >= 0x2010 && c <= 0x2015) || c == 0x2022 || c == 0x2023 || c == 0x25CF ||
@@ -137,10 +137,10 @@ class Splitter {
     return k > i && (code(k) == '.' || code(k) == ')') && kind(k + 1) == space;
   }
 
-  // Whether the line that ends at `from` is as full as its paragraph's lines can be: the first word of the next line
-  // would not have fitted.
+  // True if the line that ends at `from` is as full as its paragraph allows: the next line's first word would not have
+  // fitted.
   [[nodiscard]] bool wrapped(size_t from, size_t next) {
-    constexpr uint64_t kNarrow = 40;  // characters; below, lines are titles, verses, items
+    constexpr uint64_t kNarrow = 40;  // characters; narrower lines are titles, verses, items
     if (next >= paragraph_end_) measure_paragraph(from);
     if (widest_ < kNarrow) return false;
     size_t begin = from;
@@ -152,7 +152,7 @@ class Splitter {
     return (from - begin) + 1 + (word - next) > widest_;
   }
 
-  // The widest line from the one that holds i on, until an empty line.
+  // Finds the widest line from the one with i up to an empty line.
   void measure_paragraph(size_t i) {
     while (i > 0 && kind(i - 1) != newline) --i;
     widest_ = 0;
@@ -170,7 +170,7 @@ class Splitter {
     if (at_end(paragraph_end_)) paragraph_end_ = size() + 1;
   }
 
-  // A terminator at i: cuts if a sentence ends there, and gives where to go on.
+  // Handles the terminator at i: cuts if a sentence ends there; returns where to continue.
   size_t terminator_at(size_t i) {
     bool closed = false;
     const size_t close = closers(i + 1, i, closed);
@@ -192,13 +192,13 @@ class Splitter {
     return kind(i) == newline ? i + 1 : i;
   }
 
-  // What closes behind the terminator at `term`, from i on; `closed` if anything does.
+  // The end of closing characters from i on, after the terminator at `term`; sets `closed` if there are any.
   [[nodiscard]] size_t closers(size_t i, size_t term, bool& closed) const {
     while (true) {
       const SentenceClass k = kind(i);
       bool closes = k == closing || k == quote;
       if (k == opening) closes = options_.unicode_only || code(i) == 0x201E;
-      // Behind a terminator that needs no white space, what opens in these scripts opens the next sentence.
+      // After a terminator that needs no white space, an opening quote in these scripts begins the next sentence.
       if (kind(term) == full && !options_.unicode_only && (code(i) == 0x201C || code(i) == 0x2018 || code(i) == 0xAB))
         closes = false;
       if (closes) {
@@ -215,7 +215,7 @@ class Splitter {
     }
   }
 
-  // "[12]": the mark of a note; gives its end, or i.
+  // "[12]", a note mark; returns its end, or i.
   [[nodiscard]] size_t note_at(size_t i) const {
     if (code(i) != '[') return i;
     size_t k = i + 1;
@@ -223,7 +223,7 @@ class Splitter {
     return k > i + 1 && code(k) == ']' ? k + 1 : i;
   }
 
-  // A closing quotation mark behind white space, as French writes it; gives its end, or i.
+  // A closing quotation mark after white space, as in French; returns its end, or i.
   [[nodiscard]] size_t late_closer(size_t i) const {
     if (kind(i) != space) return i;
     const size_t k = skip_spaces(i);
@@ -244,7 +244,7 @@ class Splitter {
     if (dotted(k) && lower_follows(next)) return false;  // SB8
     if (options_.unicode_only) return true;
     if (k == full) {
-      // Japanese goes on behind a quotation with a particle.
+      // In Japanese a particle continues the sentence after a quotation.
       return !(closed && !spaced && code(next) >= 0x3041 && code(next) <= 0x3096);
     }
     if (!spaced)
@@ -253,7 +253,7 @@ class Splitter {
     return k == ellipsis || closed || !suppressed(term, next);
   }
 
-  // SB8: a small letter comes before any other letter or end.
+  // SB8: a small letter comes before any other letter or terminator.
   [[nodiscard]] bool lower_follows(size_t i) const {
     while (i < size() && !letters(kind(i)) && kind(i) != newline && !ends(kind(i))) ++i;
     return kind(i) == lower;
@@ -266,8 +266,8 @@ class Splitter {
     return between(i, end);
   }
 
-  // Whether the full stop at `term`, before white space and what begins at `next`, belongs to an abbreviation, an
-  // initial, an ordinal or the number of an item.
+  // True if the full stop at `term`, before white space and the text at `next`, belongs to an abbreviation, an initial,
+  // an ordinal or an item's number.
   [[nodiscard]] bool suppressed(size_t term, size_t next) const {
     constexpr size_t kLongest = 32;
     size_t begin = term;
@@ -311,7 +311,7 @@ class Splitter {
     return !word.empty() && word.size() <= 7 && word.find_first_not_of("IVXLCDM") == std::string_view::npos;
   }
 
-  // The whole word, or what stands behind its last hyphen or apostrophe ("l'av.").
+  // Looks up the whole word, or its part after the last hyphen or apostrophe ("l'av.").
   [[nodiscard]] Abbreviation abbreviation(size_t begin, size_t end) const {
     if (const auto found = find_abbreviation(language_, between(begin, end)); found != Abbreviation::none) return found;
     for (size_t i = end; i > begin + 1; --i) {
@@ -331,7 +331,7 @@ class Splitter {
     return i == begin || kind(i) == upper;
   }
 
-  // "U.S", "z.B", "Ph.D": full stops within, letters between them few.
+  // "U.S", "z.B", "Ph.D": full stops inside, few letters between them.
   [[nodiscard]] bool dotted_letters(size_t begin, size_t end) const {
     size_t run = 0, dots = 0;
     for (size_t i = begin; i < end; ++i) {
@@ -350,7 +350,7 @@ class Splitter {
   const SentenceOptions& options_;
   std::vector<Char> chars_;
   std::string language_;
-  size_t start_ = 0;  // of the sentence that is being read
+  size_t start_ = 0;  // of the current sentence
   size_t paragraph_end_ = 0;
   uint64_t widest_ = 0;
   std::vector<TextRange> sentences_;

@@ -7,7 +7,7 @@ namespace lapilli {
 ByteTrie::ByteTrie(std::vector<std::pair<std::string_view, int32_t>> entries) {
   root_.fill(kNone);
   std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  // Of equal strings the last stays.
+  // Keeps the last of equal strings.
   size_t kept = 0;
   for (size_t i = 0; i < entries.size(); ++i) {
     if (entries[i].first.empty() || (i + 1 < entries.size() && entries[i + 1].first == entries[i].first)) continue;
@@ -16,7 +16,7 @@ ByteTrie::ByteTrie(std::vector<std::pair<std::string_view, int32_t>> entries) {
   entries.resize(kept);
   if (entries.empty()) return;
 
-  // Breadth first: each node stands for a range of sorted entries that share its first `depth` bytes.
+  // Breadth first: each node is a range of sorted entries that share their first `depth` bytes.
   struct Range {
     size_t begin, end, depth;
   };

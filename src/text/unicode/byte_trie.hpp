@@ -1,4 +1,4 @@
-// A set of byte strings with a number each, for finding all that a text begins with.
+// A map from byte strings to numbers, for finding all prefixes of a text.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ namespace lapilli {
 class ByteTrie {
  public:
   ByteTrie() = default;
-  // Empty strings are left out; of equal ones the last counts. Values are not negative. The views are not kept.
+  // Empty strings are dropped; of equal ones the last counts. Values are not negative. The views are not kept.
   explicit ByteTrie(std::vector<std::pair<std::string_view, int32_t>> entries);
 
   static constexpr uint32_t kRoot = 0;
@@ -29,7 +29,7 @@ class ByteTrie {
     }
     return kNone;
   }
-  // -1 if no string ends here.
+  // -1 if no string ends at this node.
   [[nodiscard]] int32_t value(uint32_t node) const { return nodes_.empty() ? -1 : nodes_[node].value; }
 
   struct Match {

@@ -31,7 +31,7 @@ bool is_case_ignorable(char32_t c) {
     case UTF8PROC_CATEGORY_CF:
     case UTF8PROC_CATEGORY_LM:
     case UTF8PROC_CATEGORY_SK: return true;
-    default:  // punctuation that may stand within words
+    default:  // punctuation that may occur within words
       return c == '\'' || c == '.' || c == ':' || c == 0xB7 || c == 0x387 || c == 0x55F || c == 0x5F4 || c == 0x2018 ||
              c == 0x2019 || c == 0x2024 || c == 0x2027 || c == 0xFE13 || c == 0xFE52 || c == 0xFE55 || c == 0xFF07 ||
              c == 0xFF0E || c == 0xFF1A;
@@ -40,7 +40,7 @@ bool is_case_ignorable(char32_t c) {
 
 constexpr char32_t kSigma = 0x3A3, kFinalSigma = 0x3C2;
 
-// Behind a letter and in front of none.
+// True after a letter and before none.
 bool is_final(const std::vector<char32_t>& codes, size_t at) {
   size_t before = at, behind = at + 1;
   while (before > 0 && is_case_ignorable(codes[before - 1])) --before;
@@ -57,8 +57,8 @@ std::string upper_case(std::string_view text) {
   out.reserve(text.size());
   for (size_t at = 0; at < text.size();) {
     const char32_t c = next_character(text, at);
-    // Characters whose upper case has several are those whose folded form has several, and it is the upper case of
-    // that; only capital letters stay what they are.
+    // Characters with several upper-case characters are those whose folded form has several; its upper case is theirs.
+    // Only capital letters stay unchanged.
     utf8proc_int32_t folded[8];
     int boundary = 0;
     const auto n =

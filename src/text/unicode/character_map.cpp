@@ -5,11 +5,11 @@
 namespace lapilli {
 namespace {
 
-// Longer rules are not found; those of Unicode have a few dozen bytes.
+// Longer rules are ignored; Unicode's have a few dozen bytes.
 constexpr size_t kMaxRuleBytes = 1024;
 
 // One unit of the array. A node's children are the units at (node ^ offset ^ byte) whose label is that byte; if the
-// node ends a rule, the unit at (node ^ offset) holds the place of its replacement.
+// node ends a rule, the unit at (node ^ offset) has the position of its replacement.
 constexpr bool ends_rule(uint32_t unit) { return (unit >> 8 & 1) != 0; }
 constexpr uint32_t label(uint32_t unit) { return unit & 0x800000FFU; }
 constexpr uint32_t offset(uint32_t unit) { return unit >> 10 << ((unit & 0x200U) >> 6); }
@@ -21,7 +21,7 @@ uint32_t little_endian(std::string_view bytes, size_t at) {
   return word;
 }
 
-// Within a character no replacement may begin: the text would not stay valid.
+// A replacement must not begin within a character, or the text would become invalid.
 bool begins_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }
 
 }  // namespace

@@ -1,5 +1,4 @@
-// SentencePiece's character map: rules that replace character sequences, as its model files and tokenizer.json hold
-// them.
+// SentencePiece's character map: rules that replace character sequences, from its model files and tokenizer.json.
 #pragma once
 
 #include <cstddef>
@@ -12,17 +11,17 @@
 
 namespace lapilli {
 
-// A double-array trie and a block of replacements. Every offset in it is hostile: a damaged map finds other rules or
-// none, in time that its longest rule bounds. Immutable; const members may be called from several threads.
+// A double-array trie and a block of replacements. Every offset is untrusted: a damaged map finds other rules or none,
+// in time bounded by its longest rule. Immutable; const members may be called from several threads.
 class CharacterMap {
  public:
-  // The size of the trie in bytes (32 bits, little-endian), the trie, replacements that end in zero bytes. An empty map
-  // has no rules. Errors name the field, precompiled_charsmap.
+  // Format: the trie's size in bytes (32 bits, little-endian), the trie, zero-terminated replacements. An empty map has
+  // no rules. Errors name the field, precompiled_charsmap.
   static Result<CharacterMap> read(std::string_view map);
 
-  // A rule for the beginning of a text.
+  // The rule for the beginning of a text.
   struct Rule {
-    size_t length = 0;  // bytes that it replaces; 0: there is none
+    size_t length = 0;  // bytes that it replaces; 0: no rule
     std::string_view replacement;
   };
   [[nodiscard]] Rule shortest(std::string_view text) const;

@@ -75,7 +75,7 @@ Result<Regex> Regex::compile(const std::string& pattern) {
   LAPILLI_TRY(const std::string scripts, translate_pattern(pattern, true));
   LAPILLI_TRY(Compiled compiled, compile_translated(scripts));
   if (!compiled.code) {
-    // Names that are no scripts (\p{Emoji}) are binary properties.
+    // Names other than scripts (\p{Emoji}) are binary properties.
     LAPILLI_TRY(const std::string plain, translate_pattern(pattern, false));
     LAPILLI_TRY(compiled, compile_translated(plain));
   }
@@ -93,10 +93,10 @@ Result<std::vector<Regex::Match>> Regex::find_all(std::string_view text) const {
   pcre2_set_heap_limit(context.get(), kHeapLimit);
 
   std::vector<Match> matches;
-  // An empty view may have no address, which PCRE2 would take for an error.
+  // An empty view may have a null pointer, which PCRE2 would reject.
   const char* const start = text.data() == nullptr ? "" : text.data();
   size_t at = 0;
-  size_t last_end = std::string_view::npos;  // of the match before, where an empty one may not stand
+  size_t last_end = std::string_view::npos;  // of the previous match, where an empty one is not allowed
   while (at <= text.size()) {
     const int rc = pcre2_match(impl_->code.get(), reinterpret_cast<PCRE2_SPTR>(start), text.size(), at,
                                PCRE2_NO_UTF_CHECK, data.get(), context.get());
@@ -107,7 +107,7 @@ Result<std::vector<Regex::Match>> Regex::find_all(std::string_view text) const {
                   quote_text(impl_->pattern, 80), at, error_text(rc));
     const PCRE2_SIZE* const found = pcre2_get_ovector_pointer(data.get());
     const Match match{found[0], found[1]};
-    // \K can put the start of a match anywhere.
+    // \K can move the start of a match anywhere.
     if (match.begin > match.end || match.begin < at)
       return fail(ErrorCode::unsupported, "the regular expression %s moves the start of its matches",
                   quote_text(impl_->pattern, 80));

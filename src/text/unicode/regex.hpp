@@ -17,7 +17,7 @@ bool regex_available();
 // Immutable; find_all() may be called from several threads and may throw std::bad_alloc.
 class Regex {
  public:
-  // Errors: no such library in this build, a pattern that is wrong, too long, or uses what PCRE2 has no word for.
+  // Errors: a build without the library, a pattern that is wrong or too long, or one that PCRE2 cannot express.
   static Result<Regex> compile(const std::string& pattern);
   Regex(Regex&&) noexcept;
   Regex& operator=(Regex&&) noexcept;
@@ -27,8 +27,8 @@ class Regex {
     size_t begin = 0;
     size_t end = 0;
   };
-  // All matches from left to right, not overlapping, in valid UTF-8. Bounded in time and memory: an error if the
-  // pattern backtracks too much on this text.
+  // All matches from left to right, not overlapping; `text` must be valid UTF-8. Bounded in time and memory: an error
+  // if the pattern backtracks too much on this text.
   [[nodiscard]] Result<std::vector<Match>> find_all(std::string_view text) const;
 
  private:

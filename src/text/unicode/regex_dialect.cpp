@@ -9,13 +9,13 @@
 namespace lapilli {
 namespace {
 
-// The insides of classes. PCRE2's own \s has U+180E, its \w lacks marks, its \h means something else.
+// Contents of character classes. PCRE2's own \s includes U+180E, its \w lacks marks, its \h has another meaning.
 constexpr std::string_view kSpace =
     R"(\x{9}-\x{d}\x{20}\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000})";
 constexpr std::string_view kWord =
     R"(\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{24b6}-\x{24e9}\x{1f130}-\x{1f149}\x{1f150}-\x{1f169}\x{1f170}-\x{1f189})";
-// Outside of classes Oniguruma looks characters below U+0100 up in a table, where raised digits and fractions are
-// words.
+// Outside of classes Oniguruma uses a table for characters below U+0100, in which superscript digits and fractions are
+// word characters.
 constexpr std::string_view kLatinWord = R"(\x{b2}\x{b3}\x{b9}\x{bc}-\x{be})";
 constexpr std::string_view kHex = "0-9A-Fa-f";
 
@@ -32,7 +32,7 @@ std::string_view shorthand(char c) {
 }
 bool negative(char c) { return c == 'S' || c == 'W' || c == 'H'; }
 
-// Long names of general categories, which PCRE2 knows by their letters only.
+// Long names of general categories; PCRE2 knows only the letters.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kCategories{{{"Letter", "L"},
                                                                                      {"Mark", "M"},
                                                                                      {"Number", "N"},
@@ -79,7 +79,7 @@ class Translator {
       } else if (!negative(c)) {
         out_ += inside;
       } else if (c == 'S') {
-        // Without a union of negated classes, PCRE2's own \S has to do: they part at U+180E alone.
+        // Without a union of negated classes, uses PCRE2's own \S, which differs only at U+180E.
         out_ += "\\S\\x{180e}";
       } else {
         return refuse("\\W or \\H in a class");
@@ -92,13 +92,13 @@ class Translator {
       return {};
     }
     if ((c == 'p' || c == 'P') && at_ + 2 < in_.size() && in_[at_ + 2] == '{') return property();
-    // An escaped character may have more bytes; they follow as they are.
+    // An escaped character may have more bytes; they are copied next.
     out_ += in_.substr(at_, 2);
     at_ += 2;
     return {};
   }
 
-  // Between a word and what is none; inverse: elsewhere.
+  // A boundary between a word and a non-word character; inverse: any other position.
   void boundary(bool inverse) {
     const std::string word = "[" + std::string(kWord) + std::string(kLatinWord) + "]";
     const char* const behind[] = {inverse ? "(?=" : "(?!", inverse ? "(?!" : "(?="};

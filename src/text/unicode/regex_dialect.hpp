@@ -1,4 +1,4 @@
-// Patterns of tokenizer.json files, written for Oniguruma in Ruby's syntax, in PCRE2's words.
+// Translates patterns of tokenizer.json files, in Oniguruma's Ruby syntax, to PCRE2.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace lapilli {
 
-// The same language for PCRE2 with UTF, UCP and MULTILINE. Errors: what cannot be said there (intersections of
-// classes). `scripts_only`: \p{Han} means the script, not the extended script; PCRE2 then refuses names that are no
+// The same language for PCRE2 with UTF, UCP and MULTILINE. Errors: patterns that it cannot express (intersections of
+// classes). `scripts_only`: \p{Han} means the script, not the extended script; PCRE2 then refuses names other than
 // scripts.
 Result<std::string> translate_pattern(const std::string& pattern, bool scripts_only);
 

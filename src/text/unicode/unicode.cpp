@@ -63,7 +63,7 @@ void decompose(const std::vector<char32_t>& text, bool compatibility, std::vecto
     for (utf8proc_ssize_t k = 0; k < n && n <= 32; ++k)
       out.push_back({static_cast<char32_t>(parts[k]), index, index + 1});
   }
-  // Canonical order: runs of characters with a combining class, each run sorted by it.
+  // Canonical order: sorts each run of characters with a combining class by that class.
   for (size_t i = 0; i < out.size();) {
     if (out[i].character < 0x300 || combining_class(out[i].character) == 0) {
       ++i;
@@ -90,7 +90,7 @@ char32_t compose_pair(char32_t first, char32_t second) {
 void compose(std::vector<SourcedCharacter>& text) {
   constexpr size_t none = static_cast<size_t>(-1);
   size_t starter = none;
-  int last_class = 0;  // of what stands between the starter and here; 0: nothing does
+  int last_class = 0;  // of the characters between the starter and here; 0: none
   size_t size = 0;
   const std::vector<SourcedCharacter> all = std::exchange(text, {});
   for (const SourcedCharacter& c : all) {
@@ -145,7 +145,7 @@ bool is_word(char32_t c) {
 }
 
 void append_lower(std::vector<char32_t>& out, char32_t c) {
-  if (c == 0x130) {  // the only character whose lower case is two characters
+  if (c == 0x130) {  // the only character whose lower case has two
     out.insert(out.end(), {U'i', char32_t{0x307}});
     return;
   }

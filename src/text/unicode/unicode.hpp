@@ -1,5 +1,5 @@
-// Unicode facts and normalization forms, from utf8proc. Without it (CMake option LAPILLI_UNICODE) available() is false
-// and nothing else may be called, but for what says otherwise.
+// Unicode properties and normalization forms, from utf8proc. Without it (CMake option LAPILLI_UNICODE) available() is
+// false, and only functions marked as needing no library may be called.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ bool unicode_available();
 // ErrorCode::unsupported, naming `what`, in a build without utf8proc.
 Status require_unicode(const char* what);
 
-// One character of valid UTF-8 at `at`, which moves behind it. Needs no library.
+// Reads one character of valid UTF-8 at `at` and advances it. Needs no library.
 char32_t next_character(std::string_view text, size_t& at);
 void append_utf8(std::string& out, char32_t character);
 // The property White_Space. Needs no library.
@@ -31,19 +31,19 @@ bool is_other(char32_t c);            // category C
 bool is_number(char32_t c);           // category N
 bool is_word(char32_t c);             // letters, marks, decimal digits, connectors: \w
 
-// The full lower case mapping of one character (without context), one or two characters.
+// The full lower-case mapping of one character (without context): one or two characters.
 void append_lower(std::vector<char32_t>& out, char32_t c);
 
-// A character and which one of the input it stems from.
+// A character and the input characters it stems from.
 struct SourcedCharacter {
   char32_t character = 0;
-  uint32_t begin = 0;  // index of the first input character that went into it
-  uint32_t end = 0;    // one behind the last
+  uint32_t begin = 0;  // index of the first input character in it
+  uint32_t end = 0;    // one past the last
 };
 // O(n log n).
 std::vector<SourcedCharacter> normalize(const std::vector<char32_t>& text, UnicodeForm form);
 
-// Byte positions behind each extended grapheme cluster; the last is text.size().
+// Byte positions after each extended grapheme cluster; the last is text.size().
 std::vector<size_t> grapheme_ends(std::string_view text);
 
 }  // namespace lapilli

@@ -5,8 +5,8 @@
 namespace lapilli {
 namespace {
 
-// One step of decoding. A well-formed sequence has length 1 to 4; of an ill-formed one, `length` is the maximal part
-// that could have begun a well-formed one (at least one byte).
+// One decoding step. A well-formed sequence has length 1 to 4; for an ill-formed one, `length` is the longest part that
+// could have begun a well-formed one (at least one byte).
 struct Sequence {
   bool valid;
   size_t length;
@@ -19,7 +19,7 @@ Sequence next_sequence(std::string_view text, size_t at) {
   if (lead < 0x80) return {true, 1, lead};
   if (lead < 0xC2 || lead > 0xF4) return {false, 1, 0};
   const size_t need = lead < 0xE0 ? 1 : lead < 0xF0 ? 2 : 3;
-  // Only the second byte's range depends on the lead: it excludes overlong forms, surrogates and what lies above
+  // Only the second byte's range depends on the lead: it excludes overlong forms, surrogates and code points above
   // U+10FFFF.
   unsigned char low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
   unsigned char high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;

@@ -1,4 +1,4 @@
-// UTF-8 checks and the few Unicode facts that tokenizers need. Pure functions, any thread.
+// UTF-8 checks and the few Unicode properties that tokenizers need. Pure functions, any thread.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ namespace lapilli {
 // U+2581: SentencePiece's mark for a space.
 inline constexpr const char* kWordMark = "\xE2\x96\x81";
 
-// One step through a text. Of an ill-formed sequence `bytes` is the maximal part that could have begun a well-formed
-// one (at least 1) and `code` is 0.
+// One step through a text. For an ill-formed sequence `bytes` is the longest part that could have begun a well-formed
+// one (at least 1), and `code` is 0.
 struct CodePoint {
   uint32_t code;
   uint32_t bytes;  // 1 to 4
@@ -23,23 +23,23 @@ struct CodePoint {
 // `at` is less than text.size().
 CodePoint decode_utf8(std::string_view text, size_t at);
 
-// Byte offset of the first byte that is not part of a well-formed sequence (no overlong forms, surrogates or values
-// above U+10FFFF), or std::string_view::npos if all of `text` is well formed. A sequence cut off by the end counts from
-// its start.
+// Byte offset of the first byte outside a well-formed sequence (no overlong forms, surrogates or values above
+// U+10FFFF); std::string_view::npos if all of `text` is well-formed. A sequence cut off by the end counts from its
+// start.
 size_t find_invalid_utf8(std::string_view text);
 
-// An error with byte value and offset; `what` names the text: "line 7 of FILE".
+// An error with the byte's value and offset; `what` names the text: "line 7 of FILE".
 Status check_utf8(std::string_view text, const std::string& what);
 
-// Each maximal ill-formed part becomes one U+FFFD, as the Unicode standard recommends.
+// Replaces each maximal ill-formed part by one U+FFFD, as the Unicode standard recommends.
 std::string replace_invalid_utf8(std::string_view text);
-// The same, but such parts vanish.
+// Removes such parts instead.
 std::string drop_invalid_utf8(std::string_view text);
 
-// Each maximal ill-formed part as one U+FFFD.
+// Converts, with one U+FFFD for each maximal ill-formed part.
 std::u32string to_utf32(std::string_view text);
 
-// Without Unicode white space at the ends (the characters that Python's str.strip removes). `text` must be valid UTF-8.
+// Removes Unicode white space at one end (the characters that Python's str.strip removes). `text` must be valid UTF-8.
 std::string_view strip_left(std::string_view text);
 std::string_view strip_right(std::string_view text);
 std::string_view strip(std::string_view text);
