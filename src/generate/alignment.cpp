@@ -14,7 +14,7 @@ using enum SentenceClass;
 
 enum class Part { blank, word, mark };
 
-// Hyphens and apostrophes belong to a word that goes on behind them.
+// Hyphens and apostrophes join the parts of a word.
 bool joins(uint32_t code) { return code == '-' || code == '\'' || code == 0x2019 || code == 0x2010 || code == 0x2011; }
 
 Part part_of(const CodePoint& c) {
@@ -33,7 +33,7 @@ struct WordWeights {
 
 bool overlap(ByteRange a, ByteRange b) { return a.begin < b.end && b.begin < a.end; }
 
-// For each word the tokens that hold bytes of it.
+// For each word, the tokens with bytes of it.
 std::vector<std::vector<size_t>> tokens_of(const std::vector<Word>& words, const std::vector<AttentionToken>& tokens) {
   std::vector<std::vector<size_t>> of(words.size());
   for (size_t t = 0; t < tokens.size(); ++t) {
@@ -77,7 +77,7 @@ WordWeights word_weights(const Attention& attention, const std::vector<float>& m
   return weights;
 }
 
-// Punctuation is no counterpart of a word; signs ("%", "&") may be one of either.
+// Punctuation never pairs with a word; signs ("%", "&") pair with signs and words.
 enum class Kind { word, punctuation, sign };
 
 Kind kind_of(std::string_view text, const Word& word) {
@@ -91,7 +91,7 @@ bool may_pair(Kind a, Kind b) {
   return a == b || (a == Kind::sign && b == Kind::word) || (a == Kind::word && b == Kind::sign);
 }
 
-// A target word whose attention goes elsewhere (the end token, mostly) belongs to nothing.
+// Least attention for a link: a word that attends elsewhere (mostly to the end token) has none.
 constexpr double kLeast = 0.05;
 
 void link_targets(const Attention& attention, const WordWeights& weights, Alignment& out) {
@@ -108,7 +108,7 @@ void link_targets(const Attention& attention, const WordWeights& weights, Alignm
   }
 }
 
-// Source words that no target word looks at most: "have" of "I have", which "j'ai" holds.
+// Links source words that no target word attends to most, like "have" in "I have" for "j'ai".
 void link_left_over(const Attention& attention, const WordWeights& weights, Alignment& out) {
   constexpr double kShare = 0.5;  // of the weight of the target word's own link
   std::vector<double> own(weights.rows, 0.0);
@@ -131,7 +131,7 @@ void link_left_over(const Attention& attention, const WordWeights& weights, Alig
   }
 }
 
-// Source and target are the same words.
+// Source and target have the same words.
 Alignment align_kept(const Attention& attention) {
   Alignment out;
   out.source = find_words(attention.source_text, attention.kept->source, {});

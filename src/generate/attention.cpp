@@ -13,12 +13,12 @@ uint64_t common_prefix(std::string_view a, std::string_view b) {
   const size_t n = std::min(a.size(), b.size());
   size_t i =
       static_cast<size_t>(std::mismatch(a.begin(), a.begin() + static_cast<ptrdiff_t>(n), b.begin()).first - a.begin());
-  // Never within a character.
+  // Never cuts a character.
   while (i > 0 && i < b.size() && (static_cast<unsigned char>(b[i]) & 0xC0) == 0x80) --i;
   return i;
 }
 
-// Without white space at the ends.
+// Trims white space at the ends.
 ByteRange stripped(std::string_view text, ByteRange r) {
   if (r.begin > r.end || r.end > text.size()) return {};
   const std::string_view all = text.substr(r.begin, r.end - r.begin);
@@ -43,7 +43,7 @@ AttentionToken token_of(const Tokenizer* tokenizer, int32_t id, ByteRange bytes,
   return t;
 }
 
-// Puts the layers of the forward pass together; an empty map if it has none of this size (windowed attention).
+// Joins the layers of the forward pass; an empty map if none has this size (windowed attention).
 AttentionMap take(std::vector<ForwardTensor>& outputs, const std::string& prefix, uint32_t layers, size_t rows,
                   size_t cols) {
   AttentionMap map;
@@ -120,7 +120,7 @@ Result<std::vector<ByteRange>> decoded_bytes(const Decoding& decode, std::span<c
     partial[i] = done == reached && begun.ends_with("\xEF\xBF\xBD");
     done = reached;
   }
-  // Tokens that hold the first bytes of a character only stand for all of it.
+  // Tokens with only the first bytes of a character stand for all of it.
   for (size_t i = ids.size(); i-- > 1;) {
     if (partial[i - 1]) bytes[i - 1] = bytes[i];
   }
@@ -153,7 +153,7 @@ Result<Attention> attend(const std::shared_ptr<Model>& model, const SequencePiec
   const Tokenizer* tokenizer = model->tokenizer();
   for (size_t i = 0; i < piece.source_ids.size(); ++i) {
     const ByteRange bytes = i < piece.source_bytes.size() ? piece.source_bytes[i] : ByteRange{};
-    // A vocabulary of its own side cannot be asked for names.
+    // Source names are known only if both sides share a vocabulary.
     const bool named =
         tokenizer && tokenizer->vocabulary_size(TextSide::source) == tokenizer->vocabulary_size(TextSide::target);
     a.source.push_back(token_of(named ? tokenizer : nullptr, piece.source_ids[i], bytes, a.source_text));

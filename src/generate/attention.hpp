@@ -1,7 +1,7 @@
-// Attention weights of a finished sequence, and which words of source and target belong together.
+// Attention weights of a finished sequence, and the alignment of source and target words.
 //
-// The search keeps no weights: the chosen hypothesis is run once more, teacher-forced, so the weights are those that
-// its own ids see, whatever beams there were.
+// The search keeps no weights: the chosen hypothesis is run again, teacher-forced, so the weights are those that its
+// own ids see, regardless of beams.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ enum class AttentionKind { cross, encoder, decoder };
 
 struct AttentionToken {
   int32_t id = 0;
-  bool special = false;  // stands for no text: end token, language token, ...
-  ByteRange bytes;       // of the text; empty for special ones
+  bool special = false;  // not text: end token, language token, ...
+  ByteRange bytes;       // of the text; empty for special tokens
   std::string label;     // the bytes themselves, else the token's name or "#id"
 };
 
@@ -31,22 +31,22 @@ struct AttentionMap {
   uint32_t layers = 0, heads = 0, rows = 0, cols = 0;
   std::vector<float> values;  // [layers, heads, rows, cols]; each row sums to 1
 
-  // One layer and head, or their mean where negative: [rows, cols]. Errors: no such layer or head, an empty map.
+  // One layer and head, or the mean if negative: [rows, cols]. Errors: no such layer or head, an empty map.
   [[nodiscard]] Result<std::vector<float>> select(int32_t layer, int32_t head) const;
 };
 
-// Of one piece: source tokens as the encoder read them, target tokens as the decoder did, start token included.
-// cross: a row per target token, namely the weights at the step that reads this token and writes the next one.
-// encoder: source by source. decoder: target by target. A map is empty where the model has no such weights, as with
-// LED's windows.
+// Attention of one piece: source tokens as the encoder read them, target tokens as the decoder did, with the start
+// token. cross: a row per target token, with the weights of the step that reads this token and writes the next one.
+// encoder: source by source. decoder: target by target. A map is empty if the model has no such weights, as with LED's
+// windows.
 struct Attention {
-  // Set for a part of the input that was kept as it is: where it stands in the texts. There was no run, so there are no
-  // tokens and no maps, but each word belongs to itself.
+  // Set for a part of the input that was kept: its ranges in the texts. It was not run, so there are no tokens or maps,
+  // but each word is linked to itself.
   struct Kept {
     ByteRange source, target;
   };
   std::optional<Kept> kept;
-  std::string source_text, target_text;  // what the tokens' bytes count in: the whole input, the whole sequence
+  std::string source_text, target_text;  // the texts that the tokens' bytes index: the whole input, the whole sequence
   std::vector<AttentionToken> source, target;
   AttentionMap cross, encoder, decoder;
 
@@ -55,22 +55,22 @@ struct Attention {
   }
 };
 
-// Runs `piece` of a sequence. The texts are those that the piece's ranges count in; empty where ids came in.
+// Runs `piece` of a sequence. The texts are those that the piece's ranges index; empty if the input was ids.
 Result<Attention> attend(const std::shared_ptr<Model>& model, const SequencePiece& piece, std::string_view source_text,
                          std::string_view target_text);
 
-// An error, which says so, of a part that was kept.
+// Fails for a part that was kept.
 Status has_maps(const Attention& attention);
 
-// Which bytes of `text`, decoded from `ids`, each id gave; empty for ids that gave none. Found by decoding ever longer
-// beginnings. `base` is added to every offset.
+// The bytes of `text`, decoded from `ids`, that each id gave; empty for ids without any. Found by decoding ever longer
+// prefixes. `base` is added to every offset.
 using Decoding = std::function<Result<std::string>(std::span<const int32_t> ids)>;
 Decoding decoding_by(const Tokenizer& tokenizer);
 Result<std::vector<ByteRange>> decoded_bytes(const Decoding& decode, std::span<const int32_t> ids,
                                              std::string_view text, uint64_t base = 0);
 
-// The numbers as one JSON object: tokens with ids and offsets, and the map of `kind`, one layer and head or their means
-// where negative is -1, all of them where it is -2.
+// Attention as a JSON object: tokens with ids and offsets, and the map of `kind`, for one layer and head, their mean
+// (kAttentionMean) or all of them (kAttentionAll).
 constexpr int32_t kAttentionMean = -1, kAttentionAll = -2;
 struct AttentionChoice {
   AttentionKind kind = AttentionKind::cross;
@@ -86,16 +86,16 @@ Result<std::string> attention_svg(const Attention& attention, const AttentionCho
 Result<std::vector<uint8_t>> attention_png(const Attention& attention, const AttentionChoice& choice);
 
 // ---- alignment
-// -------------------------------------------------------------------------------------------------------
+// --------------------------------------------------------------------------------------------------------
 
 struct Word {
   ByteRange bytes;  // of the text
 };
 
-// A pair of words that belong together.
+// A pair of corresponding words.
 struct WordLink {
   uint32_t source = 0, target = 0;  // indexes of words
-  float weight = 0;                 // attention of the target word that goes to the source word, 0 to 1
+  float weight = 0;                 // attention of the target word to the source word, 0 to 1
 };
 
 struct Alignment {
@@ -108,14 +108,13 @@ struct AlignmentOptions {
 };
 
 // Words are runs of letters and digits, and runs of punctuation; in scripts without white space every token is one.
-// Every target word is linked to the source word that it attends to most; a source word left over is linked to the
-// target word that attends most to it, if that is at least half of what goes to that word's own link. Punctuation is
-// linked to punctuation only (see docs/attention.md).
-// A target without words has no links. In a part that was kept each word is linked to itself. Errors: no source text
-// (ids came in), no such layer.
+// Every target word is linked to the source word that it attends to most; an unlinked source word is linked to the
+// target word that attends most to it, if with more than half the weight of that word's own link. Punctuation is linked
+// to punctuation only (see docs/attention.md). A target without words has no links. In a part that was kept, each word
+// is linked to itself. Errors: no source text (the input was ids), no such layer.
 Result<Alignment> align(const Attention& attention, const AlignmentOptions& options = {});
 
-// Words of `text` within `range`; `tokens` (by their bytes) cut it where the script writes no white space.
+// Words of `text` within `range`; `tokens` (by their bytes) separate words in scripts without white space.
 std::vector<Word> find_words(std::string_view text, ByteRange range, std::span<const AttentionToken> tokens);
 
 }  // namespace lapilli

@@ -16,8 +16,8 @@ const char* name_of(AttentionKind kind) {
   return kind == AttentionKind::cross ? "cross" : kind == AttentionKind::encoder ? "encoder" : "decoder";
 }
 
-// What stands at a row of the shown map. Cross attention is shown by the token that a step writes; the last row, of the
-// step that would come behind the end, is left out.
+// Labels of the shown map. Rows of cross attention are labelled with the token that a step writes; the last row, of the
+// step after the end, is left out.
 struct Axes {
   std::vector<AttentionToken> rows, columns;
   bool next = false;  // rows are one ahead of the map's
@@ -66,7 +66,7 @@ std::string index_json(int32_t index) {
   return index == kAttentionAll ? "\"all\"" : index == kAttentionMean ? "\"mean\"" : std::to_string(index);
 }
 
-// All values of one index, or the one that is chosen.
+// All indexes, or the chosen one.
 std::vector<int32_t> indexes(int32_t chosen, uint32_t count) {
   if (chosen != kAttentionAll) return {chosen};
   std::vector<int32_t> all(count);

@@ -8,7 +8,7 @@ namespace lapilli {
 
 namespace {
 
-// Beams are counted over the caller's batch, whatever jobs it was run in.
+// Makes beam numbers count over the caller's batch, regardless of jobs.
 void renumber_beams(std::vector<Hypothesis>& hypotheses, size_t in_job, size_t in_batch, uint32_t beams) {
   const auto shift = (static_cast<int64_t>(in_batch) - static_cast<int64_t>(in_job)) * beams;
   for (Hypothesis& h : hypotheses)
@@ -52,10 +52,10 @@ Result<GenerateOutput> generate(const std::shared_ptr<Model>& model, const Gener
 
 namespace {
 
-// Sources of so different lengths do not share a session, whose room is the longest one's.
+// Sources whose lengths differ by more than this do not share a session, which has room for the longest.
 constexpr size_t kLengthRatio = 4;
 
-// For the memory, or for one of the device's binding limits.
+// Too much for the memory, or for one of the device's binding limits.
 bool is_too_much(const Error& error) {
   return error.code == ErrorCode::out_of_memory || error.code == ErrorCode::unsupported;
 }
@@ -71,7 +71,7 @@ BatchJob::BatchJob(std::shared_ptr<Model> model, CheckedRequest request)
   const size_t n = order_.size();
   const SearchOptions& options = checked_.options().common();
   rows_each_ = options.beams * options.copies();
-  // The longest come first, so that memory problems show at once.
+  // The longest come first, so that memory problems show early.
   std::iota(order_.begin(), order_.end(), size_t{0});
   const auto longer = [&](size_t a, size_t b) { return length(a) > length(b); };
   if (!this->request().keep_order) std::stable_sort(order_.begin(), order_.end(), longer);
@@ -112,7 +112,7 @@ Status BatchJob::step(double budget_us) {
   return job_->pump(budget_us) ? end_part(job_->status()) : Status();
 }
 
-// Says which sources run next; false if there are none. What was too much beside others may do alone.
+// Selects the sources that run next; false if there are none. Sources that were too much together are run alone.
 bool BatchJob::find_part() {
   if (next_ < order_.size()) {
     begin_ = next_;
@@ -147,7 +147,7 @@ Status BatchJob::begin_part() {
   return {};
 }
 
-// What was too much is run again with fewer at a time, and so on down to one, whose own fault it is then.
+// Reruns a part that was too much with fewer sources at a time; a source that is too much alone fails.
 Status BatchJob::end_part(Status status) {
   const auto job = std::move(job_);
   if (!status && is_too_much(status.error())) {
@@ -168,7 +168,7 @@ bool BatchJob::fewer_at_a_time(size_t sources) {
   return true;
 }
 
-// The longest comes first.
+// Fails the first source, which is the longest.
 void BatchJob::give_up(Status status) {
   output_.errors[order_[begin_]] = std::move(status);
   ended_sources_.push_back(order_[begin_]);

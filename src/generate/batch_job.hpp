@@ -1,6 +1,6 @@
-// Any number of sources on their way: cut into jobs by length, longest first (GenerateRequest::keep_order: as given),
-// with fewer rows where the device's limits or memory ask for it. A state machine like Job, which generate() pumps; of
-// one thread.
+// A batch of any number of sources: cut into jobs by length, longest first (GenerateRequest::keep_order: as given),
+// with fewer rows if the device's limits or memory require it. A state machine like Job, pumped by generate(); for one
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace lapilli {
 
-// Whether an error is one source's alone, and leaves the others theirs; not so what is wrong with the device.
+// True if an error concerns only one source and not the others; errors of the device never do.
 bool concerns_one(const Error& error);
 
 class BatchJob {
@@ -24,16 +24,16 @@ class BatchJob {
   BatchJob(const BatchJob&) = delete;
   BatchJob& operator=(const BatchJob&) = delete;
 
-  // As Job's. A call begins one job at most, so that between two of them somebody may cancel.
+  // As Job's. Each call begins at most one job, so that callers can cancel between two.
   bool pump(double budget_us = std::numeric_limits<double>::infinity());
   void rest();
   void cancel();
-  // After the end: whether it ended well.
+  // Valid after the end: the batch's error, if any.
   [[nodiscard]] const Status& status() const { return status_; }
 
   [[nodiscard]] uint64_t sources() const { return order_.size(); }
   [[nodiscard]] uint64_t sources_done() const;
-  // Sources whose part of the output is there, in the order in which they ended.
+  // Sources whose results are in the output, in the order in which they ended.
   [[nodiscard]] std::span<const size_t> ended() const { return ended_sources_; }
   // In the order of the request. Sources that have not ended have no hypotheses, also after an error.
   [[nodiscard]] GenerateOutput& output() { return output_; }
@@ -53,13 +53,13 @@ class BatchJob {
 
   std::shared_ptr<Model> model_;
   CheckedRequest checked_;
-  // What is run again does not give again what it gave.
+  // Suppresses output that a rerun gives again.
   OnceStream stream_;
   uint32_t batch_, rows_each_ = 1;
   std::vector<size_t> order_;
-  std::vector<size_t> again_;  // of the order: what was too much beside others
+  std::vector<size_t> again_;  // indexes in order_: too much beside others
   size_t next_ = 0, next_again_ = 0;
-  size_t begin_ = 0, end_ = 0;  // of the order: what runs now
+  size_t begin_ = 0, end_ = 0;  // indexes in order_: running now
   std::unique_ptr<Job> job_;
   bool cancelled_ = false, ended_ = false;
   Status status_;

@@ -11,10 +11,10 @@ namespace lapilli {
 
 namespace {
 
-// More steps in one submission win nothing and make every cancellation wait.
+// More steps per submission gain nothing and delay every cancellation.
 constexpr uint32_t kMaxStepsInFlight = 64;
 
-// Sources that are encoded already are the request's, where it left them empty.
+// Fills in the ids of encoded sources if the request left them empty.
 Status take_encoded(const Model& model, GenerateRequest& request) {
   if (request.encoded.empty()) return {};
   if (request.encoded.size() != request.sources.size())
@@ -32,7 +32,7 @@ Status take_encoded(const Model& model, GenerateRequest& request) {
   return {};
 }
 
-// The decoder start goes in front if no row starts with it.
+// Prepends the decoder start if no row starts with it.
 Result<std::vector<std::vector<int32_t>>> complete_given(const GenerateRequest& request, int32_t start) {
   auto given = request.decoder_ids;
   if (given.empty()) given.assign(request.sources.size(), {start});
@@ -60,7 +60,7 @@ Status check_written(const GenerateRequest& request) {
   return {};
 }
 
-// Positions of given ids whose logits are wanted.
+// Checks the positions of given ids whose logits are requested.
 Status check_logits(const GenerateRequest& request) {
   const auto& given = request.decoder_ids;
   if (request.logits_at.empty()) return {};
@@ -80,7 +80,7 @@ Status check_logits(const GenerateRequest& request) {
   return {};
 }
 
-// As many entries in each list that says something of the sources.
+// Gives each list of source properties an entry per source.
 Status complete_lists(GenerateRequest& r) {
   const size_t n = std::max({r.sources.size(), r.features.size(), r.encoded.size()});
   if (n == 0) return fail(ErrorCode::invalid_argument, "no sources");
@@ -90,7 +90,7 @@ Status complete_lists(GenerateRequest& r) {
   return {};
 }
 
-// Features where the model takes features, ids where it takes ids. Gives the positions of the source in the encoder.
+// Requires features or ids, as the model takes them. Returns the source's positions in the encoder.
 Result<uint32_t> check_source(const model::Config& c, const GenerateRequest& r, size_t i) {
   const auto* features = r.features.empty() ? nullptr : r.features[i].get();
   if (!r.encoded.empty() && r.encoded[i]) return r.encoded[i]->positions();
@@ -105,7 +105,7 @@ Result<uint32_t> check_source(const model::Config& c, const GenerateRequest& r, 
   return model::check_features(c, *features, format("source %u", i).c_str());
 }
 
-// There are no source ids that these could go by.
+// Refuses options that depend on source ids if there are none.
 Status check_options(const model::Config& c, const SearchOptions& options) {
   if (c.features.width == 0 || !options.needs_source_ids()) return {};
   return fail(ErrorCode::unsupported,

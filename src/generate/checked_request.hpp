@@ -1,4 +1,4 @@
-// A request whose ids, numbers and options were looked at, once: what jobs are made of.
+// A request with checked ids, numbers and options, from which jobs are made.
 #pragma once
 
 #include <cstddef>
@@ -12,24 +12,24 @@
 
 namespace lapilli {
 
-// Rows of logits that are given out of one source.
+// Rows of logits that are returned for one source.
 constexpr uint32_t kMostLogits = 256;
 
 class CheckedRequest {
  public:
-  CheckedRequest() = default;  // of nothing
-  // Ids lie within the vocabularies, sources within the model's positions, lists are as long as there are sources, and
-  // options can be resolved; the error names what is not so. Sources that are encoded already and the decoder's start
-  // are filled in.
+  CheckedRequest() = default;  // no sources
+  // Checks that ids are within the vocabularies, sources within the model's positions, lists as long as there are
+  // sources, and that options can be resolved; the error names what is not. Fills in encoded sources and the decoder's
+  // start.
   static Result<CheckedRequest> check(const Model& model, GenerateRequest request);
 
   [[nodiscard]] const GenerateRequest& request() const { return request_; }
-  // Only what has no part in the checks: how many at a time, who is told.
+  // Only for fields that are not checked: batch size and callbacks.
   [[nodiscard]] GenerateRequest& settings() { return request_; }
   [[nodiscard]] const ResolvedOptions& options() const { return *request_.resolved; }
-  // Of a source, in the encoder.
+  // Positions of a source in the encoder.
   [[nodiscard]] uint32_t source_positions(size_t source) const { return positions_[source]; }
-  // These sources of it, with the numbers that they have here.
+  // A request of some of these sources, with the numbers that they have here.
   [[nodiscard]] CheckedRequest part(std::span<const size_t> sources) const;
 
  private:
@@ -41,7 +41,8 @@ class CheckedRequest {
   std::vector<uint32_t> positions_;
 };
 
-// Rows of ids within a vocabulary and a number of positions (0: any); the error says which row of `what` is not.
+// Checks that all ids are within a vocabulary and rows within a number of positions (0: any); the error says which row
+// of `what` is not.
 Status check_rows(const std::vector<std::vector<int32_t>>& rows, uint32_t vocabulary, uint32_t positions,
                   const char* what);
 

@@ -10,7 +10,7 @@ namespace lapilli {
 
 namespace {
 
-// Languages as T5's prefixes call them.
+// Languages by their names in T5's prefixes.
 struct LanguageName {
   std::string_view code, name;
 };
@@ -27,7 +27,7 @@ constexpr LanguageName kNames[] = {
     {"sw", "Swahili"},    {"ta", "Tamil"},     {"te", "Telugu"},     {"th", "Thai"},       {"tr", "Turkish"},
     {"uk", "Ukrainian"},  {"ur", "Urdu"},      {"vi", "Vietnamese"}, {"zh", "Chinese"}};
 
-// A table of these names' codes, so that "fra" and "fr-FR" are found, too.
+// Searches a table of these names' codes, so that "fra" and "fr-FR" are found, too.
 Result<LanguageName> language_name(const std::string& code) {
   LanguageTable table;
   for (size_t i = 0; i < std::size(kNames); ++i) table.add(kNames[i].code, static_cast<int32_t>(i));
@@ -55,8 +55,8 @@ bool has_language_token(const Tokenizer& t, int32_t id) {
   return std::any_of(codes.begin(), codes.end(), [&](const std::string& code) { return t.language_id(code) == id; });
 }
 
-// SMaLL-100 (Mohammadshahi et al. 2022) is M2M100 with few layers in the decoder, and differs in nothing that its files
-// say: the target's token stands before the source, and the decoder writes none.
+// SMaLL-100 (Mohammadshahi et al. 2022) is M2M100 with fewer decoder layers, and its files do not tell them apart: the
+// target's token precedes the source, and the decoder writes none.
 bool is_small100(const Model& model) {
   if (model.info().family != "m2m_100") return false;
   std::string name;
@@ -65,8 +65,8 @@ bool is_small100(const Model& model) {
   return (model.info().encoder_layers == 12 && model.info().decoder_layers == 3) || name.find("small100") != name.npos;
 }
 
-// mBART-50, M2M100, NLLB: the target's token is the first that the decoder writes. mBART: it is what the decoder starts
-// with, which shows in the model's own settings.
+// mBART-50, M2M100, NLLB: the target's token is the first that the decoder writes. mBART: it is the decoder's start, as
+// the model's own settings show.
 Result<Conventions> by_language_tokens(const Model& model, const TaskRequest& r) {
   const Tokenizer& t = *model.tokenizer();
   const GenerationConfig& own = model.generation_config();
@@ -103,15 +103,15 @@ bool is_language(const std::string& code, const std::string& asked) {
   return table.find(asked) != nullptr;
 }
 
-// Groups of languages that published Marian models are named after (ISO 639-5, and older names): any of them may be
-// meant by one.
+// Groups of languages in names of published Marian models (ISO 639-5, and older names), which may mean any of their
+// members.
 constexpr std::string_view kGroups[] = {
     "aav", "afa", "alv", "art", "bat", "bnt", "cau", "ccs", "cel", "celtic",  "cpf", "cpp",         "cus",
     "dra", "euq", "fiu", "gem", "gmq", "gmw", "grk", "iir", "inc", "ine",     "ira", "itc",         "kar",
     "mkh", "mul", "nah", "ngf", "nic", "poz", "pqe", "pqw", "roa", "romance", "sal", "scandinavia", "sem",
     "sit", "sla", "smi", "tai", "trk", "tut", "urj", "wen", "zhx", "zle",     "zls", "zlw"};
 
-// True if a source that the files name so may be the language that is asked for, or none is.
+// True if the source that the files name may be the requested language, or if either is not given.
 bool may_be(const std::string& named, const std::string& asked) {
   std::string lower;
   for (const char c : named) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -119,8 +119,8 @@ bool may_be(const std::string& named, const std::string& asked) {
          std::find(std::begin(kGroups), std::end(kGroups), lower) != std::end(kGroups);
 }
 
-// How a family writes the language that a text is to become, as a token before it: Marian models with several targets,
-// and MADLAD-400 (Kudugunta et al. 2023), in which nothing says the source.
+// Form of the token before a text that names the target language: of Marian models with several targets, and of
+// MADLAD-400 (Kudugunta et al. 2023), which has none for the source.
 struct MarkForm {
   std::string_view before, behind;
 };
@@ -158,7 +158,7 @@ Result<Conventions> by_marks(const MarkForm& form, const LanguageTable& table, b
   return c;
 }
 
-// Models of two languages take these and no others.
+// The error of models for a single pair of languages.
 Failure not_this_language(const Model& model, const LanguagePair& pair, const char* which, const std::string& asked) {
   return fail(ErrorCode::invalid_argument,
               "%s translates from \"%s\" to \"%s\", not %s \"%s\": load a model of these languages (`lapilli models` "
@@ -166,7 +166,7 @@ Failure not_this_language(const Model& model, const LanguagePair& pair, const ch
               model.info().directory, pair.source, pair.target, which, asked);
 }
 
-// A target that the files name counts if it is one language, not a group ("roa"), and none of the marks.
+// A target in the files counts if it is a single language, not a group ("roa"), and not among the marks.
 Result<Conventions> by_marian_marks(const Model& model, const LanguageTable& table, const TaskRequest& r) {
   const LanguagePair pair = model.tokenizer()->language_pair();
   if (!may_be(pair.source, r.from))
@@ -223,7 +223,7 @@ Result<Conventions> for_translation(const Model& model, const TaskRequest& r) {
   const bool named = std::any_of(model.tasks().begin(), model.tasks().end(),
                                  [](const TaskParams& t) { return t.name.starts_with("translation_"); });
   if (named || takes_named_tasks(model.info().family)) {
-    // Without any languages the texts may bring their words themselves.
+    // Without any languages, the texts may contain their words already.
     Conventions own;
     own.texts_bring_words = true;
     if (r.from.empty() && r.to.empty() && !named) return own;

@@ -1,5 +1,5 @@
-// What families expect of who uses them: words before the input, language tokens, settings per task. A caller says what
-// it wants ("translate to French") and need not know.
+// Conventions of families: words before the input, language tokens, settings per task. A caller states a task
+// ("translate to French") and need not know them.
 #pragma once
 
 #include <string>
@@ -21,42 +21,42 @@ Result<Task> parse_task(std::string_view name);
 
 struct TaskRequest {
   Task task = Task::none;
-  // Languages as the model's files write them ("fr_XX", "fra_Latn"), or as ISO codes ("fr", "fra"); empty: not given.
+  // Languages as in the model's files ("fr_XX", "fra_Latn"), or as ISO codes ("fr", "fra"); empty: not given.
   std::string from, to;
 };
 
 struct Conventions {
-  std::string prefix;  // stands before every input
-  // The texts may begin with words for the model that nobody else can tell from the text ("translate English to
-  // German: "), so that a part of one would lack them.
+  std::string prefix;  // precedes every input
+  // The texts may begin with words for the model that cannot be told from the text ("translate English to German: "),
+  // which later pieces of a split text would lack.
   bool texts_bring_words = false;
-  // A text may begin with a mark of the model (">>fr<<") that says what it is to become: all that it has. It must where
-  // nothing else says so.
+  // Marks (">>fr<<") that a text may begin with to choose the model's target: all the model's marks. Needed if nothing
+  // else chooses it.
   std::vector<std::string> marks;
   bool needs_mark = false;
-  // The family's models are trained on single sentences: a text of two is translated in two runs.
+  // The family's models are trained on single sentences: two sentences of a text are translated in two runs.
   bool one_sentence = false;
-  // Summaries by LED: the first token sees everything and is seen by all (its model cards and docs).
+  // For LED's summaries: the first token has global attention (by its model cards and docs).
   bool global_first = false;
-  // For the tokenizer; empty: what the files say.
+  // For the tokenizer; empty: the files' languages.
   std::string source_language, target_language;
-  GenerationConfig options;  // over the model's own, under the caller's
+  GenerationConfig options;  // override the model's own, overridden by the caller's
 };
 
-// Families whose published models translate and do nothing else.
+// Families whose published models only translate.
 bool only_translates(const std::string& family);
 
-// Codes as the model's files write them; of models that take several each list has all of them. Empty: they do not say.
+// Codes as in the model's files; for models with several, each list has all of them. Empty: unknown.
 struct ModelLanguages {
   std::vector<std::string> sources, targets;
 };
 ModelLanguages languages_of(const Tokenizer& tokenizer);
 
-// What the tokenizer is told.
+// Options for the tokenizer.
 EncodeOptions encode_options(const Conventions& conventions);
 
-// Refuses by name languages that the model does not have, a summary by a family that only translates, and a translation
-// by a multilingual model whose target is neither given nor set in the model's files.
+// Refuses, by name, languages that the model does not have, a summary by a family that only translates, and a
+// translation by a multilingual model whose target is neither given nor set in the model's files.
 Result<Conventions> find_conventions(const Model& model, const TaskRequest& request);
 
 }  // namespace lapilli

@@ -4,7 +4,7 @@ namespace lapilli {
 
 namespace {
 
-// Tokens that were added to a tokenizer and never trained.
+// Allowance for tokens added to a tokenizer without training.
 constexpr uint64_t kMostAdded = 1024;
 
 struct Side {
@@ -22,7 +22,7 @@ Status check_side(const Tokenizer& tokenizer, const Files& files, const Side& s)
               files, ids, s.rows, s.name);
 }
 
-// These stand around every text.
+// Checks the ids that are put around every text.
 Status check_special(const Tokenizer& tokenizer, const Files& files, uint64_t rows) {
   const SpecialIds& special = tokenizer.special();
   for (const int32_t id : {special.eos, special.pad, special.bos, special.cls, special.sep}) {

@@ -23,7 +23,7 @@ uint32_t longest(const std::vector<std::vector<int32_t>>& rows) {
   return static_cast<uint32_t>(n);
 }
 
-// Where a state's words go before a pass.
+// Writes a state's words before a pass.
 using StateWriter = std::function<Status(StateKind kind, std::span<const uint32_t> words)>;
 
 Status write_lengths(const StateWriter& write, StateKind kind, std::span<const uint32_t> lengths) {
@@ -44,7 +44,7 @@ Status write_rows(const StateWriter& write, StateKind ids_kind, StateKind length
   return write_lengths(write, lengths_kind, lengths);
 }
 
-// The rows of each source begin where those of the longest one would.
+// The rows of each source begin where they would if all were as long as the longest.
 Status write_features(const StateWriter& write, const model::FeatureInput& input, const ForwardRequest& request,
                       uint32_t longest) {
   const uint64_t stride = model::feature_stride(input);
@@ -72,11 +72,11 @@ std::vector<uint64_t> output_shape(const std::string& name, const model::Forward
   if (name.starts_with("encoder_attentions")) return {batch, c.encoder.heads, source, source};
   if (name.starts_with("decoder_attentions")) return {batch, c.decoder.heads, target, target};
   if (name.starts_with("cross_attentions")) return {batch, c.decoder.heads, target, source};
-  return {batch, t.rows / batch, cols};  // the stages of an encoder have rows of their own
+  return {batch, t.rows / batch, cols};  // an encoder's stages have numbers of rows of their own
 }
 
-// What several predicting streams gave, [batch, length, vocabulary] each, becomes "logits_ngram" [batch, streams,
-// length, vocabulary], as the reference has it.
+// Joins the outputs of several predicting streams, [batch, length, vocabulary] each, to the reference's "logits_ngram"
+// [batch, streams, length, vocabulary].
 void join_streams(std::vector<ForwardTensor>& outputs) {
   ForwardTensor all;
   all.name = "logits_ngram";
@@ -97,7 +97,7 @@ void join_streams(std::vector<ForwardTensor>& outputs) {
   outputs.push_back(std::move(all));
 }
 
-// The reference's names for what an encoder alone gives: "hidden_states.0".
+// Uses the reference's names for outputs of an encoder without a decoder: "hidden_states.0".
 void name_as_alone(std::vector<ForwardTensor>& outputs) {
   constexpr std::string_view kSide = "encoder_";
   for (ForwardTensor& f : outputs)
@@ -118,7 +118,7 @@ Result<std::unique_ptr<Session>> make_room(const Model& model, const Plan& plan)
   return session;
 }
 
-// Engines that nobody uses may hold the memory that is missing; it comes back once what was submitted before is done.
+// Drops unused engines if memory is short; it is free once earlier submissions are done.
 Result<std::unique_ptr<Session>> find_room(const Model& model, const Plan& plan) {
   auto room = make_room(model, plan);
   if (room || room.error().code != ErrorCode::out_of_memory) return room;
@@ -127,7 +127,7 @@ Result<std::unique_ptr<Session>> find_room(const Model& model, const Plan& plan)
   return make_room(model, plan);
 }
 
-// What a source is made of, and how long the longest one is.
+// Checks the kind of sources, and finds the longest one.
 Status check_forward(const model::Config& c, const ForwardRequest& r, model::ForwardShape& shape) {
   const bool ids = c.features.width == 0;
   const size_t sources = ids ? r.sources.size() : r.features.size();
@@ -235,7 +235,7 @@ Result<ForwardTensor> ForwardPass::Impl::read(const model::NamedOutput& output) 
   return unpadded(output, padded.data());
 }
 
-// What it was made for holds this request as well.
+// The pass has room for this request as well.
 Status ForwardPass::Impl::check_again(const ForwardRequest& request) const {
   const model::Config& c = model->on_device().config();
   model::ForwardShape now;
@@ -320,7 +320,7 @@ Status ForwardJob::Impl::write() {
   return area->flush();
 }
 
-// Where the host sees the arena there is nothing to copy.
+// An arena in host-visible memory needs no copy.
 Status ForwardJob::Impl::record_results() {
   const BufferRef arena = pass.session->arena();
   if (arena.buffer->mapped()) return {};
@@ -362,7 +362,7 @@ Status ForwardJob::again(ForwardRequest request) {
   return {};
 }
 
-// True: it is all submitted.
+// True: all is submitted.
 Result<bool> ForwardJob::Impl::submit() {
   if (compilation) {
     LAPILLI_TRY(auto plan, compilation->poll());

@@ -15,12 +15,12 @@ namespace {
 
 uint32_t sentence_bucket(size_t n) { return static_cast<uint32_t>(std::bit_ceil(n)); }
 
-// Rows of given ids that one pass takes at most.
+// Limit on the rows of given ids in one pass.
 constexpr uint32_t kMostGivenRows = 256;
 static_assert(kMostLogits <= kMostGivenRows, "what one source asks for fits one admission");
 
-// Positions that a translation of this many source ids hardly ever exceeds, so that caches are sized by what is usual.
-// By the source's bucket, so that one source bucket has one target bucket.
+// Positions that a translation of this many source ids hardly ever exceeds: caches get the usual size. By the source's
+// bucket, so that one source bucket has one target bucket.
 uint32_t likely_positions(uint32_t source_bucket, uint32_t given) { return 2 * source_bucket + 32 + given; }
 
 }  // namespace
@@ -30,11 +30,11 @@ struct Job::Impl {
   CheckedRequest checked;
   [[nodiscard]] const GenerateRequest& request() const { return checked.request(); }
   SearchOptions options;                             // of the first source
-  std::vector<std::shared_ptr<Sentence>> sentences;  // `copies` of each source
+  std::vector<std::shared_ptr<Sentence>> sentences;  // `copies` for each source
   WorkspaceKey wanted;
-  std::optional<uint32_t> reserved_ids;      // new ids of a source; of a job that only prepares others
+  std::optional<uint32_t> reserved_ids;      // new ids per source, for a job that only prepares others
   std::optional<EnginePool::Taking> taking;  // until its kernels are proven
-  std::shared_ptr<SearchEngine> engine;      // from then on
+  std::shared_ptr<SearchEngine> engine;      // set after that
   SearchEngine::Counts before;               // the engine's counts when the job began
   std::optional<OnceStream> stream;
   std::vector<SettledIds> settled;
@@ -82,10 +82,10 @@ Status Job::Impl::make_sentences() {
     if (all >= by_given[n].max_length)
       return fail(ErrorCode::invalid_argument, "max_length: %u leaves nothing to generate after %u given ids",
                   by_given[n].max_length, all);
-    // Options that go by the source's ids see the padding of the caller's batch, as in the reference.
+    // Options that depend on source ids see the padding of the caller's batch, as in the reference.
     std::vector<int32_t> padded = request().sources[i];
     padded.resize(longest, by_given[n].pad);
-    // Where every returned sequence is drawn for itself, each is a sentence; their draws go by numbers of their own.
+    // If each returned sequence is drawn separately, each is a sentence with its own draws.
     for (uint32_t copy = 0; copy < copies; ++copy) {
       auto s = std::make_shared<Sentence>();
       const auto number = static_cast<uint32_t>(request().sequences.empty() ? i : request().sequences[i]);
@@ -103,7 +103,7 @@ Status Job::Impl::make_sentences() {
   return {};
 }
 
-// What a source brings, and what is wanted of it once.
+// Sets the source's inputs, and on its first copy the outputs to return once.
 Status Job::Impl::take_source(Sentence& s, size_t number, bool first_copy) {
   s.source = request().sources[number];
   if (!request().features.empty()) s.features = request().features[number];
@@ -119,7 +119,7 @@ Status Job::Impl::take_source(Sentence& s, size_t number, bool first_copy) {
   return {};
 }
 
-// What is reserved is what was asked for, but that given ids must fit at once whatever the source's length.
+// Reserves what was asked for, except that given ids must fit at once whatever the source's length.
 uint32_t Job::Impl::wanted_positions(uint32_t source_bucket, uint32_t given) const {
   const uint32_t likely = likely_positions(source_bucket, given);
   if (reserved_ids.value_or(0) == 0) return std::max(likely, model->engines().known_positions(source_bucket));
@@ -157,7 +157,7 @@ WorkspaceKey Job::Impl::key() const {
   const uint32_t positions = wanted_positions(s.source_positions, static_cast<uint32_t>(given));
   s.target_positions = length_bucket(std::max(2u, std::min(longest, positions)));
   if (given > 1) {
-    // In as few passes as there need be.
+    // As few passes as possible.
     const uint64_t rows_wanted = std::min(all_given, std::max<uint64_t>(given - 1, kMostGivenRows));
     key.given_rows = static_cast<uint32_t>(std::min<uint64_t>(std::bit_ceil(rows_wanted), kMostGivenRows));
     key.given_passes = static_cast<uint32_t>(div_up<uint64_t>(rows_wanted, key.given_rows));
@@ -166,10 +166,10 @@ WorkspaceKey Job::Impl::key() const {
   uint64_t all_source = 0;
   for (const auto& one : sentences) all_source += one->source_positions();
   key.encode_rows = engines.encode_room(s.running, s.source_positions, all_source);
-  // Options are the same for all, but for the source's ids.
+  // Lists are the same for all sentences unless they depend on source ids.
   if (options.needs_source_ids()) own_lists = lists * 2 * s.running;  // as many wait as run
   s.list_words = static_cast<uint32_t>(std::bit_ceil(std::max<uint64_t>(lists + own_lists, 256)));
-  // As many again are prepared, so that there is always one to start when a sentence ends.
+  // As many again are prepared, so that one can always start when a sentence ends.
   complete_key(key, sentences.size() > s.running ? s.running : 0);
   key.narrow = engines.narrow_pays(s);
   return key;
@@ -181,8 +181,8 @@ void Job::Impl::look_for_engine() {
   taking.emplace(model->engines(), search);
 }
 
-// Where a binding is too small for the caches of a sentence as long as is usual, it begins with less. False: the
-// kernels of its plans are still on trial.
+// Halves the positions of a single sentence while its usual caches exceed a binding. False: the kernels of its plans
+// are still on trial.
 Result<bool> Job::Impl::find_engine() {
   uint32_t least = 8;
   for (const auto& s : sentences) least = std::max(least, static_cast<uint32_t>(s->given.size()) + 1);
@@ -199,7 +199,7 @@ Result<bool> Job::Impl::find_engine() {
   }
 }
 
-// Of a job that only prepares others, two ids of one sentence show that all is there.
+// A job that only prepares others runs one sentence for two ids, which uses all of it.
 void Job::Impl::keep_one_sentence() {
   sentences.resize(1);
   told.resize(1);
@@ -222,8 +222,8 @@ Status Job::Impl::prepare() {
   wanted = key();
   LAPILLI_CHECK(check_capture());
   look_for_engine();
-  if (reserved_ids) return {};  // who prepares wants it done later
-  // What is known to be too much is said at once.
+  if (reserved_ids) return {};  // preparation is finished later
+  // Known limits fail here.
   auto begun = begin();
   return begun ? Status() : std::move(begun).error();
 }
@@ -239,7 +239,7 @@ Result<bool> Job::Impl::begin() {
     const uint32_t copies = options.copies();
     stream.emplace(
         [tell = request().on_tokens, copies](size_t number, std::span<const int32_t> ids) {
-          return number % copies == 0 ? tell(number / copies, ids) : Status();  // of a source's sequences the first one
+          return number % copies == 0 ? tell(number / copies, ids) : Status();  // only a source's first sequence
         },
         sentences.size());
     settled.resize(sentences.size());
@@ -283,7 +283,7 @@ Result<std::unique_ptr<Job>> Job::prepare(std::shared_ptr<Model> model, CheckedR
 void Job::Impl::finish(Status s) {
   status = std::move(s);
   ended = true;
-  if (!engine) return;  // it had not begun
+  if (!engine) return;  // the job had not begun
   engine->cancel(sentences);
   if (!status && output.hypotheses.empty()) (void)collect();
   if (request().capture_scores) engine->on_captured_step = {};
@@ -315,7 +315,7 @@ bool Job::Impl::step_once(double budget_us) {
   return ended;
 }
 
-// What has become of the job's sentences; the caller's function is called without the engine's lock.
+// Follows the job's sentences; calls the caller's function without the engine's lock.
 Status Job::Impl::look() {
   for (size_t i = 0; i < sentences.size(); ++i)
     if (!told[i]) LAPILLI_CHECK(look_at(i));
@@ -337,7 +337,7 @@ Status Job::Impl::look_at(size_t number) {
   return {};
 }
 
-// The sentences have ended: nobody else touches them any more.
+// The sentences have ended: nobody else accesses them any more.
 Status Job::Impl::collect() {
   Status first;
   bool alone = true;
@@ -364,7 +364,7 @@ Status Job::Impl::collect() {
     if (output.errors.back()) std::move(h.begin(), h.end(), std::back_inserter(output.hypotheses.back()));
   }
   output.captured = std::move(captured);
-  // What is one source's own fault leaves the others their results.
+  // A source's own failure leaves the others their results.
   const bool any = std::any_of(output.errors.begin(), output.errors.end(), [](const Status& e) { return e.ok(); });
   return any && alone ? Status() : first;
 }
@@ -382,7 +382,7 @@ void Job::Impl::count() {
   output.stats.tuned_nodes = static_cast<uint32_t>(engine->tuned_nodes());
 }
 
-// Called by the engine, which has the lock, when nothing is in flight.
+// Called by the engine, under its lock, with nothing in flight.
 Status Job::Impl::capture(std::span<const uint32_t> log, const Workspace& w) {
   const Plan& plan = *w.plans.step;
   CapturedStep c;
@@ -411,7 +411,7 @@ Status Job::Impl::capture(std::span<const uint32_t> log, const Workspace& w) {
   return {};
 }
 
-// Waits for the device, or for the end of a pause: bounded, so that who waits may ask whether to go on.
+// Waits for the device, or for the end of a pause; bounded, so that callers can decide whether to continue.
 Status Job::Impl::rest() {
   if (model->device()->is_paused() && !cancelled) {
     (void)model->device()->wait_while_paused(vulkan::kPauseRound);
@@ -459,7 +459,7 @@ Result<GenerateOutput> Job::take() {
   return std::move(impl_->output);
 }
 
-// What the device still does for the job is nobody's any more.
+// Results of work still on the device are dropped.
 Job::~Job() {
   if (!impl_ || !impl_->engine) return;
   try {

@@ -1,4 +1,4 @@
-// What a Model is made of, for those who make one.
+// The members of a Model, for code that makes one.
 #pragma once
 
 #include <memory>
@@ -25,7 +25,7 @@ struct Model::Impl {
   std::vector<TaskParams> tasks;
   SpeechSettings speech;
 
-  // Made once the weights are there.
+  // Created once the weights are loaded.
   struct Searches {
     Searches(const NetworkOnDevice& network, uint64_t memory_limit)
         : memory(memory_limit, network.weights->bytes()),

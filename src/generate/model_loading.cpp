@@ -19,7 +19,7 @@ namespace lapilli {
 
 namespace {
 
-// Settings that this version does not know would change the text in silence.
+// Warns of settings unknown to this version, which would silently change the text.
 void note_ignored(const GenerationConfig& generation) {
   std::string names;
   for (const std::string& name : generation.unknown) names += (names.empty() ? "" : ", ") + name;
@@ -44,7 +44,7 @@ void note_kept(const std::vector<model::KeptMatrix>& kept) {
                                m.name, m.numbers, m.beyond, m.flushed));
 }
 
-// They only serve who asks for a task by name, so what is wrong with them does not stop the model.
+// Only tasks requested by name use these, so errors in them do not stop the model.
 std::vector<TaskParams> read_tasks(const Files& files) {
   const FileName path = files / "config.json";
   const auto json = read_json_file(path);
@@ -144,7 +144,7 @@ Status ModelLoading::load_weights() {
   const bool waits = *step == WeightsLoading::Step::blocked;
   if (waits) scope.forget();
   if (*step == WeightsLoading::Step::ended) phase_ = Phase::settle;
-  // While the device unpacks there is time for what is the host's alone.
+  // The host reads the tokenizer while the device unpacks.
   if (waits && !tokenizer_) return read_tokenizer(), Status();
   blocked_ = waits;
   return {};
@@ -186,7 +186,7 @@ void ModelLoading::end(Status status) {
   tokenizer_.reset();
   sources_.clear();
   published_.reset();
-  files_ = "";  // the host's are closed before it is told of the end
+  files_ = "";  // closes the host's files before it is told of the end
   if (!status_) model_.reset();
 }
 

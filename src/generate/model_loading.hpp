@@ -1,5 +1,5 @@
-// A published model on its way onto a device, which Model::load() follows to its end: a state machine that never waits
-// for the device.
+// Loads a published model onto a device, as Model::load() does to its end: a state machine that never waits for the
+// device.
 #pragma once
 
 #include <atomic>
@@ -16,26 +16,26 @@
 
 namespace lapilli {
 
-// Of one thread at a time; cancel() may come from any. May be dropped at any time.
+// For one thread at a time; cancel() may come from any. May be dropped at any time.
 class ModelLoading {
  public:
   // Reads nothing yet.
   ModelLoading(std::shared_ptr<vulkan::Device> device, Files files, const LoadOptions& options);
   ~ModelLoading();
 
-  // Goes on for about so long, at least one step: configuration, a part of a tensor, tokenizer. True once it has ended
-  // (well or not). Does nothing while the device is paused, but to end one that was cancelled.
+  // Continues for about this long, at least one step: configuration, a part of a tensor, tokenizer. True once it has
+  // ended (well or not). While the device is paused, only ends a cancelled load.
   bool pump(double budget_us = std::numeric_limits<double>::infinity());
   // Waits, bounded, for what pump() waits for, or for the end of a pause.
   void rest();
-  // What a search of this network needed in an earlier run; none until the network is known, behind the first pump().
+  // Pipelines that searches of this network used in an earlier run; empty until the first pump() has read the network.
   [[nodiscard]] const std::vector<PlannedPipeline>& expected_pipelines() const { return expected_; }
   // Ends at the next pump().
   void cancel() { cancelled_ = true; }
-  // Of the weights, as stored; 0 until they are known.
+  // Stored bytes of the weights; 0 until they are known.
   [[nodiscard]] uint64_t bytes_done() const { return bytes_done_; }
   [[nodiscard]] uint64_t bytes() const { return bytes_; }
-  // After the end: whether it ended well.
+  // Valid after the end: the error, if any.
   [[nodiscard]] const Status& status() const { return status_; }
   // After the end: the model, once.
   Result<std::shared_ptr<Model>> take();
@@ -60,7 +60,7 @@ class ModelLoading {
   uint64_t bytes_done_ = 0, bytes_ = 0;
   std::vector<PlannedPipeline> expected_;
   std::shared_ptr<Model> model_;
-  // Until the weights are there; each points into the one before.
+  // Until the weights are loaded; each points into the one before.
   std::optional<Published> published_;
   std::vector<WeightSource> sources_;
   std::unique_ptr<WeightsLoading> weights_;

@@ -18,10 +18,10 @@ namespace lapilli {
 
 namespace {
 
-// Numbers that are read and packed at a time; a row is never cut.
+// Numbers read and packed at a time; a row is never cut.
 constexpr uint64_t kNumbersAtOnce = uint64_t{1} << 20;
 
-// A file that is written from front to back. Errors name it.
+// A file written from front to back. Errors name it.
 class OutputFile {
  public:
   explicit OutputFile(std::string path) : path_(std::move(path)), file_(open_stream(path_, "wb")), error_(errno) {}
@@ -54,16 +54,16 @@ Status write_file(const std::string& path, std::string_view text) {
   return file.close();
 }
 
-// A tensor as it is written: as it is stored, or in a format.
+// A tensor to write: as stored, or in a format.
 struct Entry {
   const StoredTensor* tensor = nullptr;
   WeightFormat format = WeightFormat::fp32;
-  bool is_matrix = false;  // whose rows are packed
+  bool is_matrix = false;  // its rows are packed
   [[nodiscard]] bool as_words() const { return is_matrix && packed::has_scales(format); }
   [[nodiscard]] bool converted() const { return is_matrix && format != WeightFormat::fp32; }
   [[nodiscard]] const char* dtype() const {
     if (as_words()) return stored_type_name(StoredType::u32);
-    // What lies in no order is written as numbers in order, see numbers_of.
+    // Tensors that are not contiguous are written as floats in order; see Numbers.
     if (!converted()) return stored_type_name(tensor->contiguous() ? tensor->type : StoredType::f32);
     return stored_type_name(format == WeightFormat::bf16 ? StoredType::bf16 : StoredType::f16);
   }
@@ -109,7 +109,7 @@ float number(StoredType type, const std::byte* at) {
   return std::bit_cast<float>(bits);
 }
 
-// Some numbers of a tensor, in row-major order. One that does not lie so is read whole, once.
+// Reads some numbers of a tensor in row-major order. A tensor in another order is read whole, once.
 class Numbers {
  public:
   explicit Numbers(const StoredTensor& tensor) : tensor_(tensor) {}
@@ -192,7 +192,7 @@ Status write_weights(const Entries& entries, const std::string& path) {
   return file.close();
 }
 
-// With what says how the weights are packed behind what is there.
+// Writes config.json with the packing of the weights added.
 Status write_config(const std::string& directory, const Quantization& quantization, const std::string& path) {
   LAPILLI_TRY(const auto text, read_text_file(directory + "/config.json"));
   auto json = nlohmann::ordered_json::parse(text, nullptr, false);  // was read before, with limits
@@ -219,7 +219,7 @@ Status copy_file(const std::string& from, const std::string& to) {
   return file.close();
 }
 
-// All others of the directory itself: tokenizer, settings, licence.
+// Copies all other files of the directory itself: tokenizer, settings, licence.
 Result<std::vector<std::string>> copy_others(const std::string& directory, const std::string& output) {
   std::vector<FolderEntry> entries;
   if (!list_folder(directory, entries))
@@ -240,7 +240,7 @@ Status make_output(const std::string& output) {
   return fail(ErrorCode::not_found, "%s cannot be made: %s", output, std::strerror(errno));
 }
 
-// A matrix that lies the other way, or in columns of a stored tensor, has no rows that could stand in its place.
+// Transposed matrices and those in columns of a stored tensor have no rows that packed ones could replace.
 bool lies_otherwise(const model::Network& network) {
   return std::any_of(network.weights.begin(), network.weights.end(), [](const model::WeightSpec& spec) {
     return std::any_of(spec.parts.begin(), spec.parts.end(),
@@ -276,7 +276,7 @@ Result<PackedModel> pack_model(const std::string& directory, const std::string& 
   }
   LAPILLI_CHECK(make_output(output));
   LAPILLI_TRY(made.copied, copy_others(directory, output));
-  // The configuration last: without it nothing loads what is not whole.
+  // The configuration comes last: without it, an incomplete directory cannot be loaded.
   LAPILLI_CHECK(write_weights(entries, output + "/model.safetensors"));
   LAPILLI_CHECK(write_config(directory, {name(format), published.network.tied}, output + "/config.json"));
   return made;

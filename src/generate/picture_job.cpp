@@ -11,7 +11,7 @@ namespace lapilli {
 
 namespace {
 
-// Pictures that are written about together at most, and held.
+// Limit on pictures that are held and described together.
 constexpr size_t kAtATime = 64;
 
 }  // namespace

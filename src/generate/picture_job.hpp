@@ -1,5 +1,5 @@
-// Pictures on their way through a model: what it says of them, or which classes they belong to. A state machine that
-// never waits for the device; some pictures are held at a time, as what the model reads of them.
+// A model's texts or classes for pictures. A state machine that never waits for the device; holds some pictures at a
+// time, as the model's sources.
 #pragma once
 
 #include <atomic>
@@ -17,39 +17,39 @@ namespace lapilli {
 
 struct PictureJobRequest {
   size_t pictures = 0;
-  // Makes the source of a picture, or says why there is none, which concerns it alone. Called in order; where the
-  // device was lost, again for those that had not ended.
+  // Makes the source of a picture, or fails for that picture alone. Called in order; after a lost device, again for
+  // those that had not ended.
   std::function<Result<std::shared_ptr<const model::Features>>(const PictureReader& reader, size_t picture)> source;
   PictureOptions options;
-  // Each once it has ended, in the calling thread.
+  // Called with each result in the calling thread.
   std::function<void(size_t picture, const PictureResult& result)> on_result;
 };
 
-// Of one thread at a time; cancel() may come from any.
+// For one thread at a time; cancel() may come from any.
 class PictureJob {
  public:
-  // Refuses options that the model cannot do, and a prompt where there is no tokenizer.
+  // Refuses options that the model does not support, and a prompt without a tokenizer.
   static Result<std::unique_ptr<PictureJob>> start(std::shared_ptr<const PictureReader> reader,
                                                    PictureJobRequest request);
 
-  // As Job's. Of what is made on the host, one picture at least.
+  // As Job's. Prepares at least one picture on the host.
   bool pump(double budget_us = std::numeric_limits<double>::infinity());
   void rest();
-  // Ends at the next pump(), with what was finished.
+  // Ends at the next pump(), with the results so far.
   void cancel() { cancelled_ = true; }
   [[nodiscard]] uint64_t done() const { return done_; }
   [[nodiscard]] uint64_t total() const { return results_.size(); }
   [[nodiscard]] const GenerateStats& stats() const { return stats_; }
-  // After the end: what concerns the whole job; a job that was cancelled has ended well.
+  // Valid after the end: the error of the job as a whole; a cancelled job has none.
   [[nodiscard]] const Status& status() const { return status_; }
-  // After the end, once: a result for each picture. Those that had not ended have an error of ErrorCode::cancelled.
+  // After the end, once: a result for each picture; ErrorCode::cancelled for those that had not ended.
   std::vector<PictureResult> take() { return std::move(results_); }
 
-  // It has ended because the device was lost. It holds nothing of model and device then.
+  // The job ended because the device was lost, and holds nothing of model and device.
   [[nodiscard]] bool is_interrupted() const { return interrupted_; }
-  // Of one that is interrupted: goes on with this model, of the same files. Refuses one that cannot be the same.
+  // Continues an interrupted job with this model, of the same files. Refuses one that cannot be the same.
   Status resume(std::shared_ptr<const PictureReader> reader);
-  // Of one that is interrupted: ends like one that was cancelled.
+  // Ends an interrupted job as if cancelled.
   Status abandon();
 
  private:
@@ -78,11 +78,11 @@ class PictureJob {
   std::atomic<bool> cancelled_{false};
   bool interrupted_ = false;
   Status status_;
-  size_t next_ = 0;            // picture whose source is made next
-  std::vector<size_t> round_;  // pictures that are worked on
+  size_t next_ = 0;            // the next picture to make a source of
+  std::vector<size_t> round_;  // pictures being processed
   std::vector<std::shared_ptr<const model::Features>> sources_;
   std::unique_ptr<BatchJob> batch_;
-  std::unique_ptr<ForwardJob> pass_;  // serves all rounds; the last one is filled up with its last picture
+  std::unique_ptr<ForwardJob> pass_;  // serves all rounds; the last round is padded with its last picture
   size_t pass_sources_ = 0;
   std::vector<bool> over_;  // by picture
   uint64_t done_ = 0;

@@ -17,7 +17,7 @@ Status check_index(const char* what, int32_t index, uint32_t count) {
               count - 1);
 }
 
-// Adds a layer's heads, the chosen one or all: [1, heads, queries, keys]. Gives how many.
+// Sums attention [1, heads, queries, keys] of a layer's heads, the chosen one or all.
 class LookSum {
  public:
   LookSum(const PictureGrid& grid, size_t ids) : grid_(grid), sums_(ids, std::vector<double>(parts(), 0.0)) {}
@@ -134,7 +134,7 @@ std::vector<WrittenWord> written_words(std::string_view text, std::span<const By
 
 namespace {
 
-// Tokens that stand in the text under their own names.
+// Tokens that appear in the text by their own names.
 std::vector<bool> fields_of(const Tokenizer& tokenizer, std::span<const int32_t> ids, std::string_view text,
                             std::span<const ByteRange> bytes) {
   std::vector<bool> fields;
@@ -162,7 +162,7 @@ Result<std::vector<WrittenWord>> words_of(const PictureReader& reader, const Pic
   return written_words(result.text, bytes, fields_of(*reader.model()->tokenizer(), result.ids, result.text, bytes));
 }
 
-// What the grid covers of it; black where there is nothing.
+// The part of the picture that the grid covers; black outside of it.
 image::Picture cut_to(const image::Picture& p, uint32_t height, uint32_t width) {
   image::Picture out{width, height, std::vector<uint8_t>(size_t{3} * height * width)};
   const uint32_t columns = std::min(width, p.width);

@@ -14,7 +14,7 @@ namespace lapilli {
 
 namespace {
 
-// What pictures become, where that does not depend on them.
+// The size of processed pictures, if it does not depend on them.
 std::optional<pictures::Size> size_after(const pictures::Processor& p) {
   if (p.center_crop) return p.crop;
   if (p.pad || (p.resize && p.shortest_edge == 0 && !p.shrink)) return p.size;
@@ -107,7 +107,7 @@ Result<std::shared_ptr<const model::Features>> PictureReader::source(const image
 
 bool PictureReader::writes_fields() const { return model_->on_device().config().encoder.type == "donut-swin"; }
 
-// As the reference's examples do it: of Donut the start, ends and padding go, all other tokens stay.
+// As in the reference's examples: for Donut, start, ends and padding are removed, all other tokens stay.
 Result<std::string> PictureReader::text_of(std::span<const int32_t> ids) const {
   if (!model_->tokenizer()) return std::string();
   const Tokenizer& tokenizer = *model_->tokenizer();

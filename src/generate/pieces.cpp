@@ -12,7 +12,7 @@ namespace lapilli {
 
 namespace {
 
-// What would make the whole batch fail is found here, where it can be said of the one input.
+// Finds errors that would fail the whole batch while they can still be attributed to the input.
 Status check_source(const ModelInfo& info, const std::vector<int32_t>& ids, bool split) {
   if (ids.empty()) {
     return fail(ErrorCode::invalid_argument, "no token ids; an input has at least the end token");
@@ -31,7 +31,7 @@ Status check_source(const ModelInfo& info, const std::vector<int32_t>& ids, bool
   return {};
 }
 
-// ">>fr<<" (Marian) or "<2fr>" (MADLAD-400) that `text` begins with; empty if it does not.
+// The mark that `text` begins with, ">>fr<<" (Marian) or "<2fr>" (MADLAD-400); empty if there is none.
 std::string_view leading_mark(std::string_view text) {
   const bool marian = text.starts_with(">>");
   if (!marian && !text.starts_with("<2")) return {};
@@ -65,7 +65,7 @@ class Maker {
   }
 
   Result<InputPieces> run() {
-    // Of the whole, before anything is cut off or put before it: so the offset is one of the caller's text.
+    // Checked before cutting or prefixing, so that the error's offset is in the caller's text.
     LAPILLI_CHECK(check_utf8(text_, "text"));
     InputPieces made;
     LAPILLI_CHECK(find_mark());
@@ -87,8 +87,8 @@ class Maker {
   [[nodiscard]] uint32_t whole_sentences() const {
     return o_.conventions && o_.conventions->one_sentence ? 1 : kWholeSentences;
   }
-  // A mark that the text brings itself says something of all of it: it is the prefix of every piece but the first,
-  // which holds it. Where there is a prefix, that says it.
+  // A mark in the text applies to all of it: it becomes the prefix of every piece but the first, which contains it. A
+  // prefix takes precedence.
   Status find_mark() {
     if (!prefix_.empty() || (!splits() && marks().empty())) return {};
     const auto begin = static_cast<uint64_t>(text_.size() - strip_left(text_).size());
@@ -100,7 +100,7 @@ class Maker {
     prefix_ = std::string(mark) + " ";
     return {};
   }
-  // A mark that the model does not have is said, needed or not.
+  // A mark that the model does not have is an error, needed or not.
   [[nodiscard]] bool misses_mark(std::string_view mark) const {
     if (marks().empty()) return false;
     return !mark.empty() || (o_.conventions->needs_mark && holds_letters(text_));
@@ -145,7 +145,7 @@ class Maker {
     return o_.split == Split::always || (o_.split == Split::long_texts && !words);
   }
   [[nodiscard]] std::string_view prefix_of(const TextRange& range) const {
-    // A piece that begins with a mark needs none before it: the first, and those of texts that mark every sentence.
+    // Pieces that begin with a mark need no prefix: the first, and those of texts that mark every sentence.
     const bool own = marked() && (range.begin <= mark_.begin || !leading_mark(text_.substr(range.begin)).empty());
     return own ? std::string_view() : std::string_view(prefix_);
   }
@@ -156,7 +156,7 @@ class Maker {
   }
   [[nodiscard]] Result<Encoding> encode(const TextRange& range) const { return encode(prefix_of(range), part(range)); }
 
-  // As the limit of a sentence's length counts: all that is more than half of the positions counts in full.
+  // Length for the sentence limit: in tokens if these exceed half of the positions.
   [[nodiscard]] uint64_t weight(uint64_t tokens, std::string_view part) const {
     const uint64_t positions = model_.info().max_source_positions;
     if (positions != 0 && tokens > positions / 2) return tokens;
@@ -172,7 +172,7 @@ class Maker {
     return {good, positions == 0 ? UINT64_MAX : positions, o_.language};
   }
 
-  // Of a text that begins with a mark, what stands behind it.
+  // The text after a leading mark.
   [[nodiscard]] TextRange body_of(TextRange range) const {
     if (marked() && range.begin <= mark_.begin) range.begin = std::min(body_, range.end);
     return range;
@@ -196,7 +196,7 @@ class Maker {
     return {};
   }
 
-  // Adds what is the same in every language as it is; false if this is something else.
+  // Adds text that is the same in every language as it is; false for other text.
   bool kept(const TextRange& range, InputPieces& made) const {
     const TextRange body = body_of(range);
     if (!o_.keep || !is_neutral_text(part(body))) return false;
@@ -216,7 +216,7 @@ class Maker {
     return parts;
   }
 
-  // Ranges of the input's text: the prefix is none of it.
+  // Offsets become ranges of the input's text, which does not include the prefix.
   Status add(const TextRange& range, Encoding encoded, InputPieces& made) const {
     LAPILLI_CHECK(check_source(model_.info(), encoded.ids, splits()));
     const uint64_t before = prefix_of(range).size();
@@ -245,12 +245,12 @@ class Maker {
   const Model& model_;
   std::string_view text_;
   const PieceOptions& o_;
-  std::string prefix_;  // of every piece, but for the one that holds the mark
+  std::string prefix_;  // of every piece, except the one with the mark
   TextRange mark_;      // in the text; empty: none
-  uint64_t body_ = 0;   // where the text behind the mark begins
+  uint64_t body_ = 0;   // where the text after the mark begins
 };
 
-// Of all: cut if one of them is, kept if every one is.
+// Cut if one part is, kept if every part is.
 void join_finish(const std::vector<TextSequence>& parts, TextSequence& all) {
   const auto has = [&](Finish finish) {
     return std::any_of(parts.begin(), parts.end(), [&](const TextSequence& s) { return s.finish == finish; });
@@ -282,7 +282,7 @@ TextSequence join_pieces(std::string_view text, const InputPieces& pieces, std::
   double sum = 0;
   uint64_t generated = 0, at = 0;
   for (TextSequence& s : sequences) {
-    // What stands between the pieces is white space, which no piece begins with.
+    // Only white space separates the pieces, and no piece begins with it.
     at = std::min<uint64_t>(all.text.find(s.text, at), all.text.size());
     for (SequencePiece& piece : s.pieces) {
       piece.target.begin += at;

@@ -31,7 +31,7 @@ Result<StoredWeights> open_weights(const Files& files, const JsonView& config) {
 Result<model::Network> bind_network(const model::Config& config, const model::Names& names,
                                     const StoredWeights& weights) {
   LAPILLI_TRY(auto network, model::bind_weights(config, names, weights.checkpoint, weights.packed));
-  // What is stored as numbers beside packed words stays as it is.
+  // Matrices stored as numbers beside packed words stay as they are.
   if (weights.packed && !packed::has_scales(*weights.packed))
     LAPILLI_CHECK(model::set_format(network, *weights.packed));
   return network;

@@ -1,4 +1,4 @@
-// A model as it is published: config.json and weights.
+// A published model: config.json and weights.
 #pragma once
 
 #include <optional>
@@ -13,15 +13,15 @@
 
 namespace lapilli {
 
-// Weights, and the format that their matrices are packed in, if they are.
+// Weights, and the format of their matrices if these are packed.
 struct StoredWeights {
   Checkpoint checkpoint;
   std::optional<WeightFormat> packed;
 };
-// `config`: of config.json.
+// `config` is config.json.
 Result<StoredWeights> open_weights(const Files& files, const JsonView& config);
 
-// Of packed weights its matrices have their formats.
+// Matrices of packed weights get their stored formats.
 Result<model::Network> bind_network(const model::Config& config, const model::Names& names,
                                     const StoredWeights& weights);
 
@@ -34,7 +34,7 @@ struct Published {
 // Errors name the file, and the families that are known.
 Result<Published> read_published(const Files& files, const PictureSize& pictures = {});
 
-// The network of a published directory, or of a shape ("shape:small,layers=1"), without loading any weight; its
+// The network of a published directory, or of a shape ("shape:small,layers=1"), without loading any weights; its
 // matrices have this format.
 Result<model::Network> read_network(const std::string& directory_or_shape, WeightFormat format = WeightFormat::fp32,
                                     KvFormat kv_format = KvFormat::fp32);

@@ -6,7 +6,7 @@ namespace lapilli {
 
 namespace {
 
-// How many of the last ids are each the same as the one `period` before it.
+// Number of ids at the end that each equal the one `period` before.
 size_t repeated(std::span<const int32_t> ids, size_t period) {
   size_t n = 0;
   while (n + period < ids.size() && ids[ids.size() - 1 - n] == ids[ids.size() - 1 - n - period]) ++n;

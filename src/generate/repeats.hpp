@@ -1,4 +1,4 @@
-// Outputs that do not come to an end.
+// Detection of endless outputs.
 #pragma once
 
 #include <cstdint>
@@ -6,10 +6,10 @@
 
 namespace lapilli {
 
-// What a model that has lost its way writes: the same words again and again.
-constexpr uint32_t kLoopTimes = 4;    // a phrase that comes as often
-constexpr uint32_t kLoopTokens = 12;  // and is as long in all its copies together, so that "ha ha ha ha" is none
-constexpr uint32_t kLoopPhrase = 64;  // phrases are not longer
+// A loop: the same words again and again, by a model that has lost its way.
+constexpr uint32_t kLoopTimes = 4;    // repetitions of a phrase
+constexpr uint32_t kLoopTokens = 12;  // ids of all copies together, so that "ha ha ha ha" is no loop
+constexpr uint32_t kLoopPhrase = 64;  // ids of the longest phrase
 
 // True if `ids`, without an end token, end in a loop: the last copy of the phrase may be cut, and one id, such as a
 // full stop, may follow.

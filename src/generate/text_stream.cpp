@@ -8,7 +8,7 @@ namespace lapilli {
 
 namespace {
 
-// Begin of the last character; `text` is valid UTF-8 and not empty.
+// Start of the last character; `text` is valid UTF-8 and not empty.
 size_t last_character(std::string_view text) {
   size_t at = text.size() - 1;
   while (at > 0 && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80) --at;
@@ -24,7 +24,7 @@ uint32_t code_at(std::string_view text, size_t at) {
   return code;
 }
 
-// Written without spaces, and complete in itself: Chinese, Japanese. (Korean has spaces, Thai has marks that follow.)
+// Scripts without spaces, in complete characters: Chinese, Japanese. (Korean has spaces, Thai has marks that follow.)
 bool stands_alone(uint32_t code) {
   return (code >= 0x3040 && code <= 0x30ff) || (code >= 0x3400 && code <= 0x9fff) ||
          (code >= 0xf900 && code <= 0xfaff) || (code >= 0x20000 && code <= 0x3ffff) ||
@@ -33,18 +33,18 @@ bool stands_alone(uint32_t code) {
 
 bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
 
-// Bytes of `text` that no further token changes.
+// Bytes of `text` that no further token can change.
 size_t stable_bytes(std::string_view text) {
   size_t end = text.size();
-  bool lone = false;  // a character behind `end` waits already
+  bool lone = false;  // a character behind `end` is pending
   while (end > 0) {
     const size_t at = last_character(text.substr(0, end));
     if (is_space(text[at])) {
-      // White space at the end may be stripped, or go before punctuation.
+      // White space at the end may be stripped, or precede punctuation.
       while (end > 0 && is_space(text[end - 1])) --end;
       return end;
     }
-    // The last one may still get a mark on it.
+    // The last character may still get a combining mark.
     if (lone && stands_alone(code_at(text, at))) return end;
     lone = true;
     end = at;
@@ -125,14 +125,14 @@ void InputStream::drain(Output& out) {
     p.waiting_ids.clear();
     if (!p.complete) return;
   }
-  // What stands behind the last piece.
+  // Text after the last piece.
   if (!ranges_.empty() && next_ == pieces_.size() && ranges_.back().end < text_.size()) {
     out.text += text_.substr(ranges_.back().end);
     ranges_ = {};
   }
 }
 
-// As join_sentences would, for this one gap.
+// Adds this gap as join_sentences would.
 void InputStream::add_gap(size_t piece, std::string_view next, Output& out) {
   if (ranges_.empty()) return;
   const uint64_t begin = piece == 0 ? 0 : ranges_[piece - 1].end;

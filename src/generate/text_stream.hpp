@@ -1,4 +1,4 @@
-// Text as it comes: from ids that are settled one after the other to text that is never taken back.
+// Streamed text: from ids settled one by one to text that is never taken back.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +14,17 @@
 
 namespace lapilli {
 
-// Detokenizes ids that come one after the other. What it gave out is never taken back, and half a character is never
-// given: the last word waits until another begins, for its letters, marks and the space before it may still change.
-// Scripts that write no spaces come character by character.
+// Incremental detokenizer. Output is never taken back and never ends within a character: the last word waits until
+// another begins, because its letters, marks and preceding space may still change. Scripts without spaces come
+// character by character.
 class IncrementalText {
  public:
   explicit IncrementalText(const Tokenizer* tokenizer) : tokenizer_(tokenizer) {}
-  // Text that is final now.
+  // Returns text that is now final.
   Result<std::string> push(std::span<const int32_t> ids);
   // The text of all ids so far.
   [[nodiscard]] Result<std::string> whole() const;
-  // The rest, given the whole text. If that does not begin with what was given out (no tokenizer here does so),
-  // nothing.
+  // The rest, given the whole text; empty if that does not begin with earlier output (which no tokenizer here causes).
   std::string finish(std::string_view whole);
 
  private:
@@ -37,8 +36,8 @@ class IncrementalText {
 // New text and ids of an input's best sequence; false cancels.
 using StreamSink = std::function<bool(size_t input, std::string_view text, std::span<const int32_t> ids)>;
 
-// The pieces of one input, which may come in any order and at once, as one text in order: together what the result
-// says, white space between the pieces included.
+// Joins the pieces of one input, which may come in any order and concurrently, to one text in order, which equals the
+// result's, with the white space between pieces.
 class InputStream {
  public:
   // `ranges`: of the pieces in `text`; empty: one piece, the whole. Both must outlive this.
@@ -48,9 +47,9 @@ class InputStream {
     std::string text;
     std::vector<int32_t> ids;
   };
-  // Ids of a piece that are new. `ended`: the last of them ends it.
+  // Takes new ids of a piece. `ended`: the last of them ends it.
   Result<Output> push(size_t piece, std::span<const int32_t> ids, bool ended);
-  // The piece's text and ids are these; what is left of it comes out as soon as all pieces before it have.
+  // Takes the piece's final text and ids; the rest of it comes out once all pieces before it have.
   Output finish(size_t piece, std::string_view text, std::span<const int32_t> ids);
 
  private:
@@ -67,8 +66,8 @@ class InputStream {
   std::string_view text_;
   std::span<const TextRange> ranges_;
   std::vector<Piece> pieces_;
-  size_t next_ = 0;    // the piece that gives out now
-  std::string given_;  // the end of it, as far as the next gap needs it
+  size_t next_ = 0;    // the piece that is being given out
+  std::string given_;  // its end, as far as the next gap depends on it
 };
 
 }  // namespace lapilli

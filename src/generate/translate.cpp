@@ -4,8 +4,7 @@
 
 namespace lapilli {
 
-// Multiples of 2^32 divided by the golden ratio keep away from each other: the first thousand are more than a million
-// apart.
+// Multiples of 2^32 divided by the golden ratio are spread out: the first thousand are more than a million apart.
 uint32_t draw_number(uint64_t input, uint64_t piece) {
   constexpr uint32_t kGolden = 0x9e3779b1;
   return static_cast<uint32_t>(input ^ (input >> 32)) + static_cast<uint32_t>(piece) * kGolden;

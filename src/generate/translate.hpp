@@ -1,5 +1,4 @@
-// Texts (or ids) in, texts and ids out: tokenizer, batches by length, generation, and an error per input where one
-// input alone is at fault.
+// Translation of texts (or ids) to texts and ids: tokenizer, batches by length, generation, and errors per input.
 #pragma once
 
 #include <cstdint>
@@ -22,39 +21,39 @@ struct TextInput {
   std::string_view text;
   std::span<const int32_t> ids;
   bool has_ids = false;
-  // Sampling: what the input's draws go by, so that they do not depend on which inputs share a call; unset: its index.
+  // Sampling: selects the input's draws, so that they do not depend on which inputs share a call; unset: its index.
   std::optional<uint64_t> number;
 };
 
-// The number that the draws of a piece of an input go by (GenerateRequest::sequences). Different for any two pieces as
+// The number that selects the draws of a piece of an input (GenerateRequest::sequences). Distinct for any two pieces as
 // long as inputs are less than a million apart and have less than a thousand pieces each.
 uint32_t draw_number(uint64_t input, uint64_t piece);
 
 struct TranslateRequest {
   std::vector<TextInput> inputs;
-  GenerationConfig options;             // what is set here wins over the model's
+  GenerationConfig options;             // overrides the model's
   std::vector<int32_t> decoder_prompt;  // the output of every input begins with these
-  uint32_t batch = 0;                   // inputs worked on together at most; 0: chosen
+  uint32_t batch = 0;                   // limit on inputs processed together; 0: automatic
   uint32_t steps_in_flight = 0;
   bool deterministic = false;  // see GenerateRequest
-  // The family's conventions for it; none: texts and settings as they are. With Task::translate, texts and pieces that
+  // Selects the family's conventions; none: texts and settings as they are. With Task::translate, texts and pieces that
   // are the same in every language (is_neutral_text) are not given to the model, unless there is a decoder prompt.
   TaskRequest task;
-  // Texts of several sentences are translated sentence by sentence and put together again. Unset: if the task is to
-  // translate, and the text is long (Split in generate/pieces.hpp). Otherwise a text that exceeds the model's positions
-  // is an error; nothing is cut off.
+  // Translates texts of several sentences sentence by sentence, and joins the results. Unset: if the task is to
+  // translate and the text is long (Split in generate/pieces.hpp). Otherwise a text that exceeds the model's positions
+  // is an error; nothing is truncated.
   std::optional<bool> split;
-  // Called after every piece of work, (finished, all) inputs, or sentences of those that are split; false cancels.
+  // Called after every piece of work with (finished, all) inputs, or sentences of split inputs; false cancels.
   std::function<bool(uint64_t done, uint64_t total)> progress;
-  // Text and ids of each input's best sequence as they come. Joined they are that sequence's text and ids, those of the
-  // decoder prompt included. Inputs take turns; within one, everything comes in order.
+  // Streams text and ids of each input's best sequence. Joined, they equal that sequence's text and ids, with those of
+  // the decoder prompt. Inputs take turns; within one, everything comes in order.
   StreamSink stream;
   // Called once for each input that has ended: with sequences, or with an error of its own.
   std::function<void(size_t input, const Status& status)> input_ended;
 };
 
-// One run of the model that a sequence is made of: what attention and alignment are computed from; or a part of the
-// input that was kept as it is. An input that is not split has one.
+// A part of a sequence: one run of the model, from which attention and alignment are computed, or a part of the input
+// that was kept as it is. An input that is not split has one.
 struct SequencePiece {
   ByteRange source, target;             // of the input's text and of TextSequence::text
   std::vector<int32_t> source_ids;      // as the encoder read them
@@ -62,7 +61,7 @@ struct SequencePiece {
   std::vector<int32_t> decoder_ids;     // start token (or prompt) included
   Finish finish = Finish::end;          // kept: there was no run, and no ids
   bool repeats = false;
-  // Where there are several: what the sequence is put together from. With one, the sequence says it.
+  // This piece's share of the sequence, if there are several pieces.
   std::string text;
   std::vector<int32_t> ids;
   float score = 0;
@@ -72,19 +71,19 @@ struct TextSequence {
   std::string text;          // empty if the model has no tokenizer
   std::vector<int32_t> ids;  // without the decoder start token, with the end token
   float score = 0;           // see Hypothesis; of several pieces: over all their tokens
-  // Per id the logarithm of its probability, see Hypothesis; not a number for ids of the decoder prompt.
+  // Per id, its log-probability (see Hypothesis); NaN for ids of the decoder prompt.
   std::vector<float> token_scores;
   std::vector<SequencePiece> pieces;
-  // Of several pieces: length if one was cut, kept if all were.
+  // With several pieces: length if one was cut, kept if all were.
   Finish finish = Finish::end;
-  bool repeats = false;      // its end is a loop (ends_in_loop), and that of what it was made from is not
-  std::string lost_address;  // the first URL, e-mail address or placeholder of the input that the text has not
+  bool repeats = false;      // its end is a loop (ends_in_loop), and that of its source is not
+  std::string lost_address;  // the first URL, e-mail address or placeholder of the input that the text lacks
 };
 
 struct TextOutput {
   Status status;                        // why this input has no sequences
   std::vector<TextSequence> sequences;  // best first
-  // See InputPiece; of all pieces. Of ids nothing is known.
+  // Over all pieces, see InputPiece. Unknown for ids.
   uint32_t word_tokens = 0, unknown_tokens = 0;
 };
 
@@ -101,9 +100,9 @@ struct TranslateOutput {
   bool cancelled = false;  // inputs that were not finished have an error of ErrorCode::cancelled
 };
 
-// Fails as a whole only for what concerns all inputs: options, device, a model without a tokenizer. An input that alone
-// is too much for the memory or for the device's limits has its own error, also where it is the only one. Callable from
-// several threads at once.
+// Fails as a whole only for errors that concern all inputs: options, device, a model without a tokenizer. An input that
+// is too much by itself for the memory or the device's limits has its own error, also if it is the only one. May be
+// called from several threads at once.
 Result<TranslateOutput> translate(const std::shared_ptr<Model>& model, const TranslateRequest& request);
 
 }  // namespace lapilli

@@ -14,10 +14,10 @@ namespace lapilli {
 
 namespace {
 
-// Enough rows to keep a device busy, few enough that progress is seen and a cancellation loses little.
+// Enough rows to keep a device busy, few enough to show progress and lose little to a cancellation.
 constexpr uint32_t kDefaultBatch = 32;
 
-// How long one call works on the host: at least one thing of many is done, however little time there is.
+// Time limit for one call's work on the host, which does at least one of many things.
 class HostTime {
  public:
   explicit HostTime(double microseconds) : microseconds_(microseconds) {}
@@ -85,7 +85,7 @@ Result<GenerateRequest> TranslationJob::prepared_request() const {
   return g;
 }
 
-// What is wrong with the options is no input's fault.
+// Errors in the options belong to no input.
 Status TranslationJob::read_options() {
   if (info_.feature_width != 0)
     return fail(ErrorCode::unsupported, "%s is a model of the family %s, which does not read text", info_.directory,
@@ -173,8 +173,8 @@ Status TranslationJob::tokenize(double budget_us) {
   }
   if (next_input_ < total_) return {};
   stream_.emplace([this](size_t unit, std::span<const int32_t> ids) { return pass_on(unit, ids); }, units_.size());
-  // Rows of one length make the least padding; long ones first, so that too little memory shows at once. Who wants to
-  // see the text as it comes wants the first of it first.
+  // Similar lengths give the least padding; long ones come first, so that too little memory shows early. Streams go in
+  // order, to show the beginning first.
   if (!request_.stream)
     std::stable_sort(order_.begin(), order_.end(),
                      [this](size_t a, size_t b) { return source(a).ids.size() > source(b).ids.size(); });
@@ -216,7 +216,7 @@ const InputPiece& TranslationJob::source(size_t unit) const {
   return inputs_[units_[unit].input].pieces.pieces[units_[unit].piece];
 }
 
-// What is the same in every language is there already; then the rest goes to the device.
+// Delivers units that are the same in every language; the rest then goes to the device.
 Status TranslationJob::keep(double budget_us) {
   const HostTime time(budget_us);
   while (next_kept_ < kept_.size()) {
@@ -240,8 +240,8 @@ Status TranslationJob::begin_search() {
   return {};
 }
 
-// Another device, or other company, may see the second of two best scores as the first. What was given out stands: the
-// search of those units goes on behind it.
+// On another device, or beside other rows, a nearly equal score may win. Output already given out stands: these units'
+// searches continue behind it.
 Status TranslationJob::begin_search_again() {
   count(batch_->output().stats);
   batch_.reset();
@@ -272,7 +272,7 @@ GenerateRequest TranslationJob::request() {
   GenerateRequest g = plain_request(order_.size());
   for (const size_t unit : order_) {
     g.sources.push_back(source(unit).ids);
-    const Unit& u = units_[unit];  // what is drawn does not depend on the company
+    const Unit& u = units_[unit];  // draws do not depend on what runs beside it
     g.sequences.push_back(draw_number(request_.inputs[u.input].number.value_or(u.input), u.piece));
   }
   g.batch = request_.batch != 0 ? request_.batch : model_->engines().usual_sources(kDefaultBatch);
@@ -282,7 +282,7 @@ GenerateRequest TranslationJob::request() {
   return g;
 }
 
-// The decoder begins with what was given out.
+// Makes the decoder begin with the output already given out.
 void TranslationJob::force_given(GenerateRequest& g) const {
   g.decoder_ids.clear();
   for (const size_t unit : order_) {
@@ -313,7 +313,7 @@ Status TranslationJob::search(double budget_us) {
   return batch_->status();
 }
 
-// Whether a search that was run again came to something else than what was given out before.
+// True if a rerun search gave another result than what was given out before.
 bool TranslationJob::departs(const std::vector<Hypothesis>& hypotheses, size_t unit) {
   if (!resumed_ || !request_.stream) return false;
   const auto written = stream_->given(unit);
@@ -323,7 +323,7 @@ bool TranslationJob::departs(const std::vector<Hypothesis>& hypotheses, size_t u
          !std::equal(written.begin(), written.end(), ids.begin());
 }
 
-// Behind an end token, or at the last length, there is nothing to search.
+// After an end token, or at the last length, there is nothing to search.
 bool TranslationJob::finish_if_complete(size_t unit) {
   const auto written = stream_->given(unit);
   const auto& ends = search_.end_ids;
@@ -341,8 +341,8 @@ bool TranslationJob::finish_if_complete(size_t unit) {
   return true;
 }
 
-// True if there is nothing to do. What was finished before an error or a cancellation is there. That the device was
-// lost is no input's fault.
+// True if there is nothing to do. Keeps what was finished before an error or a cancellation. A lost device is no
+// input's error.
 bool TranslationJob::harvest_one() {
   const auto ended = batch_->ended();
   if (stopped_ || next_ended_ == ended.size()) return true;
@@ -395,8 +395,8 @@ Result<TranslateOutput> TranslationJob::take() {
 
 // ---- after a lost device ------------------------------------------------------------------------------------------
 
-// What has not ended is searched from its beginning, as it was the first time: on the same device it says the same, to
-// the last bit of the scores.
+// Unfinished units are searched again from their beginning: the same device gives the same results, to the last bit of
+// the scores.
 Status TranslationJob::resume(std::shared_ptr<Model> model) {
   if (!interrupted_) return fail(ErrorCode::invalid_argument, "the job has not ended because of a lost device");
   LAPILLI_CHECK(check_same_model(model->info(), info_));
@@ -417,7 +417,7 @@ Status TranslationJob::resume(std::shared_ptr<Model> model) {
   return {};
 }
 
-// To where the search of what has not ended begins.
+// Returns to the start of the search for unfinished units.
 void TranslationJob::rewind() {
   std::erase_if(order_, [this](size_t unit) { return units_[unit].done; });
   for (const size_t unit : order_) {
@@ -530,7 +530,7 @@ Result<TextSequence> TranslationJob::make_sequence(Hypothesis& hypothesis, size_
   return sequence;
 }
 
-// Behind the end token that may stand there.
+// Ignores an end token.
 bool TranslationJob::loops(std::span<const int32_t> ids) const {
   const auto& ends = search_.end_ids;
   if (!ids.empty() && std::find(ends.begin(), ends.end(), ids.back()) != ends.end()) ids = ids.first(ids.size() - 1);

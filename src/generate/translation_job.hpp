@@ -1,6 +1,6 @@
-// Texts (or ids) on their way to texts and ids: what translate() pumps. Tokenizes, gives the pieces to a BatchJob, and
-// puts what comes back together, a slice a call. If the device is lost the job can go on with another model of the same
-// files: what was finished stays, and what was given out of the rest is neither given out again nor contradicted.
+// The translation of texts (or ids), as translate() pumps it. Tokenizes, passes the pieces to a BatchJob, and joins the
+// results, a slice per call. If the device is lost, the job can continue with another model of the same files: finished
+// results stay, and partial output is neither repeated nor contradicted.
 #pragma once
 
 #include <atomic>
@@ -20,43 +20,43 @@
 
 namespace lapilli {
 
-// What jobs will need at a time: sentences, ids of the longest source, end token included, and new ids of the longest
-// target. 0: chosen.
+// Sizes that jobs will need at a time: sentences, ids of the longest source with its end token, and new ids of the
+// longest target. 0: automatic.
 struct JobShape {
   uint32_t inputs = 0, source_tokens = 0, target_tokens = 0;
 };
 
-// Of one thread at a time; cancel() may come from any.
+// For one thread at a time; cancel() may come from any.
 class TranslationJob {
  public:
-  // Of no inputs: the model becomes ready for jobs of this shape with the request's options (Job::prepare).
+  // A job without inputs that prepares the model for jobs of this shape with the request's options (Job::prepare).
   static Result<std::unique_ptr<TranslationJob>> prepare(std::shared_ptr<Model> model, TranslateRequest request,
                                                          const JobShape& shape);
-  // Refuses what concerns all inputs: options, a model without a tokenizer. What the inputs point to must outlive the
-  // job. TranslateRequest::progress is for who pumps.
+  // Refuses errors that concern all inputs: options, a model without a tokenizer. The inputs' memory must outlive the
+  // job. Does not call TranslateRequest::progress, which is left to the caller of pump().
   static Result<std::unique_ptr<TranslationJob>> start(std::shared_ptr<Model> model, TranslateRequest request);
 
-  // As Job's. The budget also bounds the time that is spent on texts, but for one input or piece.
+  // As Job's. The budget also bounds the time spent on texts, except for one input or piece.
   bool pump(double budget_us = std::numeric_limits<double>::infinity());
   void rest();
-  // Ends at the next pump(), with what was finished.
+  // Ends at the next pump(), with the results so far.
   void cancel() { cancelled_ = true; }
-  // Of all inputs, or sentences of those that are split.
+  // Counts inputs, or sentences of split inputs.
   [[nodiscard]] uint64_t done() const;
   [[nodiscard]] uint64_t total() const;
-  // Ids that were streamed.
+  // Number of streamed ids.
   [[nodiscard]] uint64_t tokens() const { return tokens_; }
-  // After the end: what concerns the whole job; a job that was cancelled has ended well.
+  // Valid after the end: the error of the job as a whole; a cancelled job has none.
   [[nodiscard]] const Status& status() const { return status_; }
   // After the end: the result, once.
   Result<TranslateOutput> take();
 
-  // It has ended because the device was lost. It holds nothing of model and device then.
+  // The job ended because the device was lost, and holds nothing of model and device.
   [[nodiscard]] bool is_interrupted() const { return interrupted_.has_value(); }
-  // Of one that is interrupted: goes on with this model, of the same files, on any device. Refuses a model that cannot
-  // be the same one, and is interrupted as before then.
+  // Continues an interrupted job with this model, of the same files, on any device. Refuses a model that cannot be the
+  // same, and stays interrupted then.
   Status resume(std::shared_ptr<Model> model);
-  // Of one that is interrupted: ends like one that was cancelled.
+  // Ends an interrupted job as if cancelled.
   Status abandon();
 
  private:
@@ -65,13 +65,13 @@ class TranslationJob {
     size_t input = 0, piece = 0;
     bool streamed = false;
     bool done = false;
-    bool departed = false;  // its second search says something else than what was given out
+    bool departed = false;  // its second search differs from what was given out
   };
   struct Input {
     InputPieces pieces;
     std::vector<std::vector<TextSequence>> said;  // per piece
     size_t left = 0;                              // pieces that are not done
-    bool told = false;                            // that it has ended
+    bool told = false;                            // input_ended was called
     std::optional<InputStream> stream;
   };
   enum class Phase : uint8_t { prepare, tokenize, keep, search, ended };
@@ -117,14 +117,14 @@ class TranslationJob {
   Status hand_out(size_t input, const InputStream::Output& out);
 
   std::shared_ptr<Model> model_;  // until the end
-  const ModelInfo info_;          // of the first one
+  const ModelInfo info_;          // of the first model
   const std::shared_ptr<const Tokenizer> tokenizer_;
   TranslateRequest request_;
   const uint64_t total_;
   Clock::time_point started_ = Clock::now();
   Phase phase_ = Phase::tokenize;
   std::atomic<bool> cancelled_{false};
-  bool stopped_ = false, taken_ = false;  // stopped: by the sink of the stream
+  bool stopped_ = false, taken_ = false;  // stopped: by the stream's sink
   Status status_;
 
   Conventions conventions_;
@@ -143,8 +143,8 @@ class TranslationJob {
   uint64_t done_before_ = 0;  // units, when the search began
   std::optional<Phase> interrupted_;
   bool resumed_ = false;
-  bool forced_ = false;           // this search goes on behind what was given out
-  std::vector<size_t> departed_;  // units that are to be searched that way
+  bool forced_ = false;           // this search continues behind what was given out
+  std::vector<size_t> departed_;  // units to be searched that way
   std::optional<OnceStream> stream_;
   std::unique_ptr<Job> preparation_;
   std::unique_ptr<BatchJob> batch_;

@@ -1,4 +1,4 @@
-// Which of the program's commands a model serves.
+// The program's commands that a model serves.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@ namespace lapilli {
 
 // "lapilli classify", or several: "lapilli caption or lapilli read".
 std::string verbs_for(const model::Config& config);
-// Error: the model reads no text, or writes none; it names what serves it.
+// Fails if the model reads no text, or writes none; the error names the commands that serve it.
 Status check_reads_text(const model::Config& config);
 Status check_writes_text(const model::Config& config);
-// Error: it hears no sound, or writes down nothing.
+// Fails if it takes no sound, or does not transcribe.
 Status check_hears(const model::Config& config);
-// Error: it reads no pictures.
+// Fails if it reads no pictures.
 Status check_reads_pictures(const model::Config& config);
 
 }  // namespace lapilli

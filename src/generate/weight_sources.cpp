@@ -15,7 +15,7 @@ StoredFormat stored_format(StoredType type) {
                                     : StoredFormat::f32;
 }
 
-// What was read or laid out last, for all parts together: they are loaded one after the other.
+// The tensor read or laid out last, shared by all parts, which are loaded one after the other.
 struct Scratch {
   const StoredTensor* laid_out = nullptr;
   TensorBytes bytes;
@@ -23,7 +23,7 @@ struct Scratch {
 
 using BytesOf = std::function<Result<std::span<const std::byte>>(uint64_t, uint64_t)>;
 
-// As they are stored: of what is mapped the mapping itself, of a file that is read no more than was asked for.
+// Stored bytes: of mapped files the mapping itself, of others only the requested range is read.
 BytesOf stored_in_order(const StoredTensor* tensor, const std::shared_ptr<Scratch>& scratch) {
   return [tensor, scratch](uint64_t offset, uint64_t bytes) -> Result<std::span<const std::byte>> {
     scratch->laid_out = nullptr;
@@ -39,7 +39,7 @@ Result<std::vector<std::byte>> lay_out(const StoredTensor& tensor) {
   LAPILLI_TRY(const auto stored, load_bytes(tensor));
   std::vector<std::byte> copy;
   try {
-    // Strides of 0 make large tensors of small files, larger than addresses of 32 bits reach.
+    // Strides of 0 make large tensors of small files, larger than 32-bit addresses reach.
     if (n > copy.max_size() / size) throw std::bad_alloc();
     copy.resize(n * size);
   } catch (const std::exception&) {
@@ -69,7 +69,7 @@ BytesOf tensor_bytes(const StoredTensor* tensor, const std::shared_ptr<Scratch>&
   };
 }
 
-// Scales that are no numbers, or infinite, would be seen as text alone.
+// False for scales that are NaN or infinite, which would otherwise only show in the text.
 bool scales_are_numbers(WeightFormat format, std::span<const std::byte> words, uint64_t row_words) {
   const uint64_t block = packed::row_words(format, packed::kBlock);
   for (uint64_t row = 0; row * 4 < words.size(); row += row_words)
@@ -82,7 +82,7 @@ bool scales_are_numbers(WeightFormat format, std::span<const std::byte> words, u
   return true;
 }
 
-// Whole rows of packed words. They were written in order, by "lapilli pack".
+// Whole rows of packed words. "lapilli pack" has written them in order.
 BytesOf packed_rows(const model::WeightSpec& spec, const StoredTensor* tensor,
                     const std::shared_ptr<Scratch>& scratch) {
   return [stored = tensor_bytes(tensor, scratch), tensor, format = spec.format](
@@ -95,7 +95,7 @@ BytesOf packed_rows(const model::WeightSpec& spec, const StoredTensor* tensor,
   };
 }
 
-// Of the small tables that are laid out on the host.
+// Values of the small tables that are laid out on the host.
 Result<std::vector<float>> table_values(const StoredTensor& tensor) {
   LAPILLI_TRY(const auto stored, load_bytes(tensor));
   LAPILLI_CHECK(check_numbers(tensor, stored.bytes));
@@ -125,7 +125,7 @@ WeightPart stored_part(const model::WeightSpec& spec, const model::WeightPart& p
   return p;
 }
 
-// A further part of a table: one of its rows to all rows, or its first one to one row.
+// Adds a further part of a table: one of its rows to all rows, or its first one to one row.
 Status add_rows(const model::WeightSpec& spec, const model::WeightPart& part, std::vector<float>& values) {
   LAPILLI_TRY(const auto added, table_values(*part.tensor));
   const uint64_t ld = round_up<uint64_t>(spec.k, 4), from = part.one_row ? 0 : part.destination * spec.k;
@@ -144,7 +144,7 @@ Result<WeightSource> source(const model::WeightSpec& spec, const std::shared_ptr
   s.format = spec.format;
   s.values = spec.values;
   if (spec.kind == model::WeightSpec::Kind::table) {
-    // Rows are padded to vec4: done on the host, these tables are small.
+    // Rows are padded to vec4, on the host, because these tables are small.
     LAPILLI_TRY(auto values, table_values(*spec.parts.front().tensor));
     if (spec.grid) values = model::resized_positions(*spec.grid, values, spec.k);
     const uint64_t ld = round_up<uint64_t>(spec.k, 4);

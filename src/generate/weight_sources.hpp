@@ -9,7 +9,7 @@
 
 namespace lapilli {
 
-// Reading from the checkpoint, which lives until they are loaded, when their turn comes.
+// The sources read from the checkpoint when their turn comes; it must live until they are loaded.
 Result<std::vector<WeightSource>> weight_sources(const model::Network& network);
 
 }  // namespace lapilli

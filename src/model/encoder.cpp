@@ -10,7 +10,7 @@ namespace lapilli::model {
 
 namespace {
 
-// Four neighbours side by side, with zeros where the map has none, then half as wide.
+// Concatenates four neighbours, with zeros outside the map, and halves the width.
 graph::TensorId merge_neighbours(Builder& b, const std::string& label, const StageConfig& s, const StageWeights& w,
                                  graph::TensorId x) {
   const auto four = ops::windows(b.g(), label + ".neighbours", x, {{s.height, s.width, 2, 0}, 0, 1});
@@ -31,7 +31,7 @@ graph::TensorId stage_layers(Builder& b, const std::string& label, const StageCo
   return x;
 }
 
-// Pictures are worked on as a whole, so the rows of a pass become live behind the last stage only.
+// Stages work on whole pictures, so rows of a pass become live only after the last one.
 graph::TensorId build_stages(Builder& b, const SourceRows& source, const EncoderRun& run) {
   const Config& c = b.config();
   auto x = feature_layers(b, source);

@@ -33,10 +33,10 @@ uint32_t counted_rows(const FeatureInput& input, const FeatureRows& source) {
 }
 
 std::vector<uint64_t> level_room(const FeatureInput& input, uint64_t encoder_rows, uint64_t sources) {
-  std::vector<uint64_t> room{encoder_rows, encoder_rows};  // the last level first
+  std::vector<uint64_t> room{encoder_rows, encoder_rows};  // last level first
   if (input.merged) room[1] = std::clamp<uint64_t>(encoder_rows / input.merged, 1, sources) * input.rows;
   for (auto layer = input.layers.rbegin(); layer != input.layers.rend(); ++layer) {
-    // A source has at most (out - 1) * stride + kernel - before - after + stride - 1 rows in front of the layer.
+    // A source has at most (out - 1) * stride + kernel - before - after + stride - 1 rows before the layer.
     const uint64_t around = uint64_t{layer->before} + layer->after + 1;
     const uint64_t more = layer->kernel > around ? layer->kernel - around : 0;
     room.push_back(room.back() * layer->stride + sources * more);

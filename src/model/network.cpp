@@ -26,7 +26,7 @@ std::string with_layer(const std::string& pattern, uint32_t layer) {
   return name;
 }
 
-// All of a tensor.
+// A part with the whole tensor.
 WeightPart whole(const StoredTensor* t, bool bias = false, uint64_t destination = 0) {
   WeightPart part;
   part.tensor = t;
@@ -35,7 +35,7 @@ WeightPart whole(const StoredTensor* t, bool bias = false, uint64_t destination 
   return part;
 }
 
-// Where columns go.
+// A part's target columns.
 WeightPart columns(uint32_t first, uint32_t group = 1, uint32_t stride = 1) {
   WeightPart part;
   part.first_column = first;
@@ -65,18 +65,18 @@ class WeightBinder {
       LAPILLI_CHECK(linear({names_.output_transform, true}, d, d, net_.output_transform));
       LAPILLI_CHECK(norm(names_.output_norm, c_.decoder, net_.output_norm));
     }
-    // After the layers: tables that are computed take memory, and until here d_model is only what config.json says.
+    // After the layers, because computed tables take memory, and only the layers confirm config.json's d_model.
     LAPILLI_CHECK(positions(c_.encoder, names_.encoder, "source_positions", net_.encoder));
     return positions(c_.decoder, names_.decoder, "target_positions", net_.decoder);
   }
 
-  // Its input, layers and heads.
+  // Binds input, layers and heads of an encoder without a decoder.
   Status encoder_alone() {
     LAPILLI_CHECK(input_layers());
     LAPILLI_CHECK(encoder_layers());
     LAPILLI_CHECK(positions(c_.encoder, names_.encoder, "source_positions", net_.encoder));
     uint32_t width = c_.encoder.d_model;
-    // Files of a model that was made without one have none, and config.json does not say so.
+    // Models made without a pooler lack it in the file, though config.json does not say so.
     if (c_.head.pooled && stored(names_.pooler + ".weight")) {
       LAPILLI_CHECK(linear({names_.pooler}, c_.head.pooled, width, net_.pooler));
       width = c_.head.pooled;
@@ -86,7 +86,7 @@ class WeightBinder {
   }
 
  private:
-  // By its name, or by what a bare model's checkpoint calls it; null if there is none.
+  // The tensor by its name, or its name in a bare model's checkpoint; null if there is none.
   [[nodiscard]] const StoredTensor* stored(const std::string& name) const {
     if (const StoredTensor* t = checkpoint_.find(name)) return t;
     const std::string& base = names_.base_prefix;
@@ -98,12 +98,12 @@ class WeightBinder {
     return nullptr;
   }
 
-  // Of 16 bits matrices are stored as such numbers.
+  // 16-bit matrices are stored as ordinary numbers, not as words.
   static std::optional<WeightFormat> in_words(std::optional<WeightFormat> packed) {
     return packed && packed::has_scales(*packed) ? packed : std::nullopt;
   }
 
-  // A matrix, which may be packed.
+  // Finds a matrix, which may be packed.
   Result<const StoredTensor*> find_matrix(const std::vector<std::string>& names, uint64_t n, uint64_t k) {
     const StoredTensor* t = nullptr;
     for (const auto& name : names)
@@ -115,7 +115,7 @@ class WeightBinder {
                 shape_text(t->shape), n, k, lapilli::name(*packed_), shape_text(shape));
   }
 
-  // A matrix takes the format that its first stored tensor is in; the others have it, too.
+  // A matrix takes the format of its first stored tensor; the others must match.
   Status take_format(WeightSpec& spec, const StoredTensor& t) const {
     const WeightFormat format = is_packed(t) ? *packed_ : WeightFormat::fp32;
     if (spec.parts.empty()) {
@@ -195,7 +195,7 @@ class WeightBinder {
     return {};
   }
 
-  // The values are those of another tensor.
+  // True if the values equal another tensor's.
   bool tied(const StoredTensor* t, const StoredTensor* of) {
     if (!same_values(*t, *of)) return false;
     if (t->name != of->name) net_.tied.emplace_back(t->name, of->name);
@@ -203,7 +203,7 @@ class WeightBinder {
   }
 
   WeightIndex table(WeightSpec spec, const StoredTensor* t, const StoredTensor* bias) {
-    (void)take_format(spec, *t);  // of one part
+    (void)take_format(spec, *t);  // a table has one part
     spec.parts.push_back(whole(t));
     net_.parameters += uint64_t{spec.n} * spec.k;
     if (bias) {
@@ -242,7 +242,7 @@ class WeightBinder {
     } else {
       spec.kind = WeightSpec::Kind::values;
       spec.values = sinusoids(s);
-      // Both stacks read one table if it is the same.
+      // Both stacks share equal tables.
       if (&w == &net_.decoder && net_.encoder.positions != kNoWeight &&
           net_.weights[net_.encoder.positions].values == spec.values) {
         w.positions = net_.encoder.positions;
@@ -254,7 +254,7 @@ class WeightBinder {
     return {};
   }
 
-  // Those of pictures are stored as a batch of one; they may be for another number of patches.
+  // Positions of pictures are stored as a batch of one, and may be for another number of patches.
   Result<const StoredTensor*> find_positions(const StackNames& names, WeightSpec& spec) {
     const PatchInput& p = c_.patches;
     if (p.stored_rows && &names == &names_.encoder) {
@@ -268,7 +268,7 @@ class WeightBinder {
     return find(names.positions, {spec.n, spec.k});
   }
 
-  // Class tokens: rows in front of a source's own, which are nothing but their place and these.
+  // Class tokens: rows before a source's own, which consist of a position and these values.
   Status front_rows(WeightSpec& spec, const StackNames& names) {
     for (size_t i = 0; i < names.front.size(); ++i) {
       LAPILLI_TRY(const auto* t, find({names.front[i]}, {1, 1, spec.k}));
@@ -279,7 +279,7 @@ class WeightBinder {
     return {};
   }
 
-  // Stream i has the row before its own, the first one the last.
+  // Stream i has the row before its own, the first one the last row.
   Status streams(const WeightSpec& positions, const StackConfig& s, const StackNames& names, StackWeights& w) {
     LAPILLI_TRY(const auto* t, find(names.streams, {s.streams, s.d_model}));
     for (uint32_t i = 0; i < s.streams; ++i) {
@@ -292,7 +292,7 @@ class WeightBinder {
     return {};
   }
 
-  // Type 0 is all that is used: one row, added to every row of the positions.
+  // Only type 0 is used: its row is added to every row of the positions.
   Status token_types(WeightSpec& spec, const StackNames& names) {
     const StoredTensor* t = nullptr;
     for (const auto& name : names.token_types)
@@ -309,7 +309,7 @@ class WeightBinder {
     return norm(name, s.d_model, s.norm == Norm::layer, s.norm_bias, index);
   }
 
-  // With room for a bias, which is zeros unless it is stored.
+  // A norm with room for a bias, which is zero unless stored.
   Status norm(const std::string& name, uint32_t width, bool room, bool stored_bias, WeightIndex& index) {
     WeightSpec spec;
     spec.kind = WeightSpec::Kind::vector;
@@ -328,15 +328,15 @@ class WeightBinder {
     return {};
   }
 
-  // A linear layer: its name and whether its bias is stored, and how its weight is.
+  // A linear layer: its name, and the form in which weight and bias are stored.
   struct Linear {
     std::string name;
     bool bias = true;
     bool transposed = false;     // [depth, columns]
-    uint32_t share = 0, of = 1;  // so many layers lie side by side in one tensor, of which this is one
+    uint32_t share = 0, of = 1;  // one of `of` layers that are side by side in one tensor
   };
 
-  // The columns of a layer in a tensor, whose rows they become.
+  // Makes a layer's share of a tensor the rows of a view.
   static void take_share(const StoredTensor* all, const Linear& layer, WeightPart& place) {
     const bool turned = layer.transposed && all->shape.size() == 2;
     place.tensor = all;
@@ -386,8 +386,8 @@ class WeightBinder {
     return {};
   }
 
-  // A convolution's weight is stored [columns, width, kernel], a linear layer's without the last of these, that of
-  // patches with three dimensions for the width: a matrix all the same.
+  // A convolution's weight is stored as [columns, width, kernel], a linear layer's without the kernel, and that of
+  // patches with three dimensions for the width; all are read as a matrix.
   Status input_layer(const std::string& name, const InputLayer& layer, uint32_t width, WeightIndex& index) {
     const StoredTensor* t = stored(name + ".weight");
     if (!t) return fail(ErrorCode::invalid_data, "the checkpoint lacks tensor %s.weight", name);
@@ -410,7 +410,7 @@ class WeightBinder {
     return {};
   }
 
-  // Of a gated layer the values come first in the file, and behind what is activated in the product.
+  // A gated layer is stored with values first; in the product, values come after the activated columns.
   void input_parts(WeightSpec& spec, const StoredTensor* t, bool gated, uint32_t value_column, bool bias = false) {
     count(t);
     const uint32_t of = gated ? 2 : 1;
@@ -443,7 +443,7 @@ class WeightBinder {
     }
   };
 
-  // Queries, keys or values. Those of one name lie in one tensor, in this order.
+  // Queries, keys or values. Those of the same name are in one tensor, in this order.
   enum Projected : size_t { kQueries, kKeys, kValues };
   static Linear projection(const AttentionNames& n, const Place& at, Projected which) {
     const std::string* names[] = {&n.q, &n.k, &n.v};
@@ -458,7 +458,7 @@ class WeightBinder {
     return layer;
   }
 
-  // Keys and values interleaved by head behind `q_columns` columns.
+  // Keys and values interleaved by head, after `q_columns` columns.
   Status keys_values(WeightSpec& spec, const AttentionNames& n, const Place& at, uint32_t q_columns) {
     const uint32_t inner = at.s.inner(), head = at.s.head_dim;
     LAPILLI_CHECK(linear_part(spec, projection(n, at, kKeys), inner, columns(q_columns, head, 2 * head)));
@@ -487,7 +487,7 @@ class WeightBinder {
     return norm(with_layer(n.norm, at.layer), at.s, w.norm);
   }
 
-  // Keys behind the query have buckets of their own where it sees them, in the encoder.
+  // In the encoder, keys after the query have buckets of their own.
   Status distances(const StackConfig& s, bool bidirectional, AttentionWeights& w) {
     LAPILLI_TRY(const auto table, relative_table(s.relative_buckets, s.relative_distance, bidirectional));
     WeightSpec spec;
@@ -504,7 +504,7 @@ class WeightBinder {
     return {};
   }
 
-  // Queries, keys and values of global positions, as those of all.
+  // Queries, keys and values of global positions, bound as those of all.
   Status global_projections(const AttentionNames& n, const Place& at, AttentionWeights& w) {
     const uint32_t inner = at.s.inner();
     AttentionNames global;
@@ -561,7 +561,7 @@ class WeightBinder {
     return {};
   }
 
-  // One table for both stacks, if it is the same.
+  // Both stacks share equal tables.
   WeightIndex rotary_table(const StackConfig& s) {
     WeightSpec spec;
     spec.kind = WeightSpec::Kind::values;
@@ -635,7 +635,7 @@ class WeightBinder {
   const Config& c_;
   const Names& names_;
   const Checkpoint& checkpoint_;
-  const std::optional<WeightFormat> packed_;  // whose rows are words
+  const std::optional<WeightFormat> packed_;  // format of tensors whose rows are words
   Network& net_;
 };
 

@@ -1,4 +1,4 @@
-// A family's Config and names bound to a checkpoint: the list of weights to load, and which of them each layer uses.
+// A family's Config and names bound to a checkpoint: the list of weights to load, and their use by the layers.
 #pragma once
 
 #include <cstdint>
@@ -19,32 +19,32 @@ namespace lapilli::model {
 // One stored tensor's part in a weight.
 struct WeightPart {
   const StoredTensor* tensor = nullptr;
-  std::shared_ptr<const StoredTensor> view;  // owns it where it is a share of a stored tensor, or one transposed
-  const StoredTensor* rows_of = nullptr;     // with a view: whose rows it is; null: it lies otherwise
+  std::shared_ptr<const StoredTensor> view;  // owns `tensor` if that is a share of a stored tensor, or transposed
+  const StoredTensor* rows_of = nullptr;     // with a view: the tensor whose rows it has; null: it is transposed
   // matrix and bias parts: row r of the stored matrix becomes column first_column + r / group * group_stride + r %
   // group
   uint32_t first_column = 0, group = 1, group_stride = 1;
   bool bias = false;
   uint64_t destination = 0;  // vectors: first element
-  bool one_row = false;      // tables: its first row is added to row `destination` alone
+  bool one_row = false;      // tables: its first row is added only to row `destination`
 };
 
-// A weight tensor of the graphs, by index: what it is made of and how large it is.
+// A weight tensor of the graphs, by index: its parts and its size.
 struct PatchGrid;
 struct WeightSpec {
   enum class Kind : uint8_t {
     matrix,  // packed (ops/products/matmul.hpp): n columns, k deep
     vector,  // parts one after the other (normalization: weight, bias)
-    table,   // [rows, d] as stored; of a further part row `destination` is added to every row, or see one_row
+    table,   // [rows, d] as stored; further parts add their row `destination` to every row, or see one_row
     values,  // computed on the host
   } kind = Kind::matrix;
   std::string name;
   uint32_t n = 0, k = 0;  // matrix: columns, depth; table: rows n, width k
   uint64_t words = 0;
   std::vector<WeightPart> parts;
-  std::shared_ptr<const PatchGrid> grid;  // tables: how they are resized first; null: not at all
+  std::shared_ptr<const PatchGrid> grid;  // tables: resizing before use; null: none
   std::vector<float> values;              // as WeightSource::values
-  // Of packed matrices, stored ones and computed ones. Of those whose stored tensors are packed it is theirs.
+  // The format of packed matrices, stored or computed; that of the stored tensors if these are packed.
   WeightFormat format = WeightFormat::fp32;
 };
 
@@ -54,7 +54,7 @@ inline bool is_packed(const StoredTensor& tensor) { return tensor.type == Stored
 using WeightIndex = uint32_t;
 constexpr WeightIndex kNoWeight = ~0u;
 struct AttentionWeights {
-  // self: q (and with streams the relative bias), then keys and values by head; cross: q alone
+  // self: q (with streams also the relative bias), then keys and values by head; cross: only q
   WeightIndex qkv = kNoWeight;
   WeightIndex kv = kNoWeight;  // cross only
   WeightIndex out = kNoWeight, norm = kNoWeight;
@@ -63,8 +63,8 @@ struct AttentionWeights {
   WeightIndex relative_bias = kNoWeight, distances = kNoWeight;
   int32_t distance_low = 0;
   uint32_t distance_count = 0;
-  WeightIndex rotations = kNoWeight;   // rotary positions: the table of "rotate". Layers and stacks share it
-  WeightIndex global_qkv = kNoWeight;  // window attention: as qkv, for global positions
+  WeightIndex rotations = kNoWeight;   // rotary positions: the table of "rotate", shared by layers and stacks
+  WeightIndex global_qkv = kNoWeight;  // window attention: like qkv, for global positions
 };
 struct LayerWeights {
   AttentionWeights self, cross;
@@ -73,9 +73,9 @@ struct LayerWeights {
 };
 struct StackWeights {
   WeightIndex embedding = kNoWeight, positions = kNoWeight, embedding_norm = kNoWeight, final_norm = kNoWeight;
-  // Of each layer of the encoder's input; its norm.
+  // The layers of the encoder's input, and their norms.
   std::vector<WeightIndex> input, input_norms;
-  std::vector<WeightIndex> streams;  // positions of each predicting stream, with what marks the stream added
+  std::vector<WeightIndex> streams;  // positions of each predicting stream, including the vector that marks the stream
   std::vector<LayerWeights> layers;
 };
 
@@ -84,7 +84,7 @@ struct StageWeights {
   WeightIndex merge_norm = kNoWeight, merge = kNoWeight;
 };
 
-// Indices of what a Config does not ask for are kNoWeight.
+// Indices of parts that the Config does not have are kNoWeight.
 struct Network {
   Config config;
   std::vector<WeightSpec> weights;
@@ -92,20 +92,20 @@ struct Network {
   std::vector<StageWeights> stages;
   WeightIndex output = kNoWeight;
   WeightIndex memory_projection = kNoWeight, output_transform = kNoWeight, output_norm = kNoWeight;
-  WeightIndex pooler = kNoWeight, classifier = kNoWeight, distillation = kNoWeight;  // of an encoder alone
+  WeightIndex pooler = kNoWeight, classifier = kNoWeight, distillation = kNoWeight;  // of an encoder without a decoder
   uint64_t parameters = 0;  // numbers used from the checkpoint, tied ones once
-  // Tensors that were asked for and hold the values of another one, which is used.
+  // Tensors whose values equal another one's, which is used instead.
   std::vector<std::pair<std::string, std::string>> tied;
   KvFormat kv_format = KvFormat::fp32;  // of the caches of a search
 
-  // Tells networks apart by family and by their weights' names, sizes and formats: those that are alike probably need
-  // the same pipelines.
+  // Distinguishes networks by family and by names, sizes and formats of weights: equal ones probably need the same
+  // pipelines.
   [[nodiscard]] uint64_t fingerprint() const;
 };
 
-// Finds every tensor the configuration asks for and checks its shape; the error names tensor, shape and what was
-// wanted. The network points into the checkpoint, which must live until the weights are loaded. `packed`: matrices may
-// be stored in that format, as rows of words; without it none may.
+// Finds every tensor the configuration asks for and checks its shape; the error names tensor, shape and expectation.
+// The network points into the checkpoint, which must live until the weights are loaded. `packed`: matrices may be
+// stored in that format, as rows of words; none: they may not be packed.
 Result<Network> bind_weights(const Config& config, const Names& names, const Checkpoint& checkpoint,
                              std::optional<WeightFormat> packed = std::nullopt);
 

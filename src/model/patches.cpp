@@ -9,7 +9,7 @@ namespace lapilli::model {
 
 namespace {
 
-// The numbers of the patch whose corner this is.
+// Appends the numbers of the patch with this corner.
 void append_patch(const PatchInput& p, std::span<const float> pixels, uint64_t top, uint64_t left,
                   std::vector<float>& values) {
   for (uint64_t c = 0; c < p.channels; ++c)
@@ -21,7 +21,7 @@ void append_patch(const PatchInput& p, std::span<const float> pixels, uint64_t t
     }
 }
 
-// Four neighbours of a place between old ones, and their weights.
+// The four stored points around a new one, and their weights.
 struct Neighbours {
   uint32_t at[4];
   double weight[4];

@@ -11,7 +11,7 @@ std::vector<float> sinusoids(const StackConfig& s) {
   const bool fairseq = s.positions == Positions::sinusoid_fairseq;
   const uint64_t ld = round_up<uint64_t>(d, 4);
   std::vector<float> table(rows * ld, 0.0f);
-  // An odd column is a sine in Marian's tables and zero in fairseq's.
+  // An odd last column is a sine in Marian's tables and zero in fairseq's.
   const uint32_t half = fairseq ? d / 2 : d / 2 + d % 2, filled = fairseq ? 2 * half : d;
   const double last = half > 1 ? half - 1 : 1;
   std::vector<double> frequency(half);

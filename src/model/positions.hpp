@@ -8,7 +8,7 @@
 
 namespace lapilli::model {
 
-// The table of a stack with sinusoids: rows [max_positions + position_offset], round_up(d_model, 4) floats each, padded
+// The table of a stack with sinusoids: rows [max_positions + position_offset] of round_up(d_model, 4) floats, padded
 // with zeros.
 std::vector<float> sinusoids(const StackConfig& stack);
 

@@ -9,8 +9,8 @@ namespace lapilli::model {
 
 namespace {
 
-// Weights that keep activations near unit variance, so that a deep random network has sane scores. Seed 0: matrices of
-// zeros, which the device alone has in memory.
+// Weights that keep activations near unit variance, so that a deep random network has sane scores. Seed 0: zero
+// matrices, which take only device memory.
 class RandomBinder {
  public:
   RandomBinder(Network& network, uint64_t seed, WeightFormat format)

@@ -9,8 +9,8 @@ namespace lapilli::model {
 
 namespace {
 
-// The bucket of a distance's size among `buckets`. In float, as the reference does, so that sizes at the edge of a
-// bucket fall to the same side.
+// The bucket of a distance's size among `buckets`. In float, as in the reference, so that sizes at the edge of a bucket
+// go to the same side.
 uint32_t bucket_of(uint32_t size, uint32_t buckets, uint32_t max_distance) {
   const uint32_t exact = buckets / 2;
   if (size < exact) return size;
@@ -26,7 +26,7 @@ Result<RelativeTable> relative_table(uint32_t buckets, uint32_t max_distance, bo
   if (buckets < 4 || buckets > kBiasWords || max_distance <= side / 2)
     return fail(ErrorCode::unsupported, "%u buckets of relative positions up to a distance of %u", buckets,
                 max_distance);
-  // From here on all are in the last bucket.
+  // The first size in the last bucket.
   uint32_t reach = 0;
   while (reach < kBiasWords && bucket_of(reach, side, max_distance) + 1 < side) ++reach;
   const uint64_t count = bidirectional ? 2 * uint64_t{reach} + 1 : uint64_t{reach} + 1;

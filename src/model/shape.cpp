@@ -30,7 +30,7 @@ Config base_config(uint32_t d, uint32_t heads, uint32_t ffn, uint32_t encoder, u
   return c;
 }
 
-// ViT-Base (Dosovitskiy et al. 2020): an encoder of pictures that classifies.
+// ViT-Base (Dosovitskiy et al. 2020): a picture encoder with a classification head.
 Config vit_base() {
   Config c = base_config(768, 12, 3072, 12, 0, 8001);
   StackConfig& s = c.encoder;
@@ -44,7 +44,7 @@ Config vit_base() {
   return c;
 }
 
-// Whisper's smallest (Radford et al. 2022): two convolutions over 3,000 frames make 1,500 positions of them.
+// Whisper's smallest (Radford et al. 2022): two convolutions over 3,000 frames give 1,500 positions.
 Config whisper_tiny() {
   Config c = base_config(384, 6, 1536, 4, 4, 51865);
   for (StackConfig* s : {&c.encoder, &c.decoder}) {
@@ -125,7 +125,7 @@ Status apply(Config& c, const std::string& key, const std::string& value) {
   return {};
 }
 
-// What a stranger's command line may ask for; larger networks do not fit the memory of one process either.
+// Limits for command lines from strangers; larger networks would not fit the memory of a process either.
 constexpr uint64_t kMaxParameters = uint64_t{1} << 32;
 constexpr uint32_t kMaxLayers = 256, kMaxPositions = 1u << 16, kMaxWidth = 1u << 16;
 

@@ -9,7 +9,7 @@ namespace lapilli::model {
 
 namespace {
 
-// A predicting stream knows its position, which is that of the token behind, and nothing of the tokens.
+// A predicting stream sees its position, which is that of the next token, but no embedding.
 graph::TensorId embed_stream(Builder& b, uint32_t stream, const IdRows& rows, EmbedAttributes e) {
   const StackConfig& s = b.config().decoder;
   const StackWeights& w = b.network().decoder;
@@ -22,7 +22,7 @@ graph::TensorId embed_stream(Builder& b, uint32_t stream, const IdRows& rows, Em
   return normalize(b, label + ".embed_norm", {s, w.embedding_norm}, x);
 }
 
-// Cross attention and feed-forward of one stream in one layer, from the sum that self attention left.
+// Cross attention and feed-forward of one stream in one layer, from the sum after self attention.
 struct StreamLayer {
   uint32_t layer;
   std::string label, keep_cross;
@@ -56,7 +56,7 @@ std::vector<graph::TensorId> stream_decoder(Builder& b, const IdRows& rows, cons
     const std::string label = format("decoder.%u", i);
     StreamRun how;
     run.self.keep_weights = run.keep_attentions ? format("decoder_attentions.%u", i) : "";
-    // The last layer's main stream is read for its keys and values alone.
+    // The last layer's main stream is needed only for its keys and values.
     how.keep_main = i + 1 < s.layers || run.keep_hidden_states || run.keep_attentions;
     if (run.step) {
       how.step = &run.in_step;

@@ -95,7 +95,7 @@ DecodeStates decode_states(Builder& b, const DecodeRoom& room) {
 
 namespace {
 
-// The decoder over rows whose slots and positions `step` says, up to what leaves its last layer.
+// The decoder over rows with slots and positions from `step`, up to the output of its last layer.
 graph::TensorId decoder_rows(Builder& b, graph::TensorId step, uint64_t rows, const DecodeRoom& room) {
   const Config& c = b.config();
   const auto s = decode_states(b, room);

@@ -12,7 +12,7 @@
 
 namespace lapilli::model {
 
-// What is kept for decoding: the strides of everything that is addressed by place or slot.
+// Capacity for decoding: the strides of all tensors addressed by place or slot.
 struct DecodeRoom {
   uint32_t places = 0;  // sentences; slots() is at most kMaxRows
   uint32_t beams = 1;
@@ -23,14 +23,14 @@ struct DecodeRoom {
 KvShape self_kv_shape(const Config& config, const DecodeRoom& room);
 KvShape cross_kv_shape(const Config& config, const DecodeRoom& room);
 
-// States that the decoder reads besides keys and values: which rows run, their ids and ancestry, the sources' lengths.
+// States that the decoder reads besides keys and values: the live rows, their ids and ancestry, the sources' lengths.
 struct DecodeStates {
   graph::TensorId step = graph::kNone, lineage = graph::kNone, lengths = graph::kNone;
 };
 DecodeStates decode_states(Builder& b, const DecodeRoom& room);
 
-// An encode pass: the encoder over up to `rows` source ids of any number of the session's sentences, one after another
-// in StateKind::source_ids as StateKind::spans says, then the cross keys and values of every decoder layer into
+// An encode pass: the encoder over up to `rows` source ids of any number of the session's sentences, packed in
+// StateKind::source_ids as in StateKind::spans, then the cross keys and values of every decoder layer into
 // StateKind::cross_kv. Grids follow the pass's rows and tiles; their arguments are in StateKind::encode_grids.
 struct EncodeShape {
   uint32_t rows = 0;
@@ -38,8 +38,8 @@ struct EncodeShape {
 };
 void build_encode(Builder& b, const EncodeShape& shape);
 
-// The decoder over up to `rows` rows of given ids (StateKind::given says which slots and positions), for their keys and
-// values; with logits for the reader who wants them: an output of that name [rows, target vocabulary].
+// The decoder over up to `rows` rows of given ids (slots and positions in StateKind::given), for their keys and values;
+// optionally with logits, an output of that name [rows, target vocabulary].
 struct GivenShape {
   uint32_t rows = 0;
   bool logits = false;
@@ -58,8 +58,8 @@ graph::TensorId build_step(Builder& b, const StepShape& shape);
 struct ForwardShape {
   uint32_t batch = 0, source_length = 0, target_length = 0;
   bool hidden_states = false, attentions = false, logits = true;
-  uint32_t features = 0;               // the most rows of features of one source, where sources are features
-  std::vector<uint32_t> cross_layers;  // whose cross attention is kept, without `attentions`
+  uint32_t features = 0;               // the most rows of features of one source, if sources are features
+  std::vector<uint32_t> cross_layers;  // layers whose cross attention is kept, without `attentions`
 };
 void build_forward(Builder& b, const ForwardShape& shape);
 

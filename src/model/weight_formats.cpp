@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint64_t kBytesAtOnce = 1 << 20;
 constexpr uint32_t kLargestHalf = 0x477fefffu;  // bits of the largest float that rounds to 65,504
-constexpr uint32_t kVanishes = 0x33000000u;     // and of the largest one that rounds to 0
+constexpr uint32_t kVanishes = 0x33000000u;     // bits of the largest float that rounds to 0
 
 void count(std::span<const std::byte> bytes, StoredType type, KeptMatrix& counts) {
   const uint64_t size = stored_bytes(type);
@@ -26,9 +26,9 @@ void count(std::span<const std::byte> bytes, StoredType type, KeptMatrix& counts
   counts.numbers += bytes.size() / size;
 }
 
-// All that shape and strides reach: what is between the numbers of a view counts as well.
+// Counts all that shape and strides span, including the gaps of a view.
 Status count(const StoredTensor& tensor, KeptMatrix& counts) {
-  if (tensor.type != StoredType::f32 && tensor.type != StoredType::bf16) return {};  // fp16 holds itself
+  if (tensor.type != StoredType::f32 && tensor.type != StoredType::bf16) return {};  // fp16 is stored exactly
   const uint64_t all = byte_count(tensor);
   for (uint64_t at = 0; at < all; at += kBytesAtOnce) {
     LAPILLI_TRY(const auto part, load_bytes(tensor, at, std::min(kBytesAtOnce, all - at)));
@@ -37,7 +37,7 @@ Status count(const StoredTensor& tensor, KeptMatrix& counts) {
   return {};
 }
 
-// Convolutions in front of an encoder: little beside the rest, and the first to see what comes.
+// Convolutions before an encoder stay in fp32: they are small, and the first to see the input.
 bool is_convolution(const WeightSpec& spec) { return spec.parts.front().tensor->shape.size() > 2; }
 
 }  // namespace
@@ -61,7 +61,7 @@ Result<std::vector<KeptMatrix>> set_format(Network& network, WeightFormat format
 
 void set_kv_format(Network& network, KvFormat format) {
   const StackConfig& s = network.config.decoder;
-  const uint32_t biases = s.streams ? s.relative_buckets * s.heads : 0;  // behind the queries
+  const uint32_t biases = s.streams ? s.relative_buckets * s.heads : 0;  // after the queries
   network.kv_format = (s.inner() + biases) % 2 == 0 ? format : KvFormat::fp32;
 }
 

@@ -1,4 +1,4 @@
-// In which format the device holds a network's matrices, and the keys and values of its searches.
+// Formats of a network's matrices on the device, and of the keys and values of its searches.
 #pragma once
 
 #include <functional>
@@ -10,24 +10,24 @@
 
 namespace lapilli::model {
 
-// A matrix that stays in fp32, since fp16 would not hold its numbers.
+// A matrix that stays in fp32 because fp16 would not hold its numbers.
 struct KeptMatrix {
   std::string name;
-  uint64_t beyond = 0, flushed = 0, numbers = 0;  // larger than 65,504; not 0, but 0 in fp16; all
+  uint64_t beyond = 0, flushed = 0, numbers = 0;  // above 65,504; nonzero but 0 in fp16; all
 };
 
-// Gives stored matrices the format, with which they are packed when they are loaded: those whose names `takes` says yes
-// to (none: all), and whose tensors are not packed yet; bias, normalization and tables stay as they are. For fp16 the
-// numbers are read once: where one is beyond its range, or one in kFlushedOf vanishes, the matrix stays in fp32.
+// Sets the format in which stored matrices are packed when loaded: those whose names `takes` accepts (none: all) and
+// whose tensors are not packed yet; biases, norms, tables and convolutions stay as they are. For fp16, the numbers are
+// read once: a matrix stays in fp32 if one of them is out of range, or more than one in kFlushedOf becomes 0.
 constexpr uint64_t kFlushedOf = 1000;
 using MatrixChoice = std::function<bool(const std::string& name)>;
 Result<std::vector<KeptMatrix>> set_format(Network& network, WeightFormat format, const MatrixChoice& takes = nullptr);
 
-// Gives the caches of searches the format. fp16 asks for rows of queries that are whole words of halves, for keys and
-// values follow them in a product's columns; of a network whose heads are odd in number and width they stay in fp32.
+// Sets the format of search caches. fp16 requires rows of queries to be whole words of halves, because keys and values
+// follow them in a product's columns; with an odd number of query columns, the caches stay in fp32.
 void set_kv_format(Network& network, KvFormat format);
 
-// Those that are in fp32.
+// The number of matrices in fp32.
 uint32_t fp32_matrices(const Network& network);
 
 }  // namespace lapilli::model

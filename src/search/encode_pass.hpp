@@ -1,5 +1,4 @@
-// What the host writes before an encode pass: which sources it encodes, where their rows lie, and how large its grids
-// are.
+// Host-written input of an encode pass: its sources, the places of their rows, and its grid sizes.
 #pragma once
 
 #include <cstdint>
@@ -14,32 +13,32 @@ namespace lapilli {
 
 // One source of a pass.
 struct PassSource {
-  std::span<const int32_t> ids;         // at least one, if it has no features
-  uint32_t place = 0;                   // its number in cross_kv; no other source of the pass has it
-  std::span<const uint32_t> globals{};  // positions that see everything, in any order
+  std::span<const int32_t> ids;         // at least one unless it has features
+  uint32_t place = 0;                   // its place in cross_kv, unique within the pass
+  std::span<const uint32_t> globals{};  // positions with global attention, in any order
   const model::Features* features = nullptr;
 };
 
-// The words of the states, by their kinds' names.
+// Contents of the pass's states, named after their kinds.
 struct EncodePass {
   uint32_t rows = 0, tiles = 0;
   std::vector<uint32_t> source_ids, spans;
   std::vector<uint32_t> globals;                  // empty for models without windows
   std::vector<uint32_t> features, feature_spans;  // empty for models whose sources are ids
 };
-// Of the model and the session.
+// Options of the model and the session.
 struct PassOptions {
-  bool windows = false;                           // the model has some:
-  uint32_t source_positions = 0;                  // a sentence's list has room for so many
-  const model::FeatureInput* features = nullptr;  // of a model whose sources have some
+  bool windows = false;                           // the model has window attention, with
+  uint32_t source_positions = 0;                  // room for this many positions in a sentence's list
+  const model::FeatureInput* features = nullptr;  // null for models whose sources are ids
 };
-// Sources one after another in the given order; at most kMaxRows.
+// Packs the sources in the given order; at most kMaxRows rows.
 EncodePass pack_pass(std::span<const PassSource> sources, const PassOptions& options);
 
-// The grids buffer of an encode plan with the arguments for the pass.
+// Contents of an encode plan's grids buffer for the pass.
 std::vector<uint32_t> encode_grid_words(const Plan& encode, const EncodePass& pass);
 
-// All of that into the area's states, for a session with so many source positions.
+// Writes all of these to the area's states, for a session with this many source positions.
 void put_pass(UploadArea& area, const Plan& encode, std::span<const PassSource> sources, const model::Config& config,
               uint32_t source_positions);
 

@@ -23,7 +23,7 @@ Result<std::shared_ptr<EncodedSource>> EncodedSource::create(const NetworkOnDevi
 
 bool EncodedSource::belongs_to(const NetworkOnDevice& network) const { return weights_.lock() == network.weights; }
 
-// The heads of one layer, whose rows lie apart in the session.
+// The heads of one layer; their rows are strided in the session.
 struct EncodedSource::Piece {
   const vulkan::Buffer* session = nullptr;
   uint64_t here = 0, there = 0, here_stride = 0, there_stride = 0;

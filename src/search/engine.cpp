@@ -11,7 +11,7 @@ namespace lapilli {
 
 namespace {
 
-// Of no other session in memory that this one may get; not 0, as fresh memory is.
+// A mark that no earlier session whose memory may be reused has had; never 0, the content of fresh memory.
 uint32_t next_session_mark() {
   static std::atomic<uint32_t> last{0};
   const uint32_t mark = ++last;
@@ -24,13 +24,13 @@ bool same_kind(const WorkspaceKey& a, const WorkspaceKey& b) {
          a.deterministic == b.deterministic && a.steps_per_submit == b.steps_per_submit;
 }
 
-// A sentence that the one is made for fits the other.
+// True if every sentence that fits `small` fits `large`.
 bool has_room(const WorkspaceKey& large, const WorkspaceKey& small) {
   return large.shape.source_positions >= small.shape.source_positions &&
          large.shape.list_words >= small.shape.list_words && large.encode_rows >= small.shape.source_positions &&
          large.given_rows * large.given_passes >= small.given_rows * small.given_passes &&
          large.logits_rows >= small.logits_rows &&
-         // More positions can be had while a search goes on, but not for ids that are given.
+         // Target positions can grow during a search, but given ids need theirs from the start.
          (small.given_rows == 0 || large.shape.target_positions >= small.shape.target_positions);
 }
 
@@ -64,7 +64,7 @@ SearchEngine::SearchEngine(WorkspaceFactory& workspaces, KnownPositions& known, 
 void SearchEngine::set_up_runner(uint32_t tick) {
   const WorkspaceKey& key = w_->key;
   RunnerOptions o;
-  // The timestamps of a recording are read before it runs again.
+  // With a timeline, a recording's timestamps are read before it runs again.
   const bool timed = workspaces_.network().device->timeline() != nullptr;
   o.steps_per_submit = timed ? 1 : key.steps_per_submit;
   o.submits_in_flight = key.capture || timed ? 1 : 2;
@@ -98,7 +98,7 @@ bool SearchEngine::failed() const {
   return !status_;
 }
 
-// What took too long is cut anew for who comes next, and what was refused since is not used by them.
+// After a kernel was refused or took too long, plans compiled anew avoid it or cut it finer.
 bool SearchEngine::outdated() const {
   const std::lock_guard lock(mutex_);
   const bool idle = unfinished() + pending_.size() == 0;
@@ -111,7 +111,7 @@ bool SearchEngine::serves(const WorkspaceKey& key, uint32_t sentences) const {
   if (!status_ || !w_ || !same_kind(w_->key, key) || !has_room(w_->key, key)) return false;
   if (reserved_) return !key.capture && w_->key.shape.running >= key.shape.running;
   if (there > 0) return !key.capture && there + sentences <= w_->key.shape.running;
-  // More rows would be more than the job wants at a time, and fewer less.
+  // More rows than the job wants at a time, or fewer, would not serve it.
   return w_->key.shape.running == key.shape.running && w_->key.shape.places >= key.shape.places;
 }
 
@@ -139,7 +139,7 @@ void SearchEngine::cancel(std::span<const std::shared_ptr<Sentence>> sentences) 
       cancelled_.insert(place);
     }
   }
-  // All at once: a text may have a hundred thousand sentences.
+  // Erases them in one pass: a text may have a hundred thousand sentences.
   std::erase_if(pending_, [](const auto& s) { return s->ended; });
 }
 
@@ -190,7 +190,7 @@ uint32_t SearchEngine::positions() const {
 
 Status SearchEngine::advance(double budget_us) {
   LAPILLI_CHECK(runner_->poll());
-  // With more positions everybody goes on; until then nobody does.
+  // While a sentence is full, no steps are submitted until the session has more positions.
   if (full_ == 0) growth_.reset();
   if (full_ > 0 && runner_->idle()) LAPILLI_CHECK(grow());
   Status status;
@@ -199,7 +199,7 @@ Status SearchEngine::advance(double budget_us) {
   return runner_->submit(budget_us);
 }
 
-// Says what comes next; false if there is nothing to do.
+// Appends the next work; false if there is none.
 bool SearchEngine::feed(Status& status) {
   bool fed = false;
   if (can_admit()) {
@@ -238,22 +238,22 @@ Area* free_one(const std::vector<std::unique_ptr<Area>>& areas) {
 bool SearchEngine::can_admit() const {
   if (count_free(w_->admissions) == 0 || count_free(w_->given_passes) < w_->key.given_passes) return false;
   if (w_->given_logits && count_free(w_->logits_passes) == 0) return false;
-  // An admission of nobody lets the device go through its queue.
+  // An empty admission makes the device drain its queue.
   if (queue_is_full()) return unfinished() == 0;
   const size_t possible = std::min(pending_.size(), free_places_.size());
-  // Several at once, for an encoder that has more rows does more for its time.
+  // Admits several at once: the encoder is more efficient with more rows.
   const size_t wanted = std::min<size_t>(pending_.size(), std::max(1u, w_->key.shape.running / 8));
   return possible > 0 ? possible >= wanted : !cancelled_.empty() && unfinished() > 0;
 }
 
-// One that is being put together.
+// An admission that is being put together.
 struct SearchEngine::Admission {
   InboxWriter inbox;
   uint32_t rows = 0;  // of the encode pass
   std::vector<PassSource> sources;
   std::vector<uint32_t> given;                   // row words
-  std::vector<uint32_t> logits;                  // likewise, of rows whose logits are asked for
-  std::vector<std::shared_ptr<Sentence>> asked;  // for each of these
+  std::vector<uint32_t> logits;                  // row words of the rows whose logits are asked for
+  std::vector<std::shared_ptr<Sentence>> asked;  // by row of `logits`
   struct Entered {
     std::shared_ptr<Sentence> sentence;
     uint32_t place = 0;
@@ -306,12 +306,12 @@ Status SearchEngine::admit() {
          enter(a, pending_.front()))
     pending_.pop_front();
   if (a.inbox.sentences() == 0 && cancelled_.empty() && !queue_is_full()) {
-    // The next one's lists have no room until another one ends.
+    // The next sentence's lists do not fit until another sentence ends.
     sent_.pop_back();
     if (!nobody_is_there) return {};
     return fail(ErrorCode::internal, "a sentence does not fit the session that was made for it");
   }
-  if (nobody_is_there) ghosts_.clear();  // "start" finds room for all that wait
+  if (nobody_is_there) ghosts_.clear();  // "start" finds room for all waiting sentences
   a.inbox.finish(session_mark_, std::vector<uint32_t>(cancelled_.begin(), cancelled_.end()));
   cancelled_.clear();
   const BoundPlan& encode = w_->encode_for(a.rows);
@@ -333,7 +333,7 @@ Status SearchEngine::admit() {
   return {};
 }
 
-// Sources that were encoded before come to their places, and what others came to goes where it is kept.
+// Copies sources encoded earlier to their places, and newly encoded ones to where they are kept.
 Status SearchEngine::move_sources(const Admission& a) {
   Sent& sent = sent_.back();
   for (const auto& [s, place] : a.entered) {
@@ -353,7 +353,7 @@ Status SearchEngine::move_sources(const Admission& a) {
   return {};
 }
 
-// Keys and values of given ids: one pass over their rows, or several where they are many.
+// Computes the keys and values of given ids, in several passes if there are many rows.
 Status SearchEngine::run_given(std::span<const uint32_t> rows) {
   const uint32_t most = w_->key.given_rows;
   for (size_t begin = 0; begin < rows.size(); begin += most) {
@@ -366,7 +366,7 @@ Status SearchEngine::run_given(std::span<const uint32_t> rows) {
   return {};
 }
 
-// Their keys and values are there; what they lead to is computed once more for the few whose logits are asked for.
+// The keys and values of these rows exist; the few rows whose logits are asked for run once more, up to the logits.
 Status SearchEngine::run_logits(const Admission& a) {
   if (a.logits.empty()) return {};
   LogitsPass* pass = free_one(w_->logits_passes);
@@ -388,9 +388,9 @@ Status SearchEngine::read_step(std::span<const uint32_t> log) {
   const uint32_t ran = log[LogLayout::ran];
   if (ran > shape.rows() || ran % shape.beams != 0)
     return fail(ErrorCode::internal, "the step log has %u rows of %u", ran, shape.rows());
-  if (ran > 0) ++counts_.ticks;  // submissions run on behind the end
+  if (ran > 0) ++counts_.ticks;  // submissions in flight run on after the last sentence ends
   counts_.rows += ran;
-  // Steps without rows were submitted before those came that wait now.
+  // Steps without rows were submitted before the sentences that wait now.
   if (ran > 0 && (!pending_.empty() || unfinished() > shape.running)) {
     counts_.queued_rows += ran;
     counts_.queued_room += shape.rows();
@@ -399,7 +399,7 @@ Status SearchEngine::read_step(std::span<const uint32_t> log) {
   return on_captured_step ? on_captured_step(log, *w_) : Status{};
 }
 
-// Of the admission that is complete now.
+// Reads the logits of the admission that has just completed.
 Status SearchEngine::read_logits() {
   const Sent& sent = sent_.front();
   if (!sent.logits) return {};
@@ -418,12 +418,12 @@ Status SearchEngine::read_sentence(const uint32_t* entries) {
   if (place >= places_.size() || slot % shape.beams != 0)
     return fail(ErrorCode::internal, "the step log names slot %u of %u", slot, shape.slots());
   const std::shared_ptr<Sentence> s = places_[place].sentence;
-  // Steps in flight may have worked for one that is not here any more.
+  // Steps in flight may still log a sentence that has left its place.
   if (!s || entries[LogLayout::occupant] != s->mark) return {};
   if (position + 1 < s->log.given || s->log.step_at(position) != s->log.steps())
     return fail(ErrorCode::internal, "the step log has position %u behind %u ids and %u steps", position, s->log.given,
                 s->log.steps());
-  // The queue is in order: what was before this one has left it.
+  // The queue is in order: all sentences admitted before this one have left it.
   if (s->log.entries.empty()) ghosts_.erase(ghosts_.begin(), ghosts_.lower_bound(s->serial));
   for (uint32_t b = 0; b < shape.beams; ++b) {
     const uint32_t* e = entries + uint64_t{b} * LogLayout::entry;
@@ -490,7 +490,7 @@ WorkspaceKey SearchEngine::grown_key() const {
   return key;
 }
 
-// Those that need more positions end; the others go on.
+// Ends the sentences that need more positions; the others go on.
 void SearchEngine::end_full(const Error& error) {
   for (uint32_t place = 0; place < places_.size(); ++place) {
     if (!places_[place].full) continue;
@@ -502,7 +502,7 @@ void SearchEngine::end_full(const Error& error) {
   }
 }
 
-// At once if the kernels that more positions need are proven; else they are on trial, and this is for the next pump.
+// Grows at once if the kernels for more positions are proven; otherwise they are on trial, and a later pump grows.
 Status SearchEngine::grow() {
   const WorkspaceKey key = grown_key();
   if (!growth_ || !(growth_->key() == key)) growth_.emplace(workspaces_.plans(), key);

@@ -1,11 +1,9 @@
-// The search engine: sentences of any number of jobs go through one session, each at its own position and with options
-// of its own. Sources are encoded ahead into places that nobody holds, the device starts the next one when a sentence
-// ends.
+// The search engine: sentences of any number of jobs share one session, each at its own position and with its own
+// options. Sources are encoded ahead into free places; the device starts the next one when a sentence ends.
 //
 //   pending --admit--> waiting (on the device) --> running --> ended: its place is free for the next one
 //
-// Safe to use from several threads; nothing blocks. Jobs pump the engine that has their sentences, whoever's turn it
-// is.
+// Thread-safe and non-blocking. Each job pumps the engine that has its sentences, whichever job's work comes next.
 #pragma once
 
 #include <deque>
@@ -27,7 +25,7 @@
 
 namespace lapilli {
 
-// Positions that searches of sources of a length bucket have needed, at least. Thread-safe.
+// Positions that searches have needed so far, by length bucket of the source. Thread-safe.
 class KnownPositions {
  public:
   [[nodiscard]] uint32_t of(uint32_t source_bucket) const;
@@ -40,49 +38,49 @@ class KnownPositions {
 
 class SearchEngine {
  public:
-  // Factory and positions outlive the engine. `first_counter` is what the workspace was made with.
+  // Factory and positions outlive the engine. `first_counter` is the one the workspace was made with.
   SearchEngine(WorkspaceFactory& workspaces, KnownPositions& known, std::unique_ptr<Workspace> workspace,
                uint32_t first_counter);
 
-  // It is kept for sentences that it has room for one by one: any number of them may come from now on, and wait.
+  // Keeps the engine for sentences that fit it one by one: any number of them may come from now on, and wait.
   void reserve();
-  // It has ended all its sentences with an error, and serves nobody any more.
+  // It has ended all its sentences with an error, and takes no more.
   [[nodiscard]] bool failed() const;
-  // Nobody uses it, and who comes next is planned for anew.
+  // It is idle, and its plans would be compiled differently by now.
   [[nodiscard]] bool outdated() const;
-  // Whether so many more sentences of this kind may come: there is room for each, and rows for all of them.
+  // True if this many more sentences of this kind may come: each fits, and there are rows for all of them.
   [[nodiscard]] bool serves(const WorkspaceKey& key, uint32_t sentences) const;
-  // Sentences of this kind that it is at work for.
+  // Number of unfinished sentences of this kind.
   [[nodiscard]] uint32_t busy_with(const WorkspaceKey& key) const;
-  // They wait for a place; first come, first served.
+  // Appends them to the queue for places; first come, first served.
   void add(std::span<const std::shared_ptr<Sentence>> sentences);
-  // They end as cancelled, if they have not ended. What steps in flight still do for them is lost.
+  // Ends those that have not ended as cancelled. Results of steps in flight are dropped.
   void cancel(std::span<const std::shared_ptr<Sentence>> sentences);
 
-  // Submits what fits, polls, harvests. If another thread is at it, nothing is to be done. An error is the end of all
-  // sentences and of the engine. No more is submitted than the device is expected to be busy with for so long, with
-  // what is in flight; the smallest piece there is if nothing is.
+  // Submits what fits, polls, harvests; does nothing if another thread is doing so. An error ends all sentences and the
+  // engine. Submits only until the device is expected to be busy for `budget_us`, counting what is in flight; at least
+  // the smallest piece if nothing is.
   Status pump(double budget_us = std::numeric_limits<double>::infinity());
-  // Waits, bounded, for the oldest submission that is in flight now, if there is one, or for kernels on trial.
+  // Waits, bounded, for the oldest submission in flight now, if there is one, or for kernels on trial.
   Status wait();
 
   struct Counts {
     uint64_t ticks = 0, rows = 0;               // steps, and the rows that ran in them
-    uint64_t queued_rows = 0, queued_room = 0;  // of steps while others waited: rows that ran, and that could have
+    uint64_t queued_rows = 0, queued_room = 0;  // of steps while others waited: rows that ran, and rows available
     uint64_t submissions = 0, narrow_submissions = 0, admissions = 0, encode_passes = 0;
   };
   [[nodiscard]] Counts counts() const;
   [[nodiscard]] uint64_t session_bytes() const;
-  // Of its step and its largest encode pass: nodes that run as tuning found.
+  // Nodes of the step and the largest encode pass that run as tuned.
   [[nodiscard]] size_t tuned_nodes() const;
   [[nodiscard]] uint32_t positions() const;  // that the session has room for now
-  // Runs `look` under the engine's lock: for reading sentences.
+  // Runs `look` under the engine's lock, to read sentences.
   template <class Look>
   auto locked(Look&& look) const {
     const std::lock_guard lock(mutex_);
     return look();
   }
-  // Capturing searches: called after every step, when nothing is in flight.
+  // For capturing searches: called after every step, with nothing in flight.
   std::function<Status(std::span<const uint32_t> log, const Workspace& workspace)> on_captured_step;
 
  private:
@@ -125,24 +123,23 @@ class SearchEngine {
     bool full = false;
   };
   std::vector<Occupant> places_;
-  std::set<uint32_t> free_places_;  // the first one is taken, so that rows come in one order, whoever was here before
-  std::set<uint32_t> cancelled_;    // places that the device has not been told of
-  // Sentences that were cancelled before they were seen to run: the device's queue, a ring, may still name their
-  // places.
+  std::set<uint32_t> free_places_;  // lowest first, so that the order of rows does not depend on past sentences
+  std::set<uint32_t> cancelled_;    // places whose sentences the device does not know to be cancelled yet
+  // Sentences cancelled before they were seen to run: the device's queue, a ring, may still name their places.
   std::set<uint64_t> ghosts_;
   uint64_t serial_ = 0;
   ListRoom lists_;
   bool reserved_ = false;
   uint32_t session_mark_ = 0, next_mark_ = 0, full_ = 0;
   std::optional<PlanCache::Preparation> growth_;  // while sentences wait for more positions
-  // An admission that is not complete: what it uses until then.
+  // The resources of an admission until it completes.
   struct Sent {
     std::vector<UploadArea*> areas;
     std::vector<std::shared_ptr<Sentence>> entered;
     std::unique_ptr<vulkan::CommandRecording> moves;
     std::vector<std::shared_ptr<const EncodedSource>> moved;
     LogitsPass* logits = nullptr;
-    std::vector<std::shared_ptr<Sentence>> asked;  // for logits: of each row of the pass
+    std::vector<std::shared_ptr<Sentence>> asked;  // for logits: by row of the pass
   };
   std::deque<Sent> sent_;  // in order
   Counts counts_;

@@ -11,19 +11,18 @@ namespace {
 constexpr size_t kFreeEngines = 4;  // kept for the next job
 }  // namespace
 
-// Source ids that one admission brings at most, if it brings more than one source: what keeps the device busy.
+// Limit on source ids of an admission of more than one source: enough to keep the device busy.
 constexpr uint64_t kMostEncodeRows = 2048;
 
 uint32_t EnginePool::encode_room(uint32_t running, uint32_t source_positions, uint64_t all_ids) const {
-  // The keys and values of all their rows in one head lie in one binding; half of it, for what is asked for is rounded
-  // up.
+  // The keys and values of all rows in one head must fit one binding; half of it, because the request is rounded up.
   const uint64_t row_bytes = 2 * uint64_t{std::max(1u, workspaces_.network().config().encoder.head_dim)} * 4;
   const uint64_t bound = workspaces_.network().device->caps().max_storage_range / row_bytes / 2;
   const uint64_t most = std::max<uint64_t>(source_positions, std::min(kMostEncodeRows, bound));
   return length_bucket(std::min({all_ids, most, uint64_t{running} * source_positions}));
 }
 
-// Who finds others of its kind at work gets a session with room for more of them.
+// A search that finds others of its kind at work gets a session with room for more of them.
 WorkspaceKey EnginePool::wider(WorkspaceKey key, uint32_t others) const {
   constexpr uint32_t kSharedSentences = 32;
   SessionShape& s = key.shape;
@@ -36,15 +35,15 @@ WorkspaceKey EnginePool::wider(WorkspaceKey key, uint32_t others) const {
   return key;
 }
 
-// Where grids follow the live rows, all that is left to win is the choice of variants for few rows: measured, it pays
-// for the compiling and binding only where very many rows become few (docs/performance.md).
+// Where grids follow the live rows, narrower steps only gain better variants for few rows. By measurement, that pays
+// for compiling and binding only where very many rows become few (docs/performance.md).
 bool EnginePool::narrow_pays(const SessionShape& shape) const {
   const bool few_beams = shape.beams == 1 && narrow_from > 0;
   return !workspaces_.network().device->caps().indirect_dispatch || (!few_beams && shape.rows() >= narrow_from);
 }
 
-// An engine has a lock of its own, and with that held asks the pool for room (drop_free): engines are asked without the
-// pool's. Not by pointers that keep them, for these would be engines in use.
+// Calls `ask` without the pool's lock: an engine that holds its own lock may ask the pool for room (drop_free). Weak
+// pointers, because owning ones would mark the engines as used.
 template <class Ask>
 std::shared_ptr<SearchEngine> EnginePool::first_that(const Engines& engines, Ask ask) {
   std::vector<std::weak_ptr<SearchEngine>> there;
@@ -73,7 +72,7 @@ std::shared_ptr<SearchEngine> EnginePool::find_reserved(const WorkspaceKey& key)
                     [&](const auto& e) { return e.serves(key, 0) && e.positions() >= key.shape.target_positions; });
 }
 
-// Sentences of searches of this kind.
+// Number of unfinished sentences of searches of this kind.
 uint32_t EnginePool::others_at_work(const WorkspaceKey& key) {
   uint32_t others = 0;
   (void)first_that(engines_, [&](const auto& engine) {
@@ -96,7 +95,7 @@ EnginePool::Taking::Taking(EnginePool& pool, const Wanted& wanted)
 
 void EnginePool::Taking::prepare(const WorkspaceKey& key) { preparation_.emplace(pool_.workspaces_.plans(), key); }
 
-// Whether others are at work is asked until there are some, and then no more, so that it ends whoever comes and goes.
+// Looks for others at work until it finds some, then no more, so that it ends even if others keep coming and going.
 Result<std::shared_ptr<SearchEngine>> EnginePool::Taking::poll() {
   for (;;) {
     auto engine = pool_.find(wanted_);
@@ -163,8 +162,7 @@ Result<std::shared_ptr<SearchEngine>> EnginePool::make_in_any_case(const Workspa
   return make(key);
 }
 
-// Engines that nobody uses may be in the way; their memory comes back once what was submitted before is done, also of
-// other jobs.
+// Drops unused engines, which may hold the memory; it is free once earlier submissions, also of other jobs, are done.
 void EnginePool::make_room() {
   drop_free();
   workspaces_.network().device->settle();

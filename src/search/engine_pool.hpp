@@ -1,4 +1,4 @@
-// The engines of a model's searches: jobs of one kind share them, and those that nobody uses wait for the next job.
+// The engines of a model's searches: jobs of one kind share them, and unused ones are kept for the next job.
 #pragma once
 
 #include <atomic>
@@ -23,18 +23,18 @@ class EnginePool {
   struct Wanted {
     WorkspaceKey key;
     uint32_t sentences = 0;
-    // The engine is kept for such searches, of so many sources at a time, as long as the pool is there: searches that
-    // it has room for find it whatever else there is.
+    // Keeps the engine as long as the pool lives, for searches of this many sources at a time: searches that fit it
+    // find it whatever other engines there are.
     std::optional<uint32_t> reserve_for;
   };
-  // An engine on its way to a search: one that has room, or a new one, whose kernels are proven first. Engines that
-  // nobody uses are kept for the next job of their kind; the oldest are dropped. Of one thread; may be dropped at any
-  // time, and does not outlive the pool.
+  // Gets a search an engine: one with room, or a new one, whose kernels are proven first. Unused engines are kept for
+  // the next job of their kind; the oldest are dropped. For one thread; may be dropped at any time, and must not
+  // outlive the pool.
   class Taking {
    public:
     Taking(EnginePool& pool, const Wanted& wanted);
-    // Null: kernels are on trial. Does not wait for the device. out_of_memory if neither the memory limit nor the
-    // device has room, even without the engines that nobody uses.
+    // Null: kernels are on trial. Does not wait for the device. out_of_memory if the memory limit or the device has no
+    // room, even without the unused engines.
     Result<std::shared_ptr<SearchEngine>> poll();
     // Waits, bounded, for what poll() was waiting for.
     Status wait() { return preparation_->wait(); }
@@ -47,21 +47,21 @@ class EnginePool {
     bool may_widen_, widened_ = false, made_room_ = false;
     std::optional<PlanCache::Preparation> preparation_;
   };
-  // Drops the engines that nobody uses, to make room; not those that are kept.
+  // Drops unused engines to make room, except reserved ones.
   void drop_free();
-  // Those that were reserved are like the others from now on.
+  // Makes reserved engines ordinary ones.
   void forget_reserved();
-  // How many sources a search may have at a time that leaves it to the model: those of the engine that was kept last.
+  // Sources at a time for a search that does not say: those of the engine reserved last, `otherwise` without one.
   [[nodiscard]] uint32_t usual_sources(uint32_t otherwise) const;
 
-  // Room for the source ids of one admission, where the sources of a job have so many in all.
+  // Room for the source ids of one admission, for a job whose sources have `all_ids` in all.
   [[nodiscard]] uint32_t encode_room(uint32_t running, uint32_t source_positions, uint64_t all_ids) const;
   [[nodiscard]] bool narrow_pays(const SessionShape& shape) const;
   [[nodiscard]] uint32_t known_positions(uint32_t source_bucket) const { return known_.of(source_bucket); }
 
-  // Counters of engines that are made from now on start there; for tests of their wrapping.
+  // First counter value of engines made from now on; lets tests reach the wrap-around.
   std::atomic<uint32_t> first_counter{0};
-  // Rows from which a search with several beams is given narrower steps; 0: every search, for tests of them.
+  // Rows from which a search with several beams gets narrower steps; 0: every search does, for tests.
   std::atomic<uint32_t> narrow_from{256};
 
  private:
@@ -84,7 +84,7 @@ class EnginePool {
   std::mutex mutex_;
   Engines engines_;  // newest first
   Engines reserved_;
-  std::atomic<uint32_t> reserved_sources_{0};  // of the last one
+  std::atomic<uint32_t> reserved_sources_{0};  // of the engine reserved last
 };
 
 }  // namespace lapilli

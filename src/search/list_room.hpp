@@ -1,4 +1,4 @@
-// Who has which words of a session's lists: blocks that sentences share if they hold the same.
+// Allocator of a session's list words: sentences with equal lists share a block.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@ class ListRoom {
 
   struct Block {
     uint32_t offset = 0;
-    bool fresh = false;  // its words are not there yet
+    bool fresh = false;  // its words have not been sent yet
   };
-  // A block with these words, held once more; none if there is no room.
+  // A block with these words, with one more holder; none if there is no room.
   std::optional<Block> hold(const std::vector<uint32_t>& words);
-  // Held once less; free when nobody holds it.
+  // Drops one holder; a block without holders is free.
   void release(const std::vector<uint32_t>& words);
 
  private:
@@ -30,7 +30,7 @@ class ListRoom {
 
   uint32_t words_;
   std::map<std::vector<uint32_t>, Held> blocks_;
-  std::map<uint32_t, uint32_t> taken_;  // offset and words
+  std::map<uint32_t, uint32_t> taken_;  // offset and size of each block in words
 };
 
 }  // namespace lapilli

@@ -1,5 +1,5 @@
-// Logits behind given ids: the rows that are asked for go through the decoder once more, this time up to the logits,
-// which are copied to where the host reads them.
+// Logits at given ids: the requested rows go through the decoder once more, up to the logits, which are copied to host
+// memory.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,23 @@
 
 namespace lapilli {
 
-// The words of a pass over given ids (StateKind::given, given_grids): these rows, at most as many as the plan has.
+// Writes these rows, at most as many as the plan has, to the states of a pass over given ids (StateKind::given,
+// given_grids).
 void put_given_rows(UploadArea& area, const Plan& plan, std::span<const uint32_t> rows);
 
-// One such pass with its areas; submitted again when `busy` is not set.
+// One such pass with its areas; may be submitted again once `busy` is not set.
 class LogitsPass {
  public:
-  // `given` was bound to the session's admission arena; `logits` is its output. Both outlive the pass.
+  // `given` is bound to the session's admission arena; `logits` is its output. Both outlive the pass.
   static Result<std::unique_ptr<LogitsPass>> create(const Session& session, const BoundPlan& given,
                                                     graph::TensorId logits);
   UploadArea& area() { return *area_; }
-  // Behind the plan: the logits to the host.
+  // Runs after the plan: copies the logits to the host.
   [[nodiscard]] const vulkan::CommandRecording& copy() const { return *copy_; }
-  // When it is done: row `row` of those that were put into area(), one number for each word of the vocabulary.
+  // Once the pass is done: row `row` of those put into area(), one number per word of the vocabulary.
   [[nodiscard]] Result<std::span<const float>> read(size_t row) const;
 
-  bool busy = false;  // for the owner
+  bool busy = false;  // maintained by the owner
 
  private:
   LogitsPass() = default;

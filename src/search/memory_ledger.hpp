@@ -1,4 +1,4 @@
-// Who holds how much of the device memory that a model may take.
+// Accounting of the device memory that a model may take.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@
 
 namespace lapilli {
 
-// A session's share; given back when the memory of its buffers is free again.
+// A session's share; given back when its buffers' memory is freed.
 class MemoryShare {
  public:
   MemoryShare() = default;
@@ -34,15 +34,15 @@ class MemoryShare {
 // Thread-safe once `make_room` is set.
 class MemoryLedger {
  public:
-  // limit: bytes for weights and sessions together; 0: any number.
+  // limit: bytes for weights and sessions together; 0: unlimited.
   MemoryLedger(uint64_t limit, uint64_t weight_bytes) : limit_(limit), weight_bytes_(weight_bytes) {}
   // Counts `bytes` of a session; out_of_memory if there is no room, even after make_room().
   Result<MemoryShare> reserve(uint64_t bytes);
-  // A budget that has changed; what is held stays.
+  // Changes the limit; held memory stays.
   void set_limit(uint64_t bytes) { limit_ = bytes; }
-  // By weights and sessions together.
+  // Bytes of weights and sessions together.
   [[nodiscard]] uint64_t held() const { return weight_bytes_ + held_->load(); }
-  // Gives back what nobody needs.
+  // Called when there is no room, to give back unused memory.
   std::function<void()> make_room = [] {};
 
  private:

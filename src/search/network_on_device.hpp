@@ -1,4 +1,4 @@
-// A network whose weights are on a device: what every search of a model stands on. Immutable after loading.
+// A network with its weights on a device, shared by all searches of a model. Immutable after loading.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ struct NetworkOnDevice {
   std::shared_ptr<vulkan::Device> device;
   model::Network network;  // without the checkpoint: parts are dropped after loading
   std::shared_ptr<const Weights> weights;
-  // What plans are compiled with as long as the model lives; null: nothing was tuned.
+  // Plans are compiled with these as long as the model lives; null: nothing was tuned.
   std::shared_ptr<const Tunings> tunings;
 
   [[nodiscard]] const model::Config& config() const { return network.config; }
-  // Where plans find the weights.
+  // Resolves weights for plans.
   [[nodiscard]] MemoryMap weight_map() const {
     return [w = weights](graph::Space, uint32_t id) { return w->find(id); };
   }

@@ -8,7 +8,7 @@ namespace lapilli {
 
 namespace {
 
-constexpr size_t kPlanCache = 16;  // shapes whose plans are remembered
+constexpr size_t kPlanCache = 16;  // shapes whose plans are cached
 
 }  // namespace
 
@@ -25,7 +25,7 @@ std::vector<std::shared_ptr<const Plan>> WorkspacePlans::all() const {
   return plans;
 }
 
-// With the verdicts that there are; what they rest on may not be proven yet.
+// Compiles with the verdicts known so far; the kernels used may not be proven yet.
 Result<WorkspacePlans> PlanCache::compile_all(const WorkspaceKey& key) const {
   const TimelineScope scope(network_.device->timeline(), "make plans");
   const Verdicts verdicts = SelfTest::of(*network_.device)->verdicts();
@@ -63,7 +63,7 @@ Result<WorkspacePlans> PlanCache::compile_all(const WorkspaceKey& key) const {
   return p;
 }
 
-// Those that would be compiled the same way again.
+// Cached plans that would still be compiled the same way.
 std::optional<WorkspacePlans> PlanCache::find(const WorkspaceKey& key) {
   const PlanBasis now = PlanBasis::of(*network_.device);
   const std::lock_guard lock(mutex_);
@@ -79,7 +79,7 @@ void PlanCache::remember(const WorkspaceKey& key, const WorkspacePlans& plans) {
   if (plans_.size() > kPlanCache) plans_.pop_back();
 }
 
-// Plans whose kernels took too long alone while they were tested are cut finer, of the same kernels.
+// If a kernel took too long by itself in its test, its plans are compiled again with the same kernels, cut finer.
 Result<bool> PlanCache::Preparation::poll() {
   while (run_ || !cache_.find(key_)) {
     if (!run_) {
@@ -89,7 +89,7 @@ Result<bool> PlanCache::Preparation::poll() {
     LAPILLI_TRY(const bool proven, run_->poll());
     if (!proven) return false;
     if (run_->good()) cache_.remember(key_, plans_);
-    run_.reset();  // what was refused is compiled anew
+    run_.reset();  // without the refused kernels, compiled anew
   }
   return true;
 }

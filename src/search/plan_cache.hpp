@@ -1,4 +1,4 @@
-// The plans of searches, compiled once for each key; their kernels are proven on the device before.
+// The plans of searches, compiled once for each key, with kernels proven on the device.
 #pragma once
 
 #include <list>
@@ -16,11 +16,11 @@
 
 namespace lapilli {
 
-// What plans were compiled by that may be otherwise by now.
+// Inputs of a compilation that may change later.
 struct PlanBasis {
-  WorkLimit cut{0};      // their dispatches and segments; see Pace::limit
-  size_t refusals = 0;   // verdicts that were known
-  bool indirect = true;  // the device can be relied on with indirect dispatches
+  WorkLimit cut{0};      // limit on dispatches and segments; see Pace::limit
+  size_t refusals = 0;   // number of verdicts known
+  bool indirect = true;  // the device's indirect dispatches are reliable
 
   static PlanBasis of(vulkan::Device& device);
   bool operator==(const PlanBasis&) const = default;
@@ -30,12 +30,12 @@ struct WorkspacePlans {
   PlanBasis basis;
   std::shared_ptr<const Plan> admit, start, step;
   std::vector<std::shared_ptr<const Plan>> encode;  // for encode_rows(), the most rows first
-  std::shared_ptr<const Plan> given;                // null if no ids are given but the decoder start
-  std::shared_ptr<const Plan> given_logits;         // null if nobody asks for logits
+  std::shared_ptr<const Plan> given;                // null if only the decoder start is given
+  std::shared_ptr<const Plan> given_logits;         // null if no logits are asked for
   graph::TensorId given_logits_out = graph::kNone;
-  // The step for half the sentences, a quarter..., if the key wants them.
+  // The step for half the sentences, a quarter..., if the key asks for them.
   std::vector<std::shared_ptr<const Plan>> narrow_steps;
-  graph::TensorId logits = graph::kNone, scores = graph::kNone;  // kept if capturing
+  graph::TensorId logits = graph::kNone, scores = graph::kNone;  // set when capturing
   [[nodiscard]] std::vector<std::shared_ptr<const Plan>> all() const;
 };
 
@@ -45,9 +45,9 @@ class PlanCache {
   // The network outlives the cache.
   explicit PlanCache(const NetworkOnDevice& network) : network_(network) {}
 
-  // The plans of a search on their way to being proven: they are compiled, and those of their kernels that the device
-  // has no verdict of yet are made in one batch and tested. What no plan at hand runs is neither made nor tested. Of
-  // one thread; may be dropped at any time, and does not outlive the cache.
+  // Compiles a search's plans and proves their kernels: those without a verdict on this device are built in one batch
+  // and tested. Kernels that none of these plans use are neither built nor tested. For one thread; may be dropped at
+  // any time, and must not outlive the cache.
   class Preparation {
    public:
     Preparation(PlanCache& cache, const WorkspaceKey& key) : cache_(cache), key_(key) {}
@@ -56,7 +56,8 @@ class PlanCache {
     Result<bool> poll();
     // Waits, bounded, for what poll() was waiting for.
     Status wait() { return run_ ? run_->wait() : Status(); }
-    // What that is, for who may not wait here; none if it is not submitted yet, or another thread's.
+    // The submission that wait() waits for, for callers that may not block; none if it is not submitted yet, or belongs
+    // to another thread.
     [[nodiscard]] std::optional<vulkan::Ticket> ticket() const { return run_ ? run_->ticket() : std::nullopt; }
 
    private:
@@ -65,7 +66,7 @@ class PlanCache {
     WorkspacePlans plans_;
     std::optional<SelfTest::Run> run_;
   };
-  // A preparation to its end, waiting if the kernels are not proven yet.
+  // Runs a preparation to its end, waiting if the kernels are not proven yet.
   Result<WorkspacePlans> plans(const WorkspaceKey& key);
 
  private:

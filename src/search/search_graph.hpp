@@ -1,5 +1,5 @@
-// The graphs of a search: what follows the logits of a step (processors, choice, bookkeeping), how sentences enter and
-// start, and with the model's own graphs all that a workspace replays.
+// The graphs of a search: the tail after a step's logits (processors, choice, bookkeeping), the admission and start of
+// sentences, and, with the model's own graphs, all that a workspace replays.
 #pragma once
 
 #include <cstdint>
@@ -17,30 +17,30 @@ SearchShape search_shape(const SessionShape& session);
 // Search tail after the logits of a step of up to `rows` live rows: see ops/search/search.hpp.
 struct TailOptions {
   uint32_t rows = 0;
-  uint32_t candidates = 1;  // K of beam search; with one beam greedy search runs
+  uint32_t candidates = 1;  // K of beam search; one beam means greedy search
   bool sample = false;      // draws instead of taking the best
   bool renormalize = false;
-  bool timestamps = false;   // some sentence's ids follow the rules of timestamps
+  bool timestamps = false;   // some sentence's ids follow the timestamp rules
   bool keep_scores = false;  // keeps "logits" and "scores" as outputs
 };
 void build_tail(model::Builder& b, graph::TensorId logits, const SessionShape& session, const TailOptions& options);
 
-// New sentences enter the session (ops/search/search.hpp, "admit"): as many at once as run. And their start: "advance"
-// that counts nothing.
+// Entry of new sentences (ops/search/search.hpp, "admit"), up to `running` at once, and their start: an "advance" that
+// does not count as a step.
 graph::Graph admit_graph(const model::Network& network, const SessionShape& session);
 graph::Graph start_graph(const model::Network& network, const SessionShape& session);
 
-// `rows` source ids at most; 0: as many as the key has room for.
+// `rows`: the most source ids; 0: the key's limit.
 graph::Graph encode_graph(const model::Network& network, const WorkspaceKey& key, uint32_t rows = 0);
 graph::Graph given_graph(const model::Network& network, const WorkspaceKey& key);
-// What is read back of it, where it is kept.
+// A step's graph, with the outputs that are read back if they are kept.
 struct StepGraph {
   graph::Graph graph;
   graph::TensorId logits = graph::kNone, scores = graph::kNone;
 };
-// The rows of given ids up to their logits.
+// Runs rows of given ids up to their logits.
 StepGraph given_logits_graph(const model::Network& network, const WorkspaceKey& key);
-// `rows` live rows at most; 0: all that run at a time.
+// `rows`: the most live rows; 0: all that run at a time.
 StepGraph step_graph(const model::Network& network, const WorkspaceKey& key, uint32_t rows = 0);
 
 }  // namespace lapilli

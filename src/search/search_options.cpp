@@ -8,15 +8,14 @@ namespace lapilli {
 
 namespace {
 
-constexpr uint32_t kDefaultNewTokens = 20;    // the reference's, where nobody gives a length
-constexpr uint32_t kDefaultTopK = 50;         // likewise, whenever there is sampling
-constexpr uint64_t kMaxLength = 1u << 20;     // where the model itself sets no limit
+constexpr uint32_t kDefaultNewTokens = 20;    // the reference's default length
+constexpr uint32_t kDefaultTopK = 50;         // the reference's default whenever it samples
+constexpr uint64_t kMaxLength = 1u << 20;     // limit if the model has none of its own
 constexpr uint64_t kMaxListWords = 1u << 20;  // ids of bad words, biases and suppressed tokens together
-// Bad words and biases together: every invocation walks through them, and CPU drivers end loops after 65,535
-// iterations.
+// Bad words and biases together: every invocation loops over them, and CPU drivers end loops after 65,535 iterations.
 constexpr uint64_t kMaxEntries = 1u << 14;
-constexpr double kMinTemperature = 1e-6;  // scores divided by less would leave the range of what is not forbidden
-constexpr uint32_t kMaxCopies = 256;      // sequences that are drawn for one source
+constexpr double kMinTemperature = 1e-6;  // division by less would take allowed scores out of range
+constexpr uint32_t kMaxCopies = 256;      // sequences drawn for one source
 
 Failure bad(const char* what) { return Error{ErrorCode::invalid_argument, what}; }
 
@@ -27,10 +26,10 @@ Status check_ids(const std::vector<int32_t>& ids, uint32_t vocabulary, const cha
   return {};
 }
 
-// As the shaders' type; refuses what is no number there.
+// Converts to the shaders' type; refuses values outside its range.
 Status read_float(std::optional<double> from, double otherwise, const char* option, float& to) {
   const double value = from.value_or(otherwise);
-  if (!(std::abs(value) <= 1e30))  // not a number fails, too
+  if (!(std::abs(value) <= 1e30))  // also catches NaN
     return fail(ErrorCode::invalid_argument, "%s: %g is not a number between -1e30 and 1e30", option, value);
   to = static_cast<float>(value);
   return {};
@@ -78,7 +77,7 @@ class Resolver {
       return fail(ErrorCode::unsupported, "forced_eos_token_id: at most %u ids are supported", kMaxEndTokens);
     LAPILLI_CHECK(check_ids(o_.forced_eos, m_.target_vocabulary, "forced_eos_token_id"));
     o_.forced_bos = c_.forced_bos_token_id;
-    if (o_.forced_bos && *o_.forced_bos < 0) o_.forced_bos.reset();  // a caller's "none", over the model's
+    if (o_.forced_bos && *o_.forced_bos < 0) o_.forced_bos.reset();  // a caller's "none" over the model's
     if (o_.forced_bos) LAPILLI_CHECK(check_ids({*o_.forced_bos}, m_.target_vocabulary, "forced_bos_token_id"));
     return {};
   }
@@ -122,7 +121,7 @@ class Resolver {
     uint64_t words_in_lists = o_.suppress.size() + o_.begin_suppress.size();
     for (const auto& words : c_.bad_words_ids.value_or(std::vector<std::vector<int32_t>>{})) {
       LAPILLI_CHECK(check_ids(words, m_.target_vocabulary, "bad_words_ids"));
-      // The reference ignores an entry that is just one end token.
+      // As in the reference, an entry that is a single end token is ignored.
       const bool end =
           words.size() == 1 && std::find(o_.end_ids.begin(), o_.end_ids.end(), words[0]) != o_.end_ids.end();
       if (words.empty() || end) continue;
@@ -148,7 +147,7 @@ class Resolver {
     if (const auto& decay = c_.exponential_decay_length_penalty) {
       float factor = 1;
       LAPILLI_CHECK(read_float(decay->factor, 1.0, "exponential_decay_length_penalty", factor));
-      // A power of nothing, or one whose sign changes with every id, is no penalty.
+      // A factor of 0 or below (powers of 0, alternating signs) is no penalty.
       if (!(factor > 0)) return bad("exponential_decay_length_penalty: the factor must be greater than 0");
       o_.exponential_decay = {decay->start, factor};
     }
@@ -166,7 +165,7 @@ class Resolver {
     return {};
   }
 
-  // The ranges are the reference's; where it passes over a number without effect, that is what happens here.
+  // The ranges are the reference's; values that it accepts without effect have none here either.
   Status sampling() {
     const auto read = [](const std::optional<double>& from, float off, double least, const char* option,
                          float& to) -> Status {
@@ -243,13 +242,13 @@ Result<SearchOptions> ResolvedOptions::for_given(uint32_t given) const {
                 given);
   if (longest > kMaxLength)
     return fail(ErrorCode::invalid_argument, "max_length: %u ids; at most %u are supported", longest, kMaxLength);
-  // The last position that is fed back is longest - 2.
+  // The last position fed back is longest - 2.
   if (positions_ && longest > uint64_t{positions_} + 1)
     return fail(ErrorCode::invalid_argument, "max_length: %u ids exceed the model's %u positions", longest, positions_);
   o.max_length = static_cast<uint32_t>(longest);
   o.min_length = min_length_.value_or(0);
   if (min_new_.value_or(0) > 0) o.min_new_length = given + std::min(*min_new_, o.max_length);
-  // Later than the end is never.
+  // A start beyond the end never comes; the clamp keeps the sum in range.
   if (o.exponential_decay) o.exponential_decay->first = std::min(o.exponential_decay->first, o.max_length);
   return o;
 }
@@ -289,7 +288,7 @@ class Encoder {
     p_[P::prefix] = given_;
     p_[P::min_length] = o_.min_length;
     p_[P::min_new_length] = o_.min_new_length;
-    // The first generated token; the second where the first is forced.
+    // The first generated token, or the second if the first is forced.
     p_[P::begin_suppress_length] = given_ + (o_.forced_bos && given_ == 1 ? 1 : 0);
     p_[P::decay_start] = o_.exponential_decay ? o_.exponential_decay->first + given_ : 0;
     p_[P::decay_factor] = bits(o_.exponential_decay ? o_.exponential_decay->second : 1.0f);
@@ -318,7 +317,7 @@ class Encoder {
   void append(const std::vector<int32_t>& from) {
     for (const int32_t id : from) words_.lists.push_back(static_cast<uint32_t>(id));
   }
-  // The count stands behind the offset.
+  // Offset and count are adjacent words.
   void list(const std::vector<int32_t>& from, uint32_t offset) {
     p_[offset] = static_cast<uint32_t>(words_.lists.size());
     p_[offset + 1] = static_cast<uint32_t>(from.size());

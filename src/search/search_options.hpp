@@ -1,4 +1,4 @@
-// Generation options after merging and checking, and their form in GPU memory.
+// Merged and checked generation options, and their form in GPU memory.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct SearchOptions {
   uint32_t encoder_no_repeat_ngram = 0;
   float encoder_repetition_penalty = 1;
   bool renormalize = false;
-  // Sampling; numbers that change nothing stand for filters that are off.
+  // Sampling; a filter is off at its neutral value.
   bool sample = false;
   uint64_t seed = 0;
   float temperature = 1, top_h = 0, top_p = 1, min_p = 0, typical_p = 1, epsilon = 0, eta = 0;
@@ -39,8 +39,8 @@ struct SearchOptions {
   // Whisper's rules for timestamps: the first timestamp's id, and the latest that may come first.
   std::optional<std::pair<uint32_t, std::optional<uint32_t>>> timestamps;
 
-  // Candidates that one step of the search needs, and those that it looks at: more change nothing, and searches with
-  // other end tokens share a session. (What is drawn depends on how many are drawn.)
+  // Candidates that one step needs, and those it takes: taking more changes nothing and lets searches with different
+  // end tokens share a session. (Sampled results do depend on the number of draws.)
   [[nodiscard]] uint32_t needed_candidates() const {
     return beams == 1 ? 1 : std::max<uint32_t>(2, 1 + static_cast<uint32_t>(end_ids.size())) * beams;
   }
@@ -49,9 +49,9 @@ struct SearchOptions {
     const uint32_t room = (end_ids.size() <= 1 ? 2 : end_ids.size() <= 3 ? 4 : 1 + kMaxEndTokens) * beams;
     return std::min(room, kMaxCandidates);
   }
-  // Sentences that one source becomes: without beams every returned sequence is drawn for itself.
+  // Sentences made from one source: without beams, each returned sequence is drawn by its own sentence.
   [[nodiscard]] uint32_t copies() const { return sample && beams == 1 ? return_sequences : 1; }
-  // Ids that no filter of sampling takes away: with beams, enough to go on whatever ends.
+  // Ids that no sampling filter may remove: with beams, enough to continue whichever of them end.
   [[nodiscard]] uint32_t min_keep() const {
     return beams == 1 ? 1 : std::max<uint32_t>(2, static_cast<uint32_t>(end_ids.size()) + 1);
   }
@@ -60,11 +60,11 @@ struct SearchOptions {
   }
 };
 
-// Options that were merged and checked, once for a request. Lengths go by the number of given decoder ids.
+// Options merged and checked once per request. Lengths depend on the number of given decoder ids.
 class ResolvedOptions {
  public:
   ResolvedOptions(SearchOptions common, const GenerationConfig& merged, const model::Config& config);
-  // What does not go by it; lengths are not set.
+  // The options that do not depend on it; lengths are unset.
   [[nodiscard]] const SearchOptions& common() const { return common_; }
   // `given` counts the decoder start. Refuses lengths that are out of range or leave nothing to generate.
   [[nodiscard]] Result<SearchOptions> for_given(uint32_t given) const;
@@ -72,20 +72,20 @@ class ResolvedOptions {
  private:
   SearchOptions common_;
   std::optional<uint32_t> max_new_, max_length_, min_length_, min_new_;
-  uint32_t positions_ = 0;  // of the decoder; 0: any
+  uint32_t positions_ = 0;  // of the decoder; 0: unlimited
 };
 
-// What is set in `request` wins over `model`, which wins over the reference's defaults. Refuses by name what is out of
-// range or not supported.
+// `request` overrides `model`, which overrides the reference's defaults. Refuses by name what is out of range or not
+// supported.
 Result<ResolvedOptions> resolve_options(const GenerationConfig& model, const GenerationConfig& request,
                                         const model::Config& config);
 
-// A sentence's ParamWords and the lists that they point to. Offsets count from the lists' first word: place_lists()
-// moves them to where the lists come to lie.
+// A sentence's ParamWords and the lists that they point to. Offsets are relative to the lists' first word;
+// place_lists() moves them to the lists' final offset.
 struct SearchWords {
   std::vector<uint32_t> params, lists;
 };
-// `source` matters to options that go by it; `sequence` is the number that the sentence's draws go by.
+// `source` is used by options that depend on it; `sequence` selects the sentence's random draws.
 SearchWords encode_options(const SearchOptions& options, uint32_t given, const std::vector<int32_t>& source,
                            uint32_t sequence);
 void place_lists(std::vector<uint32_t>& params, uint32_t offset);

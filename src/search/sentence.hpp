@@ -1,4 +1,4 @@
-// A sentence on its way through a search: what it asks for, and what the log said of it so far.
+// A sentence on its way through a search: its request, and its log so far.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace lapilli {
 
-// What every step chose for one sentence, from the one behind its given ids on.
+// The choices of every step for one sentence, starting behind its given ids.
 struct SentenceLog {
   struct Entry {
     int32_t token = 0;
@@ -31,43 +31,42 @@ struct SentenceLog {
   [[nodiscard]] uint32_t step_at(uint32_t position) const { return position + 1 - given; }
 };
 
-// A finished hypothesis: where it ended, and with which token.
+// A finished hypothesis: its last position and beam, and the token that ended it.
 struct Finished {
   float score = 0;
   uint32_t position = 0, beam = 0;
   int32_t token = 0;
 };
 
-// One sentence of a search engine. The job that asked for it and the engine share it; all fields but `cancelled` belong
-// to whoever holds the engine's lock.
+// One sentence of a search engine, shared with the job that asked for it; the engine's lock guards all fields.
 struct Sentence {
   std::vector<int32_t> source;  // ids; or
   std::shared_ptr<const model::Features> features;
-  uint32_t feature_positions = 0;                // that they have room for in the encoder,
-  uint32_t feature_length = 0;                   // and that count
+  uint32_t feature_positions = 0;                // of the encoder, allocated for the features
+  uint32_t feature_length = 0;                   // of these, positions that count
   std::vector<int32_t> given;                    // decoder ids, the decoder start in front
   std::vector<uint32_t> global_positions;        // see GenerateRequest
-  std::shared_ptr<const EncodedSource> encoded;  // what its source came to, if it was encoded before
-  std::shared_ptr<const EncodedSource> keep;     // filled with it; null: nobody wants it
+  std::shared_ptr<const EncodedSource> encoded;  // its encoded source, if it was encoded before
+  std::shared_ptr<const EncodedSource> keep;     // receives its encoded source; null: not kept
   std::vector<uint32_t> logits_at;               // see GenerateRequest
   SearchOptions options;
   SearchWords words;  // `options` as the device reads them; offsets into `words.lists`
 
   uint32_t mark = 0;                                    // of this occupant of its place
-  uint64_t serial = 0;                                  // counts admissions of the engine
+  uint64_t serial = 0;                                  // number among the engine's admissions
   bool admitted = false, begun = false, ended = false;  // begun: its source is encoded, and its steps follow
   Status status;                                        // why it has no result
   SentenceLog log;
   std::vector<Finished> finished;          // best first
   std::vector<std::vector<float>> logits;  // as logits_at
-  uint64_t rows_run = 0;                   // rows that steps spent on it
+  uint64_t rows_run = 0;                   // rows spent on it by steps
 
-  // Of its source, in the encoder and in the cross keys and values.
+  // Positions of its source in the encoder and in the cross keys and values.
   [[nodiscard]] uint32_t source_positions() const {
     if (encoded) return encoded->positions();
     return features ? feature_positions : static_cast<uint32_t>(source.size());
   }
-  // Of these, what cross attention sees.
+  // Number of these that cross attention sees.
   [[nodiscard]] uint32_t source_length() const { return features && !encoded ? feature_length : source_positions(); }
 };
 

@@ -5,7 +5,7 @@
 
 namespace lapilli {
 
-// How many of the ids are known from an earlier search.
+// Number of these ids that an earlier search has passed on.
 size_t OnceStream::known(const Source& s, size_t ids) {
   return std::min(ids, s.given.size() - std::min(s.seen, s.given.size()));
 }
@@ -51,8 +51,8 @@ std::vector<int32_t> SettledIds::take(const SentenceLog& log) {
   return std::exchange(fresh_, {});
 }
 
-// Hypotheses are distinct, so what two of them share is the path to their last common entry of the log. Goes back from
-// `step` with all that can win until one entry is left.
+// Hypotheses are distinct, so two of them share exactly the path up to their last common log entry. Walks back from
+// `step` with all that can still win until a single entry is left.
 void SettledIds::read_beams(const SentenceLog& log, uint32_t step) {
   std::vector<uint32_t> on;  // beams of step `u`
   const auto add = [&](uint32_t beam) {
@@ -60,7 +60,7 @@ void SettledIds::read_beams(const SentenceLog& log, uint32_t step) {
   };
   for (uint32_t b = 0; b < log.beams; ++b)
     if (log.at(step, b).running > kForbidden) add(b);
-  // The best finished hypothesis ended at some step; what it shares lies before that.
+  // The best finished hypothesis left the beams at some step; it joins the walk there.
   std::optional<uint32_t> ended_at;
   uint32_t ended_beam = 0;
   if (const uint32_t note = log.at(step, 1).note; note != 0) {
@@ -74,7 +74,7 @@ void SettledIds::read_beams(const SentenceLog& log, uint32_t step) {
       // Settled: steps next_..u along this path.
       std::vector<int32_t> ids;
       for (uint32_t v = u + 1, beam = on.front(); v-- > next_;) {
-        if (beam >= log.beams) return;  // a damaged log; trace_back will say so
+        if (beam >= log.beams) return;  // a damaged log; trace_back will report it
         ids.push_back(log.at(v, beam).token);
         beam = log.at(v, beam).parent;
       }

@@ -1,5 +1,5 @@
-// Tokens as they come: what of each source's best hypothesis is settled while its search still runs, read from the log,
-// and given out once.
+// Token streaming: reads the settled ids of each source's best hypothesis from the log while its search runs, and gives
+// each out once.
 #pragma once
 
 #include <cstdint>
@@ -12,26 +12,26 @@
 
 namespace lapilli {
 
-// New ids of a source's best hypothesis, in order, given ids left out. An error ends the job with that error.
+// New ids of a source's best hypothesis, in order, without given ids. An error ends the job with that error.
 using TokenSink = std::function<Status(size_t source, std::span<const int32_t> ids)>;
 
-// Passes ids on once, however often a search is run again (with more room, or in a smaller batch).
+// Passes ids on once, however often a search is rerun (with more room, or in a smaller batch).
 class OnceStream {
  public:
   OnceStream(TokenSink sink, size_t sources) : sink_(std::move(sink)), sources_(sources) {}
   // The source's search begins anew.
   void restart(size_t source) { sources_[source].seen = 0; }
-  // It goes on behind what was passed on.
+  // The search continues behind the ids passed on so far.
   void go_on(size_t source) { sources_[source].seen = sources_[source].given.size(); }
-  // Whether push() would take them.
+  // True if push() would accept them.
   [[nodiscard]] bool agrees(size_t source, std::span<const int32_t> ids) const;
-  // All ids that were passed on.
+  // All ids passed on so far.
   [[nodiscard]] std::span<const int32_t> given(size_t source) const { return sources_[source].given; }
-  // Ids that follow those seen since restart(). Fails if they depart from what was passed on before.
+  // Takes the ids after those seen since restart(). Fails if they differ from ids passed on before.
   Status push(size_t source, std::span<const int32_t> ids);
   // Ids seen since restart().
   [[nodiscard]] size_t seen(size_t source) const { return sources_[source].seen; }
-  // The final ids: fails if they do not begin with those seen, passes on the rest.
+  // Takes the final ids: fails if they do not begin with those seen, and passes on the rest.
   Status complete(size_t source, std::span<const int32_t> all);
 
  private:
@@ -44,17 +44,17 @@ class OnceStream {
   std::vector<Source> sources_;
 };
 
-// Settled ids of a sentence from its log. With one beam every id is settled at once; with several, the ids that all
-// hypotheses share which can still win: those that run, and the best of the finished ones (the others only get worse).
+// Settled ids of a sentence, read from its log. With one beam every id is settled at once; with several, the ids that
+// all hypotheses share which can still win: the running ones, and the best finished one (the others only get worse).
 class SettledIds {
  public:
-  // Ids that became settled by the steps that are new in the log since the last call.
+  // Ids that the steps logged since the last call have settled.
   std::vector<int32_t> take(const SentenceLog& log);
 
  private:
   void read_beams(const SentenceLog& log, uint32_t step);
 
-  uint32_t read_ = 0;  // steps that were looked at
+  uint32_t read_ = 0;  // steps read so far
   uint32_t next_ = 0;  // the first step whose token is not settled
   bool ended_ = false;
   std::vector<int32_t> fresh_;

@@ -10,7 +10,7 @@ namespace {
 
 float or_infinity(float score) { return score <= kForbidden ? -std::numeric_limits<float>::infinity() : score; }
 
-// Scores per token from running sums, the first of which stands before any token was generated.
+// Scores per token from running sums; the first sum precedes any generated token.
 std::vector<float> differences(const std::vector<float>& sums) {
   std::vector<float> out;
   for (size_t i = 1; i < sums.size(); ++i)
@@ -18,8 +18,8 @@ std::vector<float> differences(const std::vector<float>& sums) {
   return out;
 }
 
-// The entries that lead to a beam behind `steps` steps, the first one first. The log comes from a device: what it names
-// is checked before it is followed.
+// The entries that lead to a beam after `steps` steps, in order. The log comes from a device, so its indices are
+// checked before use.
 Result<std::vector<const SentenceLog::Entry*>> path_to(const SentenceLog& log, uint32_t steps, uint32_t beam) {
   std::vector<const SentenceLog::Entry*> path(steps);
   for (uint32_t step = steps;; --step) {
@@ -30,7 +30,7 @@ Result<std::vector<const SentenceLog::Entry*>> path_to(const SentenceLog& log, u
   }
 }
 
-// Where only forced end tokens were left at the last length, nobody knows what the model would have said.
+// An end token forced at the last length does not show that the model would have ended there.
 Finish finish_of(const std::vector<int32_t>& ids, const SearchOptions& options) {
   const auto has = [last = ids.back()](const std::vector<int32_t>& all) {
     return std::find(all.begin(), all.end(), last) != all.end();

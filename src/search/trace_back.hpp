@@ -1,5 +1,5 @@
-// From the log of a sentence and its finished list to hypotheses. A hypothesis is a pointer (position, beam) into the
-// log.
+// Reconstruction of hypotheses from a sentence's log and finished list. A hypothesis is a pointer (position, beam) into
+// the log.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@
 
 namespace lapilli {
 
-// The best `count` hypotheses of a sentence whose search has ended; `number` is its place in the caller's batch, by
-// which beams are counted.
+// The best `count` hypotheses of a sentence whose search has ended; `number` is its index in the caller's batch, an
+// offset for beam indices.
 Result<std::vector<Hypothesis>> trace_back(const Sentence& sentence, uint32_t number, uint32_t count);
 
-// The ids that beam `beam` holds after `steps` steps of the log.
+// The ids of beam `beam` after `steps` steps of the log.
 Result<std::vector<int32_t>> beam_history(const Sentence& sentence, uint32_t steps, uint32_t beam);
 
 }  // namespace lapilli

@@ -32,7 +32,7 @@ void require_all(Session& session, const WorkspacePlans& p) {
   for (const auto& [plan, arena] : all_plans(p)) session.require(*plan, arena);
 }
 
-// Device memory that a session of these plans takes.
+// Device memory of a session for these plans.
 uint64_t session_bytes(const WorkspacePlans& p) {
   std::map<uint32_t, uint64_t> states;
   std::map<ArenaOf, uint64_t> arenas;
@@ -84,7 +84,7 @@ Result<std::unique_ptr<Workspace>> WorkspaceFactory::make(const WorkspaceKey& ke
 
 namespace {
 
-// Copies the caches and the lineage, whose rows have become longer.
+// Copies the caches and the lineage to longer rows.
 Result<std::unique_ptr<vulkan::CommandRecording>> record_move(const Workspace& from, const Workspace& to,
                                                               const model::Network& network) {
   LAPILLI_TRY(auto move, vulkan::CommandRecording::create(to.session->device()));
@@ -115,7 +115,7 @@ Result<std::unique_ptr<Workspace>> WorkspaceFactory::grow(std::unique_ptr<Worksp
   LAPILLI_CHECK(w->session->allocate(old->session.get()));
   w->moved_from = std::move(old);
   LAPILLI_CHECK(bind(*w));
-  // The sentences' words are there already, and only the grids may be others.
+  // The sentences' words are moved; only the grids may differ.
   w->first.reset();
   LAPILLI_TRY(w->first, UploadArea::create(*w->session, std::array{StateKind::grids}));
   LAPILLI_CHECK(write_step_grids(*w));
@@ -131,7 +131,7 @@ std::vector<std::shared_ptr<const Plan>> step_plans(const WorkspacePlans& p) {
   return steps;
 }
 
-// Of all plans in one batch, which threads that the host lends share better than one of each plan.
+// Creates the pipelines of all plans in one batch, which the host's threads share better than one batch per plan.
 Status make_pipelines(const NetworkOnDevice& network, const WorkspacePlans& p) {
   std::vector<PlannedPipeline> pipelines;
   for (const auto& plan : p.all()) pipelines.insert(pipelines.end(), plan->pipelines.begin(), plan->pipelines.end());
@@ -141,7 +141,7 @@ Status make_pipelines(const NetworkOnDevice& network, const WorkspacePlans& p) {
 
 }  // namespace
 
-// The steps share the grids buffer, so that `advance` of any of them writes the arguments of all.
+// The steps share the grids buffer, so that any step's `advance` writes the arguments of all.
 Status WorkspaceFactory::write_step_grids(Workspace& w) {
   const auto steps = step_plans(w.plans);
   const auto words = grid_words(share_grids(steps).specs, w.plans.step->max_group_x);

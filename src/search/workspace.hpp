@@ -1,4 +1,4 @@
-// A session with everything that is bound to it: what a search engine replays.
+// A session with everything that is bound to it, as a search engine replays it.
 #pragma once
 
 #include <memory>
@@ -22,18 +22,18 @@ struct Workspace {
   std::vector<std::unique_ptr<BoundPlan>> encode;
   struct NarrowStep {
     std::unique_ptr<BoundPlan> plan;
-    uint32_t sentences = 0;  // that it has room for
+    uint32_t sentences = 0;  // room for sentences
   };
   std::vector<NarrowStep> narrow_steps;
-  // What is sent once, before anything else: step words, search state, grids.
+  // Sent once, before anything else: step words, search state, grids.
   std::unique_ptr<UploadArea> first;
   std::vector<std::unique_ptr<UploadArea>> admissions, given_passes;
   std::vector<std::unique_ptr<LogitsPass>> logits_passes;
-  // Where the session took over another one's sentences: the copy of what moved, and what must live until it is done.
+  // For a session that took over another's sentences: the copy, and the old workspace until it is done.
   std::unique_ptr<vulkan::CommandRecording> move;
   std::unique_ptr<Workspace> moved_from;
 
-  // The narrowest step with room for so many sentences, and encode plan with room for so many source ids.
+  // The narrowest step with room for this many sentences, and encode plan with room for this many source ids.
   [[nodiscard]] const BoundPlan& step_for(uint32_t sentences) const;
   [[nodiscard]] const BoundPlan& encode_for(uint32_t rows) const;
 };
@@ -47,10 +47,10 @@ class WorkspaceFactory {
   [[nodiscard]] const NetworkOnDevice& network() const { return network_; }
   [[nodiscard]] PlanCache& plans() const { return plans_; }
 
-  // The session's counters start at `first_counter`. Kernels that are not proven are tested first, waiting.
+  // The session's counters start at `first_counter`. Unproven kernels are tested first, waiting.
   Result<std::unique_ptr<Workspace>> make(const WorkspaceKey& key, uint32_t first_counter = 0);
-  // The same search with more positions: `old` hands its sentences over. `key` differs in positions alone. If there is
-  // no memory for larger caches, `old` is as it was; if it fails later, `old` is gone, and the search with it.
+  // Moves `old`'s sentences to a session with more positions; `key` differs in positions alone. If there is no memory
+  // for larger caches, `old` is unchanged; on a later failure, `old` and its search are gone.
   Result<std::unique_ptr<Workspace>> grow(std::unique_ptr<Workspace>& old, const WorkspaceKey& key);
 
  private:

@@ -13,12 +13,12 @@
 namespace lapilli::speech {
 namespace {
 
-// A window alone stands before the transform, and that is of a size for "spectrum". Otherwise a product with a table.
+// "spectrum" needs a mere window before the transform, and a size it supports; otherwise a table is multiplied.
 bool takes_spectrum(const SoundConfig& c) {
   return c.kind == SoundKind::log_mel && c.fft_length == c.frame_length && c.frame_length <= kMostSpectrum;
 }
 
-// Columns of the packed table: cosines, a gap to whole vectors, sines.
+// Columns of the packed table: cosines, padding to whole vectors, sines.
 uint64_t spectrum_columns(const SoundConfig& c) { return gate_value_column(c.bins()) + c.bins(); }
 
 WeightSource packed_table(const char* name, const audio::Table& table, uint64_t columns,
@@ -38,7 +38,7 @@ WeightSource packed_table(const char* name, const audio::Table& table, uint64_t 
 audio::Table transform_of(const SoundConfig& c) {
   audio::TransformShape shape{c.frame_length, c.fft_length};
   if (c.kind == SoundKind::log_mel) return audio::transform_table(shape, audio::Window::hann);
-  shape.scale = 32768;  // Kaldi reads whole numbers of 16 bits
+  shape.scale = 32768;  // Kaldi reads 16-bit integers
   shape.remove_mean = true;
   shape.preemphasis = 0.97;
   return audio::transform_table(shape, audio::Window::povey);
@@ -143,7 +143,7 @@ FeaturePass::FeaturePass(std::shared_ptr<vulkan::Device> device, std::shared_ptr
   compilation_.emplace(device_, graph_, true);
 }
 
-// A run that nobody has waited for is still in the way.
+// Continues a run that was never polled to its end.
 Result<bool> FeaturePass::ready() {
   if (submitter_) return poll();
   if (!compilation_) return true;

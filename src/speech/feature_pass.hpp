@@ -1,4 +1,4 @@
-// One run of the device over some frames of sound: samples go in, numbers of each frame come out.
+// A device run over some frames of sound, from samples to per-frame values.
 #pragma once
 
 #include <cstdint>
@@ -15,28 +15,28 @@
 
 namespace lapilli::speech {
 
-// The tables of a transform on a device: the weights of a pass's graph, by number.
+// Tables of a transform on a device, numbered as the weights of a pass's graph.
 enum class SoundTable : uint32_t { transform, filters };
 std::vector<WeightSource> sound_tables(const SoundConfig& config);
 
-// What a pass tells of a frame.
+// Output of a pass for each frame.
 enum class FrameOutput : uint8_t {
-  features,  // SoundConfig::mel_bins numbers, as the encoder takes them
-  loudest,   // the power of its loudest band alone
+  features,  // SoundConfig::mel_bins values, as the encoder takes them
+  loudest,   // only the power of its loudest band
 };
 struct PassShape {
-  uint32_t frames = 0;  // at most, in a run
+  uint32_t frames = 0;  // most frames of a run
   FrameOutput output = FrameOutput::features;
 };
 
-// Words of a pass's input. Those behind the frames of a run may hold anything finite.
+// Input of a run. Samples beyond its frames may be any finite values.
 struct PassInput {
   std::span<const float> samples;  // (frames - 1) * hop + frame_length of them
-  float floor = 0;                 // no band counts as quieter (log_mel)
+  float floor = 0;                 // lower bound on the bands' power (log_mel)
   uint32_t frames = 0;
 };
 
-// Of one thread at a time; may be dropped at any time.
+// For one thread at a time; may be dropped at any time.
 class FeaturePass {
  public:
   // Compiles nothing yet.
@@ -44,11 +44,11 @@ class FeaturePass {
               const PassShape& shape);
   // True: begin() may be called. False: kernels are on trial, or an earlier run goes on. Does not wait.
   Result<bool> ready();
-  // What it is given is copied.
+  // Copies its input.
   Status begin(const PassInput& input);
-  // Goes on submitting. True: it is done, and rows() are there.
+  // Continues submitting. True: the run is done, and rows() may be called.
   Result<bool> poll();
-  // The rows of `to` follow one another.
+  // Copies the result, row after row.
   Status rows(std::span<float> to) const;
   // Waits, bounded, for what ready() or poll() waits for.
   Status rest();

@@ -26,7 +26,7 @@ Status LanguageDetection::rest() {
   return {};
 }
 
-// Window by window, zeros behind the end.
+// Reads each recording's first window, with zeros behind its end.
 Result<bool> LanguageDetection::read() {
   const ModelInfo& info = model_->info();
   while (windows_.size() < recordings_.size()) {
@@ -53,7 +53,7 @@ Status LanguageDetection::begin() {
 }
 
 Status LanguageDetection::end() {
-  LAPILLI_CHECK(batch_->status());  // a batch that failed has no output
+  LAPILLI_CHECK(batch_->status());  // a failed batch has no output
   const GenerateOutput& out = batch_->output();
   for (size_t i = 0; i < recordings_.size(); ++i) {
     LAPILLI_CHECK(Status(out.errors[i]));

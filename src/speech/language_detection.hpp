@@ -1,4 +1,4 @@
-// Which language is spoken in the first window of each recording.
+// Detection of the language spoken in the first window of each recording.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace lapilli::speech {
 
-// Of one thread. The recordings' frames are whole.
+// For one thread. The recordings' frames must be complete.
 class LanguageDetection {
  public:
   LanguageDetection(std::shared_ptr<Model> model, std::vector<Recording> recordings);
-  // Goes on without waiting for the device. True: found() is there. An error of one recording is that of all.
+  // Continues without waiting for the device. True: found() is valid. An error of one recording fails all.
   Result<bool> poll(double budget_us);
   // Waits, bounded, for what poll() waits for.
   Status rest();
@@ -28,7 +28,7 @@ class LanguageDetection {
 
   const std::shared_ptr<Model> model_;
   const std::vector<Recording> recordings_;
-  std::vector<std::shared_ptr<const model::Features>> windows_;  // those that were read
+  std::vector<std::shared_ptr<const model::Features>> windows_;  // the windows read so far
   std::shared_ptr<model::Features> reading_;
   std::unique_ptr<BatchJob> batch_;
   std::vector<int32_t> found_;

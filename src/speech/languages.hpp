@@ -1,4 +1,4 @@
-// Which language is spoken: what the decoder would write behind its start, of all the languages.
+// Language detection: the likeliest of all language ids right after the decoder's start.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 
 namespace lapilli::speech {
 
-// A search for one id behind the start of each window. Refuses models that know one language only.
+// A search for one id behind the start of each window. Refuses models with a single language.
 Result<GenerateRequest> language_request(const Model& model,
                                          std::span<const std::shared_ptr<const model::Features>> windows);
-// The id of the likeliest language by the logits of the start.
+// The id of the likeliest language by the logits at the start.
 Result<int32_t> likeliest_language(const SpeechSettings& settings, std::span<const float> logits);
 
 }  // namespace lapilli::speech

@@ -9,9 +9,9 @@ namespace lapilli::speech {
 
 namespace {
 
-constexpr uint32_t kAboutWide = 560, kAboutTall = 80;  // pixels of a spectrogram
+constexpr uint32_t kAboutWide = 560, kAboutTall = 80;  // a spectrogram's approximate size in pixels
 
-// A frame is a column, a band a row; both are some pixels wide. The loudest is dark.
+// One column per frame and one row per band, both several pixels wide. The loudest is dark.
 image::Picture spectrogram(const SegmentLooks& looks) {
   const uint32_t across = std::clamp(kAboutWide / looks.frames, 1u, 8u), down = std::max(kAboutTall / looks.bands, 1u);
   image::Picture p{looks.frames * across, looks.bands * down, {}};

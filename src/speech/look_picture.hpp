@@ -1,4 +1,4 @@
-// What a segment's words looked at, as a sheet: the spectrogram once for each word, low sounds below.
+// The looks of a segment's words as a sheet: the spectrogram once per word, low sounds below.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace lapilli::speech {
 
-// Whether a segment has any: words, and sound that they could look at.
+// True if the segment has looks: words, and sound that they could look at.
 bool has_looks(const Segment& segment);
-// Refuses a segment that has none.
+// Refuses a segment without looks.
 Result<image::LookSheet> look_sheet_of(const Segment& segment);
 
 }  // namespace lapilli::speech

@@ -14,7 +14,7 @@ namespace lapilli::speech {
 
 namespace {
 
-// As the reference counts them: the whole part of a base-2 logarithm over 8, and one.
+// The reference's formula: floor(log2(vocabulary) / 8) + 1.
 uint32_t bytes_of_id(uint32_t vocabulary) {
   return static_cast<uint32_t>(std::floor(std::log2(static_cast<double>(std::max(vocabulary, 1u)))) / 8) + 1;
 }

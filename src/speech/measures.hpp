@@ -1,4 +1,4 @@
-// What decides whether a window is tried again: how much its ids repeat, how likely they were.
+// Measures that decide whether a window is tried again: how repetitive its ids are, and how likely.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 
 namespace lapilli::speech {
 
-// The ids as little-endian numbers of as few bytes as the vocabulary needs, over the length of their zlib stream (level
-// 6, header and checksum counted): what the reference's threshold is about, to the byte. An error in a build without
-// zlib, whose lengths no other packer has.
+// The size of the ids, as little-endian numbers of as few bytes as the vocabulary needs, divided by the size of their
+// zlib stream (level 6, with header and checksum): byte for byte the measure that the reference's threshold is for.
+// Fails in a build without zlib, because other compressors give other sizes.
 Result<double> compression_ratio(std::span<const int32_t> ids, uint32_t vocabulary);
 
-// The logarithm of the probability of `id` among scores, divided by the temperature that they were divided by before.
-// Forbidden ids have none.
+// The log-probability of `id` by scores that were divided by `temperature`, which is undone first. Forbidden scores do
+// not count.
 double log_probability(std::span<const float> scores, int32_t id, double temperature);
 // The probability of `id` by raw logits.
 double probability(std::span<const float> logits, int32_t id);

@@ -10,7 +10,7 @@ namespace lapilli::speech {
 
 namespace {
 
-// A piece's frames, kept from the first time that they are asked for: a recording is read forwards.
+// A piece's frames, kept from the first read on, because a recording can only be read forwards.
 class PieceFrames : public FrameSource {
  public:
   PieceFrames(std::shared_ptr<FrameSource> all, const Piece& piece, uint32_t width)
@@ -29,13 +29,13 @@ class PieceFrames : public FrameSource {
   Status rest() override { return all_ ? all_->rest() : Status(); }
 
  private:
-  std::shared_ptr<FrameSource> all_;  // until they are here
+  std::shared_ptr<FrameSource> all_;  // until the frames are in values_
   Piece piece_;
   uint32_t width_;
   std::vector<float> values_;
 };
 
-// To its place in the recording.
+// Moves a segment's times to its piece's place in the recording.
 void shift(Segment& s, double seconds) {
   s.recording = 0;
   s.window += seconds;
@@ -151,7 +151,7 @@ Status PiecesJob::begin_together() {
   return {};
 }
 
-// Up to the first piece that has an error, which is the recording's.
+// Keeps segments up to the first piece with an error, which becomes the recording's.
 Status PiecesJob::end_together() {
   if (!job_->status()) return job_->status();
   auto out = job_->take();
@@ -192,7 +192,7 @@ uint64_t PiecesJob::frames_done() const {
 
 // ---- its end -------------------------------------------------------------------------------------------------------
 
-// Pieces that were being heard together are heard again after a lost device.
+// After a lost device, the pieces that were being heard together are heard again.
 void PiecesJob::stop(Status status) {
   if (status.error().code != ErrorCode::device_lost) return end(std::move(status));
   status_ = std::move(status);

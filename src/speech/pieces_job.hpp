@@ -1,5 +1,5 @@
-// A recording in pieces on its way to text: what transcribe_pieces() pumps. Some pieces at a time are heard together,
-// by a TranscriptionJob that has them as its recordings.
+// The transcription of one recording in pieces, as transcribe_pieces() pumps it. Several pieces are heard together, as
+// the recordings of a TranscriptionJob.
 #pragma once
 
 #include <atomic>
@@ -14,16 +14,16 @@
 
 namespace lapilli::speech {
 
-// As TranscriptionJob, of one recording that is whole.
+// Like TranscriptionJob, for one complete recording.
 class PiecesJob {
  public:
-  // Refuses what is wrong with a request whatever its recordings; true: the language is to be found first.
+  // Refuses requests that are invalid for any recording; true: the language must be detected first.
   static Result<bool> check(const std::shared_ptr<Model>& model, const TranscribeRequest& request);
-  // Refuses to go on from what was written before, and what TranscriptionJob refuses.
+  // Refuses conditioning on earlier text, and what TranscriptionJob refuses.
   static Result<std::unique_ptr<PiecesJob>> start(std::shared_ptr<Model> model, TranscribeRequest request,
                                                   std::vector<Piece> pieces, uint32_t at_a_time);
 
-  // Segments are given out here, in order, when all pieces that are heard together are done.
+  // Calls on_segment, in order, once all pieces that are heard together are done.
   bool pump(double budget_us = std::numeric_limits<double>::infinity());
   void rest();
   void cancel() { cancelled_ = true; }
@@ -33,7 +33,7 @@ class PiecesJob {
 
   [[nodiscard]] uint64_t frames_done() const;
   [[nodiscard]] uint64_t frames() const { return frames_; }
-  // After the end. What concerns the recording alone is its transcript's.
+  // Valid after the end. The transcript has the errors of the recording alone.
   [[nodiscard]] const Status& status() const { return status_; }
   TranscribeOutput take() { return std::move(out_); }
 
@@ -50,7 +50,7 @@ class PiecesJob {
   void end(Status status);
 
   std::shared_ptr<Model> model_;  // until the end
-  const ModelInfo info_;          // of the first one
+  const ModelInfo info_;          // of the first model
   TranscribeRequest request_;
   const std::vector<Piece> pieces_;
   const uint32_t at_a_time_;
@@ -58,9 +58,9 @@ class PiecesJob {
   std::atomic<bool> cancelled_{false};
   bool ended_ = false, interrupted_ = false;
   Status status_;
-  bool detects_ = false;  // the language is to be found first
+  bool detects_ = false;  // the language must be detected first
   std::unique_ptr<LanguageDetection> detection_;
-  size_t next_ = 0;                          // the first of the pieces that are heard together
+  size_t next_ = 0;                          // the first of the pieces heard together
   std::unique_ptr<TranscriptionJob> job_;    // of these
   std::vector<std::vector<Segment>> heard_;  // by piece of these
   TranscribeOutput out_;

@@ -21,7 +21,7 @@ Result<int32_t> task_id(const SpeechSettings& settings, const std::string& task)
               settings.tasks.empty() ? "none, it transcribes" : list(settings.tasks).c_str());
 }
 
-// The first place without an id is the detected language's.
+// A missing id at position 1 stands for the detected language.
 Status put_forced(const SpeechSettings& settings, Prefix& prefix) {
   uint32_t position = 1;
   for (const ForcedDecoderId& f : settings.forced) {
@@ -82,7 +82,7 @@ std::string language_token(const SpeechSettings& settings, int32_t id) {
 Result<Prefix> make_prefix(const SpeechSettings& settings, const PrefixRequest& request) {
   Prefix prefix{{request.start}};
   std::string language = request.language.empty() ? settings.language : request.language;
-  // Who asks a model of one language for English gets what it does anyway.
+  // English is no option of a model of one language, but asking for it changes nothing.
   if (settings.languages.empty() && whisper_language_code(language) == "en") language.clear();
   const std::string& task = request.task.empty() ? settings.task : request.task;
   if (language.empty() && task.empty()) LAPILLI_CHECK(put_forced(settings, prefix));

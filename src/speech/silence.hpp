@@ -1,4 +1,4 @@
-// Where a recording is quiet: pieces of it that can be heard without what lies before them.
+// Quiet points of a recording, which cut it into pieces that can be heard without what lies before them.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace lapilli::speech {
 
-// Mean squares of the samples of each frame, read from first to last, some at a time.
+// Mean squares of each frame's samples, read from first to last, some frames at a time.
 class FrameEnergies {
  public:
   FrameEnergies(audio::SampleSource& source, uint64_t samples, uint32_t hop);
-  // Reads a hundred frames; true: that were the last.
+  // Reads a hundred frames; true: those were the last.
   Result<bool> read_some();
   [[nodiscard]] const std::vector<float>& energies() const { return energies_; }
 
@@ -25,7 +25,7 @@ class FrameEnergies {
   uint64_t at_ = 0;
   std::vector<float> energies_, block_;
 };
-// All of them. `go_on` is asked often; false ends it with ErrorCode::cancelled.
+// All energies at once. Calls `go_on` often; false ends the reading with ErrorCode::cancelled.
 Result<std::vector<float>> frame_energies(audio::SampleSource& source, uint64_t samples, uint32_t hop,
                                           const std::function<bool()>& go_on = {});
 
@@ -33,8 +33,8 @@ Result<std::vector<float>> frame_energies(audio::SampleSource& source, uint64_t 
 struct Piece {
   uint64_t first = 0, count = 0;
 };
-// The whole recording in pieces of at most so many frames. Each ends where its second half is quietest over a fifth of
-// a second; of places that are as quiet the last.
+// Cuts the whole recording into pieces of at most `most` frames. Each piece ends where its second half is quietest,
+// averaged over a fifth of a second; of equally quiet points, at the last.
 std::vector<Piece> cut_at_silence(std::span<const float> energies, uint64_t most);
 
 }  // namespace lapilli::speech

@@ -6,12 +6,12 @@
 namespace lapilli::speech {
 namespace {
 
-// Frames of a run: enough to keep a device busy, and few for short sounds. Normalization sees all frames at once, so
-// that its passes are as long as a recording may be.
+// Frames of a run: enough to keep a device busy, few for short sounds. Normalization sees all frames at once, so the
+// largest pass covers the longest possible recording.
 constexpr uint32_t kPasses[] = {128, 1024, 8192};
 constexpr uint32_t kMostInParts = 1024;
 
-// Beyond what any recording holds; their squares would not fit a float.
+// Louder than any recording; squares must fit a float.
 constexpr float kMostLoud = 1e9f;
 
 }  // namespace
@@ -44,7 +44,7 @@ Result<FeaturePass*> SoundFeatures::pass(uint64_t frames, FrameOutput output) {
   return pass.get();
 }
 
-// What lies outside of the recording mirrors what is inside, its first and last sample being the mirrors.
+// Fills samples outside the recording by reflection about its first and last sample.
 Status SoundFeatures::reflect(const Sound& sound, int64_t begin) {
   const auto total = static_cast<int64_t>(sound.samples), n = static_cast<int64_t>(samples_.size());
   std::vector<float> mirrored;
@@ -63,7 +63,7 @@ Status SoundFeatures::reflect(const Sound& sound, int64_t begin) {
   return {};
 }
 
-// The samples of the frames, with silence behind the source's end.
+// Reads the samples of the frames, with silence behind the source's end.
 Status SoundFeatures::read_part(const Sound& sound, uint64_t first, uint64_t count) {
   const bool centred = config_.kind == SoundKind::log_mel;
   if (centred && sound.samples <= config_.frame_length / 2)
@@ -101,7 +101,7 @@ Status SoundFeatures::begin_frames(const Sound& sound, uint64_t first, float lou
   task_.first = first;
   task_.count = count;
   task_.most_at_a_time = kMostInParts;
-  task_.floor = loudest * 1e-8f;  // 8 below the loudest, in powers of ten
+  task_.floor = loudest * 1e-8f;  // 8 decades below the loudest
   task_.to = to;
   return {};
 }

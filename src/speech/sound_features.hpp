@@ -1,5 +1,5 @@
-// The features that a model's encoder takes, made of samples on the device, a part of the frames at a time: memory does
-// not grow with the recording.
+// The features that a model's encoder takes, computed from samples on the device in parts, so that memory does not grow
+// with the recording.
 #pragma once
 
 #include <cstdint>
@@ -14,39 +14,39 @@
 
 namespace lapilli::speech {
 
-// A recording as features are made of it: `samples` of the source, and silence up to so many if it ends before.
+// The input of feature extraction: `samples` samples of the source, padded with silence if it ends early.
 struct Sound {
   audio::SampleSource* source = nullptr;
   uint64_t samples = 0;
 };
 
-// Numbers that are no sound are an error, which counts them from `first` on.
+// Fails on values that are no sound; the message counts samples from `first` on.
 Status check_samples(std::span<const float> samples, uint64_t first);
 
-// Of one thread at a time. One thing is made at a time: begin_...() says what, poll() goes on with it without waiting
-// for the device, and whatever was begun before is dropped. What it reads from and writes to must live until then.
+// For one thread at a time. Does one task at a time: begin_...() starts it and drops any earlier one, poll() continues
+// it without waiting for the device. The task's source and destination must live until it is done.
 class SoundFeatures {
  public:
-  // Refuses a configuration whose features are the samples. The device is asked for nothing yet.
+  // Refuses a configuration whose features are the samples. Does not use the device yet.
   static Result<std::unique_ptr<SoundFeatures>> create(std::shared_ptr<vulkan::Device> device, SoundConfig config);
   [[nodiscard]] const SoundConfig& config() const { return config_; }
   [[nodiscard]] uint64_t frames(uint64_t samples) const { return config_.frames(samples); }
 
-  // log_mel: the power of the loudest band of frames [first, first + count); found() has it afterwards.
+  // log_mel: the power of the loudest band in frames [first, first + count), which found() then returns.
   void begin_loudest(const Sound& sound, uint64_t first, uint64_t count);
-  // log_mel: frames from `first` on, as many as `to` has room for (mel_bins numbers each); `loudest` is that of the
-  // whole recording, or as much of it as is known.
+  // log_mel: frames from `first` on, as many as `to` has room for (mel_bins values each); `loudest` is that of the
+  // whole recording, or of the part known so far.
   Status begin_frames(const Sound& sound, uint64_t first, float loudest, std::span<float> to);
   // filter_banks: all frames, normalized over all of them. Refuses more frames than such a model's encoder takes.
   Status begin_all(const Sound& sound, std::span<float> to);
 
-  // Goes on, by one run of the device at most. True: all of it is done.
+  // Continues with at most one device run. True: the whole task is done.
   Result<bool> poll();
   // Waits, bounded, for what poll() was waiting for.
   Status rest();
   [[nodiscard]] float found() const { return task_.most; }
 
-  // The same, waiting. All frames, [frames, mel_bins]: log_mel of its own loudest.
+  // Blocking versions. make_all() makes all frames, [frames, mel_bins]; log_mel relative to their own loudest.
   Result<float> loudest(const Sound& sound, uint64_t first, uint64_t count);
   Result<float> loudest(const Sound& sound) { return loudest(sound, 0, frames(sound.samples)); }
   Status make(const Sound& sound, uint64_t first, float loudest, std::span<float> to);
@@ -62,7 +62,7 @@ class SoundFeatures {
     std::span<float> to;
 
     uint64_t done = 0, now = 0;
-    FeaturePass* pass = nullptr;  // of `now` frames
+    FeaturePass* pass = nullptr;  // for `now` frames
     bool running = false;
     float most = 0;
   };
@@ -82,7 +82,7 @@ class SoundFeatures {
   std::shared_ptr<const Weights> tables_;
   std::map<std::pair<uint32_t, FrameOutput>, std::unique_ptr<FeaturePass>> passes_;
   std::vector<float> samples_;    // of the frames of a pass
-  std::vector<float> of_frames_;  // the loudest band of each
+  std::vector<float> of_frames_;  // the loudest band of each frame
   Task task_;
 };
 

@@ -36,7 +36,7 @@ Result<bool> SoundFrames::read(uint64_t first, std::span<float> rows) {
   }
   if (!begun_) LAPILLI_CHECK(features_->begin_frames(sound_, first, *loudest_, rows));
   const auto done = features_->poll();
-  begun_ = done && !*done;  // behind an error the next one begins anew
+  begun_ = done && !*done;  // after an error the next read starts over
   return done;
 }
 
@@ -51,7 +51,7 @@ class SampleStream::Tail : public audio::SampleSource {
     return audio::SamplesInMemory(samples_).read(first - first_, to);
   }
   void push(std::span<const float> samples) { samples_.insert(samples_.end(), samples.begin(), samples.end()); }
-  // Samples before this one are not needed any more.
+  // Drops samples before this one.
   void forget(uint64_t before) {
     if (before <= first_) return;
     const uint64_t n = std::min<uint64_t>(before - first_, samples_.size());
@@ -90,20 +90,20 @@ Status SampleStream::finish() {
   return {};
 }
 
-// Before the end is known there is always more than what is looked at.
+// Until the end is known, the length is larger than anything read.
 Sound SampleStream::sound() const {
   constexpr uint64_t kUnknown = uint64_t{1} << 60;
   return {tail_.get(), finished_ ? std::max<uint64_t>(count_, config_.chunk_samples) : kUnknown};
 }
 
-// A frame is there when the half of it is that lies behind its middle.
+// A frame is available once the samples of its second half are.
 FrameSource::Extent SampleStream::extent() const {
   if (finished_) return {count_ == 0 ? 0 : config_.frames(sound().samples), true};
   const uint64_t half = config_.frame_length / 2;
   return {count_ <= half ? 0 : (count_ - half) / config_.hop + 1, false};
 }
 
-// Frames up to the window's end that nobody has looked at yet may be louder than those before.
+// First looks for the loudest among frames that are new in this window: they may be louder than those before.
 Status SampleStream::begin(uint64_t first, std::span<float> rows) {
   const uint64_t end = first + rows.size() / config_.mel_bins;
   if (step_ == Step::none) {

@@ -1,4 +1,4 @@
-// Frames made of samples on the device: of a recording that is there as a whole, and of one that is still going on.
+// Frames computed from samples on the device: of a complete recording, and of one in progress.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@
 
 namespace lapilli::speech {
 
-// Samples of one recording, all of them: read twice from first to last, once for the loudest frame, which the floor of
-// all features goes by. What is shorter than a chunk is filled up with silence, as models were trained; of no samples
-// there are no frames.
+// Frames of a complete recording, whose samples are read twice from first to last: the first time to find the loudest
+// frame, which sets the floor of all features. A recording shorter than a chunk is padded with silence, as in training;
+// one without samples has no frames.
 class SoundFrames : public FrameSource {
  public:
   SoundFrames(std::shared_ptr<SoundFeatures> features, std::shared_ptr<audio::SampleSource> source, uint64_t samples);
@@ -33,20 +33,20 @@ class SoundFrames : public FrameSource {
   bool begun_ = false;
 };
 
-// Samples that come one after the other. A window can be read as soon as it is full, or the end was told. The floor of
-// its features goes by the loudest frame up to the window's end, however much has come by then, so that the result does
-// not depend on how the samples were cut: the reference looks at the whole recording, which is not known here.
+// Frames of a recording whose samples arrive over time. A window can be read once it is full or the end is known. Its
+// floor depends on the loudest frame up to the window's end, even if more samples are there, so that results do not
+// depend on how the samples were cut; the reference uses the whole recording, which is not known here.
 class SampleStream : public FrameSource {
  public:
   explicit SampleStream(std::shared_ptr<SoundFeatures> features);
   ~SampleStream() override;
-  // At the rate of the features' configuration, -1 to 1. Refuses samples behind the end, and numbers that are no sound.
+  // Samples at the configuration's rate, -1 to 1. Refuses samples after finish(), and values that are no sound.
   Status push(std::span<const float> samples);
-  // There are no more. What is shorter than a chunk is filled up as that of SoundFrames.
+  // Marks the end. A recording shorter than a chunk is padded like that of SoundFrames.
   Status finish();
   [[nodiscard]] bool is_finished() const { return finished_; }
   [[nodiscard]] uint64_t samples() const { return count_; }  // so far
-  [[nodiscard]] size_t samples_held() const;                 // that are still needed
+  [[nodiscard]] size_t samples_held() const;                 // still needed
 
   [[nodiscard]] Extent extent() const override;
   Result<bool> read(uint64_t first, std::span<float> rows) override;
@@ -64,7 +64,7 @@ class SampleStream : public FrameSource {
   std::unique_ptr<Tail> tail_;
   uint64_t count_ = 0;
   bool finished_ = false;
-  uint64_t known_ = 0;  // frames that loudest_ is of
+  uint64_t known_ = 0;  // frames that loudest_ covers
   float loudest_ = 0;
   Step step_ = Step::none;
 };

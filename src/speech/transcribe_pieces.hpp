@@ -1,6 +1,6 @@
-// The other way through a long recording: it is cut where it is quiet, and several pieces are heard at a time. No
-// window waits for the one before, so that a device has more to do at once; what the reference does one after the other
-// it does not do here, and where a piece begins a window may say something else.
+// An alternative for long recordings: cuts them at quiet points and hears several pieces at once. No window waits for
+// the one before, so that a device has more to do at once. Unlike in the reference's sequential algorithm, the text may
+// differ where a piece begins.
 #pragma once
 
 #include <span>
@@ -10,9 +10,9 @@
 
 namespace lapilli::speech {
 
-// Of one recording, whose language is that of its first window if none is said. A piece that its window does not use up
-// is gone through as a recording of its own. Segments come in order, when all pieces that are heard together are done.
-// Refuses to go on from what was written before.
+// Transcribes one recording, in the language of its first window if none is given. A piece longer than its first window
+// is processed like a recording of its own. Segments come in order, once all pieces that are heard together are done.
+// Refuses conditioning on earlier text.
 Result<TranscribeOutput> transcribe_pieces(const std::shared_ptr<Model>& model, const TranscribeRequest& request,
                                            std::span<const Piece> pieces, uint32_t at_a_time);
 

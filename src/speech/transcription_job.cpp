@@ -15,10 +15,10 @@ namespace lapilli::speech {
 namespace {
 
 constexpr double kSecondsPerUnit = 0.02;  // of a timestamp
-// Above this temperature what was written is not worth going on from.
+// Above this temperature, a window's text is not used as context for the next.
 constexpr double kLastTrusted = 0.5;
 
-// Of the rows that ids [first, last) of a window were written by, positions [begin, end).
+// Mean of the rows that predicted ids [first, last) of a window, at positions [begin, end).
 std::vector<float> mean_over(const AttentionRows& rows, size_t first, size_t last, uint32_t begin, uint32_t end) {
   std::vector<float> mean(end - begin);
   for (size_t id = first; id < last; ++id) {
@@ -60,7 +60,7 @@ Result<std::unique_ptr<TranscriptionJob>> TranscriptionJob::start(std::shared_pt
 
 // ---- what is asked for ---------------------------------------------------------------------------------------------
 
-// Timestamps say where the next window begins.
+// Only timestamps tell where the next window begins.
 Status TranscriptionJob::check_length(size_t i) const {
   const auto extent = r_.recordings[i].frames->extent();
   const bool one_window = extent.whole ? extent.frames <= info().feature_rows : extent.frames < info().feature_rows;
@@ -145,7 +145,7 @@ void TranscriptionJob::stop(Status status) {
   status.error().code == ErrorCode::device_lost ? interrupt(std::move(status)) : end(std::move(status));
 }
 
-// Nothing of model and device is held any more.
+// Releases model and device.
 void TranscriptionJob::end(Status status) {
   frames_ = frames();
   frames_done_ = frames_done();
@@ -161,7 +161,7 @@ void TranscriptionJob::end(Status status) {
 
 // ---- after a lost device -------------------------------------------------------------------------------------------
 
-// Windows that were finished stay, and so does where each recording goes on.
+// Keeps finished windows and each recording's position.
 void TranscriptionJob::interrupt(Status status) {
   status_ = std::move(status);
   phase_ = Phase::ended;
@@ -179,7 +179,7 @@ void TranscriptionJob::interrupt(Status status) {
   model_.reset();
 }
 
-// The windows of the round are read and searched from their beginning, which on the same device gives the same ids.
+// Rereads and searches the round's windows from their beginning, which on the same device gives the same ids.
 Status TranscriptionJob::resume(std::shared_ptr<Model> model, const std::shared_ptr<SoundFeatures>& features) {
   if (!interrupted_) return fail(ErrorCode::invalid_argument, "the job has not ended because of a lost device");
   LAPILLI_CHECK(check_same_model(model->info(), info_));
@@ -234,7 +234,7 @@ uint64_t TranscriptionJob::frames_done() const {
   return n;
 }
 
-// The recordings that have a window.
+// Starts a round with the recordings that have a window.
 Status TranscriptionJob::choose() {
   round_.clear();
   next_ = 0;
@@ -273,7 +273,7 @@ void TranscriptionJob::choose_drafts() {
   }
 }
 
-// What has become of a recording whose error this is: nothing more. Others go on.
+// Ends the recording that the error concerns; others go on.
 Status TranscriptionJob::set_aside(size_t i, Status status) {
   if (!concerns_one(status.error())) return status;
   all_[i].over = true;
@@ -285,8 +285,7 @@ Status TranscriptionJob::set_aside(size_t i, Status status) {
 
 // ---- windows -------------------------------------------------------------------------------------------------------
 
-// Behind the recording's end there are zeros, which is not what silence looks like, but what the models were trained
-// with.
+// Pads with zeros behind the recording's end: not the features of silence, but what the models were trained with.
 Result<bool> TranscriptionJob::read_one(Progress& p) const {
   auto& f = p.frames;
   if (!f) {
@@ -329,7 +328,7 @@ Status TranscriptionJob::open_window(size_t i) {
   constexpr auto kMost = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
   const uint64_t heard = std::min(p.recording->heard.value_or(p.end), kMost);
   p.source.heard = static_cast<int64_t>(heard) - static_cast<int64_t>(p.seek);
-  // What is drawn does not depend on the company.
+  // Random draws do not depend on which other recordings run beside it.
   p.source.sequence = p.windows;
   if (!p.detect_language) give_prefix(p);
   return {};
@@ -353,7 +352,7 @@ std::vector<int32_t> TranscriptionJob::before_prefix(const Progress& p) const {
 
 // ---- languages -----------------------------------------------------------------------------------------------------
 
-// What the encoder makes of a window serves the searches behind as well.
+// The encoded windows are kept for the searches that follow.
 Status TranscriptionJob::begin_detection() {
   rows_.clear();
   std::vector<std::shared_ptr<const model::Features>> windows;
@@ -428,7 +427,7 @@ Status TranscriptionJob::search(double budget_us) {
   return done ? end_attempt() : Status();
 }
 
-// Goes on with those that another attempt is called for.
+// Continues with the windows that need another attempt.
 Status TranscriptionJob::end_attempt() {
   std::vector<size_t> again;
   add_stats(out_.stats, search_->stats());
@@ -510,7 +509,7 @@ Status TranscriptionJob::keep_window(size_t i, const std::vector<int32_t>& ids) 
   p.window.frames = p.source.frames;
   p.window.segments = static_cast<uint32_t>(parts.parts.size());
   p.window.ending = parts.ending;
-  // A model that says the window's first moment again and again would never get on.
+  // Skips the window if its only timestamp is its start, which would repeat forever.
   p.window.advance = parts.advance == 0 ? p.source.frames : parts.advance;
   for (const WindowPart& part : parts.parts) LAPILLI_CHECK(deliver(i, part, ids));
   p.seek += p.window.advance;
@@ -568,7 +567,7 @@ Result<Segment> TranscriptionJob::segment_of(size_t i, const WindowPart& part, c
   return s;
 }
 
-// Of the window the frames that the segment lies in and the recording has: one position at least, if there is any.
+// The segment's frames in its window, without those behind the recording's end: at least one position if there is any.
 std::shared_ptr<const SegmentLooks> TranscriptionJob::looks_of(const Progress& p, const WindowPart& part,
                                                                const std::vector<Word>& words) const {
   const model::Features& window = *p.source.features;

@@ -1,6 +1,6 @@
-// Recordings on their way to text: what transcribe() pumps. Frames are made, windows are searched, in rounds: of each
-// recording that has one the next window, together. Recordings may still be going on (SampleStream): they join a round
-// as soon as a window is full.
+// The transcription of recordings, as transcribe() pumps it. Works in rounds: makes the frames of the next window of
+// each recording that has one, and searches these windows together. Recordings may be in progress (SampleStream): they
+// join a round once a window is full.
 #pragma once
 
 #include <atomic>
@@ -18,47 +18,46 @@
 
 namespace lapilli::speech {
 
-// Of one thread at a time; cancel() may come from any. Whoever has the request's streams pushes into them between two
-// calls of pump().
+// For one thread at a time; cancel() may come from any. Samples are pushed into the request's streams between two calls
+// of pump().
 class TranscriptionJob {
  public:
   // Refuses as transcribe() does.
   static Result<std::unique_ptr<TranscriptionJob>> start(std::shared_ptr<Model> model, TranscribeRequest request);
 
-  // As lapilli::Job's. Segments are given out here (TranscribeRequest::on_segment). Does not wait for the device, but
-  // where a threshold asks for the average probability of ids that are drawn, or come of several beams: the scores of
-  // every step are read back then.
+  // Like lapilli::Job's. Calls on_segment (TranscribeRequest). Does not wait for the device, except where a threshold
+  // needs the average probability of sampled ids or of beam search: every step's scores are read back then.
   bool pump(double budget_us = std::numeric_limits<double>::infinity());
-  // Waits, bounded, for what pump() waits for; not for samples.
+  // Waits, bounded, for what pump() waits for, but not for samples.
   void rest();
-  // Ends at the next pump(), with what was finished.
+  // Ends at the next pump(), with the results finished so far.
   void cancel() { cancelled_ = true; }
 
-  // It has ended because the device was lost. It holds nothing of model and device then.
+  // The job ended because the device was lost, and holds nothing of model and device.
   [[nodiscard]] bool is_interrupted() const { return interrupted_; }
-  // Of one that is interrupted: goes on with this model, of the same files, on any device, and features there, with the
-  // windows that were not finished. Refuses a model that cannot be the same one, and is interrupted as before then.
+  // Continues an interrupted job with this model, of the same files, on any device, with features there; unfinished
+  // windows start over. Refuses a model that cannot be the same, and stays interrupted then.
   Status resume(std::shared_ptr<Model> model, const std::shared_ptr<SoundFeatures>& features);
-  // Of one that is interrupted: ends like one that was cancelled.
+  // Ends an interrupted job as if cancelled.
   Status abandon();
 
-  // pump() has nothing to do before samples come, or an end.
+  // pump() needs more samples, or the end of a recording.
   [[nodiscard]] bool is_hungry() const { return hungry_; }
 
-  // Of all recordings; of those that are going on the frames so far.
+  // Over all recordings; for those in progress, the frames so far.
   [[nodiscard]] uint64_t frames_done() const;
-  [[nodiscard]] uint64_t frames() const;  // a recording that has failed counts as done
-  // What there is so far.
+  [[nodiscard]] uint64_t frames() const;  // a failed recording counts as done
+  // The results so far.
   [[nodiscard]] const TranscribeOutput& output() const { return out_; }
-  // After the end: what concerns the whole job; a job that was cancelled has ended well.
+  // Valid after the end: the error of the job as a whole; a cancelled job has none.
   [[nodiscard]] const Status& status() const { return status_; }
-  // After the end: the result, once; also after an error, what was finished before.
+  // After the end: the result, once; after an error, what was finished before.
   TranscribeOutput take() { return std::move(out_); }
 
  private:
-  // One recording and how far it has come.
+  // A recording and its progress.
   struct Progress {
-    // What a draft must not change.
+    // State that a draft must not change.
     struct Before {
       std::vector<int32_t> prefix;
       bool detect_language = false;
@@ -67,15 +66,15 @@ class TranscriptionJob {
     const Recording* recording = nullptr;
     std::vector<int32_t> prefix;
     bool detect_language = false, over = false;  // over: it has failed
-    bool told = false;                           // that there will be no more of it
+    bool told = false;                           // on_end was called
     uint64_t seek = 0;
-    uint64_t end = 0;      // of the frames that were there when the window was begun
-    uint64_t drafted = 0;  // the end of its last draft
+    uint64_t end = 0;      // frames available when the window was begun
+    uint64_t drafted = 0;  // end of its last draft
     Before before;
     uint32_t windows = 0;
-    std::vector<std::vector<int32_t>> written;  // ids of its segments, the prompt in front if it counts as one
+    std::vector<std::vector<int32_t>> written;  // ids of its segments, preceded by the prompt if that counts as one
     bool trusted = true;                        // its last window was taken at a low temperature
-    std::shared_ptr<model::Features> frames;    // of the window that is read
+    std::shared_ptr<model::Features> frames;    // of the window being read
     WindowSource source;
     Window window;
     WindowResult result;  // of the last attempt
@@ -128,7 +127,7 @@ class TranscriptionJob {
   [[nodiscard]] bool is_last_attempt() const { return drafting_ || attempt_ + 1 == temperatures_.size(); }
 
   std::shared_ptr<Model> model_;  // until the end
-  const ModelInfo info_;          // of the first one
+  const ModelInfo info_;          // of the first model
   const SpeechSettings settings_;
   TranscribeRequest r_;
   std::vector<std::optional<double>> temperatures_;
@@ -139,11 +138,11 @@ class TranscriptionJob {
   uint64_t frames_ = 0, frames_done_ = 0;  // at the end
   Status status_;
   std::vector<Progress> all_;
-  std::vector<size_t> round_;  // recordings whose windows are worked on
-  size_t next_ = 0;            // of the round: the one that is read
-  bool drafting_ = false;      // the round is one of drafts
-  std::vector<size_t> rows_;   // of the round: those that are searched now
-  size_t attempt_ = 0;         // of temperatures_
+  std::vector<size_t> round_;  // recordings whose windows are being processed
+  size_t next_ = 0;            // index in the round of the one being read
+  bool drafting_ = false;      // it is a round of drafts
+  std::vector<size_t> rows_;   // of the round: those being searched
+  size_t attempt_ = 0;         // index in temperatures_
   std::unique_ptr<BatchJob> detection_;
   TranscribeOutput out_;
 };

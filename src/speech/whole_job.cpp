@@ -10,10 +10,10 @@ namespace lapilli::speech {
 
 namespace {
 
-// Recordings that are searched together: enough for a device, and their features are held.
+// Recordings searched together: enough to keep a device busy, few enough to hold their features.
 constexpr size_t kAtATime = 8;
 
-// Nobody says how long a text may be: as long as the decoder has positions.
+// Without a limit, the text may be as long as the decoder has positions.
 GenerationConfig with_length(GenerationConfig options, const Model& model) {
   const auto merged = merge(options, model.generation_config());
   if (!merged.max_length && !merged.max_new_tokens && model.info().max_target_positions != 0)
@@ -72,7 +72,7 @@ Status WholeJob::step(double budget_us) {
 
 uint64_t WholeJob::done() const { return static_cast<uint64_t>(std::count(over_.begin(), over_.end(), true)); }
 
-// Those that are there as a whole.
+// Starts a round with complete recordings.
 Status WholeJob::choose() {
   round_.clear();
   sources_.clear();
@@ -106,7 +106,7 @@ Status WholeJob::read() {
   return round_.empty() ? Status() : begin_search();
 }
 
-// What has become of a recording whose error this is: nothing. Others go on.
+// Ends the recording that the error concerns; others go on.
 Status WholeJob::set_aside(size_t recording, Status status) {
   if (!concerns_one(status.error())) return status;
   over_[recording] = true;

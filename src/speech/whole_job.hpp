@@ -1,5 +1,5 @@
-// Recordings to text by models that take each as a whole (Speech2Text, Moonshine): one source, one text; no windows, no
-// timestamps, no languages to choose from. Each recording is treated as if it were alone.
+// Transcription with models that take each recording as a whole (Speech2Text, Moonshine): one source, one text; no
+// windows, timestamps or choice of languages. Each recording's result is as if it were alone.
 #pragma once
 
 #include <atomic>
@@ -18,21 +18,21 @@ namespace lapilli::speech {
 
 struct WholeSound {
   std::shared_ptr<audio::SampleSource> source;  // at SoundConfig::sampling_rate
-  std::optional<uint64_t> samples;              // none: the recording is going on
+  std::optional<uint64_t> samples;              // none: the recording is in progress
 };
 struct WholeRequest {
   std::vector<WholeSound> recordings;
-  GenerationConfig options;  // beams, max_new_tokens...; what they leave open the model's files say
-  // Each recording's one segment when it is done, in the calling thread. An error ends the job.
+  GenerationConfig options;  // beams, max_new_tokens...; defaults are the model files'
+  // Called with each recording's single segment once it is done, in the calling thread. An error ends the job.
   std::function<Status(const Segment& segment)> on_segment;
   uint32_t batch = 0, steps_in_flight = 0;                             // as in GenerateRequest
   std::function<void(size_t recording, const Status& status)> on_end;  // as in TranscribeRequest
 };
 
-// Of one thread at a time; cancel() may come from any.
+// For one thread at a time; cancel() may come from any.
 class WholeJob {
  public:
-  // Refuses options that the model cannot do.
+  // Refuses options that the model does not support.
   static Result<std::unique_ptr<WholeJob>> start(std::shared_ptr<Model> model, std::shared_ptr<WholeRecordings> reader,
                                                  WholeRequest request);
 
@@ -41,7 +41,7 @@ class WholeJob {
   void rest();
   void cancel() { cancelled_ = true; }
   [[nodiscard]] bool is_hungry() const { return hungry_; }
-  // A recording that was going on has come to its end.
+  // Marks the end of a recording in progress.
   void end_recording(size_t recording, uint64_t samples) { request_.recordings[recording].samples = samples; }
 
   [[nodiscard]] uint64_t done() const;
@@ -71,18 +71,18 @@ class WholeJob {
   void end(Status status);
 
   std::shared_ptr<Model> model_;  // until the end
-  const ModelInfo info_;          // of the first one
+  const ModelInfo info_;          // of the first model
   std::shared_ptr<WholeRecordings> reader_;
   const uint32_t rate_;
   WholeRequest request_;
   Phase phase_ = Phase::choose;
   std::atomic<bool> cancelled_{false};
   bool hungry_ = false, interrupted_ = false;
-  bool begun_ = false;  // the recording that is read
+  bool begun_ = false;  // a recording is being read
   Status status_;
   std::vector<bool> over_;                                       // by recording
-  std::vector<size_t> round_;                                    // recordings that are worked on
-  std::vector<std::shared_ptr<const model::Features>> sources_;  // of the round, those that were read
+  std::vector<size_t> round_;                                    // recordings being processed
+  std::vector<std::shared_ptr<const model::Features>> sources_;  // of the round, those read so far
   std::unique_ptr<BatchJob> batch_;
   TranscribeOutput out_;
 };

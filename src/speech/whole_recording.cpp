@@ -67,7 +67,7 @@ Status WholeRecordings::begin(const Sound& sound) {
   return features_ ? features_->begin_all(sound, made_->values) : Status();
 }
 
-// Silence stands where a source ends before.
+// A source that ends early leaves silence behind.
 Result<bool> WholeRecordings::poll() {
   if (features_) return features_->poll();
   auto& values = made_->values;

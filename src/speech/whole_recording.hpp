@@ -1,4 +1,4 @@
-// What models that take a recording as a whole (Speech2Text, Moonshine) read of it: one source, of any length up to the
+// Input of models that take a recording as a whole (Speech2Text, Moonshine): one source, of any length up to the
 // model's limit.
 #pragma once
 
@@ -9,23 +9,23 @@
 
 namespace lapilli::speech {
 
-// Whether the model hears, and takes recordings of any length up to a limit rather than windows of one length.
+// True if the model takes sound, of any length up to a limit rather than in windows of one length.
 bool takes_whole_recordings(const Model& model);
 
-// How long a recording such a model takes. Holds nothing of the device.
+// Length limits of such a model's recordings. Holds no device resources.
 class WholeLimits {
  public:
   WholeLimits(const Model& model, SoundConfig config);
-  // Of the longest recording that the model takes.
+  // Length of the longest recording that the model takes.
   [[nodiscard]] uint64_t most_samples() const;
-  // Why one of such a length ("70.0 s") is refused.
+  // The error for a recording of this length ("70.0 s").
   [[nodiscard]] Failure too_long(const std::string& length) const;
-  // Errors, said in seconds: a recording that is too long for the model,
+  // Errors, with times in seconds: a recording is too long for the model,
   [[nodiscard]] Status check_longest(uint64_t samples) const;
   // or too short for its convolutions.
   [[nodiscard]] Status check(uint64_t samples) const;
   [[nodiscard]] const SoundConfig& config() const { return config_; }
-  // So many rows of features a recording becomes, or of samples.
+  // Rows of features, or samples, that a recording becomes.
   [[nodiscard]] uint64_t rows(uint64_t samples) const;
 
  private:
@@ -36,24 +36,24 @@ class WholeLimits {
   SoundConfig config_;
 };
 
-// Of one thread at a time. One recording is read at a time: begin() says which, poll() goes on with it without waiting
-// for the device.
+// For one thread at a time. Reads one recording at a time: begin() selects it, poll() continues without waiting for the
+// device.
 class WholeRecordings {
  public:
   // The configuration must be the model's (check_sound_config).
   static Result<std::unique_ptr<WholeRecordings>> create(const std::shared_ptr<Model>& model, SoundConfig config);
   [[nodiscard]] const WholeLimits& limits() const { return limits_; }
 
-  // Refuses what the limits do. What the sound points to must live until poll() has said that it is done.
+  // Refuses what the limits do. The sound's source must live until poll() returns true.
   Status begin(const Sound& sound);
-  // True: features() are there. An error: samples that are no sound.
+  // True: features() are ready. Fails on samples that are no sound.
   Result<bool> poll();
   // Waits, bounded, for what poll() was waiting for.
   Status rest();
-  // What the encoder takes: filter banks, or the samples themselves. Once.
+  // The encoder's input: filter banks, or the samples themselves. Call once.
   std::shared_ptr<const model::Features> features() { return std::move(made_); }
 
-  // The same, waiting.
+  // Blocking version.
   Result<std::shared_ptr<const model::Features>> source(const Sound& sound);
 
  private:

@@ -20,7 +20,7 @@ class Splitter {
   [[nodiscard]] bool is_timestamp(size_t i) const { return ids_[i] >= begin_; }
   [[nodiscard]] uint32_t time(size_t i) const { return is_timestamp(i) ? static_cast<uint32_t>(ids_[i] - begin_) : 0; }
 
-  // Between two timestamps that follow each other: the number of the second one.
+  // Index of the second timestamp of each adjacent pair.
   [[nodiscard]] std::vector<size_t> find_cuts() const {
     std::vector<size_t> cuts;
     for (size_t i = 1; i < ids_.size(); ++i)
@@ -28,7 +28,7 @@ class Splitter {
     return cuts;
   }
 
-  // One segment, up to the last timestamp that says more than that it has begun.
+  // One segment, up to the last timestamp unless that is 0.
   [[nodiscard]] SplitWindow whole() const {
     WindowPart part{0, ids_.size(), 0, frames_ / kFramesPerUnit};
     for (size_t i = ids_.size(); i-- > 0;)
@@ -39,7 +39,7 @@ class Splitter {
     return {{part}, frames_, WindowEnding::no_pair};
   }
 
-  // What follows the last pair is a segment if a timestamp ends it; otherwise it is heard again, from the pair on.
+  // Ids after the last pair are a segment if a timestamp ends them; otherwise the next window starts at the pair.
   [[nodiscard]] SplitWindow at(std::vector<size_t> cuts) const {
     const size_t n = ids_.size();
     const bool single = n >= 2 && is_timestamp(n - 1) && !is_timestamp(n - 2);

@@ -1,4 +1,4 @@
-// What a window's ids come to: segments between timestamps, and how far the next window lies.
+// The result of a window: its segments between timestamps, and the distance to the next window.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace lapilli::speech {
 
 constexpr double kSecondsPerFrame = 0.01;
 
-// Ids [first, last) of a window, from and to a time in units of two frames from its beginning.
+// Ids [first, last) of a window, with begin and end in units of two frames from its beginning.
 struct WindowPart {
   size_t first = 0, last = 0;
   uint32_t begin = 0, end = 0;
@@ -22,7 +22,7 @@ struct SplitWindow {
   WindowEnding ending = WindowEnding::no_pair;
 };
 
-// `ids` without the end token; ids from `timestamp_begin` on are timestamps. The window has so many frames of sound.
+// `ids` exclude the end token; ids from `timestamp_begin` on are timestamps. `frames`: the window's frames of sound.
 SplitWindow split_window(std::span<const int32_t> ids, int32_t timestamp_begin, uint32_t frames);
 
 }  // namespace lapilli::speech

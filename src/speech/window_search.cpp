@@ -18,12 +18,12 @@ double mean(std::span<const float> values) {
   return values.empty() ? 0 : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-// Greedy search's own scores are the logarithms that are wanted; others are made of every step's scores.
+// Greedy search's own scores are the log-probabilities; other searches need every step's scores.
 bool needs_steps(const GenerationConfig& merged, const WindowSearch::Wanted& wanted) {
   return wanted.average && (merged.num_beams.value_or(1) > 1 || wanted.temperature.value_or(0) > 0);
 }
 
-// Of the row that each id was chosen in: the one whose ids it follows.
+// The average of each id's log-probability in the step that chose it, found by the ids before it.
 Result<double> average_of_steps(const GenerateOutput& out, size_t given, double temperature) {
   const auto& ids = out.hypotheses.front().front().ids;
   double sum = 0;
@@ -62,7 +62,7 @@ void WindowSearch::begin(std::vector<WindowSource*> sources, const Wanted& wante
   results_.clear();
   stats_ = {};
   timed_ = 0;
-  // Steps are told apart by their ids, so that a window whose steps are looked at runs alone.
+  // Steps are identified by their ids, so a window whose steps are read runs alone.
   first_beam_.clear();
   const GenerationConfig merged = merge(request_for(sources_).options, model_->generation_config());
   fills_beams_ =
@@ -110,7 +110,7 @@ GenerateRequest WindowSearch::request_for(std::span<WindowSource* const> sources
     r.decoder_ids.push_back(s->decoder_ids);
     r.sequences.push_back(s->sequence);
     if (wanted_.no_speech) r.logits_at.push_back({s->start_at});
-    // Where much stands before it there is room for less.
+    // A long prefix leaves less room for new tokens.
     const auto given = static_cast<uint32_t>(s->decoder_ids.size());
     if (r.options.max_new_tokens && positions > given)
       r.options.max_new_tokens = std::min(*r.options.max_new_tokens, positions - given);
@@ -169,7 +169,8 @@ Result<WindowResult> WindowSearch::result_of(GenerateOutput& out, size_t number)
 
 namespace {
 
-// The positions that times of ids lie in. Behind the end of what was heard the reference counts from the window's end.
+// Positions that ids may get times in. In batches, the reference counts from the window's end if nothing of it is
+// heard.
 uint32_t positions_of(const WindowSource& source, bool as_in_batches) {
   const int64_t all = source.features->rows;
   int64_t frames = std::min(source.heard, all);
@@ -177,7 +178,7 @@ uint32_t positions_of(const WindowSource& source, bool as_in_batches) {
   return static_cast<uint32_t>(frames) / kFramesPerPosition;
 }
 
-// Of one layer's attention, a head's rows of these queries and its columns of the positions that count.
+// A head's rows of these queries in one layer's attention, cut to the positions that count.
 AttentionRows rows_of(const ForwardTensor& layer, uint64_t head, const std::vector<AttentionQueries>& wanted,
                       uint32_t positions) {
   const uint64_t heads = layer.shape[1], queries = layer.shape[2], keys = layer.shape[3];
@@ -191,7 +192,7 @@ AttentionRows rows_of(const ForwardTensor& layer, uint64_t head, const std::vect
   return rows;
 }
 
-// Behind `given` ids the first source's, then the last one of each other.
+// Queries behind `given` ids of the first source, then the last query of each other source.
 std::vector<AttentionQueries> queries_of(const ForwardRequest& request, size_t given) {
   std::vector<AttentionQueries> all{{0, given, request.targets.front().size()}};
   for (size_t i = 1; i < request.targets.size(); ++i)
@@ -199,7 +200,7 @@ std::vector<AttentionQueries> queries_of(const ForwardRequest& request, size_t g
   return all;
 }
 
-// The alignment heads' rows of one layer.
+// Takes the alignment heads' rows of one layer.
 void take_heads(const ForwardTensor& layer, const SpeechSettings& settings, std::vector<AttentionRows>& heads,
                 const std::function<AttentionRows(uint32_t head)>& rows) {
   const auto& wanted = settings.alignment_heads;
@@ -218,9 +219,9 @@ Status check_heads(const std::vector<AttentionRows>& heads, const SpeechSettings
 
 }  // namespace
 
-// The search is run again over the ids it found, all at once, for what the decoder looks at then is what it looked at
-// step by step. The last id is not read by anybody any more: it has the time of the one before. None: all times are 0.
-// In batches of the reference rows that have ended are filled, or with beams look on with the first row's first beam.
+// Runs the decoder once over all found ids, which attend as they did step by step. The last id is not fed back, so it
+// gets the time of the one before. None: all times are 0. In the reference's batches, rows that have ended are padded,
+// or with beams attend with the first row's first beam.
 std::optional<ForwardRequest> WindowSearch::times_request(size_t number) const {
   const WindowSource& source = *sources_[number];
   std::vector<int32_t> ids = results_[number].ids;
@@ -242,7 +243,7 @@ std::optional<ForwardRequest> WindowSearch::times_request(size_t number) const {
   return request;
 }
 
-// Each id's, in the row that it follows.
+// Each id's probability, in the row of the id before it.
 std::vector<float> WindowSearch::probabilities_of(const ForwardTensor& logits) const {
   const auto& ids = results_[timed_].ids;
   const size_t given = sources_[timed_]->decoder_ids.size(), width = logits.shape.back();
@@ -256,7 +257,7 @@ std::vector<float> WindowSearch::probabilities_of(const ForwardTensor& logits) c
   return probabilities;
 }
 
-// What the pass gave is read, and dropped, one output after the other.
+// Reads the pass's outputs one by one, dropping each.
 Status WindowSearch::end_times() {
   const auto job = std::move(forward_);
   const SpeechSettings& settings = model_->speech();

@@ -1,4 +1,4 @@
-// One search over the windows of some recordings, and what it says of each: ids, probabilities, when ids were heard.
+// A search over the windows of some recordings, with its results: ids, probabilities, times.
 #pragma once
 
 #include <limits>
@@ -14,53 +14,52 @@
 
 namespace lapilli::speech {
 
-// What ends a window's text.
+// Ids that end a window's text.
 std::vector<int32_t> end_ids(const Model& model, const GenerationConfig& options);
-// Ids from here on are no text: the first end.
+// Ids from here on are not text: the first end id.
 int32_t first_special(const Model& model, const GenerationConfig& options);
 
-// A window of one recording, on its way through the attempts.
+// A recording's window on its way through the attempts.
 struct WindowSource {
   std::shared_ptr<const model::Features> features;
   std::shared_ptr<const EncodedSource> encoded;  // after the first search
   std::vector<int32_t> decoder_ids;
-  uint32_t start_at = 0;  // where the decoder's start stands among them
-  uint32_t sequence = 0;  // the number that its draws go by
+  uint32_t start_at = 0;  // index of the decoder start among them
+  uint32_t sequence = 0;  // selects its random draws
   uint32_t frames = 0;    // of the recording
-  int64_t heard = 0;      // that times of ids lie in; below 0: the window begins so far behind their end
+  int64_t heard = 0;      // frames that ids get times in; negative: the window begins this far behind their end
 };
 
 struct WindowResult {
-  Status status;             // an error of this window alone: there is nothing else then
-  std::vector<int32_t> ids;  // new ones, the end token included
+  Status status;             // an error of this window alone, which has no other results then
+  std::vector<int32_t> ids;  // new ids, with the end token
   std::vector<float> scores;
   std::vector<double> times;         // seconds from the window's start, if asked for
-  std::vector<float> probabilities;  // of ids among those of text, if words are asked for
+  std::vector<float> probabilities;  // of ids among text ids, if words are asked for
   AttentionRows looks;               // the mean of the alignment heads, a row for each id but the first, if asked for
   std::optional<double> no_speech, average;
 };
 
-// What of a request the searches of its windows go by. A state machine that never waits for the device; of one thread.
+// A request's searches of its windows, as a state machine that never waits for the device. For one thread.
 class WindowSearch {
  public:
   // The request must outlive it.
   WindowSearch(std::shared_ptr<Model> model, const TranscribeRequest& request);
-  // Measures that thresholds ask for: without them the logits of the start and the scores of every step are not looked
-  // at.
+  // Measures that thresholds need: without them, the logits of the start and the scores of every step are not read.
   struct Wanted {
     std::optional<double> temperature;
     bool no_speech = false;
     bool average = false;
     bool keep_encoded = false;
   };
-  // The sources must live until the end; those that were not encoded are then, if that is wanted.
+  // The sources must live until the end; if wanted, their encoded form is kept in them.
   void begin(std::vector<WindowSource*> sources, const Wanted& wanted);
-  // As Job's. True: results() are there.
+  // As Job's. True: results() are valid.
   Result<bool> poll(double budget_us = std::numeric_limits<double>::infinity());
   Status rest();
-  // Each window's, in order.
+  // By window, in order.
   [[nodiscard]] std::vector<WindowResult>& results() { return results_; }
-  // Of what begin() began last.
+  // Covers the searches since the last begin().
   [[nodiscard]] const GenerateStats& stats() const { return stats_; }
 
  private:
@@ -82,13 +81,13 @@ class WindowSearch {
   Wanted wanted_;
   std::vector<WindowResult> results_;
   GenerateStats stats_;
-  size_t part_ = 0;  // windows that are searched at a time
+  size_t part_ = 0;  // windows searched at a time
   bool steps_ = false, fills_beams_ = false;
   std::unique_ptr<BatchJob> batch_;
-  // As the reference fills rows of batches with beams (fill_batches): the ids of the first window's first beam, a step
-  // each.
+  // For the reference's padding of batches with beams (fill_batches): the ids of the first window's first beam, by
+  // step.
   std::vector<std::vector<int32_t>> first_beam_;
-  size_t timed_ = 0;  // windows whose times are there
+  size_t timed_ = 0;  // windows with times so far
   std::vector<AttentionQueries> queries_;
   std::unique_ptr<ForwardJob> forward_;
 };

@@ -8,7 +8,7 @@ namespace lapilli::speech {
 
 namespace {
 
-// A position that looks the same for all ids says nothing: zeros.
+// Sets a position with the same weight for all ids to 0: it carries no information.
 void normalize_over_ids(AttentionRows& a) {
   for (uint32_t p = 0; p < a.positions; ++p) {
     double mean = 0, square = 0;
@@ -26,7 +26,7 @@ void normalize_over_ids(AttentionRows& a) {
   }
 }
 
-// Edges are mirrored; rows that are too short for that stay as they are.
+// Edges are mirrored; rows too short for that stay as they are.
 void median_over_positions(AttentionRows& a, uint32_t filter) {
   const auto half = static_cast<int64_t>(filter / 2), n = static_cast<int64_t>(a.positions);
   if (n <= half) return;
@@ -45,9 +45,9 @@ void median_over_positions(AttentionRows& a, uint32_t filter) {
   }
 }
 
-enum class Step : uint8_t { both, id, position };  // what comes next on the way
+enum class Step : uint8_t { both, id, position };  // the last move of a path
 
-// Costs of one id after the other; of ties the next position is taken.
+// Computes costs row by row; ties move to the next position.
 std::vector<Step> warp(const AttentionRows& a) {
   const size_t width = a.positions + size_t{1};
   constexpr float kFar = std::numeric_limits<float>::max();

@@ -1,4 +1,4 @@
-// When each id was heard, by what the decoder looked at while it read it (cross attention of the alignment heads).
+// Times of ids, from the decoder's cross attention (alignment heads) while it reads them.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@ struct AttentionRows {
   std::vector<float> weights;  // [ids][positions]
 };
 
-// Which queries of a pass are rows, in order: those of one of its sources.
+// Queries of a pass that become rows, in order: a range of one of its sources.
 struct AttentionQueries {
   uint64_t source = 0, begin = 0, end = 0;
 };
 
-// Heads have one size; there is one at least.
+// At least one head; all heads have the same size.
 AttentionRows mean_of(std::span<const AttentionRows> heads);
 
-// The first position of each id on the cheapest way through what the heads say: each position's weights are centred and
-// scaled over the ids, smoothed over positions by a median of `filter` (odd), averaged over heads; then dynamic time
-// warping (Sakoe and Chiba 1978). Heads have one size, at least one id and one position.
+// The first position of each id on the cheapest path through the heads' attention: weights are normalized over the ids
+// (mean 0, deviation 1), smoothed over positions by a median of `filter` (odd), and averaged over heads; then dynamic
+// time warping (Sakoe and Chiba 1978). Heads have the same size, at least one id and one position.
 std::vector<uint32_t> first_positions(std::vector<AttentionRows> heads, uint32_t filter);
 
 }  // namespace lapilli::speech

@@ -8,7 +8,7 @@ namespace lapilli::speech {
 
 namespace {
 
-constexpr std::string_view kUnreadable = "\xef\xbf\xbd";  // U+FFFD: a character is not complete
+constexpr std::string_view kUnreadable = "\xef\xbf\xbd";  // U+FFFD: an incomplete character
 constexpr std::string_view kMarks = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
 
 constexpr std::array<std::string_view, 8> kOpening = {"\"", "'", "\xe2\x80\x9c", "\xc2\xbf", "(", "[", "{", "-"};
@@ -67,7 +67,7 @@ class WordSplitter {
     return {};
   }
 
-  // As few ids at a time as give whole characters; a sign that is unreadable in the whole text as well is one.
+  // Splits into the fewest ids that give whole characters; U+FFFD counts as whole if the full text has it too.
   Status characters() {
     std::vector<int32_t> text_ids;
     for (size_t i = 0; i < heard_.ids.size(); ++i)
@@ -105,7 +105,7 @@ class WordSplitter {
     pieces_ = std::move(words);
   }
 
-  // What an id begins with is heard when the one before it has been read.
+  // A word begins at the time of the id before its first.
   [[nodiscard]] Word word(const Piece& p) const {
     Word w;
     w.text = p.text;
@@ -130,7 +130,7 @@ bool is_one_of(const Marks& marks, std::string_view text) {
   return std::find(marks.begin(), marks.end(), text) != marks.end();
 }
 
-// Text and ids of `mark` go to `word`, in front or behind.
+// Moves text and ids of `mark` to `word`, in front or behind.
 void take(Word& word, Word& mark, bool in_front) {
   word.text = in_front ? mark.text + word.text : word.text + mark.text;
   word.ids.insert(in_front ? word.ids.begin() : word.ids.end(), mark.ids.begin(), mark.ids.end());

@@ -1,4 +1,4 @@
-// Ids of a segment put together to words, as Whisper's own word timestamps have them.
+// Groups a segment's ids into words by the rules of Whisper's own word timestamps.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace lapilli::speech {
 
-// A segment's ids, and of each: when what follows it is heard, in seconds, and its probability (measures.hpp).
+// A segment's ids with their probabilities (measures.hpp) and times: the seconds at which what follows each is heard.
 struct HeardIds {
   std::span<const int32_t> ids;
   std::span<const double> times;
@@ -20,13 +20,13 @@ struct HeardIds {
 };
 
 struct WordRules {
-  const Tokenizer* tokenizer = nullptr;  // null: each id of text is a word without text
-  int32_t first_special = 0;             // ids from here on are no text
-  std::string language;                  // token; some languages have no spaces: a character is a word there
+  const Tokenizer* tokenizer = nullptr;  // null: each text id is a word without text
+  int32_t first_special = 0;             // ids from here on are not text
+  std::string language;                  // token; in languages without spaces a character is a word
 };
 
-// Words begin with a space or where a language has none; punctuation goes with the word that it touches, and changes
-// neither its time nor its confidence.
+// Words begin with a space, or anywhere in languages without spaces; punctuation joins the word it touches without
+// changing its time or confidence.
 Result<std::vector<Word>> words_of(const HeardIds& heard, const WordRules& rules);
 
 }  // namespace lapilli::speech

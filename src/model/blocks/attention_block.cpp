@@ -26,7 +26,7 @@ graph::TensorId weight_or_none(Builder& b, WeightIndex index) {
   return index == kNoWeight ? graph::kNone : b.weight(index);
 }
 
-// An encode pass is one slot of as many positions as it has rows.
+// An encode pass is a single slot with a position for each of its rows.
 KvShape sequence_kv(const StackConfig& s, const SequenceAttention& how, uint32_t positions) {
   KvShape kv;
   kv.heads = s.heads;
@@ -49,7 +49,7 @@ AttentionAttributes sequence_attributes(const AttentionLayer& layer, const KvSha
   return a;
 }
 
-// Queries and where their keys and values are.
+// Queries, and the tensor of their keys and values.
 struct Projected {
   graph::TensorId q, kv;
   KvShape shape;
@@ -68,7 +68,7 @@ graph::TensorId attend(Builder& b, const std::string& label, const AttentionLaye
   return ops::linear_add(b.g(), label + ".out", r.context, b.weight(layer.w.out), x);
 }
 
-// Queries and keys, where the stack's positions are rotary.
+// Rotates queries and keys in stacks with rotary positions.
 void rotate_self(Builder& b, const std::string& label, const AttentionLayer& layer, ops::RotateOperands rows,
                  const RotateAttributes& how) {
   if (layer.w.rotations == kNoWeight) return;
@@ -76,8 +76,8 @@ void rotate_self(Builder& b, const std::string& label, const AttentionLayer& lay
   ops::rotate(b.g(), label + ".rotate", rows, how);
 }
 
-// Every query sees its window and the global keys; the global queries' rows of that are then replaced by what they see
-// of all keys, through projections of their own.
+// All queries attend to their window and the global keys; then the rows of global queries are overwritten by attention
+// to all keys, with projections of their own.
 graph::TensorId window_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
                                  const SequenceAttention& how) {
   const KvShape shape = sequence_kv(layer.stack, how, how.queries);

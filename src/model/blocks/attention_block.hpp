@@ -11,27 +11,27 @@ struct AttentionLayer {
   const AttentionWeights& w;
 };
 
-// Whole sequences: where keys end, and what to keep.
+// Attention over whole sequences: the ends of keys, and outputs to keep.
 struct SequenceAttention {
   uint32_t batch = 0, queries = 0, keys = 0;
   bool causal = false;
-  graph::TensorId lengths = graph::kNone;  // of the keys
-  // Instead of lengths, for the rows of an encode pass: `queries` of them, at most `batch` sentences and `keys` ids of
-  // one.
+  graph::TensorId lengths = graph::kNone;  // numbers of keys
+  // Replaces lengths in an encode pass, which has `queries` rows of at most `batch` sentences with at most `keys` ids
+  // each.
   graph::TensorId spans = graph::kNone;
-  std::string keep_weights;  // name of the output that keeps the attention weights; empty: none
-  // Window attention: keys on either side, and the list of global positions. Its weights are not kept.
+  std::string keep_weights;  // name of the output that keeps the attention weights; empty: not kept
+  // Window attention: keys on either side, and the list of global positions. Its weights cannot be kept.
   uint32_t window = kNoWindow;
   graph::TensorId globals = graph::kNone;
 };
 
-// x + out(attention(h)) in place of x; keys and values from h itself.
+// x + out(attention(h)), in place of x; keys and values from h itself.
 graph::TensorId self_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
                                const SequenceAttention& how);
-// The same within the windows of maps: in.h and in.x are rows of these.
+// As self_attention, within the windows of maps: in.h and in.x are rows of these.
 graph::TensorId map_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
                               const MapWindows& map);
-// The same with keys and values that cross_keys_values() made.
+// As self_attention, with keys and values from cross_keys_values().
 graph::TensorId cross_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
                                 graph::TensorId kv, const SequenceAttention& how);
 // Keys and values of an encoder's output for one decoder layer.
@@ -40,7 +40,7 @@ void cross_keys_values(Builder& b, const std::string& label, const AttentionWeig
 // A KV tensor in the arena.
 graph::TensorId kv_activation(Builder& b, const std::string& label, const KvShape& shape);
 
-// The state that attention reads in a step, and its strides.
+// The state that attention reads in a step, with its strides.
 struct StepAttention {
   ops::StepTensors state;
   uint32_t beams = 1;

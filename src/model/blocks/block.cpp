@@ -11,7 +11,7 @@ graph::TensorId Builder::weight(WeightIndex index) {
   t.space = graph::Space::weight;
   t.id = index;
   t.dtype = dtype_of(spec.format);
-  // Computed matrices (random networks) are one row of their packed words.
+  // Computed matrices (random networks) are a single row of their packed words.
   if (spec.kind == WeightSpec::Kind::table || spec.kind == WeightSpec::Kind::values) {
     t.rows = spec.n;
     t.cols = spec.k;

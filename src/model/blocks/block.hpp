@@ -1,4 +1,4 @@
-// What blocks share while they append ops to a graph: the network, the graph, and what the caller wants kept.
+// The context of blocks that append ops to a graph: the network, the graph, and the outputs to keep.
 #pragma once
 
 #include <string>
@@ -12,14 +12,14 @@
 
 namespace lapilli::model {
 
-// An output that the caller reads back by the reference's name for it.
+// An output that the caller reads back, under the reference's name for it.
 struct NamedOutput {
   std::string name;
   graph::TensorId tensor = graph::kNone;
 };
 
-// What a sublayer reads (h) and what its result is added to, in place (x): the same tensor in post-norm networks, h the
-// normalization of x in pre-norm ones.
+// The input of a sublayer (h), and the tensor that its result is added to in place (x): the same tensor in post-norm
+// networks; in pre-norm ones, h is the normalization of x.
 struct Sublayer {
   graph::TensorId h = graph::kNone, x = graph::kNone;
 };
@@ -32,7 +32,7 @@ class Builder {
   [[nodiscard]] const Config& config() const { return network_.config; }
   graph::Graph& g() { return graph_; }
 
-  // The graph's tensor for a weight; one per weight however often it is used.
+  // The graph's tensor for a weight; repeated calls return the same one.
   graph::TensorId weight(WeightIndex index);
   // The graph's tensor for a state of `words` 32-bit words; one per state.
   graph::TensorId state(uint32_t id, std::string name, uint64_t rows, uint64_t cols,

@@ -24,7 +24,7 @@ graph::TensorId embed_rows(Builder& b, const std::string& side, const IdRows& ro
     auto x =
         ops::embed(b.g(), side + ".embed", {rows.ids, table, graph::kNone, rows.step_or_spans, rows.rows}, attributes);
     x = normalize(b, side + ".embed_norm", {s, w.embedding_norm}, x);
-    // Nothing of the embedding, and all of the position.
+    // Positions alone: a scale of 0 drops the embedding.
     EmbedAttributes places = attributes;
     places.scale = 0;
     const auto p =

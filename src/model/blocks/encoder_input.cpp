@@ -47,13 +47,13 @@ graph::TensorId feature_spans(Builder& b) {
                  SpanWords::words);
 }
 
-// Where a level's sources lie, and how many there are at most.
+// Spans of a level's sources, and their maximal number.
 struct LevelSpans {
   graph::TensorId spans = graph::kNone;
   uint32_t level = 0, sources = 0;
 };
 
-// What follows the windows of a layer.
+// A layer after the unfolding into windows.
 graph::TensorId layer_rows(Builder& b, const std::string& label, uint32_t i, graph::TensorId x, const LevelSpans& at) {
   const InputLayer& layer = b.config().features.layers[i];
   const StackWeights& w = b.network().encoder;
@@ -71,7 +71,7 @@ graph::TensorId layer_rows(Builder& b, const std::string& label, uint32_t i, gra
   return ops::group_norm(b.g(), label + ".norm", {x, at.spans, b.weight(w.input_norms[i])}, norm);
 }
 
-// `x` has the rows of a level; they become the encoder's.
+// Turns `x`, the rows of a level, into the encoder's rows.
 graph::TensorId encoder_rows(Builder& b, const SourceRows& source, graph::TensorId x, uint32_t level) {
   const FeatureInput& input = b.config().features;
   const StackConfig& s = b.config().encoder;
@@ -85,8 +85,8 @@ graph::TensorId encoder_rows(Builder& b, const SourceRows& source, graph::Tensor
 
 }  // namespace
 
-// Convolutions are products over windows of rows. Rows of a pass are live in the encoder alone: how many there are on
-// the levels before it follows from other numbers.
+// Computes convolutions as products over windows of rows. Only the encoder's rows of a pass follow its live count; the
+// levels before it have other numbers of rows.
 graph::TensorId feature_layers(Builder& b, const SourceRows& source) {
   const FeatureInput& input = b.config().features;
   const auto rows = rows_of_levels(input, source);

@@ -4,7 +4,7 @@ namespace lapilli::model {
 
 namespace {
 
-// Row `row` of each source, brought together out of the same bytes with a source a row.
+// Gathers row `row` of each source: an alias of x with one row per source, of which the columns are copied.
 graph::TensorId rows_at(Builder& b, graph::TensorId x, uint32_t batch, uint32_t length, uint32_t row) {
   graph::Tensor sources = b.g().tensor(x);
   const uint64_t cols = sources.cols, first = row * sources.ld;
@@ -17,7 +17,7 @@ graph::TensorId rows_at(Builder& b, graph::TensorId x, uint32_t batch, uint32_t 
   return ops::copy(b.g(), format("head.row%u", row), b.g().add_tensor(std::move(sources)), first, cols);
 }
 
-// The mean of two classifiers, each with a row of its own (Touvron et al. 2020, DeiT).
+// The mean of two classifiers, each on its own row (Touvron et al. 2020, DeiT).
 graph::TensorId mean_scores(Builder& b, graph::TensorId scores, graph::TensorId second) {
   const auto other =
       ops::linear(b.g(), "distillation", second, b.weight(b.network().distillation), b.config().head.classes);

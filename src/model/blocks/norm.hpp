@@ -5,14 +5,14 @@
 
 namespace lapilli::model {
 
-// Whose kind and epsilon, and which weight.
+// The stack gives kind and epsilon of the norm.
 struct NormLayer {
   const StackConfig& stack;
   WeightIndex weight;
 };
 graph::TensorId normalize(Builder& b, const std::string& label, const NormLayer& norm, graph::TensorId x);
 
-// What a sublayer reads: x itself in post-norm networks, its normalization in pre-norm ones; and what becomes of its
+// A sublayer's input: x itself in post-norm networks, its normalization in pre-norm ones; and the treatment of its
 // result: the other way round.
 graph::TensorId before_sublayer(Builder& b, const std::string& label, const NormLayer& norm, graph::TensorId x);
 graph::TensorId after_sublayer(Builder& b, const std::string& label, const NormLayer& norm, graph::TensorId x);

@@ -1,4 +1,4 @@
-// From the decoder's last hidden state to the logits.
+// Logits from the decoder's last hidden state.
 #pragma once
 
 #include "model/blocks/block.hpp"

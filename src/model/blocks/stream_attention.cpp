@@ -9,7 +9,7 @@ namespace lapilli::model {
 namespace {
 
 // Columns of the projection: queries, the bias of each bucket and head, then keys and values by head. One matrix serves
-// all streams: the main stream's keys and values go to the cache, those of a predicting stream stay in its rows.
+// all streams: the main stream's keys and values go to the cache, a predicting stream's stay in its rows.
 RelativeBias bias_in_rows(const AttentionLayer& layer) {
   RelativeBias bias;
   bias.form = BiasForm::rows;

@@ -1,18 +1,17 @@
-// Self attention of a decoder with predicting streams (ProphetNet; ops/attention/stream_attention.hpp says what the
-// streams are).
+// Self attention of a decoder with predicting streams (ProphetNet; see ops/attention/stream_attention.hpp for streams).
 #pragma once
 
 #include "model/blocks/attention_block.hpp"
 
 namespace lapilli::model {
 
-// The hidden states of the streams. The main one is kNone where nothing reads it any more.
+// The hidden states of the streams. The main one is kNone once nothing reads it any more.
 struct Streams {
   graph::TensorId main = graph::kNone;
   std::vector<graph::TensorId> predicting;
 };
 
-// How the streams run: whole sequences or a step, one of the two is there.
+// Context of a run: either a sequence or a step.
 struct StreamRun {
   const SequenceAttention* sequence = nullptr;
   const StepAttention* step = nullptr;

@@ -1,4 +1,4 @@
-// BART: Lewis et al. 2019. Post-norm, the embeddings normalized, learned positions behind two unused rows.
+// BART: Lewis et al. 2019. Post-norm, normalized embeddings, learned positions after two unused rows.
 #include "model/families/bart_group.hpp"
 
 namespace lapilli::model {

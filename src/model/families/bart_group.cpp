@@ -87,8 +87,8 @@ Names bart_names_under(const Config& c, const std::string& base) {
   n.encoder = bart_stack(base + "encoder.", false);
   n.decoder = bart_stack(base + "decoder.", true);
   const std::string encoder = base + "encoder.embed_tokens.weight", decoder = base + "decoder.embed_tokens.weight";
-  // Any member of a tied group may be the one that was stored. Its own name comes first: members with different values
-  // are not tied, whatever config.json says.
+  // Any member of a tied group may be the one stored. Its own name comes first: members with different values are not
+  // tied, whatever config.json says.
   n.encoder.embedding = {encoder};
   n.decoder.embedding = {decoder};
   if (c.shared_embeddings) {

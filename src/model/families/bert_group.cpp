@@ -52,7 +52,7 @@ Status read_bert_side(const JsonView& v, const char* side, StackConfig& s, uint3
   s.embedding_norm = true;
   s.positions = Positions::learned;
   if (!type->bert) {
-    // Positions are counted from the one behind the padding id's row, over ids that are not padding.
+    // Positions start at the row after the padding id's, and count only ids that are not padding.
     LAPILLI_TRY(const auto pad, get_id(v, "pad_token_id", 1));
     if (static_cast<uint64_t>(pad) + 1 >= s.max_positions)
       return fail(ErrorCode::invalid_data, "%s: pad_token_id %d of the %s leaves none of its %u positions", v.where,

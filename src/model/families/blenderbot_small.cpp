@@ -1,4 +1,4 @@
-// Blenderbot-small (90M): post-norm, the embeddings normalized (the decoder's before positions are added), learned
+// Blenderbot-small (90M): post-norm, normalized embeddings (the decoder's before positions are added), learned
 // positions from the first row on.
 #include "model/families/bart_group.hpp"
 
@@ -13,7 +13,7 @@ Result<Config> read_blenderbot_small(const nlohmann::json& json, const std::stri
   LAPILLI_TRY(Config c, bart_config(v, {"blenderbot-small"}));
   LAPILLI_CHECK(check_norm_flags(v, {.before = false, .embedding = true, .final = false}));
   set_embedding_norm(c);
-  // The reference scales the embeddings of the encoder alone.
+  // The reference scales only the encoder's embeddings.
   c.decoder.embedding_norm_first = true;
   c.decoder.embedding_scale = 1;
   set_positions(c, Positions::learned);

@@ -1,5 +1,5 @@
-// A family: how a published directory's config.json maps to a Config, and where its tensors are. One file per family,
-// one line in list.inc; no graph code.
+// A family: the mapping of a published directory's config.json to a Config, and its tensors' names. One file per
+// family, one line in list.inc; no graph code.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -19,7 +19,7 @@ struct Family {
 
 // Null if the type is unknown.
 const Family* find_family(const std::string& model_type);
-// "marian, ..." for messages.
+// "marian, ...", for messages.
 std::string family_list();
 
 }  // namespace lapilli::model

@@ -22,7 +22,7 @@ Result<Config> read_fsmt(const nlohmann::json& json, const std::string& where) {
 Names fsmt_names(const Config& c) {
   Names n = bart_names(c);
   const std::string target = "model.decoder.embed_tokens.weight", output = "model.decoder.output_projection.weight";
-  // Files of 2020 hold one of the two: the network tied them then, whatever config.json says of word embeddings.
+  // Files of 2020 have only one of the two: the network tied them then, whatever config.json says of word embeddings.
   n.decoder.embedding = {target, output};
   n.output = {output, target};
   return n;

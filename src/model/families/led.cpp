@@ -1,5 +1,5 @@
-// LED (Longformer encoder-decoder): Beltagy et al. 2020. BART with an encoder in which a token sees its neighbours, and
-// the global tokens see and are seen by all; as many positions as the tables have rows.
+// LED (Longformer encoder-decoder): Beltagy et al. 2020. BART with an encoder in which a token sees its neighbours,
+// while global tokens see all and are seen by all; as many positions as the tables have rows.
 #include <nlohmann/json.hpp>
 
 #include "model/families/bart_group.hpp"
@@ -10,7 +10,7 @@ extern const Family family_led;
 
 namespace {
 
-// attention_window: a number, or one a layer; both sides together.
+// attention_window: a number, or one per layer; the total width of both sides.
 Result<std::vector<uint32_t>> windows(const JsonView& v, uint32_t layers) {
   std::vector<uint32_t> sizes(layers, 512);
   const auto it = v.json.find("attention_window");

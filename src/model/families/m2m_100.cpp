@@ -17,7 +17,7 @@ Result<Config> read_m2m_100(const nlohmann::json& json, const std::string& where
   LAPILLI_TRY(Config c, bart_config(v, {"m2m_100", "relu", true}));
   LAPILLI_CHECK(check_norm_flags(v, {.before = true, .embedding = false, .final = true}));
   set_pre_norm(c);
-  // The reference lengthens its computed tables when it must; max_position_embeddings is no limit.
+  // The reference extends its computed tables on demand; max_position_embeddings is no limit.
   for (StackConfig* s : {&c.encoder, &c.decoder}) s->max_positions = std::max(s->max_positions, kPositions);
   LAPILLI_CHECK(set_fairseq_positions(v, c));
   c.logits_bias = false;
@@ -26,7 +26,7 @@ Result<Config> read_m2m_100(const nlohmann::json& json, const std::string& where
 
 Names m2m_100_names(const Config& c) {
   Names n = bart_names(c);
-  // Older files hold the computed tables, which nobody reads.
+  // Older files have the computed tables, which are not read.
   n.encoder.positions = n.decoder.positions = {};
   return n;
 }

@@ -1,5 +1,5 @@
-// mBART and mBART-50: Liu et al. 2020, Tang et al. 2020. Pre-norm with a final norm, the embeddings normalized too,
-// learned positions behind two unused rows.
+// mBART and mBART-50: Liu et al. 2020, Tang et al. 2020. Pre-norm with a final norm, normalized embeddings, learned
+// positions after two unused rows.
 #include "model/families/bart_group.hpp"
 
 namespace lapilli::model {

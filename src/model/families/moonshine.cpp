@@ -1,5 +1,5 @@
-// Moonshine (speech recognition): Jeffries et al. 2024. Three convolutions over raw samples, normalized over a whole
-// recording behind the first one; rotary positions, norms without bias, a gated feed-forward in the decoder.
+// Moonshine (speech recognition): Jeffries et al. 2024. Three convolutions over raw samples, with a norm over the whole
+// recording after the first; rotary positions, norms without bias, a gated feed-forward in the decoder.
 #include <nlohmann/json.hpp>
 
 #include "model/families/family.hpp"
@@ -11,7 +11,7 @@ extern const Family family_moonshine;
 
 namespace {
 
-// rope_parameters says it; in older files config.json itself.
+// Reads rope_parameters, or in older files the same keys of config.json itself.
 Status read_rotary(const JsonView& v, StackConfig& s) {
   if (has(v, "rope_scaling"))
     return fail(ErrorCode::unsupported, "%s: rope_scaling is not supported in this family", v.where);
@@ -26,7 +26,7 @@ Status read_rotary(const JsonView& v, StackConfig& s) {
   if (!(factor >= 0 && factor <= 1) || !(base >= 1))
     return fail(ErrorCode::invalid_data, "%s: partial_rotary_factor %g of heads with rope_theta %g", from.where,
                 static_cast<double>(factor), static_cast<double>(base));
-  // In double precision: a float of 0.9 is less than that, and 10 times it less than 9.
+  // In double precision: 0.9 as a float is smaller, and 10 times it would be below 9.
   const double exact = has(from, "partial_rotary_factor") ? from.json.at("partial_rotary_factor").get<double>() : 0.9;
   s.rotary = static_cast<uint32_t>(s.head_dim * exact);
   s.rotary_base = static_cast<double>(base);
@@ -60,7 +60,7 @@ Result<Config> read_moonshine(const nlohmann::json& json, const std::string& whe
   LAPILLI_CHECK(read_activation(v, "encoder_hidden_act", "gelu", c.encoder));
   LAPILLI_CHECK(read_activation(v, "decoder_hidden_act", "silu", c.decoder));
   c.decoder.gated = true;
-  // Nothing in the file or in the reference bounds the encoder's positions.
+  // Neither the file nor the reference bounds the encoder's positions.
   c.encoder.max_positions = kMaxPositionRows;
   LAPILLI_TRY(c.decoder.max_positions, get_size(v, "max_position_embeddings", kMaxPositionRows, 512));
   LAPILLI_TRY(c.target_vocabulary, get_size(v, "vocab_size", kMaxVocabulary, 32768));

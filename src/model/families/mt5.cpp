@@ -10,7 +10,7 @@ namespace {
 Result<Config> read_mt5(const nlohmann::json& json, const std::string& where) {
   const JsonView v{json, where};
   LAPILLI_TRY(Config c, t5_config(v, "mt5", "gated-gelu"));
-  // Files that say "not tied" and files that say "tied" hold the same tensors.
+  // Files have the same tensors whether they say tied or not.
   c.tied_output = true;
   return c;
 }

@@ -1,4 +1,4 @@
-// What families share while they read config.json: names of activations, ranges, checks.
+// Shared helpers of families for reading config.json: names of activations, ranges, checks.
 #pragma once
 
 #include <optional>
@@ -9,29 +9,30 @@
 
 namespace lapilli::model {
 
-// Limits of what config.json may claim; tensors must bear it out afterwards.
+// Limits on the claims of config.json; tensors must confirm them afterwards.
 constexpr uint32_t kMaxModelWidth = 1u << 16, kMaxModelLayers = 256, kMaxFeedForward = 1u << 20;
 constexpr uint32_t kMaxVocabulary = 1u << 24, kMaxPositionRows = 1u << 16;
 
-// By the name that config.json has for it ("gelu", "gelu_new", "swish", ...).
+// The activation by its name in config.json ("gelu", "gelu_new", "swish", ...).
 std::optional<Activation> find_activation(const std::string& name);
 // Reads the activation under `key` into the stack, with its name.
 Status read_activation(const JsonView& view, const char* key, const char* missing, StackConfig& stack);
 
-// The object under `key`, with a view of its own. It refers to the view that it is part of.
+// The object under `key`, as a view, which refers to the view that contains it.
 Result<JsonView> get_object(const JsonView& view, const char* key);
 // A number from 1 to `max`.
 Result<uint32_t> get_size(const JsonView& view, const char* key, uint32_t max);
 Result<uint32_t> get_size(const JsonView& view, const char* key, uint32_t max, uint32_t missing);
-// The epsilon of a norm: not negative. It is at least 1e-12, as devices may flush smaller sums to 0 and divide by them.
+// The epsilon of a norm: not negative, raised to at least 1e-12, because devices may flush smaller sums to 0 and divide
+// by them.
 Result<float> get_epsilon(const JsonView& view, const char* key, float missing);
 // sqrt(d_model) if the flag under `key` is set, else 1.
 Result<float> get_embedding_scale(const JsonView& view, const char* key, bool missing, uint32_t d_model);
 
-// Sizes that do not fit together or are out of range; head_dim is set to d_model / heads where it is 0.
+// Refuses sizes that do not fit together or are out of range; sets head_dim to d_model / heads if it is 0.
 Status check_stack(const JsonView& view, const char* side, StackConfig& stack);
-// An error that names the key unless its value, where it is given, is `only`: a field that would ask for a network that
-// the family does not have.
+// Fails, naming the key, if its value is given and not `only`: for fields that would ask for a network that the family
+// does not have.
 Status check_flag(const JsonView& view, const char* key, bool only);
 
 }  // namespace lapilli::model

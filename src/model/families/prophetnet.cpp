@@ -1,6 +1,6 @@
-// ProphetNet (Qi et al. 2020): a decoder with predicting streams beside the main one, relative positions whose bias
-// comes from the hidden state, learned positions behind the padding id, post-norm, normalized embeddings, one table of
-// words.
+// ProphetNet (Qi et al. 2020): a decoder with predicting streams beside the main one, relative positions with a bias
+// from the hidden state, learned positions after the padding id's, post-norm, normalized embeddings, a single word
+// table.
 #include "model/families/family.hpp"
 #include "model/families/parse.hpp"
 
@@ -19,7 +19,7 @@ Status read_prophetnet_stack(const JsonView& v, const std::string& side, StackCo
   LAPILLI_TRY(s.ffn, get_u32(v, (side + "_ffn_dim").c_str(), 4096));
   LAPILLI_CHECK(read_activation(v, "activation_function", "gelu", s));
   s.embedding_norm = true;
-  // Tokens have the rows behind the padding id's; a predicting stream has the row one further.
+  // Tokens use the rows after the padding id's; a predicting stream uses the next row.
   LAPILLI_TRY(const auto rows, get_size(v, "max_position_embeddings", kMaxPositionRows, 512));
   LAPILLI_TRY(const auto pad, get_id(v, "pad_token_id", 0));
   if (static_cast<uint64_t>(pad) + 2 >= rows)
@@ -71,7 +71,7 @@ Names prophetnet_names(const Config& c) {
   n.base_prefix = "prophetnet.";
   n.encoder = prophetnet_stack("encoder", false);
   n.decoder = prophetnet_stack("decoder", true);
-  // Encoder and decoder always share their words; any name of the group may be the one that was stored.
+  // Encoder and decoder always share their words; any name of the group may be the one stored.
   const std::string encoder = n.encoder.embedding[0], decoder = n.decoder.embedding[0];
   n.output = {"lm_head.weight"};
   n.encoder.embedding.push_back(decoder);

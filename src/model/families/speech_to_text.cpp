@@ -1,5 +1,5 @@
 // Speech2Text (speech recognition and translation): Wang et al. 2020. Convolutions of stride 2 with gated linear units
-// over frames of filter banks; M2M100's layers and positions behind them.
+// over frames of filter banks, then M2M100's layers and positions.
 #include <nlohmann/json.hpp>
 
 #include "model/families/bart_group.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint32_t kMostInputLayers = 8, kMostKernel = 255, kMostFrameNumbers = 4096;
 
-// conv_kernel_sizes: one a layer.
+// conv_kernel_sizes: one per layer.
 Result<std::vector<uint32_t>> kernels(const JsonView& v) {
   LAPILLI_TRY(const auto layers, get_size(v, "num_conv_layers", kMostInputLayers, 2));
   const auto it = v.json.find("conv_kernel_sizes");
@@ -57,7 +57,7 @@ Result<Config> read_speech_to_text(const nlohmann::json& json, const std::string
   LAPILLI_TRY(c.features.most, get_size(v, "max_source_positions", kMaxPositionRows, 6000));
   LAPILLI_TRY(c.decoder.max_positions, get_size(v, "max_target_positions", kMaxPositionRows, 1024));
   LAPILLI_CHECK(set_fairseq_positions(v, c));
-  // The reference tells frames from filling by a mask of zeros and ones, which it then reads as if these were ids.
+  // The reference masks padded frames by zeros and ones, and then reads the mask as ids.
   if (c.encoder.position_offset == 1)
     return fail(ErrorCode::unsupported, "%s: with a pad_token_id of 0 no frame has a position", where);
   LAPILLI_CHECK(read_input(v, c));
@@ -73,7 +73,7 @@ Result<Config> read_speech_to_text(const nlohmann::json& json, const std::string
 
 Names speech_to_text_names(const Config& c) {
   Names n = bart_names(c);
-  // Older files hold the computed tables, which nobody reads.
+  // Older files have the computed tables, which are not read.
   n.encoder.positions = n.decoder.positions = {};
   for (size_t i = 0; i < c.features.layers.size(); ++i)
     n.encoder.input.push_back(format("model.encoder.conv.conv_layers.%u", i));

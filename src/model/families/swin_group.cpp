@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint32_t kMostStages = 8, kLargestWindow = 64;
 
-// One number for each stage.
+// A list with a number per stage.
 Result<std::vector<uint32_t>> get_list(const JsonView& v, const char* key, const std::vector<uint32_t>& missing) {
   if (!has(v, key)) return missing;
   const auto& list = v.json[key];
@@ -25,7 +25,7 @@ Result<std::vector<uint32_t>> get_list(const JsonView& v, const char* key, const
   return numbers;
 }
 
-// What all stages have.
+// Reads the fields that all stages share.
 Status read_layers(const JsonView& v, StackConfig& s) {
   LAPILLI_TRY(s.type, get_string(v, "model_type"));
   LAPILLI_CHECK(read_activation(v, "hidden_act", "gelu", s));

@@ -1,4 +1,4 @@
-// T5 (v1.0, v1.1, FLAN, ByT5): the head is tied and its input scaled in v1.0, neither afterwards.
+// T5 (v1.0, v1.1, FLAN, ByT5): in v1.0 the head is tied and its input scaled, later neither.
 #include <cmath>
 
 #include "model/families/t5_group.hpp"

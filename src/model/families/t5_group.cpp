@@ -31,7 +31,7 @@ Status read_feed_forward(const JsonView& v, const char* missing, StackConfig& s)
   LAPILLI_TRY(const std::string text, get_string(v, "feed_forward_proj", missing));
   s.gated = text.starts_with("gated-");
   s.activation_name = s.gated ? text.substr(6) : text;
-  // Published names say "gelu" and mean its tanh form.
+  // Published files say "gelu" for its tanh form.
   if (text == "gated-gelu") s.activation_name = "gelu_new";
   const auto known = find_activation(s.activation_name);
   if (!known) return fail(ErrorCode::unsupported, "%s: feed_forward_proj \"%s\" is not known", v.where, text);
@@ -51,7 +51,7 @@ Result<Config> t5_config(const JsonView& v, const char* family, const char* feed
   LAPILLI_TRY(s.ffn, get_size(v, "d_ff", kMaxFeedForward));
   LAPILLI_TRY(s.layers, get_size(v, "num_layers", kMaxModelLayers));
   LAPILLI_TRY(s.norm_epsilon, get_epsilon(v, "layer_norm_epsilon", 1e-6f));
-  // Older files do not say the distance.
+  // Older files lack the distance.
   LAPILLI_TRY(s.relative_buckets, get_u32(v, "relative_attention_num_buckets", 32));
   LAPILLI_TRY(s.relative_distance, get_u32(v, "relative_attention_max_distance", 128));
   for (const bool bidirectional : {true, false})
@@ -80,7 +80,7 @@ Names t5_names(const Config& c) {
                     decoder = "decoder.embed_tokens.weight", head = "lm_head.weight";
   n.encoder.embedding = {encoder, shared, decoder};
   n.decoder.embedding = {decoder, shared, encoder};
-  // A head of its own counts whatever config.json says of ties: version 5 of the reference writes "tied" for all.
+  // A stored head is used whatever config.json says of ties: version 5 of the reference writes "tied" for all.
   n.output = {head};
   if (c.tied_output) {
     n.output.insert(n.output.end(), {shared, decoder, encoder});

@@ -1,4 +1,4 @@
-// UMT5: as mT5, but every layer has its own relative positions, and the decoder's output is scaled if the embeddings
+// UMT5: like mT5, but each layer has its own relative positions, and the decoder's output is scaled if the embeddings
 // are tied.
 #include <cmath>
 
@@ -14,7 +14,7 @@ Result<Config> read_umt5(const nlohmann::json& json, const std::string& where) {
   const JsonView v{json, where};
   LAPILLI_TRY(Config c, t5_config(v, "umt5", "gated-gelu"));
   c.encoder.relative_per_layer = c.decoder.relative_per_layer = true;
-  // Files of version 5 of transformers say it, older ones by saying that the embeddings are not tied.
+  // Files of transformers 5 have the key; older ones imply it by tied embeddings.
   LAPILLI_TRY(const bool scaled, get_bool(v, "scale_decoder_outputs", c.tied_output));
   if (scaled) c.output_scale = 1 / std::sqrt(static_cast<float>(c.decoder.d_model));
   return c;

@@ -1,7 +1,7 @@
 // Pairs of a picture encoder (ViT, DeiT, Donut's Swin) and a text decoder with cross attention, each with a config of
-// its own. Decoders: TrOCR's (Li et al. 2021), BART's with its output under another name; mBART's (Liu et al. 2020);
-// GPT-2 (Radford et al. 2019) with cross attention, whose linear weights are stored transposed and side by side; BERT's
-// and RoBERTa's (bert_group.hpp).
+// its own. Decoders: TrOCR's (Li et al. 2021), which is BART's with its output under another name; mBART's (Liu et al.
+// 2020); GPT-2 (Radford et al. 2019) with cross attention, whose linear weights are stored transposed and side by side;
+// BERT's and RoBERTa's (bert_group.hpp).
 #include <nlohmann/json.hpp>
 
 #include "model/families/bart_group.hpp"
@@ -15,8 +15,7 @@ extern const Family family_vision_encoder_decoder;
 
 namespace {
 
-// ---- TrOCR
-// -----------------------------------------------------------------------------------------------------------
+// ---- TrOCR ---------------------------------------------------------------------------------------------------------
 
 Status trocr_positions(const JsonView& v, StackConfig& s) {
   LAPILLI_TRY(s.max_positions, get_size(v, "max_position_embeddings", kMaxPositionRows, 512));
@@ -33,7 +32,7 @@ Status trocr_positions(const JsonView& v, StackConfig& s) {
   return {};
 }
 
-// What TrOCR's and mBART's have in common.
+// Reads the common fields of TrOCR and mBART.
 Status read_bart(const JsonView& v, Config& c) {
   StackConfig& s = c.decoder;
   LAPILLI_TRY(s.d_model, get_size(v, "d_model", kMaxModelWidth, 1024));
@@ -72,8 +71,7 @@ void trocr_names(const Config&, Names& n) {
   n.output = {"decoder.output_projection.weight"};
 }
 
-// ---- mBART
-// -----------------------------------------------------------------------------------------------------------
+// ---- mBART ---------------------------------------------------------------------------------------------------------
 
 Status read_mbart(const JsonView& v, Config& c) {
   StackConfig& s = c.decoder;
@@ -93,8 +91,7 @@ void mbart_names(const Config& c, Names& n) {
   n.output = {"decoder.lm_head.weight"};
 }
 
-// ---- GPT-2
-// -----------------------------------------------------------------------------------------------------------
+// ---- GPT-2 ---------------------------------------------------------------------------------------------------------
 
 Status read_gpt2(const JsonView& v, Config& c) {
   StackConfig& s = c.decoder;
@@ -129,8 +126,7 @@ void gpt2_names(const Config&, Names& n) {
   n.output = {"decoder.lm_head.weight"};
 }
 
-// ---- BERT
-// -----------------------------------------------------------------------------------------------------------
+// ---- BERT ----------------------------------------------------------------------------------------------------------
 
 Status read_bert(const JsonView& v, Config& c) {
   LAPILLI_CHECK(read_bert_side(v, "decoder", c.decoder, c.target_vocabulary));
@@ -138,8 +134,7 @@ Status read_bert(const JsonView& v, Config& c) {
   return read_bert_head(v, c);
 }
 
-// ---- pairs
-// -----------------------------------------------------------------------------------------------------------
+// ---- pairs ---------------------------------------------------------------------------------------------------------
 
 struct Decoder {
   const char* model_type;

@@ -1,4 +1,4 @@
-// ViT and DeiT by themselves: an encoder of pictures, with a pooler or a head that classifies.
+// ViT and DeiT without a decoder: an encoder of pictures, with a pooler or a classification head.
 #include <nlohmann/json.hpp>
 
 #include "formats/quote.hpp"
@@ -12,14 +12,14 @@ namespace {
 
 constexpr uint32_t kMostClasses = 1u << 20;
 
-// The class of the reference that the file was made for; with several the first counts, as there.
+// The reference's class that the file was made for; of several, the first counts, as in the reference.
 Result<std::string> architecture(const JsonView& v) {
   const auto it = v.json.find("architectures");
   if (it == v.json.end() || !it->is_array() || it->empty() || !it->front().is_string()) return std::string();
   return it->front().get<std::string>();
 }
 
-// As many as have names; the reference's default is two.
+// The number of named classes; the reference's default is two.
 Result<uint32_t> count_classes(const JsonView& v) {
   const auto it = v.json.find("id2label");
   if (it == v.json.end() || it->is_null()) return get_size(v, "num_labels", kMostClasses, 2);

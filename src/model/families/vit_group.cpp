@@ -14,7 +14,7 @@ struct Sides {
   uint32_t height = 0, width = 0;
 };
 
-// One number, or height and width.
+// A single number, or height and width.
 Result<Sides> get_sides(const JsonView& v, const char* key, uint32_t missing) {
   Sides s{missing, missing};
   if (!has(v, key)) return s;

@@ -1,6 +1,6 @@
-// Whisper (speech recognition): Radford et al. 2022. Two convolutions over the frames of a log-mel spectrogram, of
-// which a window has twice as many as the encoder has positions; BART's layers with norms before the sublayers, and
-// keys without bias.
+// Whisper (speech recognition): Radford et al. 2022. Two convolutions over the frames of a log-mel spectrogram, with
+// twice as many frames per window as the encoder has positions; BART's layers with norms before the sublayers, and keys
+// without bias.
 #include <nlohmann/json.hpp>
 
 #include "model/families/bart_group.hpp"
@@ -21,7 +21,7 @@ Result<Config> read_whisper(const nlohmann::json& json, const std::string& where
   LAPILLI_TRY(c.encoder.max_positions, get_size(v, "max_source_positions", kMaxPositionRows, 1500));
   LAPILLI_TRY(c.decoder.max_positions, get_size(v, "max_target_positions", kMaxPositionRows, 448));
   c.encoder.key_bias = c.decoder.key_bias = false;
-  c.encoder.embedding_scale = c.decoder.embedding_scale = 1;  // the reference reads scale_embedding and does nothing
+  c.encoder.embedding_scale = c.decoder.embedding_scale = 1;  // the reference ignores scale_embedding
   c.logits_bias = false;
   LAPILLI_TRY(c.features.width, get_size(v, "num_mel_bins", kMaxMelBins, 80));
   c.features.rows = 2 * c.encoder.max_positions;
