@@ -45,8 +45,8 @@ struct LoadOptions {
   // Bytes of device memory for weights and sessions together; 0: the device's budget. A larger model is refused, a
   // larger batch is split by generate().
   uint64_t memory_limit = 0;
-  // Format of the matrices on the device; none: default_format() of the device. Packed files keep their own with fp32
-  // or none; any other format is an error.
+  // Format of the matrices on the device; none: default_format() of the device. Packed files keep theirs with fp32
+  // or none; another format is an error.
   std::optional<WeightFormat> format = WeightFormat::fp32;
   // Selects the matrices that take it, by their names in model::Network; the others stay in fp32. None: all.
   std::function<bool(const std::string& matrix)> takes_format;

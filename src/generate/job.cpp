@@ -337,7 +337,7 @@ Status Job::Impl::look_at(size_t number) {
   return {};
 }
 
-// The sentences have ended: nobody else accesses them any more.
+// The sentences have ended: nothing else accesses them any more.
 Status Job::Impl::collect() {
   Status first;
   bool alone = true;

@@ -41,7 +41,7 @@ struct PictureOptions {
   // start.
   std::string prompt;
   uint32_t top = 5;              // classes
-  uint32_t batch = 0;            // pictures at a time; 0: 8 to classify, a default number to describe
+  uint32_t batch = 0;            // pictures at a time; 0: 8 to classify, automatic to describe
   uint32_t steps_in_flight = 0;  // as in GenerateRequest
   bool deterministic = false;    // as in GenerateRequest
 };

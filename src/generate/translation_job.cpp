@@ -241,7 +241,7 @@ Status TranslationJob::begin_search() {
 }
 
 // On another device, or beside other rows, a nearly equal score may win. Output already given out stands: these units'
-// searches continue behind it.
+// searches continue after it.
 Status TranslationJob::begin_search_again() {
   count(batch_->output().stats);
   batch_.reset();
@@ -434,7 +434,7 @@ Status TranslationJob::abandon() {
   return conclude();
 }
 
-// ---- what has ended -----------------------------------------------------------------------------------------------
+// ---- finished units -----------------------------------------------------------------------------------------------
 
 // The first error of an input's pieces is the input's.
 void TranslationJob::finish_unit(size_t unit, Status status) {

@@ -143,7 +143,7 @@ class TranslationJob {
   uint64_t done_before_ = 0;  // units, when the search began
   std::optional<Phase> interrupted_;
   bool resumed_ = false;
-  bool forced_ = false;           // this search continues behind what was given out
+  bool forced_ = false;           // this search continues after what was given out
   std::vector<size_t> departed_;  // units to be searched that way
   std::optional<OnceStream> stream_;
   std::unique_ptr<Job> preparation_;

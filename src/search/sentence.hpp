@@ -13,7 +13,7 @@
 
 namespace lapilli {
 
-// The choices of every step for one sentence, starting behind its given ids.
+// The choices of every step for one sentence, starting after its given ids.
 struct SentenceLog {
   struct Entry {
     int32_t token = 0;

@@ -21,7 +21,7 @@ class OnceStream {
   OnceStream(TokenSink sink, size_t sources) : sink_(std::move(sink)), sources_(sources) {}
   // The source's search begins anew.
   void restart(size_t source) { sources_[source].seen = 0; }
-  // The search continues behind the ids passed on so far.
+  // The search continues after the ids passed on so far.
   void go_on(size_t source) { sources_[source].seen = sources_[source].given.size(); }
   // True if push() would accept them.
   [[nodiscard]] bool agrees(size_t source, std::span<const int32_t> ids) const;

@@ -26,7 +26,7 @@ Status LanguageDetection::rest() {
   return {};
 }
 
-// Reads each recording's first window, with zeros behind its end.
+// Reads each recording's first window, with zeros after its end.
 Result<bool> LanguageDetection::read() {
   const ModelInfo& info = model_->info();
   while (windows_.size() < recordings_.size()) {

@@ -10,7 +10,7 @@
 
 namespace lapilli::speech {
 
-// A search for one id behind the start of each window. Refuses models with a single language.
+// A search for one id after the start of each window. Refuses models with a single language.
 Result<GenerateRequest> language_request(const Model& model,
                                          std::span<const std::shared_ptr<const model::Features>> windows);
 // The id of the likeliest language by the logits at the start.

@@ -28,7 +28,7 @@ Result<Prefix> make_prefix(const SpeechSettings& settings, const PrefixRequest& 
 // (ids from `timestamp_begin` on) at a segment's end, one is kept.
 std::vector<int32_t> ids_before(const std::vector<std::vector<int32_t>>& segments, int32_t timestamp_begin,
                                 size_t most);
-// Half of the decoder's positions.
+// One less than half of the decoder's positions.
 inline size_t most_ids_before(uint32_t positions) { return positions / 2 - 1; }
 
 // The id of a language; the error lists the known ones.

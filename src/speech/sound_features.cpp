@@ -63,7 +63,7 @@ Status SoundFeatures::reflect(const Sound& sound, int64_t begin) {
   return {};
 }
 
-// Reads the samples of the frames, with silence behind the source's end.
+// Reads the samples of the frames, with silence after the source's end.
 Status SoundFeatures::read_part(const Sound& sound, uint64_t first, uint64_t count) {
   const bool centred = config_.kind == SoundKind::log_mel;
   if (centred && sound.samples <= config_.frame_length / 2)

@@ -58,7 +58,7 @@ Result<std::unique_ptr<TranscriptionJob>> TranscriptionJob::start(std::shared_pt
   return job;
 }
 
-// ---- what is asked for ---------------------------------------------------------------------------------------------
+// ---- the request ---------------------------------------------------------------------------------------------------
 
 // Only timestamps tell where the next window begins.
 Status TranscriptionJob::check_length(size_t i) const {
@@ -285,7 +285,7 @@ Status TranscriptionJob::set_aside(size_t i, Status status) {
 
 // ---- windows -------------------------------------------------------------------------------------------------------
 
-// Pads with zeros behind the recording's end: not the features of silence, but what the models were trained with.
+// Pads with zeros after the recording's end: not the features of silence, but what the models were trained with.
 Result<bool> TranscriptionJob::read_one(Progress& p) const {
   auto& f = p.frames;
   if (!f) {
@@ -567,7 +567,7 @@ Result<Segment> TranscriptionJob::segment_of(size_t i, const WindowPart& part, c
   return s;
 }
 
-// The segment's frames in its window, without those behind the recording's end: at least one position if there is any.
+// The segment's frames in its window, without those after the recording's end: at least one position if there is any.
 std::shared_ptr<const SegmentLooks> TranscriptionJob::looks_of(const Progress& p, const WindowPart& part,
                                                                const std::vector<Word>& words) const {
   const model::Features& window = *p.source.features;

@@ -67,7 +67,7 @@ Status WholeRecordings::begin(const Sound& sound) {
   return features_ ? features_->begin_all(sound, made_->values) : Status();
 }
 
-// A source that ends early leaves silence behind.
+// Features stay 0, as silence, where the source ends early.
 Result<bool> WholeRecordings::poll() {
   if (features_) return features_->poll();
   auto& values = made_->values;

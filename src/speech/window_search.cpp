@@ -192,7 +192,7 @@ AttentionRows rows_of(const ForwardTensor& layer, uint64_t head, const std::vect
   return rows;
 }
 
-// Queries behind `given` ids of the first source, then the last query of each other source.
+// Queries after `given` ids of the first source, then the last query of each other source.
 std::vector<AttentionQueries> queries_of(const ForwardRequest& request, size_t given) {
   std::vector<AttentionQueries> all{{0, given, request.targets.front().size()}};
   for (size_t i = 1; i < request.targets.size(); ++i)

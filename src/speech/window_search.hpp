@@ -27,7 +27,7 @@ struct WindowSource {
   uint32_t start_at = 0;  // index of the decoder start among them
   uint32_t sequence = 0;  // selects its random draws
   uint32_t frames = 0;    // of the recording
-  int64_t heard = 0;      // frames that ids get times in; negative: the window begins this far behind their end
+  int64_t heard = 0;      // frames that ids get times in; negative: the window begins this far after their end
 };
 
 struct WindowResult {
