@@ -130,7 +130,7 @@ size_t BatchJob::end_of(size_t begin) const {
   size_t end = begin + 1;
   const size_t most = std::max<size_t>(32, length(order_[begin])), least = most / kLengthRatio;
   while (end < order_.size() && (length(order_[end]) >= least || most <= 32) && length(order_[end]) <= most) ++end;
-  if (request().capture_scores) end = std::min(end, begin + std::max(1u, kMaxRows / rows_each_));
+  if (request().capture_scores) end = std::min(end, begin + std::max(1u, state::MAX_ROWS / rows_each_));
   return end;
 }
 
@@ -161,7 +161,7 @@ Status BatchJob::end_part(Status status) {
 }
 
 bool BatchJob::fewer_at_a_time(size_t sources) {
-  const size_t now = std::min<size_t>({batch_ ? batch_ : ~0u, sources, kMaxRows / rows_each_});
+  const size_t now = std::min<size_t>({batch_ ? batch_ : ~0u, sources, state::MAX_ROWS / rows_each_});
   if (now <= 1) return false;
   batch_ = static_cast<uint32_t>((now + 1) / 2);
   model_->engines().drop_free();

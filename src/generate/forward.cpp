@@ -27,7 +27,7 @@ uint32_t longest(const std::vector<std::vector<int32_t>>& rows) {
 using StateWriter = std::function<Status(StateKind kind, std::span<const uint32_t> words)>;
 
 Status write_lengths(const StateWriter& write, StateKind kind, std::span<const uint32_t> lengths) {
-  std::vector<uint32_t> words(2 * uint64_t{kMaxRows}, 0);
+  std::vector<uint32_t> words(2 * uint64_t{state::MAX_ROWS}, 0);
   for (size_t i = 0; i < lengths.size(); ++i) words[2 * i + 1] = lengths[i];
   return write(kind, words);
 }
@@ -132,9 +132,9 @@ Status check_forward(const model::Config& c, const ForwardRequest& r, model::For
   const bool ids = c.features.width == 0;
   const size_t sources = ids ? r.sources.size() : r.features.size();
   const size_t targets = c.decoder.layers == 0 ? 0 : sources;
-  if (sources == 0 || targets != r.targets.size() || sources > kMaxRows)
+  if (sources == 0 || targets != r.targets.size() || sources > state::MAX_ROWS)
     return fail(ErrorCode::invalid_argument, "%u sources of %s and %u targets; 1 to %u%s are needed", sources,
-                ids ? "ids" : "features", r.targets.size(), kMaxRows, targets ? " of each" : " sources");
+                ids ? "ids" : "features", r.targets.size(), state::MAX_ROWS, targets ? " of each" : " sources");
   LAPILLI_CHECK(check_rows(r.targets, c.target_vocabulary, c.decoder.max_positions, "target"));
   shape.batch = static_cast<uint32_t>(sources);
   shape.target_length = longest(r.targets);

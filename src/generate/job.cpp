@@ -93,7 +93,7 @@ Status Job::Impl::make_sentences() {
       LAPILLI_CHECK(take_source(*s, i, copy == 0));
       s->options = by_given[n];
       s->words = encode_options(s->options, n, padded, number * copies + copy);
-      s->words.params[ParamWords::prefix] = all;
+      s->words.params[state::P_PREFIX] = all;
       sentences.push_back(std::move(s));
     }
   }
@@ -150,7 +150,7 @@ WorkspaceKey Job::Impl::key() const {
   key.steps_per_submit = request().capture_scores ? 1 : steps;
   SessionShape& s = key.shape;
   s.beams = options.beams;
-  const uint32_t most = kMaxRows / s.beams;
+  const uint32_t most = state::MAX_ROWS / s.beams;
   const uint32_t batch = std::min(most, request().batch ? request().batch * options.copies() : most);
   s.running = std::min(batch, sentence_bucket(sentences.size()));
   s.source_positions = length_bucket(source);
@@ -386,7 +386,7 @@ void Job::Impl::count() {
 Status Job::Impl::capture(std::span<const uint32_t> log, const Workspace& w) {
   const Plan& plan = *w.plans.step;
   CapturedStep c;
-  c.rows = log[LogLayout::ran];
+  c.rows = log[state::LOG_RAN];
   c.vocabulary = model->on_device().config().target_vocabulary;
   for (auto [tensor, values] : {std::pair{w.plans.logits, &c.logits}, std::pair{w.plans.scores, &c.scores}}) {
     const auto& t = plan.graph.tensor(tensor);
@@ -399,12 +399,12 @@ Status Job::Impl::capture(std::span<const uint32_t> log, const Workspace& w) {
                   values->begin() + static_cast<ptrdiff_t>(r * c.vocabulary));
   }
   for (uint32_t r = 0; r < c.rows; ++r) {
-    const uint32_t* entry = log.data() + LogLayout::entry_at(r);
-    const auto is_it = [&](const auto& s) { return s->mark == entry[LogLayout::occupant]; };
+    const uint32_t* entry = log.data() + state::log_entry_at(r);
+    const auto is_it = [&](const auto& s) { return s->mark == entry[state::LOG_OCCUPANT]; };
     const auto s = std::find_if(sentences.begin(), sentences.end(), is_it);
     if (s == sentences.end()) return fail(ErrorCode::internal, "a captured row belongs to nobody");
-    const uint32_t step = (*s)->log.step_at(RowWord::position(entry[LogLayout::row]));
-    LAPILLI_TRY(auto ids, beam_history(**s, step, RowWord::slot(entry[LogLayout::row]) % options.beams));
+    const uint32_t step = (*s)->log.step_at(state::position_of(entry[state::LOG_ROW]));
+    LAPILLI_TRY(auto ids, beam_history(**s, step, state::slot_of(entry[state::LOG_ROW]) % options.beams));
     c.histories.push_back(std::move(ids));
   }
   captured.push_back(std::move(c));

@@ -75,10 +75,10 @@ Result<GenerateRequest> TranslationJob::prepared_request() const {
                 "a shape of %u source and %u target tokens; at most %u and %u are possible", tokens,
                 shape.target_tokens, most, kMostTokens);
   const uint32_t inputs = std::max(1u, shape.inputs), rows = search_.beams * search_.copies();
-  if (inputs > kMaxRows / rows)
+  if (inputs > state::MAX_ROWS / rows)
     return fail(ErrorCode::invalid_argument,
                 "a shape of %u inputs at a time with %u rows each; at most %u are possible", inputs, rows,
-                kMaxRows / rows);
+                state::MAX_ROWS / rows);
   GenerateRequest g = plain_request(inputs);
   g.sources.assign(inputs, std::vector<int32_t>(tokens, 0));
   g.batch = inputs;

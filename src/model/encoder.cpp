@@ -60,9 +60,9 @@ graph::TensorId build_encoder(Builder& b, const EncoderRun& run) {
   how.queries = packed ? run.rows : run.length;
   how.keys = run.length;
   if (packed)
-    how.spans = b.state(state_id(StateKind::spans), "spans", kMaxRows, SpanWords::stride);
+    how.spans = b.state(state_id(StateKind::spans), "spans", state::MAX_ROWS, state::SPAN_STRIDE);
   else
-    how.lengths = b.state(state_id(StateKind::lengths), "lengths", 1, 2 * kMaxRows);
+    how.lengths = b.state(state_id(StateKind::lengths), "lengths", 1, 2 * state::MAX_ROWS);
 
   if (!c.stages.empty()) return build_stages(b, {run.batch, run.length, run.rows, how.spans, run.features}, run);
   auto x = encoder_input(b, {run.batch, run.length, run.rows, how.spans, run.features});

@@ -41,7 +41,7 @@ std::vector<uint64_t> level_room(const FeatureInput& input, uint64_t encoder_row
 // Returns the source's rows in the encoder.
 Result<uint32_t> check_features(const Config& config, const Features& features, const char* what);
 
-// Layout of sources with these rows: the words of StateKind::feature_spans, SpanWords::words per level. They are
+// Layout of sources with these rows: the words of StateKind::feature_spans, state::SPAN_WORDS per level. They are
 // packed, in the encoder without rows that do not count; with `apart` (by level), they begin at multiples of that.
 std::vector<uint32_t> feature_span_words(const FeatureInput& input, std::span<const FeatureRows> sources,
                                          std::span<const uint32_t> apart = {});

@@ -78,8 +78,8 @@ void build_encode(Builder& b, const EncodeShape& shape) {
   const auto memory = project_memory(b, build_encoder(b, run));
   KvShape kv = cross_kv_shape(b.config(), shape.room);
   kv.place = Place::spans;
-  const auto spans = b.state(state_id(StateKind::spans), "spans", kMaxRows, SpanWords::stride);
-  b.state(state_id(StateKind::encode_grids), "encode_grids", kMaxGrids, GridWords::stride);
+  const auto spans = b.state(state_id(StateKind::spans), "spans", state::MAX_ROWS, state::SPAN_STRIDE);
+  b.state(state_id(StateKind::encode_grids), "encode_grids", state::MAX_GRIDS, state::GRID_STRIDE);
   for (uint32_t i = 0; i < b.config().decoder.layers; ++i)
     cross_keys_values(b, format("decoder.%u.cross", i), b.network().decoder.layers[i].cross, memory,
                       {0, kv_state(b, StateKind::cross_kv, i, kv), kv, spans});
@@ -87,9 +87,10 @@ void build_encode(Builder& b, const EncodeShape& shape) {
 
 DecodeStates decode_states(Builder& b, const DecodeRoom& room) {
   DecodeStates s;
-  s.step = b.state(state_id(StateKind::step), "step", 1, StepWords::words);
-  s.lineage = b.state(state_id(StateKind::lineage), "lineage", 1, lineage_words(room.slots(), room.target_positions));
-  s.lengths = b.state(state_id(StateKind::lengths), "lengths", 1, 2 * kMaxRows);
+  s.step = b.state(state_id(StateKind::step), "step", 1, state::STEP_WORDS);
+  s.lineage =
+      b.state(state_id(StateKind::lineage), "lineage", 1, state::lineage_words(room.slots(), room.target_positions));
+  s.lengths = b.state(state_id(StateKind::lengths), "lengths", 1, 2 * state::MAX_ROWS);
   return s;
 }
 
@@ -128,8 +129,8 @@ graph::TensorId build_step(Builder& b, const StepShape& shape) {
 }
 
 void build_given(Builder& b, const GivenShape& shape) {
-  const auto given = b.state(state_id(StateKind::given), "given", 1, StepWords::given_words);
-  b.state(state_id(StateKind::given_grids), "given_grids", kMaxGrids, GridWords::stride);
+  const auto given = b.state(state_id(StateKind::given), "given", 1, state::STEP_QUEUE);
+  b.state(state_id(StateKind::given_grids), "given_grids", state::MAX_GRIDS, state::GRID_STRIDE);
   const auto x = decoder_rows(b, given, shape.rows, shape.room);
   if (shape.logits) b.keep("logits", output_logits(b, x));
 }
@@ -150,8 +151,8 @@ void build_forward(Builder& b, const ForwardShape& shape) {
   run.self.queries = run.self.keys = run.cross.queries = shape.target_length;
   run.cross.keys = shape.source_length;
   run.self.causal = true;
-  run.self.lengths = b.state(state_id(StateKind::target_lengths), "target_lengths", 1, 2 * kMaxRows);
-  run.cross.lengths = b.state(state_id(StateKind::lengths), "lengths", 1, 2 * kMaxRows);
+  run.self.lengths = b.state(state_id(StateKind::target_lengths), "target_lengths", 1, 2 * state::MAX_ROWS);
+  run.cross.lengths = b.state(state_id(StateKind::lengths), "lengths", 1, 2 * state::MAX_ROWS);
   KvShape kv;
   kv.heads = c.decoder.heads;
   kv.head_dim = c.decoder.head_dim;

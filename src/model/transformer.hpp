@@ -14,7 +14,7 @@ namespace lapilli::model {
 
 // Capacity for decoding: the strides of all tensors addressed by place or slot.
 struct DecodeRoom {
-  uint32_t places = 0;  // sentences; slots() is at most kMaxRows
+  uint32_t places = 0;  // sentences; slots() is at most state::MAX_ROWS
   uint32_t beams = 1;
   uint32_t source_positions = 0;  // of the cross keys and values
   uint32_t target_positions = 0;  // of the caches and the lineage

@@ -61,7 +61,7 @@ EncodePass pack_pass(std::span<const PassSource> sources, const PassOptions& opt
 std::vector<uint32_t> encode_grid_words(const Plan& encode, const EncodePass& pass) {
   auto words = grid_words(encode.grids, encode.max_group_x);
   for (size_t i = 0; i < encode.grids.size(); ++i)
-    search::write_grid(words, i * GridWords::stride,
+    search::write_grid(words, i * state::GRID_STRIDE,
                        encode.grids[i].follows == Follows::tiles ? pass.tiles : pass.rows);
   return words;
 }

@@ -32,7 +32,7 @@ struct PassOptions {
   uint32_t source_positions = 0;                  // room for this many positions in a sentence's list
   const model::FeatureInput* features = nullptr;  // null for models whose sources are ids
 };
-// Packs the sources in the given order; at most kMaxRows rows.
+// Packs the sources in the given order; at most state::MAX_ROWS rows.
 EncodePass pack_pass(std::span<const PassSource> sources, const PassOptions& options);
 
 // Contents of an encode plan's grids buffer for the pass.

@@ -68,7 +68,7 @@ void SearchEngine::set_up_runner(uint32_t tick) {
   const bool timed = workspaces_.network().device->timeline() != nullptr;
   o.steps_per_submit = timed ? 1 : key.steps_per_submit;
   o.submits_in_flight = key.capture || timed ? 1 : 2;
-  o.log_stride = LogLayout::stride(key.shape.rows());
+  o.log_stride = state::log_stride(key.shape.rows());
   o.log_ticks = key.shape.log_ticks;
   o.log_mark = session_mark_;
   o.first_tick = tick;
@@ -287,8 +287,8 @@ bool SearchEngine::enter(Admission& a, const std::shared_ptr<Sentence>& s) {
   s->log.beams = key.shape.beams;
   s->log.given = static_cast<uint32_t>(s->given.size());
   a.inbox.enter(*s, place, block->offset, block->fresh);
-  for (uint32_t i = 0; i + 1 < s->given.size(); ++i) a.given.push_back(RowWord::of(place * key.shape.beams, i));
-  for (const uint32_t i : s->logits_at) a.logits.push_back(RowWord::of(place * key.shape.beams, i));
+  for (uint32_t i = 0; i + 1 < s->given.size(); ++i) a.given.push_back(state::row_word_of(place * key.shape.beams, i));
+  for (const uint32_t i : s->logits_at) a.logits.push_back(state::row_word_of(place * key.shape.beams, i));
   a.asked.insert(a.asked.end(), s->logits_at.size(), s);
   a.rows += static_cast<uint32_t>(rows);
   if (!s->encoded) a.sources.push_back({s->source, place, s->global_positions, s->features.get()});
@@ -385,7 +385,7 @@ Status SearchEngine::run_logits(const Admission& a) {
 
 Status SearchEngine::read_step(std::span<const uint32_t> log) {
   const auto& shape = w_->key.shape;
-  const uint32_t ran = log[LogLayout::ran];
+  const uint32_t ran = log[state::LOG_RAN];
   if (ran > shape.rows() || ran % shape.beams != 0)
     return fail(ErrorCode::internal, "the step log has %u rows of %u", ran, shape.rows());
   if (ran > 0) ++counts_.ticks;  // submissions in flight run on after the last sentence ends
@@ -395,7 +395,7 @@ Status SearchEngine::read_step(std::span<const uint32_t> log) {
     counts_.queued_rows += ran;
     counts_.queued_room += shape.rows();
   }
-  for (uint32_t r = 0; r < ran; r += shape.beams) LAPILLI_CHECK(read_sentence(log.data() + LogLayout::entry_at(r)));
+  for (uint32_t r = 0; r < ran; r += shape.beams) LAPILLI_CHECK(read_sentence(log.data() + state::log_entry_at(r)));
   return on_captured_step ? on_captured_step(log, *w_) : Status{};
 }
 
@@ -413,26 +413,26 @@ Status SearchEngine::read_logits() {
 
 Status SearchEngine::read_sentence(const uint32_t* entries) {
   const auto& shape = w_->key.shape;
-  const uint32_t slot = RowWord::slot(entries[LogLayout::row]), position = RowWord::position(entries[LogLayout::row]);
+  const uint32_t slot = state::slot_of(entries[state::LOG_ROW]), position = state::position_of(entries[state::LOG_ROW]);
   const uint32_t place = slot / shape.beams;
   if (place >= places_.size() || slot % shape.beams != 0)
     return fail(ErrorCode::internal, "the step log names slot %u of %u", slot, shape.slots());
   const std::shared_ptr<Sentence> s = places_[place].sentence;
   // Steps in flight may still log a sentence that has left its place.
-  if (!s || entries[LogLayout::occupant] != s->mark) return {};
+  if (!s || entries[state::LOG_OCCUPANT] != s->mark) return {};
   if (position + 1 < s->log.given || s->log.step_at(position) != s->log.steps())
     return fail(ErrorCode::internal, "the step log has position %u behind %u ids and %u steps", position, s->log.given,
                 s->log.steps());
   // The queue is in order: all sentences admitted before this one have left it.
   if (s->log.entries.empty()) ghosts_.erase(ghosts_.begin(), ghosts_.lower_bound(s->serial));
   for (uint32_t b = 0; b < shape.beams; ++b) {
-    const uint32_t* e = entries + uint64_t{b} * LogLayout::entry;
-    s->log.entries.push_back({static_cast<int32_t>(e[LogLayout::token]), e[LogLayout::parent],
-                              std::bit_cast<float>(e[LogLayout::running]), e[LogLayout::note]});
+    const uint32_t* e = entries + uint64_t{b} * state::LOG_ENTRY;
+    s->log.entries.push_back({static_cast<int32_t>(e[state::LOG_TOKEN]), e[state::LOG_PARENT],
+                              std::bit_cast<float>(e[state::LOG_RUNNING]), e[state::LOG_NOTE]});
   }
   s->rows_run += shape.beams;
-  const uint32_t note = entries[LogLayout::note];
-  if (note & LogLayout::note_ended) {
+  const uint32_t note = entries[state::LOG_NOTE];
+  if (note & state::LOG_NOTE_ENDED) {
     read_result(*s, entries, note);
     leave(place);
   } else if (position + 2 >= shape.target_positions) {
@@ -444,18 +444,18 @@ Status SearchEngine::read_sentence(const uint32_t* entries) {
 
 void SearchEngine::read_result(Sentence& s, const uint32_t* entries, uint32_t note) {
   s.ended = true;
-  if (note & LogLayout::note_failed) {
+  if (note & state::LOG_NOTE_FAILED) {
     s.status = fail(ErrorCode::invalid_data,
                     "the model's scores behind %u ids are no numbers: its weights, or this device, cannot compute this "
                     "input",
                     s.given.size() + s.log.steps() - 1);
     return;
   }
-  const uint32_t count = std::min(note >> LogLayout::note_count_shift, s.log.beams);
+  const uint32_t count = std::min(note >> state::LOG_NOTE_COUNT_SHIFT, s.log.beams);
   for (uint32_t i = 0; i < count; ++i) {
-    const uint32_t* f = entries + uint64_t{i} * LogLayout::entry + LogLayout::finished;
-    s.finished.push_back({std::bit_cast<float>(f[SearchLayout::finished_score]), f[SearchLayout::finished_position],
-                          f[SearchLayout::finished_beam], static_cast<int32_t>(f[SearchLayout::finished_token])});
+    const uint32_t* f = entries + uint64_t{i} * state::LOG_ENTRY + state::LOG_FINISHED;
+    s.finished.push_back({std::bit_cast<float>(f[state::FINISHED_SCORE]), f[state::FINISHED_POSITION],
+                          f[state::FINISHED_BEAM], static_cast<int32_t>(f[state::FINISHED_TOKEN])});
   }
   if (count == 0) s.status = fail(ErrorCode::internal, "a search has ended without a hypothesis");
 }

@@ -88,7 +88,7 @@ class SearchEngine {
   bool feed(Status& status);
   void set_up_runner(uint32_t tick);
   [[nodiscard]] bool can_admit() const;
-  [[nodiscard]] bool queue_is_full() const { return ghosts_.size() + places_.size() > kMaxRows; }
+  [[nodiscard]] bool queue_is_full() const { return ghosts_.size() + places_.size() > state::MAX_ROWS; }
   [[nodiscard]] uint32_t unfinished() const;
 
   // Admission.

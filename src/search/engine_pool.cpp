@@ -27,8 +27,8 @@ WorkspaceKey EnginePool::wider(WorkspaceKey key, uint32_t others) const {
   constexpr uint32_t kSharedSentences = 32;
   SessionShape& s = key.shape;
   const uint32_t waiting = s.places - s.running;
-  const uint32_t wanted = std::bit_ceil(2 * std::min(others + s.running, kMaxRows));
-  s.running = std::max(s.running, std::min({wanted, kSharedSentences, kMaxRows / s.beams}));
+  const uint32_t wanted = std::bit_ceil(2 * std::min(others + s.running, state::MAX_ROWS));
+  s.running = std::max(s.running, std::min({wanted, kSharedSentences, state::MAX_ROWS / s.beams}));
   key.encode_rows = encode_room(s.running, s.source_positions, uint64_t{s.running} * s.source_positions);
   complete_key(key, waiting);
   key.narrow = narrow_pays(s);

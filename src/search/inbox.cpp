@@ -4,16 +4,15 @@
 
 namespace lapilli {
 
-namespace {
-using I = InboxLayout;
-}  // namespace
+namespace {}  // namespace
 
 uint32_t inbox_words(const InboxRoom& room) {
-  return I::entry_at(room.sentences) + room.sentences * (1 + I::block) + room.given_ids + room.places + room.list_words;
+  return state::inbox_entry_at(room.sentences) + room.sentences * (1 + state::INBOX_BLOCK) + room.given_ids +
+         room.places + room.list_words;
 }
 
 InboxWriter::InboxWriter(std::span<uint32_t> words, uint32_t sentences)
-    : words_(words), data_(I::entry_at(sentences)) {}
+    : words_(words), data_(state::inbox_entry_at(sentences)) {}
 
 uint32_t InboxWriter::put(std::span<const uint32_t> words) {
   const uint32_t at = data_;
@@ -25,14 +24,14 @@ uint32_t InboxWriter::put(std::span<const uint32_t> words) {
 void InboxWriter::enter(const Sentence& s, uint32_t place, uint32_t lists_offset, bool with_lists) {
   std::vector<uint32_t> params = s.words.params;
   place_lists(params, lists_offset);
-  params[ParamWords::mark] = s.mark;
+  params[state::P_MARK] = s.mark;
   const std::vector<uint32_t> ids(s.given.begin(), s.given.end());
-  uint32_t* entry = words_.data() + I::entry_at(sentences_);
-  entry[I::place] = place;
-  entry[I::source_begin] = 0;
-  entry[I::source_end] = s.source_length();
-  entry[I::given_offset] = put(ids);
-  std::copy(params.begin(), params.end(), entry + I::params);
+  uint32_t* entry = words_.data() + state::inbox_entry_at(sentences_);
+  entry[state::INBOX_PLACE] = place;
+  entry[state::INBOX_SOURCE_BEGIN] = 0;
+  entry[state::INBOX_SOURCE_END] = s.source_length();
+  entry[state::INBOX_GIVEN_OFFSET] = put(ids);
+  std::copy(params.begin(), params.end(), entry + state::INBOX_PARAMS);
   ++sentences_;
   if (!with_lists) return;
   const auto n = static_cast<uint32_t>(s.words.lists.size());
@@ -40,12 +39,12 @@ void InboxWriter::enter(const Sentence& s, uint32_t place, uint32_t lists_offset
 }
 
 void InboxWriter::finish(uint32_t session_mark, std::span<const uint32_t> cancelled) {
-  words_[I::sentences] = sentences_;
-  words_[I::mark] = session_mark;
-  words_[I::cancelled] = static_cast<uint32_t>(cancelled.size());
-  words_[I::cancelled_offset] = put(cancelled);
-  words_[I::blocks] = static_cast<uint32_t>(blocks_.size()) / I::block;
-  words_[I::blocks_offset] = put(blocks_);
+  words_[state::INBOX_SENTENCES] = sentences_;
+  words_[state::INBOX_MARK] = session_mark;
+  words_[state::INBOX_CANCELLED] = static_cast<uint32_t>(cancelled.size());
+  words_[state::INBOX_CANCELLED_OFFSET] = put(cancelled);
+  words_[state::INBOX_BLOCKS] = static_cast<uint32_t>(blocks_.size()) / state::INBOX_BLOCK;
+  words_[state::INBOX_BLOCKS_OFFSET] = put(blocks_);
 }
 
 }  // namespace lapilli

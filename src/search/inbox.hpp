@@ -1,4 +1,4 @@
-// Writer of the words that "admit" reads of new sentences (InboxLayout).
+// Writer of the words that "admit" reads of new sentences (state::INBOX_*).
 #pragma once
 
 #include <cstdint>

@@ -10,11 +10,11 @@ namespace lapilli {
 void put_given_rows(UploadArea& area, const Plan& plan, std::span<const uint32_t> rows) {
   const auto words = area.words(StateKind::given);
   std::fill(words.begin(), words.end(), 0u);
-  words[StepWords::live] = static_cast<uint32_t>(rows.size());
-  std::copy(rows.begin(), rows.end(), words.begin() + StepWords::rows);
+  words[state::STEP_LIVE] = static_cast<uint32_t>(rows.size());
+  std::copy(rows.begin(), rows.end(), words.begin() + state::STEP_ROWS);
   auto grids = grid_words(plan.grids, plan.max_group_x);
-  for (uint32_t i = 0; i < kMaxGrids; ++i)
-    search::write_grid(grids, uint64_t{i} * GridWords::stride, static_cast<uint32_t>(rows.size()));
+  for (uint32_t i = 0; i < state::MAX_GRIDS; ++i)
+    search::write_grid(grids, uint64_t{i} * state::GRID_STRIDE, static_cast<uint32_t>(rows.size()));
   std::copy(grids.begin(), grids.end(), area.words(StateKind::given_grids).begin());
 }
 

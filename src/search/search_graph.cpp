@@ -7,10 +7,10 @@ ops::SearchTensors search_tensors(model::Builder& b, const SessionShape& session
   ops::SearchTensors s;
   s.step = decode.step;
   s.lineage = decode.lineage;
-  s.search = b.state(state_id(StateKind::search), "search", session.places, SearchLayout::stride(session.beams));
-  s.log = b.state(state_id(StateKind::log), "log", session.log_ticks, LogLayout::stride(session.rows()));
+  s.search = b.state(state_id(StateKind::search), "search", session.places, state::search_stride(session.beams));
+  s.log = b.state(state_id(StateKind::log), "log", session.log_ticks, state::log_stride(session.rows()));
   s.lists = b.state(state_id(StateKind::lists), "lists", 1, session.list_words);
-  s.grids = b.state(state_id(StateKind::grids), "grids", kMaxGrids, GridWords::stride);
+  s.grids = b.state(state_id(StateKind::grids), "grids", state::MAX_GRIDS, state::GRID_STRIDE);
   s.inbox = b.state(state_id(StateKind::inbox), "inbox", 1, session.inbox_words);
   s.lengths = decode.lengths;
   return s;

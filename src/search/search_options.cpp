@@ -61,9 +61,9 @@ class Resolver {
  private:
   Status ids() {
     o_.end_ids = c_.eos_token_id.value_or(std::vector<int32_t>{});
-    if (o_.end_ids.size() > kMaxEndTokens)
+    if (o_.end_ids.size() > state::MAX_END_TOKENS)
       return fail(ErrorCode::unsupported, "eos_token_id: %u end tokens; at most %u are supported", o_.end_ids.size(),
-                  kMaxEndTokens);
+                  state::MAX_END_TOKENS);
     LAPILLI_CHECK(check_ids(o_.end_ids, m_.target_vocabulary, "eos_token_id"));
     const auto start = c_.decoder_start_token_id ? c_.decoder_start_token_id : c_.bos_token_id;
     if (!start) return bad("decoder_start_token_id: neither the model nor the options give one");
@@ -73,8 +73,8 @@ class Resolver {
     if (o_.pad < 0) o_.pad = o_.end_ids.empty() ? 0 : o_.end_ids.front();
     LAPILLI_CHECK(check_ids({o_.pad}, std::max(m_.source_vocabulary, m_.target_vocabulary), "pad_token_id"));
     o_.forced_eos = c_.forced_eos_token_id.value_or(std::vector<int32_t>{});
-    if (o_.forced_eos.size() > kMaxEndTokens)
-      return fail(ErrorCode::unsupported, "forced_eos_token_id: at most %u ids are supported", kMaxEndTokens);
+    if (o_.forced_eos.size() > state::MAX_END_TOKENS)
+      return fail(ErrorCode::unsupported, "forced_eos_token_id: at most %u ids are supported", state::MAX_END_TOKENS);
     LAPILLI_CHECK(check_ids(o_.forced_eos, m_.target_vocabulary, "forced_eos_token_id"));
     o_.forced_bos = c_.forced_bos_token_id;
     if (o_.forced_bos && *o_.forced_bos < 0) o_.forced_bos.reset();  // a caller's "none" over the model's
@@ -84,8 +84,8 @@ class Resolver {
 
   Status beams() {
     o_.beams = c_.num_beams.value_or(1);
-    if (o_.beams < 1 || o_.beams > kMaxBeams)
-      return fail(ErrorCode::invalid_argument, "num_beams: %u is not between 1 and %u", o_.beams, kMaxBeams);
+    if (o_.beams < 1 || o_.beams > state::MAX_BEAMS)
+      return fail(ErrorCode::invalid_argument, "num_beams: %u is not between 1 and %u", o_.beams, state::MAX_BEAMS);
     o_.return_sequences = c_.num_return_sequences.value_or(1);
     o_.sample = c_.do_sample.value_or(false);
     if (o_.sample && o_.beams == 1) {
@@ -95,10 +95,10 @@ class Resolver {
     } else if (o_.return_sequences < 1 || o_.return_sequences > o_.beams)
       return fail(ErrorCode::invalid_argument, "num_return_sequences: %u is not between 1 and the number of beams, %u",
                   o_.return_sequences, o_.beams);
-    if (o_.needed_candidates() > kMaxCandidates)
+    if (o_.needed_candidates() > state::MAX_CANDIDATES)
       return fail(ErrorCode::unsupported,
                   "num_beams: %u beams with %u end tokens need %u candidates a step; at most %u fit", o_.beams,
-                  o_.end_ids.size(), o_.needed_candidates(), kMaxCandidates);
+                  o_.end_ids.size(), o_.needed_candidates(), state::MAX_CANDIDATES);
     if (o_.needed_candidates() > 1 && o_.needed_candidates() > m_.target_vocabulary * o_.beams)
       return bad("num_beams: more candidates than the vocabulary has words");
     o_.early_stopping = c_.early_stopping.value_or(EarlyStopping::no);
@@ -203,19 +203,18 @@ class Resolver {
 uint32_t bits(float f) { return std::bit_cast<uint32_t>(f); }
 
 void encode_sampling(const SearchOptions& o, std::vector<uint32_t>& p) {
-  using P = ParamWords;
   if (!o.sample) return;
-  p[P::seed] = static_cast<uint32_t>(o.seed);
-  p[P::seed + 1] = static_cast<uint32_t>(o.seed >> 32);
-  p[P::min_keep] = o.min_keep();
-  p[P::temperature] = bits(o.temperature);
-  p[P::top_h] = bits(o.top_h);
-  p[P::top_k] = o.top_k;
-  p[P::top_p] = bits(o.top_p);
-  p[P::min_p] = bits(o.min_p);
-  p[P::typical_p] = bits(o.typical_p);
-  p[P::epsilon] = bits(o.epsilon);
-  p[P::eta] = bits(o.eta);
+  p[state::P_SEED] = static_cast<uint32_t>(o.seed);
+  p[state::P_SEED + 1] = static_cast<uint32_t>(o.seed >> 32);
+  p[state::P_MIN_KEEP] = o.min_keep();
+  p[state::P_TEMPERATURE] = bits(o.temperature);
+  p[state::P_TOP_H] = bits(o.top_h);
+  p[state::P_TOP_K] = o.top_k;
+  p[state::P_TOP_P] = bits(o.top_p);
+  p[state::P_MIN_P] = bits(o.min_p);
+  p[state::P_TYPICAL_P] = bits(o.typical_p);
+  p[state::P_EPSILON] = bits(o.epsilon);
+  p[state::P_ETA] = bits(o.eta);
 }
 
 }  // namespace
@@ -264,51 +263,49 @@ namespace {
 
 class Encoder {
  public:
-  Encoder(const SearchOptions& o, uint32_t given) : o_(o), given_(given) { p_.assign(P::words, 0); }
+  Encoder(const SearchOptions& o, uint32_t given) : o_(o), given_(given) { p_.assign(state::PARAM_WORDS, 0); }
 
   SearchWords run(const std::vector<int32_t>& source, uint32_t sequence) {
     lengths();
     numbers();
-    ids(o_.forced_eos, P::forced_eos_ids, P::forced_eos_count);
-    ids(o_.end_ids, P::end_ids, P::end_count);
-    list(o_.suppress, P::suppress_offset);
-    list(o_.begin_suppress, P::begin_suppress_offset);
+    ids(o_.forced_eos, state::P_FORCED_EOS_IDS, state::P_FORCED_EOS_COUNT);
+    ids(o_.end_ids, state::P_END_IDS, state::P_END_COUNT);
+    list(o_.suppress, state::P_SUPPRESS_OFFSET);
+    list(o_.begin_suppress, state::P_BEGIN_SUPPRESS_OFFSET);
     entries();
-    if (o_.needs_source_ids()) list(source, P::source_offset);
+    if (o_.needs_source_ids()) list(source, state::P_SOURCE_OFFSET);
     encode_sampling(o_, p_);
-    p_[P::sequence] = sequence;
+    p_[state::P_SEQUENCE] = sequence;
     return std::move(words_);
   }
 
  private:
-  using P = ParamWords;
-
   void lengths() {
-    p_[P::max_length] = o_.max_length;
-    p_[P::prefix] = given_;
-    p_[P::min_length] = o_.min_length;
-    p_[P::min_new_length] = o_.min_new_length;
+    p_[state::P_MAX_LENGTH] = o_.max_length;
+    p_[state::P_PREFIX] = given_;
+    p_[state::P_MIN_LENGTH] = o_.min_length;
+    p_[state::P_MIN_NEW_LENGTH] = o_.min_new_length;
     // The first generated token, or the second if the first is forced.
-    p_[P::begin_suppress_length] = given_ + (o_.forced_bos && given_ == 1 ? 1 : 0);
-    p_[P::decay_start] = o_.exponential_decay ? o_.exponential_decay->first + given_ : 0;
-    p_[P::decay_factor] = bits(o_.exponential_decay ? o_.exponential_decay->second : 1.0f);
+    p_[state::P_BEGIN_SUPPRESS_LENGTH] = given_ + (o_.forced_bos && given_ == 1 ? 1 : 0);
+    p_[state::P_DECAY_START] = o_.exponential_decay ? o_.exponential_decay->first + given_ : 0;
+    p_[state::P_DECAY_FACTOR] = bits(o_.exponential_decay ? o_.exponential_decay->second : 1.0f);
     if (!o_.timestamps) return;
-    p_[P::timestamp_begin] = o_.timestamps->first;
-    p_[P::timestamp_latest] = o_.timestamps->second.value_or(0);
-    p_[P::timestamp_after] = given_;
+    p_[state::P_TIMESTAMP_BEGIN] = o_.timestamps->first;
+    p_[state::P_TIMESTAMP_LATEST] = o_.timestamps->second.value_or(0);
+    p_[state::P_TIMESTAMP_AFTER] = given_;
   }
   void numbers() {
     const auto rule = o_.early_stopping == EarlyStopping::no    ? StopRule::no
                       : o_.early_stopping == EarlyStopping::yes ? StopRule::yes
                                                                 : StopRule::never;
-    p_[P::early_stopping] = static_cast<uint32_t>(rule);
-    p_[P::length_penalty] = bits(o_.length_penalty);
-    p_[P::repetition_penalty] = bits(o_.repetition_penalty);
-    p_[P::no_repeat_ngram] = o_.no_repeat_ngram;
-    p_[P::forced_bos] = o_.forced_bos ? static_cast<uint32_t>(*o_.forced_bos) + 1 : 0;
-    p_[P::pad] = static_cast<uint32_t>(o_.pad);
-    p_[P::encoder_no_repeat_ngram] = o_.encoder_no_repeat_ngram;
-    p_[P::encoder_repetition_penalty] = bits(1.0f / o_.encoder_repetition_penalty);
+    p_[state::P_EARLY_STOPPING] = static_cast<uint32_t>(rule);
+    p_[state::P_LENGTH_PENALTY] = bits(o_.length_penalty);
+    p_[state::P_REPETITION_PENALTY] = bits(o_.repetition_penalty);
+    p_[state::P_NO_REPEAT_NGRAM] = o_.no_repeat_ngram;
+    p_[state::P_FORCED_BOS] = o_.forced_bos ? static_cast<uint32_t>(*o_.forced_bos) + 1 : 0;
+    p_[state::P_PAD] = static_cast<uint32_t>(o_.pad);
+    p_[state::P_ENCODER_NO_REPEAT_NGRAM] = o_.encoder_no_repeat_ngram;
+    p_[state::P_ENCODER_REPETITION_PENALTY] = bits(1.0f / o_.encoder_repetition_penalty);
   }
   void ids(const std::vector<int32_t>& from, uint32_t first, uint32_t count) {
     p_[count] = static_cast<uint32_t>(from.size());
@@ -324,14 +321,14 @@ class Encoder {
     append(from);
   }
   void entries() {
-    p_[P::bad_words_offset] = static_cast<uint32_t>(words_.lists.size());
-    p_[P::bad_words_count] = static_cast<uint32_t>(o_.bad_words.size());
+    p_[state::P_BAD_WORDS_OFFSET] = static_cast<uint32_t>(words_.lists.size());
+    p_[state::P_BAD_WORDS_COUNT] = static_cast<uint32_t>(o_.bad_words.size());
     for (const auto& word : o_.bad_words) {
       words_.lists.push_back(static_cast<uint32_t>(word.size()));
       append(word);
     }
-    p_[P::bias_offset] = static_cast<uint32_t>(words_.lists.size());
-    p_[P::bias_count] = static_cast<uint32_t>(o_.sequence_bias.size());
+    p_[state::P_BIAS_OFFSET] = static_cast<uint32_t>(words_.lists.size());
+    p_[state::P_BIAS_COUNT] = static_cast<uint32_t>(o_.sequence_bias.size());
     for (const auto& [word, bias] : o_.sequence_bias) {
       words_.lists.push_back(static_cast<uint32_t>(word.size()));
       words_.lists.push_back(bits(bias));
@@ -353,9 +350,8 @@ SearchWords encode_options(const SearchOptions& options, uint32_t given, const s
 }
 
 void place_lists(std::vector<uint32_t>& params, uint32_t offset) {
-  using P = ParamWords;
-  for (const uint32_t word :
-       {P::suppress_offset, P::begin_suppress_offset, P::bad_words_offset, P::bias_offset, P::source_offset})
+  for (const uint32_t word : {state::P_SUPPRESS_OFFSET, state::P_BEGIN_SUPPRESS_OFFSET, state::P_BAD_WORDS_OFFSET,
+                              state::P_BIAS_OFFSET, state::P_SOURCE_OFFSET})
     params[word] += offset;
 }
 

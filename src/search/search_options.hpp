@@ -46,8 +46,8 @@ struct SearchOptions {
   }
   [[nodiscard]] uint32_t candidates() const {
     if (beams == 1 || sample) return needed_candidates();
-    const uint32_t room = (end_ids.size() <= 1 ? 2 : end_ids.size() <= 3 ? 4 : 1 + kMaxEndTokens) * beams;
-    return std::min(room, kMaxCandidates);
+    const uint32_t room = (end_ids.size() <= 1 ? 2 : end_ids.size() <= 3 ? 4 : 1 + state::MAX_END_TOKENS) * beams;
+    return std::min(room, state::MAX_CANDIDATES);
   }
   // Sentences made from one source: without beams, each returned sequence is drawn by its own sentence.
   [[nodiscard]] uint32_t copies() const { return sample && beams == 1 ? return_sequences : 1; }
@@ -80,7 +80,7 @@ class ResolvedOptions {
 Result<ResolvedOptions> resolve_options(const GenerationConfig& model, const GenerationConfig& request,
                                         const model::Config& config);
 
-// A sentence's ParamWords and the lists that they point to. Offsets are relative to the lists' first word;
+// A sentence's options (state::P_*) and the lists that they point to. Offsets are relative to the lists' first word;
 // place_lists() moves them to the lists' final offset.
 struct SearchWords {
   std::vector<uint32_t> params, lists;

@@ -42,7 +42,7 @@ Status OnceStream::complete(size_t source, std::span<const int32_t> all) {
 
 std::vector<int32_t> SettledIds::take(const SentenceLog& log) {
   for (; read_ < log.steps() && !ended_; ++read_) {
-    ended_ = (log.at(read_, 0).note & LogLayout::note_ended) != 0;
+    ended_ = (log.at(read_, 0).note & state::LOG_NOTE_ENDED) != 0;
     if (log.beams == 1)
       fresh_.push_back(log.at(read_, 0).token);
     else if (!ended_)
@@ -59,13 +59,13 @@ void SettledIds::read_beams(const SentenceLog& log, uint32_t step) {
     if (beam < log.beams && std::find(on.begin(), on.end(), beam) == on.end()) on.push_back(beam);
   };
   for (uint32_t b = 0; b < log.beams; ++b)
-    if (log.at(step, b).running > kForbidden) add(b);
+    if (log.at(step, b).running > state::FORBIDDEN) add(b);
   // The best finished hypothesis left the beams at some step; it joins the walk there.
   std::optional<uint32_t> ended_at;
   uint32_t ended_beam = 0;
   if (const uint32_t note = log.at(step, 1).note; note != 0) {
-    ended_at = log.step_at(RowWord::position(note - 1));
-    ended_beam = RowWord::slot(note - 1);
+    ended_at = log.step_at(state::position_of(note - 1));
+    ended_beam = state::slot_of(note - 1);
   }
   for (uint32_t u = step; u + 1 > next_; --u) {
     if (ended_at && *ended_at == u + 1) add(ended_beam);

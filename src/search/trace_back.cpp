@@ -8,13 +8,14 @@ namespace lapilli {
 
 namespace {
 
-float or_infinity(float score) { return score <= kForbidden ? -std::numeric_limits<float>::infinity() : score; }
+float or_infinity(float score) { return score <= state::FORBIDDEN ? -std::numeric_limits<float>::infinity() : score; }
 
 // Scores per token from running sums; the first sum precedes any generated token.
 std::vector<float> differences(const std::vector<float>& sums) {
   std::vector<float> out;
   for (size_t i = 1; i < sums.size(); ++i)
-    out.push_back(sums[i] <= kForbidden || sums[i - 1] <= kForbidden ? or_infinity(kForbidden) : sums[i] - sums[i - 1]);
+    out.push_back(sums[i] <= state::FORBIDDEN || sums[i - 1] <= state::FORBIDDEN ? or_infinity(state::FORBIDDEN)
+                                                                                 : sums[i] - sums[i - 1]);
   return out;
 }
 

@@ -78,7 +78,7 @@ Result<std::unique_ptr<Workspace>> WorkspaceFactory::make(const WorkspaceKey& ke
     std::fill(words.begin(), words.end(), 0u);
   }
   const auto step = w->first->words(StateKind::step);
-  step[StepWords::tick] = step[StepWords::started] = step[StepWords::queued] = first_counter;
+  step[state::STEP_TICK] = step[state::STEP_STARTED] = step[state::STEP_QUEUED] = first_counter;
   return w;
 }
 

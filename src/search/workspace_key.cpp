@@ -14,7 +14,7 @@ uint32_t length_bucket(uint64_t n) {
 
 void complete_key(WorkspaceKey& key, uint32_t waiting) {
   SessionShape& s = key.shape;
-  s.places = std::min(s.running + waiting, kMaxRows / s.beams);
+  s.places = std::min(s.running + waiting, state::MAX_ROWS / s.beams);
   // Ticks in flight: two submissions.
   s.log_ticks = std::bit_ceil(2 * std::max(1u, key.steps_per_submit));
   s.inbox_words = inbox_words({s.running, key.given_rows * key.given_passes, s.list_words, s.places});

@@ -10,7 +10,7 @@ namespace lapilli {
 
 // Capacity of a session.
 struct SessionShape {
-  uint32_t places = 0;  // sentences present at a time, running or waiting; slots() is at most kMaxRows
+  uint32_t places = 0;  // sentences present at a time, running or waiting; slots() is at most state::MAX_ROWS
   uint32_t beams = 1;
   uint32_t running = 0;           // sentences that run at a time
   uint32_t source_positions = 0;  // of the cross keys and values

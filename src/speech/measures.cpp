@@ -49,11 +49,11 @@ Result<double> compression_ratio(std::span<const int32_t>, uint32_t) {
 #endif
 
 double log_probability(std::span<const float> scores, int32_t id, double temperature) {
-  double largest = kMasked, sum = 0;
+  double largest = state::MASKED, sum = 0;
   for (const float s : scores)
-    if (s > kForbidden) largest = std::max(largest, static_cast<double>(s) * temperature);
+    if (s > state::FORBIDDEN) largest = std::max(largest, static_cast<double>(s) * temperature);
   for (const float s : scores)
-    if (s > kForbidden) sum += std::exp(static_cast<double>(s) * temperature - largest);
+    if (s > state::FORBIDDEN) sum += std::exp(static_cast<double>(s) * temperature - largest);
   return static_cast<double>(scores[static_cast<size_t>(id)]) * temperature - largest - std::log(std::max(sum, 1e-300));
 }
 

@@ -21,8 +21,8 @@ Status check_searches(const SearchesRequest& r) {
   if (r.source > kMostOfEach || r.target > kMostOfEach)
     return fail(ErrorCode::invalid_argument, "source and target must be at most %u", kMostOfEach);
   for (const unsigned batch : r.batches)
-    if (batch == 0 || batch > kMaxRows)
-      return fail(ErrorCode::invalid_argument, "batch %u is not between 1 and %u", batch, kMaxRows);
+    if (batch == 0 || batch > state::MAX_ROWS)
+      return fail(ErrorCode::invalid_argument, "batch %u is not between 1 and %u", batch, state::MAX_ROWS);
   return {};
 }
 

@@ -59,11 +59,11 @@ Result<std::string> plan_text(const PlanRequest& request) {
   LAPILLI_TRY(const auto network, read_network(model, dtype.value_or(default_format(caps)), kv_dtype));
   LAPILLI_CHECK(check_writes_text(network.config));  // the graphs are those of a search
   // Checks each first: the product of two large ones would wrap.
-  if (request.batch == 0 || request.beams == 0 || request.batch > kMaxRows || request.beams > kMaxBeams ||
-      request.batch * request.beams > kMaxRows)
+  if (request.batch == 0 || request.beams == 0 || request.batch > state::MAX_ROWS || request.beams > state::MAX_BEAMS ||
+      request.batch * request.beams > state::MAX_ROWS)
     return fail(ErrorCode::invalid_argument,
                 "batch %u with %u beams is out of range; together at most %u rows, and at most %u beams", request.batch,
-                request.beams, kMaxRows, kMaxBeams);
+                request.beams, state::MAX_ROWS, state::MAX_BEAMS);
   constexpr unsigned kMost = 1u << 16;
   if (request.source == 0 || request.target == 0 || request.source > kMost || request.target > kMost)
     return fail(ErrorCode::invalid_argument, "%u source and %u target positions; each is between 1 and %u",

@@ -48,23 +48,23 @@ struct MiddleOfSearch::Impl {
   // Checks in the log that the steps were as expected: as many as were run, and all rows live.
   [[nodiscard]] Status check_steps(uint32_t ran) const {
     const uint32_t tick = steps_before() + ran - 1;
-    const uint64_t row = LogLayout::row_at(tick, w_->key.shape.log_ticks, w_->key.shape.rows());
-    std::vector<uint32_t> header(LogLayout::header);
+    const uint64_t row = state::log_row_at(tick, w_->key.shape.log_ticks, w_->key.shape.rows());
+    std::vector<uint32_t> header(state::LOG_HEADER);
     LAPILLI_CHECK(
         w_->session->read(w_->session->state(StateKind::log), row * 4, std::as_writable_bytes(std::span(header))));
-    if (header[LogLayout::tick] != tick || header[LogLayout::ran] != w_->key.shape.rows())
+    if (header[state::LOG_TICK] != tick || header[state::LOG_RAN] != w_->key.shape.rows())
       return fail(ErrorCode::internal, "the log has step %u with %u rows; step %u with %u were to be timed",
-                  header[LogLayout::tick], header[LogLayout::ran], tick, w_->key.shape.rows());
+                  header[state::LOG_TICK], header[state::LOG_RAN], tick, w_->key.shape.rows());
     return {};
   }
 
  private:
   Status check() const {
     const model::Config& c = network_.config();
-    if (beams_ == 0 || beams_ > kMaxBeams || batch_ * beams_ > kMaxRows)
+    if (beams_ == 0 || beams_ > state::MAX_BEAMS || batch_ * beams_ > state::MAX_ROWS)
       return fail(ErrorCode::invalid_argument,
                   "batch %u with %u beams is out of range; together at most %u rows, and at most %u beams", batch_,
-                  beams_, kMaxRows, kMaxBeams);
+                  beams_, state::MAX_ROWS, state::MAX_BEAMS);
     if (c.decoder.layers == 0)
       return fail(ErrorCode::unsupported,
                   "%s models are an encoder alone, which is measured as a whole: without --per-op", c.family);

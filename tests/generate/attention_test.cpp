@@ -116,7 +116,7 @@ TEST(DeviceAttention, FollowsTheChosenHypothesisOfABeamSearch) {
     interpreter.states[state_id(StateKind::target_ids)].u.assign(piece.decoder_ids.begin(), piece.decoder_ids.end());
     interpreter.states[state_id(StateKind::target_lengths)].u = {0, shape.target_length};
     for (const StateKind kind : {StateKind::lengths, StateKind::target_lengths})
-      interpreter.states[state_id(kind)].u.resize(2 * uint64_t{kMaxRows});
+      interpreter.states[state_id(kind)].u.resize(2 * uint64_t{state::MAX_ROWS});
     interpreter.begin(g);
     for (graph::NodeId node = 0; node < g.nodes().size(); ++node) interpreter.run_node(node);
     std::map<std::string, size_t> layers;

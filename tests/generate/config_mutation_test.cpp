@@ -91,10 +91,10 @@ TEST(ConfigMutation, GenerationConfigs) {
     }
     ++taken;
     ASSERT_LE(options->max_length, config.decoder.max_positions + 1);
-    ASSERT_LE(options->candidates(), kMaxCandidates);
+    ASSERT_LE(options->candidates(), state::MAX_CANDIDATES);
     const auto words = encode_options(*options, 1, {1, 2, 3}, 0);
-    ASSERT_EQ(words.params.size(), ParamWords::words);
-    ASSERT_LE(words.params[ParamWords::bias_offset], words.lists.size());
+    ASSERT_EQ(words.params.size(), state::PARAM_WORDS);
+    ASSERT_LE(words.params[state::P_BIAS_OFFSET], words.lists.size());
   }
   EXPECT_GT(taken, kMutants / 20);
   EXPECT_GT(refused, kMutants / 20);

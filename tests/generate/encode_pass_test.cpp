@@ -22,7 +22,7 @@ std::vector<PassSource> sources_of(const std::vector<std::vector<int32_t>>& ids)
 }
 
 std::span<const uint32_t> entry(const EncodePass& pass, size_t i) {
-  return std::span(pass.spans).subspan(i * SpanWords::stride, SpanWords::stride);
+  return std::span(pass.spans).subspan(i * state::SPAN_STRIDE, state::SPAN_STRIDE);
 }
 
 TEST(EncodePass, SourcesFollowOneAnother) {
@@ -37,7 +37,7 @@ TEST(EncodePass, SourcesFollowOneAnother) {
   EXPECT_THAT(entry(pass, 1), ElementsAre(5, 2, 1, 0));
   EXPECT_THAT(entry(pass, 2), ElementsAre(6, 3, 4, 4));
   EXPECT_THAT(entry(pass, 3), ElementsAre(10, 4, 0, 0));
-  EXPECT_THAT(entry(pass, kMaxRows - 1), ElementsAre(10, 4, 0, 0));
+  EXPECT_THAT(entry(pass, state::MAX_ROWS - 1), ElementsAre(10, 4, 0, 0));
   // A list a sentence: count, rows of the pass in order.
   EXPECT_THAT(pass.globals, ElementsAre(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 6, 9, 0, 0, 0, 0));
   EXPECT_TRUE(pack_pass(sources, {}).globals.empty());
@@ -55,7 +55,7 @@ TEST(EncodePass, HasNoPadding) {
   LAPILLI_ASSERT_VALUE(const auto plan, compile(encode_graph(loaded.network, key), Capabilities{}));
   const auto words = encode_grid_words(*plan, pass);
   const auto groups = [&](const PlannedDispatch& d) {
-    const uint32_t* w = &words[static_cast<uint64_t>(d.grid) * GridWords::stride + GridWords::arguments];
+    const uint32_t* w = &words[static_cast<uint64_t>(d.grid) * state::GRID_STRIDE + state::GRID_ARGUMENTS];
     return uint64_t{w[0]} * w[1] * w[2];
   };
   std::array<uint32_t, 2> counted{};

@@ -59,15 +59,15 @@ TEST_F(DeviceRequests, SourcesThatMakeNoSense) {
 // More than there are rows, in one job: as many run at a time as there is room for.
 TEST_F(DeviceRequests, AnyNumberOfSources) {
   GenerateRequest r;
-  r.sources.assign(kMaxRows + 1, {1, 2});
+  r.sources.assign(state::MAX_ROWS + 1, {1, 2});
   r.sources.back() = {3, 1, 4};
   r.options.max_new_tokens = 2;
   LAPILLI_ASSERT_VALUE(const auto out, run_job(model_, r));
-  ASSERT_EQ(out.hypotheses.size(), kMaxRows + 1);
+  ASSERT_EQ(out.hypotheses.size(), state::MAX_ROWS + 1);
   GenerateRequest two = r;
   two.sources = {r.sources.front(), r.sources.back()};
   LAPILLI_ASSERT_VALUE(const auto want, run_job(model_, two));
-  for (uint32_t i = 0; i < kMaxRows; ++i) ASSERT_EQ(out.hypotheses[i][0].ids, want.hypotheses[0][0].ids) << i;
+  for (uint32_t i = 0; i < state::MAX_ROWS; ++i) ASSERT_EQ(out.hypotheses[i][0].ids, want.hypotheses[0][0].ids) << i;
   EXPECT_EQ(out.hypotheses.back()[0].ids, want.hypotheses[1][0].ids);
 }
 

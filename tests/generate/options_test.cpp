@@ -102,12 +102,12 @@ TEST_F(Options, IdsOutsideTheVocabulary) {
   refused("suppress_tokens");
   asked_.bad_words_ids = std::vector<std::vector<int32_t>>{{1, 77}};
   refused("bad_words_ids");
-  asked_.eos_token_id = std::vector<int32_t>(kMaxEndTokens + 1, 1);
+  asked_.eos_token_id = std::vector<int32_t>(state::MAX_END_TOKENS + 1, 1);
   refused("eos_token_id");
 }
 
 TEST_F(Options, LimitsAreNamed) {
-  asked_.num_beams = kMaxBeams + 1;
+  asked_.num_beams = state::MAX_BEAMS + 1;
   refused("num_beams");
   asked_.num_beams = 0;
   refused("num_beams");
@@ -127,7 +127,7 @@ TEST_F(Options, DecayThatNeverBegins) {
   const auto options = resolve();
   ASSERT_TRUE(options.ok()) << options.error().message;
   const auto words = encode_options(*options, 1, {1, 0}, 0);
-  EXPECT_GE(words.params[ParamWords::decay_start], options->max_length);
+  EXPECT_GE(words.params[state::P_DECAY_START], options->max_length);
 }
 
 TEST_F(Options, PaddingFallsBackToTheEnd) {

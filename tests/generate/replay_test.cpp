@@ -129,7 +129,7 @@ TEST(DeviceReplayNonCoherent, ReadsOnlyLogRowsAndFlushesWhatItWrites) {
       LAPILLI_ASSERT_VALUE(const auto w, watch(model, request));
       EXPECT_EQ(bits_of(w.output), bits_of(want)) << mask;
       ASSERT_GE(w.steps, 8u);
-      const uint64_t row = LogLayout::stride(4 * beams) * 4;  // three sources have a bucket of four
+      const uint64_t row = state::log_stride(4 * beams) * 4;  // three sources have a bucket of four
       EXPECT_GT(w.invalidated, 0u) << mask;
       EXPECT_LE(w.invalidated, w.steps * (row + 2 * kAtom)) << mask;
     }

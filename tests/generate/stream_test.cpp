@@ -92,7 +92,7 @@ struct Simulated {
     if (t > 0 && below(6) == 0) {  // one finishes and is the best so far
       const uint32_t beam = below(kBeams);
       best = running[beam];
-      best_note = 1 + RowWord::of(beam, t + kGiven - 1);
+      best_note = 1 + state::row_word_of(beam, t + kGiven - 1);
     }
     done = best && below(12) == 0;
     const Lists before = running;
@@ -103,7 +103,7 @@ struct Simulated {
       const auto token = static_cast<int32_t>(10 + b);
       running[b].push_back(token);
       log.entries.push_back({token, parent, -1.0f,
-                             b == 0   ? (done ? LogLayout::note_ended : 0)
+                             b == 0   ? (done ? state::LOG_NOTE_ENDED : 0)
                              : b == 1 ? best_note
                                       : 0});
     }

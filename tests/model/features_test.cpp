@@ -57,9 +57,9 @@ TEST(Features, RoomHoldsEveryPass) {
 TEST(Features, SpansFollowOneAnotherOrLieApart) {
   const std::vector<FeatureRows> rows{{5}, {4}};
   const auto words = feature_span_words(kWhisper, rows);
-  ASSERT_EQ(words.size(), 4 * size_t{SpanWords::words});
+  ASSERT_EQ(words.size(), 4 * size_t{state::SPAN_WORDS});
   const auto level = [&](const std::vector<uint32_t>& all, size_t i) {
-    return spans_of(std::span(all).subspan(i * SpanWords::words, SpanWords::words));
+    return spans_of(std::span(all).subspan(i * state::SPAN_WORDS, state::SPAN_WORDS));
   };
   EXPECT_EQ(level(words, 0).at(1).row, 5u);
   EXPECT_EQ(level(words, 3).at(1).row, 3u);
@@ -79,7 +79,7 @@ TEST(Features, FillingDoesNotCount) {
   EXPECT_EQ(counted_rows(kPicture, {196, 3}), 5u);
   const std::vector<FeatureRows> rows{{90, 57}, {90}};
   const auto at = [&](const std::vector<uint32_t>& all, size_t level, size_t i) {
-    return spans_of(std::span(all).subspan(level * SpanWords::words, SpanWords::words)).at(i);
+    return spans_of(std::span(all).subspan(level * state::SPAN_WORDS, state::SPAN_WORDS)).at(i);
   };
   const auto packed = feature_span_words(kSpeechToText, rows);
   EXPECT_EQ(at(packed, 2, 0).ids, 23u);

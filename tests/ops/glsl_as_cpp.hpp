@@ -8,12 +8,12 @@
 #include <cstdint>
 
 #include "base/math.hpp"
+#include "ops/core/state.hpp"
 
 namespace lapilli::glsl {
 
 using uint = uint32_t;
-#include "../../shaders/lib/state.glsl"
-#undef UNIFORM_WORDS
+using namespace state;  // of state_words.glsl
 #include "../../shaders/lib/panel.glsl"
 
 inline float uintBitsToFloat(uint bits) { return std::bit_cast<float>(bits); }

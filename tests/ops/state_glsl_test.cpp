@@ -1,5 +1,4 @@
-// The constants and functions of shaders/lib/state.glsl and panel.glsl are those of src/ops/core/state.hpp and
-// matmul.hpp.
+// The constants and functions of shaders/lib/panel.glsl, narrow.glsl, kv.glsl and grids.glsl are those of the host.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -20,183 +19,11 @@
 namespace lapilli {
 namespace {
 
-using Constants = std::map<std::string, double>;
-
 std::string source_of(const std::string& name) {
   std::ifstream file(LAPILLI_SOURCE_DIR "/shaders/lib/" + name);
   std::stringstream text;
   text << file.rdbuf();
   return text.str();
-}
-
-Constants glsl_constants() {
-  Constants all;
-  const std::string source = source_of("state.glsl");
-  const std::regex line("const (uint|float) ([^;]*);"), item("([A-Z0-9_]+) = (-?[0-9.e+]+)u?");
-  for (std::sregex_iterator l(source.begin(), source.end(), line), end; l != end; ++l) {
-    const std::string body = (*l)[2];
-    for (std::sregex_iterator i(body.begin(), body.end(), item); i != end; ++i) all[(*i)[1]] = std::stod((*i)[2]);
-  }
-  return all;
-}
-
-Constants step_and_options() {
-  using S = StepWords;
-  using P = ParamWords;
-  return {
-      {"STEP_TICK", S::tick},
-      {"STEP_LIVE", S::live},
-      {"STEP_STARTED", S::started},
-      {"STEP_QUEUED", S::queued},
-      {"STEP_ADMITTED", S::admitted},
-      {"STEP_MARK", S::mark},
-      {"STEP_ROWS", S::rows},
-      {"STEP_QUEUE", S::queue},
-      {"MAX_ROWS", kMaxRows},
-      {"MAX_BEAMS", kMaxBeams},
-      {"MAX_CANDIDATES", kMaxCandidates},
-      {"MAX_GRIDS", kMaxGrids},
-      {"SLOT_BITS", RowWord::slot_bits},
-      {"P_MARK", P::mark},
-      {"P_MAX_LENGTH", P::max_length},
-      {"P_PREFIX", P::prefix},
-      {"P_MIN_LENGTH", P::min_length},
-      {"P_MIN_NEW_LENGTH", P::min_new_length},
-      {"P_EARLY_STOPPING", P::early_stopping},
-      {"P_LENGTH_PENALTY", P::length_penalty},
-      {"P_REPETITION_PENALTY", P::repetition_penalty},
-      {"P_NO_REPEAT_NGRAM", P::no_repeat_ngram},
-      {"P_FORCED_BOS", P::forced_bos},
-      {"P_FORCED_EOS_COUNT", P::forced_eos_count},
-      {"P_END_COUNT", P::end_count},
-      {"P_PAD", P::pad},
-      {"P_SUPPRESS_OFFSET", P::suppress_offset},
-      {"P_SUPPRESS_COUNT", P::suppress_count},
-      {"P_BEGIN_SUPPRESS_OFFSET", P::begin_suppress_offset},
-      {"P_BEGIN_SUPPRESS_COUNT", P::begin_suppress_count},
-      {"P_BEGIN_SUPPRESS_LENGTH", P::begin_suppress_length},
-      {"P_BAD_WORDS_OFFSET", P::bad_words_offset},
-      {"P_BAD_WORDS_COUNT", P::bad_words_count},
-      {"P_BIAS_OFFSET", P::bias_offset},
-      {"P_BIAS_COUNT", P::bias_count},
-      {"P_SOURCE_OFFSET", P::source_offset},
-      {"P_SOURCE_COUNT", P::source_count},
-      {"P_DECAY_START", P::decay_start},
-      {"P_DECAY_FACTOR", P::decay_factor},
-      {"P_ENCODER_NO_REPEAT_NGRAM", P::encoder_no_repeat_ngram},
-      {"P_ENCODER_REPETITION_PENALTY", P::encoder_repetition_penalty},
-      {"P_END_IDS", P::end_ids},
-      {"P_FORCED_EOS_IDS", P::forced_eos_ids},
-      {"P_SEED", P::seed},
-      {"P_SEQUENCE", P::sequence},
-      {"P_MIN_KEEP", P::min_keep},
-      {"P_TEMPERATURE", P::temperature},
-      {"P_TOP_H", P::top_h},
-      {"P_TOP_K", P::top_k},
-      {"P_TOP_P", P::top_p},
-      {"P_MIN_P", P::min_p},
-      {"P_TYPICAL_P", P::typical_p},
-      {"P_EPSILON", P::epsilon},
-      {"P_ETA", P::eta},
-      {"P_TIMESTAMP_BEGIN", P::timestamp_begin},
-      {"P_TIMESTAMP_LATEST", P::timestamp_latest},
-      {"P_TIMESTAMP_AFTER", P::timestamp_after},
-      {"PARAM_WORDS", P::words},
-  };
-}
-
-Constants layouts() {
-  using L = LogLayout;
-  using I = InboxLayout;
-  using R = SearchLayout;
-  const auto status = [](SentenceStatus s) { return static_cast<double>(s); };
-  const auto stop = [](StopRule r) { return static_cast<double>(r); };
-  return {
-      {"STOP_NO", stop(StopRule::no)},
-      {"STOP_YES", stop(StopRule::yes)},
-      {"STOP_NEVER", stop(StopRule::never)},
-      {"STATUS_NONE", status(SentenceStatus::none)},
-      {"STATUS_WAITING", status(SentenceStatus::waiting)},
-      {"STATUS_RUNNING", status(SentenceStatus::running)},
-      {"STATUS_ENDED", status(SentenceStatus::ended)},
-      {"STATUS_FULL", status(SentenceStatus::full)},
-      {"SEARCH_STATUS", R::status},
-      {"SEARCH_POSITION", R::position},
-      {"SEARCH_SETTLED", R::settled},
-      {"SEARCH_FINISHED", R::finished},
-      {"SEARCH_HEADER", R::header},
-      {"SEARCH_LARGEST", R::stride(kMaxBeams)},
-      {"FINISHED_SCORE", R::finished_score},
-      {"FINISHED_POSITION", R::finished_position},
-      {"FINISHED_BEAM", R::finished_beam},
-      {"FINISHED_TOKEN", R::finished_token},
-      {"FINISHED_WORDS", R::finished_words},
-      {"LINEAGE_ANCESTRY", Lineage::ancestry},
-      {"LINEAGE_TOKENS", Lineage::tokens},
-      {"LOG_LIVE", L::live},
-      {"LOG_RAN", L::ran},
-      {"LOG_TICK", L::tick},
-      {"LOG_MARK", L::mark},
-      {"LOG_HEADER", L::header},
-      {"LOG_TOKEN", L::token},
-      {"LOG_ROW", L::row},
-      {"LOG_PARENT", L::parent},
-      {"LOG_RUNNING", L::running},
-      {"LOG_NOTE", L::note},
-      {"LOG_OCCUPANT", L::occupant},
-      {"LOG_FINISHED", L::finished},
-      {"LOG_ENTRY", L::entry},
-      {"LOG_NOTE_ENDED", L::note_ended},
-      {"LOG_NOTE_FAILED", L::note_failed},
-      {"LOG_NOTE_COUNT_SHIFT", L::note_count_shift},
-      {"INBOX_SENTENCES", I::sentences},
-      {"INBOX_CANCELLED", I::cancelled},
-      {"INBOX_CANCELLED_OFFSET", I::cancelled_offset},
-      {"INBOX_BLOCKS", I::blocks},
-      {"INBOX_BLOCKS_OFFSET", I::blocks_offset},
-      {"INBOX_MARK", I::mark},
-      {"INBOX_HEADER", I::header},
-      {"INBOX_ENTRY", I::entry},
-      {"INBOX_PLACE", I::place},
-      {"INBOX_SOURCE_BEGIN", I::source_begin},
-      {"INBOX_SOURCE_END", I::source_end},
-      {"INBOX_GIVEN_OFFSET", I::given_offset},
-      {"INBOX_PARAMS", I::params},
-      {"INBOX_BLOCK_TO", I::block_to},
-      {"INBOX_BLOCK_SIZE", I::block_size},
-      {"INBOX_BLOCK_FROM", I::block_from},
-      {"INBOX_BLOCK", I::block},
-      {"GRID_GROUPS_PER_TILE", GridWords::groups_per_tile},
-      {"GRID_ROWS_PER_TILE", GridWords::rows_per_tile},
-      {"GRID_MAX_X", GridWords::max_x},
-      {"GRID_ARGUMENTS", GridWords::arguments},
-      {"GRID_STRIDE", GridWords::stride},
-      {"SPAN_ROW", SpanWords::row},
-      {"SPAN_TILE", SpanWords::tile},
-      {"SPAN_IDS", SpanWords::ids},
-      {"SPAN_PLACE", SpanWords::place},
-      {"TILE_ROWS", kTileRows},
-      {"MASKED", -1e30},
-      {"FORBIDDEN", -1e29},
-      {"NO_SCORE", -1e9},
-  };
-}
-
-TEST(StateGlsl, ConstantsEqualTheHeader) {
-  Constants expected = step_and_options();
-  expected.merge(layouts());
-  const auto actual = glsl_constants();
-  for (const auto& [name, value] : expected) {
-    ASSERT_TRUE(actual.count(name)) << name << " is missing in state.glsl";
-    EXPECT_EQ(actual.at(name), value) << name;
-  }
-  for (const auto& [name, value] : actual) EXPECT_TRUE(expected.count(name)) << name << " has no counterpart here";
-}
-
-TEST(StateGlsl, FloatsEqualTheHeader) {
-  EXPECT_EQ(glsl::MASKED, kMasked);
-  EXPECT_EQ(glsl::FORBIDDEN, kForbidden);
-  EXPECT_EQ(glsl::NO_SCORE, kNoScore);
 }
 
 // ---- functions ----------------------------------------------------------------------------------------------------
@@ -213,28 +40,6 @@ using Formulas = std::map<std::string, Formula>;
       [](const Arguments& a) -> uint32_t { return KERNEL; }, [](const Arguments& a) -> uint64_t { return HEADER; } \
     }                                                                                                              \
   }
-
-Formulas state_formulas() {
-  using R = SearchLayout;
-  using L = LogLayout;
-  return {
-      FORMULA("row_word_of", glsl::row_word_of(a[0], a[1]), RowWord::of(a[0], a[1])),
-      FORMULA("slot_of", glsl::slot_of(a[0]), RowWord::slot(a[0])),
-      FORMULA("position_of", glsl::position_of(a[0]), RowWord::position(a[0])),
-      FORMULA("step_queue_word", glsl::step_queue_word(a[0]), StepWords::queue_word(a[0])),
-      FORMULA("lineage_parity", glsl::lineage_parity(a[0]), Lineage::parity(a[0])),
-      FORMULA("lineage_word", glsl::lineage_word(a[0], a[1], a[2], a[3], a[4], a[5]),
-              lineage_word(a[0], a[1], a[2], a[3], a[4], a[5])),
-      FORMULA("search_stride", glsl::search_stride(a[0]), R::stride(a[0])),
-      FORMULA("search_record", glsl::search_record(a[0], a[1]), R::record(a[0], a[1])),
-      FORMULA("search_running", glsl::search_running(a[0]), R::running(a[0])),
-      FORMULA("search_finished_entry", glsl::search_finished_entry(a[0], a[1]), R::finished_entry(a[0], a[1])),
-      FORMULA("log_stride", glsl::log_stride(a[0]), L::stride(a[0])),
-      FORMULA("log_row_at", glsl::log_row_at(a[0], a[1], a[2]), L::row_at(a[0], a[1], a[2])),
-      FORMULA("log_entry_at", glsl::log_entry_at(a[0]), L::entry_at(a[0])),
-      FORMULA("inbox_entry_at", glsl::inbox_entry_at(a[0]), InboxLayout::entry_at(a[0])),
-  };
-}
 
 constexpr uint32_t kFormats = static_cast<uint32_t>(kLastWeightFormat) + 1;
 WeightFormat format_number(uint32_t n) { return static_cast<WeightFormat>(n % kFormats); }
@@ -334,8 +139,6 @@ void expect_same(const std::string& file, const Formulas& formulas) {
   EXPECT_EQ(functions_of(file), compared) << file << ": each function has its counterpart here";
 }
 
-TEST(StateGlsl, FunctionsEqualTheHeader) { expect_same("state.glsl", state_formulas()); }
-
 TEST(StateGlsl, PanelsEqualTheHeader) {
   EXPECT_EQ(glsl::PANEL, packed::kPanel);
   EXPECT_EQ(glsl::PANEL4 * 4, packed::kPanel);
@@ -369,25 +172,23 @@ TEST(StateGlsl, KvFormatsEqualTheHeader) {
 }
 
 TEST(StateGlsl, FunctionsThatDifferAreSeen) {
-  const auto lineage = state_formulas().at("lineage_word").kernel;
-  const Formula slots_for_positions{
-      lineage, [](const Arguments& a) { return lineage_word(a[0], a[1], a[2], a[3], a[5], a[4]); }};
-  const Formula next_position{lineage,
-                              [](const Arguments& a) { return lineage_word(a[0], a[1], a[2], a[3] + 1, a[4], a[5]); }};
-  EXPECT_GT(differences(slots_for_positions), 900);
-  EXPECT_EQ(differences(next_position), 1000);
+  const auto element = panel_formulas().at("packed_element").kernel;
+  const Formula next{element, [](const Arguments& a) { return packed::element(a[0] + 1, a[1], a[2]); }};
+  const Formula others{element, [](const Arguments& a) { return packed::element(a[1], a[0], a[2]); }};
+  EXPECT_EQ(differences(next), 1000);
+  EXPECT_GT(differences(others), 900);
 }
 
 // write_grid of the kernel and of the host, which writes the arguments of encode passes.
 TEST(StateGlsl, GridsEqualTheHosts) {
   CaseRandom random(11);
   for (int i = 0; i < 1000; ++i) {
-    const uint32_t grid = random.below(kMaxGrids), live = random.below(kMaxRows + 1);
-    std::array<uint32_t, kMaxGrids * GridWords::stride> words{};
-    const uint32_t at = grid * GridWords::stride;
-    words[at + GridWords::groups_per_tile] = random.below(3) == 0 ? 0 : random.below(5000);
-    words[at + GridWords::rows_per_tile] = random.below(40);
-    words[at + GridWords::max_x] = random.below(4) == 0 ? 0 : 1 + random.below(70000);
+    const uint32_t grid = random.below(state::MAX_GRIDS), live = random.below(state::MAX_ROWS + 1);
+    std::array<uint32_t, state::MAX_GRIDS * state::GRID_STRIDE> words{};
+    const uint32_t at = grid * state::GRID_STRIDE;
+    words[at + state::GRID_GROUPS_PER_TILE] = random.below(3) == 0 ? 0 : random.below(5000);
+    words[at + state::GRID_ROWS_PER_TILE] = random.below(40);
+    words[at + state::GRID_MAX_X] = random.below(4) == 0 ? 0 : 1 + random.below(70000);
     std::copy(words.begin(), words.end(), std::begin(glsl::grids));
     glsl::write_grid(grid, live);
     search::write_grid(words, at, live);
@@ -397,9 +198,9 @@ TEST(StateGlsl, GridsEqualTheHosts) {
 }
 
 TEST(StateGlsl, UniformBlocksHaveTheirSizes) {
-  static_assert(StepWords::given_words == 260 * 4);  // the queue behind the rows is read by admit and advance only
-  static_assert(2 * kMaxRows == 512 * 4);
-  static_assert(SpanWords::words == 4 * kMaxRows);
+  static_assert(state::STEP_QUEUE == 260 * 4);  // the queue behind the rows is read by admit and advance only
+  static_assert(2 * state::MAX_ROWS == 512 * 4);
+  static_assert(state::SPAN_WORDS == 4 * state::MAX_ROWS);
   SUCCEED();
 }
 

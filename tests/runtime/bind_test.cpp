@@ -56,11 +56,11 @@ class DeviceBind : public testing::Test {
     session_->require(*plan);
     LAPILLI_CHECK(session_->allocate());
     LAPILLI_CHECK(session_->write(StateKind::grids, grid_words(plan->grids, plan->max_group_x)));
-    LAPILLI_CHECK(session_->write(StateKind::step, std::vector<uint32_t>(StepWords::words, 0)));
-    const uint32_t stride = SearchLayout::stride(1);
+    LAPILLI_CHECK(session_->write(StateKind::step, std::vector<uint32_t>(state::STEP_WORDS, 0)));
+    const uint32_t stride = state::search_stride(1);
     std::vector<uint32_t> search(kRows * stride, 0);
     for (uint32_t place = 0; place < kLive; ++place)
-      search[place * stride + SearchLayout::status] = static_cast<uint32_t>(SentenceStatus::running);
+      search[place * stride + state::SEARCH_STATUS] = static_cast<uint32_t>(SentenceStatus::running);
     LAPILLI_CHECK(session_->write(StateKind::search, search));
     for (uint32_t i = 0; i < plan->graph.nodes().size() - 1; ++i)
       LAPILLI_CHECK(device_->zero(*session_->state(StateKind::self_kv, i).buffer));
@@ -116,7 +116,7 @@ TEST_F(DeviceBind, ABarrierWaitsForArgumentsOnlyWhereTheyAreNew) {
 
 // More grids than the buffer has entries: what finds none runs in full.
 TEST_F(DeviceBind, GridsThatDoNotFitTheirBufferAreFull) {
-  constexpr uint32_t count = kMaxGrids + 3;
+  constexpr uint32_t count = state::MAX_GRIDS + 3;
   CompileOptions uncut;  // what is repeated within a recording is one segment, also where those are small
   uncut.work = WorkLimit(1e18);
   for (const bool start_first : {true, false}) {
@@ -124,8 +124,8 @@ TEST_F(DeviceBind, GridsThatDoNotFitTheirBufferAreFull) {
     LAPILLI_EXPECT_OK(graph::check(plan->commands, plan->schedule));
     const auto follows = [](const PlannedDispatch& d) { return d.grid >= 0; };
     const bool can = device_->caps().indirect_dispatch;
-    EXPECT_EQ(plan->grids.size(), can ? kMaxGrids : 0u);
-    EXPECT_EQ(std::count_if(plan->dispatches.begin(), plan->dispatches.end(), follows), can ? kMaxGrids : 0u);
+    EXPECT_EQ(plan->grids.size(), can ? state::MAX_GRIDS : 0u);
+    EXPECT_EQ(std::count_if(plan->dispatches.begin(), plan->dispatches.end(), follows), can ? state::MAX_GRIDS : 0u);
     LAPILLI_ASSERT_VALUE(const auto bound, bind(plan, {.repeats = 2}));
     LAPILLI_ASSERT_OK(bound.run());
     check(count);

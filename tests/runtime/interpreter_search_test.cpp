@@ -24,7 +24,7 @@ Result<std::vector<Sentence>> search(const model::Network& network, const Worksp
   interpreter.run(start_graph(network, key.shape));
   const graph::Graph step = step_graph(network, key).graph;
   const auto& words = interpreter.states[state_id(StateKind::step)].u;
-  while (words[StepWords::live] != 0 && words[StepWords::tick] < input.options.max_length) interpreter.run(step);
+  while (words[state::STEP_LIVE] != 0 && words[state::STEP_TICK] < input.options.max_length) interpreter.run(step);
   std::vector<Sentence> sentences(input.sources.size());
   for (uint32_t i = 0; i < sentences.size(); ++i) {
     sentences[i].given = {input.options.decoder_start};
@@ -33,7 +33,7 @@ Result<std::vector<Sentence>> search(const model::Network& network, const Worksp
     sentences[i].log.beams = key.shape.beams;
   }
   LAPILLI_CHECK(search_records::read_log({interpreter.states[state_id(StateKind::log)].u, search_shape(key.shape),
-                                          testing_support::kSessionMark, words[StepWords::tick]},
+                                          testing_support::kSessionMark, words[state::STEP_TICK]},
                                          sentences));
   return sentences;
 }

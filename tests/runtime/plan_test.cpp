@@ -117,7 +117,7 @@ TEST(SharedGrids, HoldEachGridOnceAndKnowWhoseItIs) {
   EXPECT_EQ(shared.of_plan, (std::vector<std::vector<uint32_t>>{{0, 1}, {1, 2, 0}, {}}));
   // What does not fit is left out from there on.
   std::vector<GridSpec> many;
-  for (uint32_t i = 0; i < kMaxGrids; ++i) many.push_back({100 + i, 1});
+  for (uint32_t i = 0; i < state::MAX_GRIDS; ++i) many.push_back({100 + i, 1});
   plans.insert(plans.begin() + 1, plan(many));
   EXPECT_EQ(share_grids(plans).of_plan.size(), 1u);
 }

@@ -58,7 +58,7 @@ Result<Bound> bind_search(const std::shared_ptr<vulkan::Device>& device, const B
   for (auto& [id, words] : testing_support::host_states(*r.network, b.key, r.input, &b.plans)) {
     if (state_kind(id) == StateKind::step) {
       // All counters start there, as those of an engine's session may.
-      for (const uint32_t counter : {StepWords::tick, StepWords::started, StepWords::queued})
+      for (const uint32_t counter : {state::STEP_TICK, state::STEP_STARTED, state::STEP_QUEUED})
         words[counter] = r.first_tick;
     }
     LAPILLI_CHECK(b.session->write(state_kind(id), words));
@@ -83,13 +83,13 @@ struct Run {
 };
 
 std::vector<uint32_t> written_words(std::span<const uint32_t> row, uint32_t beams, uint32_t first_tick) {
-  const uint32_t ran = row[LogLayout::ran];
-  std::vector<uint32_t> words(row.begin(), row.begin() + static_cast<ptrdiff_t>(LogLayout::stride(ran)));
-  words[LogLayout::tick] -= first_tick;
+  const uint32_t ran = row[state::LOG_RAN];
+  std::vector<uint32_t> words(row.begin(), row.begin() + static_cast<ptrdiff_t>(state::log_stride(ran)));
+  words[state::LOG_TICK] -= first_tick;
   for (uint32_t r = 0; r < ran; ++r) {
-    const auto entry = [&](uint32_t of) { return words.begin() + static_cast<ptrdiff_t>(LogLayout::entry_at(of)); };
-    if (entry(r - r % beams)[LogLayout::note] & LogLayout::note_ended) continue;
-    std::fill_n(entry(r) + LogLayout::finished, SearchLayout::finished_words, 0u);
+    const auto entry = [&](uint32_t of) { return words.begin() + static_cast<ptrdiff_t>(state::log_entry_at(of)); };
+    if (entry(r - r % beams)[state::LOG_NOTE] & state::LOG_NOTE_ENDED) continue;
+    std::fill_n(entry(r) + state::LOG_FINISHED, state::FINISHED_WORDS, 0u);
   }
   return words;
 }
@@ -99,7 +99,7 @@ Result<Run> run_search(Bound& b, const RunRequest& r) {
   RunnerOptions o;
   o.steps_per_submit = r.steps_per_submit;
   o.submits_in_flight = r.in_flight;
-  o.log_stride = LogLayout::stride(b.key.shape.rows());
+  o.log_stride = state::log_stride(b.key.shape.rows());
   o.log_ticks = b.key.shape.log_ticks;
   o.log_mark = r.log_mark;
   o.first_tick = b.tick;
@@ -119,9 +119,9 @@ Result<Run> run_search(Bound& b, const RunRequest& r) {
   };
   runner.on_step = [&](std::span<const uint32_t> row) {
     ++run.ticks;
-    EXPECT_EQ(row[LogLayout::tick], b.tick + run.ticks - 1);
-    if (row[LogLayout::ran] > 0) run.log.push_back(written_words(row, b.key.shape.beams, b.tick));
-    ended = row[LogLayout::live] == 0;
+    EXPECT_EQ(row[state::LOG_TICK], b.tick + run.ticks - 1);
+    if (row[state::LOG_RAN] > 0) run.log.push_back(written_words(row, b.key.shape.beams, b.tick));
+    ended = row[state::LOG_LIVE] == 0;
     return run.ticks < 1000 ? Status() : fail(ErrorCode::internal, "the search does not end");
   };
   for (const auto& plan : {b.admit.get(), b.encode.get(), b.start.get()}) runner.append(*plan);
@@ -173,7 +173,7 @@ class DeviceRunner : public testing::TestWithParam<const char*> {
         segments = bound.step->segments().size();
         LAPILLI_ASSERT_VALUE(const auto run, run_search(bound, {steps, 2, limit}));
         ASSERT_GT(run.log.size(), 3u);
-        EXPECT_EQ(run.log.back()[LogLayout::live], 0u) << "the search has not ended";
+        EXPECT_EQ(run.log.back()[state::LOG_LIVE], 0u) << "the search has not ended";
         if (first.empty()) first = run.log;
         EXPECT_TRUE(run.log == first) << steps << " steps a submission";
         // No more than what was in flight when the end came to be known.
@@ -252,7 +252,7 @@ TEST_P(DeviceRunner, OlderLogsAreNotRead) {
   ASSERT_NO_FATAL_FAILURE(load_tiny(1));
   LAPILLI_ASSERT_VALUE(auto bound, bind_search(device_, {&loaded_.network, weights_, input_}));
   LAPILLI_ASSERT_VALUE(const auto run, run_search(bound, {4, 2}));
-  EXPECT_EQ(run.log.back()[LogLayout::mark], testing_support::kSessionMark);
+  EXPECT_EQ(run.log.back()[state::LOG_MARK], testing_support::kSessionMark);
   const auto other = run_search(bound, {4, 2, WorkLimit(2e11), testing_support::kSessionMark + 1});
   ASSERT_FALSE(other.ok());
   EXPECT_EQ(other.error().code, ErrorCode::device_lost) << other.error().message;

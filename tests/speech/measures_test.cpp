@@ -11,14 +11,14 @@ namespace lapilli::speech {
 namespace {
 
 TEST(Measures, LogarithmsPassOverWhatIsForbidden) {
-  const std::vector<float> scores{1, 2, kMasked, 2};
+  const std::vector<float> scores{1, 2, state::MASKED, 2};
   const double sum = std::exp(1.0) + 2 * std::exp(2.0);
   EXPECT_NEAR(log_probability(scores, 1, 1), 2 - std::log(sum), 1e-6);
   EXPECT_NEAR(probability(scores, 0), std::exp(1.0) / sum, 1e-6);
   // Scores that a temperature of 0.5 has doubled.
   const double halves = std::exp(0.5) + 2 * std::exp(1.0);
   EXPECT_NEAR(log_probability(scores, 1, 0.5), 1 - std::log(halves), 1e-6);
-  EXPECT_LT(log_probability(scores, 2, 1), kForbidden);
+  EXPECT_LT(log_probability(scores, 2, 1), state::FORBIDDEN);
 }
 
 // The first number is the reference's, for 24 ids of two bytes; the others are zlib's own.

@@ -140,25 +140,25 @@ std::map<uint32_t, std::vector<uint32_t>> host_states(const model::Network& netw
     s.source = input.sources[i];
     s.given = {input.options.decoder_start};
     if (i < input.given.size()) s.given.insert(s.given.end(), input.given[i].begin(), input.given[i].end());
-    for (uint32_t t = 0; t + 1 < s.given.size(); ++t) given_rows.push_back(RowWord::of(i * key.shape.beams, t));
+    for (uint32_t t = 0; t + 1 < s.given.size(); ++t) given_rows.push_back(state::row_word_of(i * key.shape.beams, t));
     s.words = encode_options(input.options, static_cast<uint32_t>(s.given.size()), s.source, i);
     s.mark = i + 1;
     writer.enter(s, i, 0, i == 0);
   }
   writer.finish(kSessionMark, {});
-  for (const auto& [kind, words] : {std::pair<StateKind, uint64_t>{StateKind::step, StepWords::words},
-                                    {StateKind::search, key.shape.places * SearchLayout::stride(key.shape.beams)},
+  for (const auto& [kind, words] : {std::pair<StateKind, uint64_t>{StateKind::step, state::STEP_WORDS},
+                                    {StateKind::search, key.shape.places * state::search_stride(key.shape.beams)},
                                     {StateKind::lists, key.shape.list_words}})
     states[state_id(kind)].assign(words, 0);
   if (key.given_rows) {
     auto& given = states[state_id(StateKind::given)];
-    given.assign(StepWords::given_words, 0);
-    given[StepWords::live] = static_cast<uint32_t>(given_rows.size());
-    std::copy(given_rows.begin(), given_rows.end(), given.begin() + StepWords::rows);
+    given.assign(state::STEP_QUEUE, 0);
+    given[state::STEP_LIVE] = static_cast<uint32_t>(given_rows.size());
+    std::copy(given_rows.begin(), given_rows.end(), given.begin() + state::STEP_ROWS);
   }
   std::vector<PassSource> sources;
   auto& lengths = states[state_id(StateKind::lengths)];
-  lengths.assign(2 * uint64_t{kMaxRows}, 0);
+  lengths.assign(2 * uint64_t{state::MAX_ROWS}, 0);
   for (uint32_t i = 0; i < input.sources.size(); ++i) {
     lengths[2 * uint64_t{i} + 1] = static_cast<uint32_t>(input.sources[i].size());
     sources.push_back({input.sources[i], i});
@@ -174,8 +174,8 @@ std::map<uint32_t, std::vector<uint32_t>> host_states(const model::Network& netw
   states[state_id(StateKind::grids)] = grid_words(plans->step->grids, plans->step->max_group_x);
   if (!plans->given) return states;
   auto grids = grid_words(plans->given->grids, plans->given->max_group_x);
-  for (uint32_t i = 0; i < kMaxGrids; ++i)
-    search::write_grid(grids, uint64_t{i} * GridWords::stride, static_cast<uint32_t>(given_rows.size()));
+  for (uint32_t i = 0; i < state::MAX_GRIDS; ++i)
+    search::write_grid(grids, uint64_t{i} * state::GRID_STRIDE, static_cast<uint32_t>(given_rows.size()));
   states[state_id(StateKind::given_grids)] = std::move(grids);
   return states;
 }

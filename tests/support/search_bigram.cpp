@@ -196,17 +196,17 @@ Result<SearchEnd> run_on(const std::shared_ptr<vulkan::Device>& device, const Bi
 namespace {
 
 Status read_row(const SearchShape& shape, const uint32_t* e, std::vector<Sentence>& sentences) {
-  const uint32_t beam = RowWord::slot(e[LogLayout::row]) % shape.beams;
-  Sentence& s = sentences.at(RowWord::slot(e[LogLayout::row]) / shape.beams);
-  if (s.ended || e[LogLayout::occupant] != s.mark) return fail(ErrorCode::internal, "a row of another sentence");
-  s.log.entries.push_back({static_cast<int32_t>(e[LogLayout::token]), e[LogLayout::parent],
-                           std::bit_cast<float>(e[LogLayout::running]), e[LogLayout::note]});
+  const uint32_t beam = state::slot_of(e[state::LOG_ROW]) % shape.beams;
+  Sentence& s = sentences.at(state::slot_of(e[state::LOG_ROW]) / shape.beams);
+  if (s.ended || e[state::LOG_OCCUPANT] != s.mark) return fail(ErrorCode::internal, "a row of another sentence");
+  s.log.entries.push_back({static_cast<int32_t>(e[state::LOG_TOKEN]), e[state::LOG_PARENT],
+                           std::bit_cast<float>(e[state::LOG_RUNNING]), e[state::LOG_NOTE]});
   const uint32_t note = s.log.at(s.log.steps() - (beam + 1 == shape.beams ? 1 : 0), 0).note;
-  if ((note & LogLayout::note_ended) == 0) return {};
-  const uint32_t* f = e + LogLayout::finished;
-  if (beam < note >> LogLayout::note_count_shift)
-    s.finished.push_back({std::bit_cast<float>(f[SearchLayout::finished_score]), f[SearchLayout::finished_position],
-                          f[SearchLayout::finished_beam], static_cast<int32_t>(f[SearchLayout::finished_token])});
+  if ((note & state::LOG_NOTE_ENDED) == 0) return {};
+  const uint32_t* f = e + state::LOG_FINISHED;
+  if (beam < note >> state::LOG_NOTE_COUNT_SHIFT)
+    s.finished.push_back({std::bit_cast<float>(f[state::FINISHED_SCORE]), f[state::FINISHED_POSITION],
+                          f[state::FINISHED_BEAM], static_cast<int32_t>(f[state::FINISHED_TOKEN])});
   s.ended = beam + 1 == shape.beams;
   return {};
 }
@@ -214,12 +214,12 @@ Status read_row(const SearchShape& shape, const uint32_t* e, std::vector<Sentenc
 }  // namespace
 
 Status read_log(const LogRows& log, std::vector<Sentence>& sentences) {
-  const uint64_t stride = LogLayout::stride(log.shape.rows);
+  const uint64_t stride = state::log_stride(log.shape.rows);
   for (uint32_t t = 0; t < log.count; ++t) {
     const uint32_t* row = log.words.data() + (t & (log.shape.ticks - 1)) * stride;
-    if (row[LogLayout::tick] != t || row[LogLayout::mark] != log.mark) return fail(ErrorCode::internal, "tick %u", t);
-    for (uint32_t r = 0; r < row[LogLayout::ran]; ++r)
-      if (auto s = read_row(log.shape, row + LogLayout::entry_at(r), sentences); !s)
+    if (row[state::LOG_TICK] != t || row[state::LOG_MARK] != log.mark) return fail(ErrorCode::internal, "tick %u", t);
+    for (uint32_t r = 0; r < row[state::LOG_RAN]; ++r)
+      if (auto s = read_row(log.shape, row + state::log_entry_at(r), sentences); !s)
         return std::move(s).error().in("tick " + std::to_string(t));
   }
   return {};
@@ -227,14 +227,14 @@ Status read_log(const LogRows& log, std::vector<Sentence>& sentences) {
 
 Result<std::vector<Sentence>> read_log(const Bigram& b, const SearchEnd& end) {
   auto sentences = b.sentences;
-  LAPILLI_CHECK(read_log({end.log, b.shape, kMark, end.step[StepWords::tick]}, sentences));
+  LAPILLI_CHECK(read_log({end.log, b.shape, kMark, end.step[state::STEP_TICK]}, sentences));
   return sentences;
 }
 
 Comparison compare(const Bigram& b, const json& c, const SearchEnd& end) {
   Comparison result;
   const auto problem = [&](std::string what) { result.problems.push_back(std::move(what)); };
-  if (end.step[StepWords::live] != 0) problem("the search has not ended");
+  if (end.step[state::STEP_LIVE] != 0) problem("the search has not ended");
   const auto sentences = read_log(b, end);
   if (!sentences) {
     problem(sentences.error().message);

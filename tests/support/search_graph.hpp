@@ -26,19 +26,19 @@ inline Result<SearchOptions> options_of(const Recorded& recorded, const nlohmann
 
 // The state of a search in a graph; the same in every graph of a session.
 inline ops::SearchTensors add_search(graph::Graph& g, const SearchShape& s, uint64_t list_words,
-                                     uint64_t inbox_words = InboxLayout::header) {
+                                     uint64_t inbox_words = state::INBOX_HEADER) {
   const auto state = [&](const char* name, StateKind kind, uint64_t words) {
     return add_state(g, name, kind, words, graph::DType::u32);
   };
   ops::SearchTensors t;
   t.step = add_step(g);
-  t.lineage = state("lineage", StateKind::lineage, lineage_words(s.slots, s.positions));
-  t.search = state("search", StateKind::search, uint64_t{s.places} * SearchLayout::stride(s.beams));
-  t.log = state("log", StateKind::log, s.ticks * LogLayout::stride(s.rows));
+  t.lineage = state("lineage", StateKind::lineage, state::lineage_words(s.slots, s.positions));
+  t.search = state("search", StateKind::search, uint64_t{s.places} * state::search_stride(s.beams));
+  t.log = state("log", StateKind::log, s.ticks * state::log_stride(s.rows));
   t.lists = state("lists", StateKind::lists, std::max<uint64_t>(1, list_words));
   t.inbox = state("inbox", StateKind::inbox, inbox_words);
   t.lengths = add_lengths(g);
-  t.grids = state("grids", StateKind::grids, uint64_t{kMaxGrids} * GridWords::stride);
+  t.grids = state("grids", StateKind::grids, uint64_t{state::MAX_GRIDS} * state::GRID_STRIDE);
   return t;
 }
 

@@ -60,7 +60,7 @@ Result<Processed> make_processed(const Recorded& recorded, const json& c) {
     auto words = encode_options(options, g.prefix, g.sources[r], r);
     place_lists(words.params, static_cast<uint32_t>(lists.size()));
     lists.insert(lists.end(), words.lists.begin(), words.lists.end());
-    words.params.resize(SearchLayout::stride(1), 0);
+    words.params.resize(state::search_stride(1), 0);
     search.insert(search.end(), words.params.begin(), words.params.end());
   }
   lists.resize(std::max<size_t>(lists.size(), 1));
@@ -76,11 +76,11 @@ Result<Processed> make_processed(const Recorded& recorded, const json& c) {
   p.states[state_id(StateKind::search)] = std::move(search);
   p.states[state_id(StateKind::lists)] = std::move(lists);
   p.states[state_id(StateKind::step)] = step_values({count - 1}, rows).u;
-  std::vector<uint32_t> lineage(lineage_words(rows, shape.positions), 0);
+  std::vector<uint32_t> lineage(state::lineage_words(rows, shape.positions), 0);
   for (uint32_t r = 0; r < rows; ++r)
     for (uint32_t i = 0; i < count; ++i)
-      lineage[lineage_word(Lineage::parity(count - 1), Lineage::tokens, r, i, rows, shape.positions)] =
-          static_cast<uint32_t>(g.history[r][i]);
+      lineage[state::lineage_word(state::lineage_parity(count - 1), state::LINEAGE_TOKENS, r, i, rows,
+                                  shape.positions)] = static_cast<uint32_t>(g.history[r][i]);
   p.states[state_id(StateKind::lineage)] = std::move(lineage);
   p.in.assign(rows * ld, 0.0f);
   p.want.assign(rows * ld, 0.0f);
@@ -105,16 +105,16 @@ Result<std::vector<double>> run_on(const std::shared_ptr<vulkan::Device>& device
   LAPILLI_TRY(const auto plan, compile(p.graph, device->caps()));
   LAPILLI_TRY(auto session, Session::create(device));
   session->require(*plan);
-  session->require_state(state_id(StateKind::grids), uint64_t{kMaxGrids} * GridWords::stride * 4);
+  session->require_state(state_id(StateKind::grids), uint64_t{state::MAX_GRIDS} * state::GRID_STRIDE * 4);
   LAPILLI_CHECK(session->allocate());
   for (const auto& [id, words] : p.states) LAPILLI_CHECK(session->write(state_kind(id), words));
   const auto scores = session->state(StateKind::self_kv);
   LAPILLI_CHECK(device->write(*scores.buffer, 0, std::as_bytes(std::span(p.in))));
   // No step has written the grids: their arguments for all rows.
-  std::vector<uint32_t> grids(uint64_t{kMaxGrids} * GridWords::stride, 0);
+  std::vector<uint32_t> grids(uint64_t{state::MAX_GRIDS} * state::GRID_STRIDE, 0);
   for (size_t i = 0; i < plan->grids.size(); ++i) {
-    uint32_t* arguments = grids.data() + i * GridWords::stride + GridWords::arguments;
-    arguments[0] = plan->grids[i].groups_per_tile * p.states.at(state_id(StateKind::step))[StepWords::live];
+    uint32_t* arguments = grids.data() + i * state::GRID_STRIDE + state::GRID_ARGUMENTS;
+    arguments[0] = plan->grids[i].groups_per_tile * p.states.at(state_id(StateKind::step))[state::STEP_LIVE];
     arguments[1] = arguments[2] = 1;
   }
   LAPILLI_CHECK(session->write(StateKind::grids, grids));
@@ -130,8 +130,9 @@ Comparison compare(const Processed& p, const std::vector<double>& got) {
   if (got.size() != p.want.size()) result.problems.push_back("another number of scores");
   for (size_t i = 0; i < got.size() && result.problems.empty(); ++i) {
     // Minus infinity, or what its removal makes of it; the reference's decay makes no number of a forbidden end token.
-    if (p.want[i] <= kForbidden || std::isnan(p.want[i])) {
-      if (!(got[i] <= static_cast<double>(kForbidden))) result.problems.push_back(format("element %zu is allowed", i));
+    if (p.want[i] <= state::FORBIDDEN || std::isnan(p.want[i])) {
+      if (!(got[i] <= static_cast<double>(state::FORBIDDEN)))
+        result.problems.push_back(format("element %zu is allowed", i));
     } else {
       result.number(std::abs(got[i] - static_cast<double>(p.want[i])), p.tolerance, format("element %zu", i));
     }

@@ -91,7 +91,7 @@ void at_least(Values& scores, double limit, size_t keep) {
 std::vector<double> sampling_probabilities(std::vector<double> scores, const SearchOptions& o) {
   const size_t keep = o.min_keep();
   const auto real = [](float f) { return static_cast<double>(f); };
-  for (double& s : scores) s = s <= static_cast<double>(kForbidden) ? kOut : s / real(o.temperature);
+  for (double& s : scores) s = s <= static_cast<double>(state::FORBIDDEN) ? kOut : s / real(o.temperature);
   if (o.top_h > 0) top_h(scores, real(o.top_h));
   if (o.top_k > 0) {
     const double least = kth_largest(scores, o.top_k);

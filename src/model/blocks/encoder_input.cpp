@@ -44,7 +44,7 @@ bool is_linear(const InputLayer& layer) {
 
 graph::TensorId feature_spans(Builder& b) {
   return b.state(state_id(StateKind::feature_spans), "feature_spans", feature_levels(b.config().features),
-                 SpanWords::words);
+                 state::SPAN_WORDS);
 }
 
 // Spans of a level's sources, and their maximal number.
@@ -91,7 +91,7 @@ graph::TensorId feature_layers(Builder& b, const SourceRows& source) {
   const FeatureInput& input = b.config().features;
   const auto rows = rows_of_levels(input, source);
   const auto spans = feature_spans(b);
-  const uint32_t sources = std::min<uint32_t>(source.batch, kMaxRows);
+  const uint32_t sources = std::min<uint32_t>(source.batch, state::MAX_ROWS);
   auto x = feature_state(b, rows[0]);
   for (uint32_t i = 0; i < input.layers.size(); ++i) {
     const InputLayer& layer = input.layers[i];

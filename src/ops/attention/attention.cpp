@@ -24,7 +24,7 @@ struct Push {
 };
 // Inputs after q, kv and lengths.
 constexpr size_t kDistances = 3, kGlobals = 5, kContext = 6;
-constexpr uint64_t kQueriesPerGroup = kTileRows, kQueriesPerSubgroup = 16;
+constexpr uint64_t kQueriesPerGroup = state::TILE_ROWS, kQueriesPerSubgroup = 16;
 
 Status infer_window(const graph::Graph& g, const graph::Node& node, const AttentionAttributes& a) {
   if (a.window == kNoWindow)
@@ -43,13 +43,13 @@ Status infer_window(const graph::Graph& g, const graph::Node& node, const Attent
 }
 
 Status infer_spans(const graph::Graph& g, const graph::Node& node, const AttentionAttributes& a) {
-  if (a.batch == 0 || a.batch > kMaxRows || a.queries == 0 || a.kv.slots != 1 || a.queries > a.kv.positions)
+  if (a.batch == 0 || a.batch > state::MAX_ROWS || a.queries == 0 || a.kv.slots != 1 || a.queries > a.kv.positions)
     return node_error(node, "%u rows of %u sentences do not fit %u slots of %u positions", a.queries, a.batch,
                       a.kv.slots, a.kv.positions);
   if (a.causal || a.bias.form == BiasForm::rows || operand(node.outputs, 1) != graph::kNone)
     return node_error(node, "the rows of a pass have no causal mask, bias in rows or weights");
   LAPILLI_CHECK(expect_input(g, node, 0, {"q", a.queries}));
-  LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 2), "spans", SpanWords::words));
+  LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 2), "spans", state::SPAN_WORDS));
   LAPILLI_CHECK(infer_bias(g, node, a.kv, a.bias, kDistances));
   return infer_window(g, node, a);
 }
@@ -70,7 +70,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   LAPILLI_CHECK(infer_heads(g, node, a.kv, a.bias, KvReader::sequence));
   if (a.map.side || a.bias.form == BiasForm::map) return infer_map(g, node, a);
   if (a.spans) return infer_spans(g, node, a);
-  if (a.batch == 0 || a.queries == 0 || a.batch > a.kv.slots || a.keys > a.kv.positions || a.batch > kMaxRows)
+  if (a.batch == 0 || a.queries == 0 || a.batch > a.kv.slots || a.keys > a.kv.positions || a.batch > state::MAX_ROWS)
     return node_error(node, "%u sentences with %u keys do not fit %u slots of %u positions", a.batch, a.keys,
                       a.kv.slots, a.kv.positions);
   LAPILLI_CHECK(expect_input(g, node, 0, {"q", uint64_t{a.batch} * a.queries}));
@@ -93,7 +93,8 @@ bool lanes_fit(const Capabilities& caps, const AttentionAttributes& a) {
 // In a pass the longest sentence is not known.
 uint64_t most_keys(const AttentionAttributes& a) {
   if (a.spans) return 0;
-  return a.window == kNoWindow || a.global_queries ? a.keys : uint64_t{2} * a.window + kTileRows + a.globals_stride;
+  return a.window == kNoWindow || a.global_queries ? a.keys
+                                                   : uint64_t{2} * a.window + state::TILE_ROWS + a.globals_stride;
 }
 
 std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node& node) {

@@ -249,7 +249,8 @@ void add_passes(std::vector<OpCase>& all) {
                                                       // tiles
   all.push_back(make_pass(shape(3, 5), {5, 1, 6, 2}, 2));
   all.push_back(make_pass(shape(1, 256), {9, 2}));
-  all.push_back(make_pass(shape(1, 8), std::vector<uint32_t>(kMaxRows, 1), 9));  // no entry after the last sentence
+  all.push_back(
+      make_pass(shape(1, 8), std::vector<uint32_t>(state::MAX_ROWS, 1), 9));  // no entry after the last sentence
   for (const uint32_t head_dim : {12u, 5u, 64u}) {
     CaseShape s = shape(3, head_dim);
     s.bias = BiasForm::table;

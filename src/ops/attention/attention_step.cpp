@@ -23,8 +23,9 @@ struct Push {
 Status infer(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<AttentionStepAttributes>();
   LAPILLI_CHECK(infer_heads(g, node, a.kv, a.bias, KvReader::step));
-  if (g.tensor(node.inputs[0]).rows > kMaxRows) return node_error(node, "a step has at most %u rows", kMaxRows);
-  LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 3), "step", StepWords::given_words));
+  if (g.tensor(node.inputs[0]).rows > state::MAX_ROWS)
+    return node_error(node, "a step has at most %u rows", state::MAX_ROWS);
+  LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 3), "step", state::STEP_QUEUE));
   if (!a.self && a.bias.form != BiasForm::none) return node_error(node, "cross attention has no relative positions");
   LAPILLI_CHECK(infer_bias(g, node, a.kv, a.bias, 5));
   LAPILLI_CHECK(infer_running(g, node, a.kv));
@@ -32,10 +33,10 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
     if (a.lineage_slots < a.kv.slots)
       return node_error(node, "lineage has %u slots, the cache %u", a.lineage_slots, a.kv.slots);
     return expect_words(g, node, operand(node.inputs, 2), "lineage",
-                        lineage_words(a.lineage_slots, a.lineage_positions));
+                        state::lineage_words(a.lineage_slots, a.lineage_positions));
   }
-  if (a.kv.slots > kMaxRows || a.beams == 0)
-    return node_error(node, "%u places of %u slots; at most %u places", a.kv.slots, a.beams, kMaxRows);
+  if (a.kv.slots > state::MAX_ROWS || a.beams == 0)
+    return node_error(node, "%u places of %u slots; at most %u places", a.kv.slots, a.beams, state::MAX_ROWS);
   return expect_words(g, node, operand(node.inputs, 4), "lengths", 2 * uint64_t{a.kv.slots});
 }
 
@@ -154,14 +155,14 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   const auto& words = values.at(node.inputs[3]).u;
   auto& out = values.at(node.outputs[0]).f;
   std::fill(out.begin(), out.end(), 0.0);
-  const uint64_t rows = std::min<uint64_t>(t.rows, words[StepWords::live]);
+  const uint64_t rows = std::min<uint64_t>(t.rows, words[state::STEP_LIVE]);
   const uint64_t out_ld = g.tensor(node.outputs[0]).ld;
   const HostBias bias(node, a.kv, a.bias, 5, values);
   const HostKv kv(g, node.inputs[1], values);
   for (uint64_t r = 0; r < rows; ++r)
     for (uint64_t h = 0; h < a.kv.heads; ++h) {
-      const uint64_t own = RowWord::slot(words[StepWords::rows + r]);
-      const uint32_t position = RowWord::position(words[StepWords::rows + r]);
+      const uint64_t own = state::slot_of(words[state::STEP_ROWS + r]);
+      const uint32_t position = state::position_of(words[state::STEP_ROWS + r]);
       const uint64_t step = position;
       const double* q_row = values.at(node.inputs[0]).f.data() + r * t.ld;
       uint64_t begin = 0, end = std::min<uint64_t>(step + 1, a.kv.positions), sentence = 0;
@@ -174,8 +175,8 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
       const auto slot_of = [&](uint64_t j) -> uint64_t {
         if (!a.self) return sentence;
         if (j == step) return own;
-        const auto word =
-            lineage_word(Lineage::parity(position), Lineage::ancestry, own, j, a.lineage_slots, a.lineage_positions);
+        const auto word = state::lineage_word(state::lineage_parity(position), state::LINEAGE_ANCESTRY, own, j,
+                                              a.lineage_slots, a.lineage_positions);
         return values.at(node.inputs[2]).u[word];
       };
       const auto all = [](uint64_t) { return true; };
@@ -229,12 +230,12 @@ OpCase make_case(const CaseShape& s) {
   c.inputs.emplace_back(state.step, step_values(mixed_positions(s.step, s.rows), s.live, row_slots));
   if (s.self) {
     state.lineage = add_state(c.graph, "lineage", StateKind::lineage,
-                              lineage_words(a.lineage_slots, a.lineage_positions), graph::DType::u32);
-    std::vector<uint32_t> words(lineage_words(a.lineage_slots, a.lineage_positions), 0xffffffffu);
+                              state::lineage_words(a.lineage_slots, a.lineage_positions), graph::DType::u32);
+    std::vector<uint32_t> words(state::lineage_words(a.lineage_slots, a.lineage_positions), 0xffffffffu);
     for (uint32_t slot = 0; slot < slots; ++slot)
       for (uint32_t j = 0; j < s.step; ++j)
         for (const uint32_t parity : {0u, 1u})
-          words[lineage_word(parity, Lineage::ancestry, slot, j, a.lineage_slots, a.lineage_positions)] =
+          words[state::lineage_word(parity, state::LINEAGE_ANCESTRY, slot, j, a.lineage_slots, a.lineage_positions)] =
               slot / s.beams * s.beams + random.below(s.beams);
     c.inputs.emplace_back(state.lineage, words_of(std::move(words)));
   } else {

@@ -40,10 +40,10 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   if ((step ? kv.positions : kv.rows_per_slot) > longest)
     return node_error(node, "%u positions; at most %u", kv.positions, longest);
   const uint64_t rows = g.tensor(in[kQ]).rows;
-  if (step) return expect_words(g, node, operand(in, kRowState), "step", StepWords::given_words);
+  if (step) return expect_words(g, node, operand(in, kRowState), "step", state::STEP_QUEUE);
   if (kv.rows_per_slot > kv.positions || div_up<uint64_t>(rows, kv.rows_per_slot) > kv.slots)
     return node_error(node, "%u rows do not fit kv", rows);
-  return a.spans ? expect_words(g, node, operand(in, kRowState), "spans", SpanWords::words) : Status();
+  return a.spans ? expect_words(g, node, operand(in, kRowState), "spans", state::SPAN_WORDS) : Status();
 }
 
 std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
@@ -179,9 +179,9 @@ std::vector<TurnedRow> turned_rows(const graph::Node& node, uint64_t rows, HostT
       continue;
     }
     const auto& words = values.at(node.inputs[kRowState]).u;
-    if (r >= words[StepWords::live]) break;
-    const uint32_t word = words[StepWords::rows + r];
-    all.push_back({r, RowWord::slot(word), RowWord::position(word), RowWord::position(word)});
+    if (r >= words[state::STEP_LIVE]) break;
+    const uint32_t word = words[state::STEP_ROWS + r];
+    all.push_back({r, state::slot_of(word), state::position_of(word), state::position_of(word)});
   }
   return all;
 }

@@ -36,14 +36,14 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   if (a.own_column < width(kv) || q.cols < a.own_column + 2 * width(kv))
     return node_error(node, "q has %u columns, too few for %u heads with a key and a value", ull{q.cols}, kv.heads);
   if (a.step) {
-    if (q.rows > kMaxRows) return node_error(node, "a step has at most %u rows", kMaxRows);
+    if (q.rows > state::MAX_ROWS) return node_error(node, "a step has at most %u rows", state::MAX_ROWS);
     if (a.lineage_slots < kv.slots)
       return node_error(node, "lineage has %u slots, the cache %u", a.lineage_slots, kv.slots);
-    LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kStep), "step", StepWords::given_words));
+    LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kStep), "step", state::STEP_QUEUE));
     return expect_words(g, node, operand(node.inputs, kLineage), "lineage",
-                        lineage_words(a.lineage_slots, a.lineage_positions));
+                        state::lineage_words(a.lineage_slots, a.lineage_positions));
   }
-  if (a.batch == 0 || a.queries == 0 || a.batch > kv.slots || a.queries > kv.positions || a.batch > kMaxRows ||
+  if (a.batch == 0 || a.queries == 0 || a.batch > kv.slots || a.queries > kv.positions || a.batch > state::MAX_ROWS ||
       q.rows != uint64_t{a.batch} * a.queries)
     return node_error(node, "%u rows are not %u sentences of %u positions in %u slots of %u", ull{q.rows}, a.batch,
                       a.queries, kv.slots, kv.positions);
@@ -218,11 +218,11 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   std::fill(out.begin(), out.end(), 0.0);
   const HostBias bias(node, a.kv, a.bias, kDistances, values);
   const uint32_t* step = a.step ? values.at(node.inputs[kStep]).u.data() : nullptr;
-  const uint64_t rows = step ? std::min<uint64_t>(x.rows, step[StepWords::live]) : x.rows;
+  const uint64_t rows = step ? std::min<uint64_t>(x.rows, step[state::STEP_LIVE]) : x.rows;
   for (uint64_t r = 0; r < rows; ++r) {
-    const uint32_t word = step ? step[StepWords::rows + r] : 0;
-    const uint64_t slot = step ? RowWord::slot(word) : r / a.queries;
-    const uint64_t query = step ? RowWord::position(word) : r % a.queries;
+    const uint32_t word = step ? step[state::STEP_ROWS + r] : 0;
+    const uint64_t slot = step ? state::slot_of(word) : r / a.queries;
+    const uint64_t query = step ? state::position_of(word) : r % a.queries;
     const uint64_t length =
         std::min(step ? a.kv.positions : values.at(node.inputs[kLengths]).u[2 * slot + 1], a.kv.positions);
     const double* row = values.at(node.inputs[kQ]).f.data() + r * x.ld;
@@ -234,8 +234,8 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
         uint64_t holder = slot;
         if (step && j != query)
           holder = values.at(node.inputs[kLineage])
-                       .u[lineage_word(Lineage::parity(RowWord::position(word)), Lineage::ancestry, slot, j,
-                                       a.lineage_slots, a.lineage_positions)];
+                       .u[state::lineage_word(state::lineage_parity(state::position_of(word)), state::LINEAGE_ANCESTRY,
+                                              slot, j, a.lineage_slots, a.lineage_positions)];
         keys.push_back({cache.cell(a.kv, h, holder, j), bias(j, query + 1, h, row)});
       }
       attend_keys(a.kv, row + h * a.kv.head_dim, static_cast<double>(a.scale), keys,
@@ -264,13 +264,13 @@ void step_inputs(OpCase& c, const CaseShape& s, StreamAttentionAttributes& a, op
   std::vector<uint32_t> row_slots;
   for (uint32_t r = 0; r < s.rows; ++r) row_slots.push_back(a.kv.slots - 1 - r % a.kv.slots);
   c.inputs.emplace_back(t.step, step_values(mixed_positions(s.step, s.rows), s.live, row_slots));
-  t.lineage = add_state(c.graph, "lineage", StateKind::lineage, lineage_words(a.lineage_slots, a.lineage_positions),
-                        graph::DType::u32);
-  std::vector<uint32_t> words(lineage_words(a.lineage_slots, a.lineage_positions), 0xffffffffu);
+  t.lineage = add_state(c.graph, "lineage", StateKind::lineage,
+                        state::lineage_words(a.lineage_slots, a.lineage_positions), graph::DType::u32);
+  std::vector<uint32_t> words(state::lineage_words(a.lineage_slots, a.lineage_positions), 0xffffffffu);
   for (uint32_t slot = 0; slot < a.kv.slots; ++slot)
     for (uint32_t j = 0; j < s.step; ++j)
       for (const uint32_t parity : {0u, 1u})
-        words[lineage_word(parity, Lineage::ancestry, slot, j, a.lineage_slots, a.lineage_positions)] =
+        words[state::lineage_word(parity, state::LINEAGE_ANCESTRY, slot, j, a.lineage_slots, a.lineage_positions)] =
             slot / s.beams * s.beams + random.below(s.beams);
   c.inputs.emplace_back(t.lineage, words_of(std::move(words)));
 }

@@ -76,13 +76,13 @@ void put_on_grid(HostTensor& value) {
 }
 
 HostTensor step_values(const std::vector<uint32_t>& positions, uint32_t live, const std::vector<uint32_t>& slots) {
-  std::vector<uint32_t> words(StepWords::words, 0);
-  words[StepWords::tick] = positions.back() + 1021;
-  words[StepWords::live] = live;
-  words[StepWords::mark] = 0xa1b2c3d4u;
-  for (uint32_t r = 0; r < kMaxRows; ++r)
-    words[StepWords::rows + r] =
-        RowWord::of(r < slots.size() ? slots[r] : r, r < positions.size() ? positions[r] : positions.back());
+  std::vector<uint32_t> words(state::STEP_WORDS, 0);
+  words[state::STEP_TICK] = positions.back() + 1021;
+  words[state::STEP_LIVE] = live;
+  words[state::STEP_MARK] = 0xa1b2c3d4u;
+  for (uint32_t r = 0; r < state::MAX_ROWS; ++r)
+    words[state::STEP_ROWS + r] =
+        state::row_word_of(r < slots.size() ? slots[r] : r, r < positions.size() ? positions[r] : positions.back());
   return words_of(std::move(words));
 }
 
@@ -93,14 +93,14 @@ std::vector<uint32_t> mixed_positions(uint32_t largest, uint32_t rows) {
 }
 
 graph::TensorId add_step(graph::Graph& g) {
-  return add_state(g, "step", StateKind::step, StepWords::words, graph::DType::u32);
+  return add_state(g, "step", StateKind::step, state::STEP_WORDS, graph::DType::u32);
 }
 graph::TensorId add_lengths(graph::Graph& g) {
-  return add_state(g, "lengths", StateKind::lengths, 2 * kMaxRows, graph::DType::u32);
+  return add_state(g, "lengths", StateKind::lengths, 2 * state::MAX_ROWS, graph::DType::u32);
 }
 
 HostTensor length_values(const std::vector<std::pair<uint32_t, uint32_t>>& ranges) {
-  std::vector<uint32_t> words(2 * kMaxRows, 0);
+  std::vector<uint32_t> words(2 * state::MAX_ROWS, 0);
   for (size_t i = 0; i < ranges.size(); ++i) {
     words[2 * i] = ranges[i].first;
     words[2 * i + 1] = ranges[i].second;
@@ -109,7 +109,7 @@ HostTensor length_values(const std::vector<std::pair<uint32_t, uint32_t>>& range
 }
 
 graph::TensorId add_spans(OpCase& c, const std::vector<uint32_t>& lengths) {
-  const auto id = add_state(c.graph, "spans", StateKind::spans, SpanWords::words, graph::DType::u32);
+  const auto id = add_state(c.graph, "spans", StateKind::spans, state::SPAN_WORDS, graph::DType::u32);
   std::vector<Span> sentences;
   const auto n = static_cast<uint32_t>(lengths.size());
   for (uint32_t i = 0; i < n; ++i) sentences.push_back({0, 0, lengths[i], span_place(i, n)});

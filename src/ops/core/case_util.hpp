@@ -49,7 +49,7 @@ HostTensor step_values(const std::vector<uint32_t>& positions, uint32_t live, co
 // Positions for `rows` rows, the largest first, some of them equal.
 std::vector<uint32_t> mixed_positions(uint32_t largest, uint32_t rows);
 graph::TensorId add_step(graph::Graph& g);  // StateKind::step
-// [begin, end) per sentence; the tensor has entries for kMaxRows sentences.
+// [begin, end) per sentence; the tensor has entries for state::MAX_ROWS sentences.
 graph::TensorId add_lengths(graph::Graph& g);
 HostTensor length_values(const std::vector<std::pair<uint32_t, uint32_t>>& ranges);
 

@@ -26,8 +26,8 @@ struct HostTensors;  // ops/core/op.hpp
 // Maps row r of a product to a KV tensor [heads][slots][positions][2 * head_dim] (keys, then values, of one head).
 enum class Place : uint32_t {
   batch,  // slot = r / rows_per_slot, position = r % rows_per_slot
-  step,   // slot and position of row r's word (StepWords); rows at or beyond `live` write nothing
-  spans,  // slot = place of the sentence that has row r, position = r - its first row (SpanWords); rows after the last
+  step,   // slot and position of row r's word (STEP_*); rows at or beyond `live` write nothing
+  spans,  // slot = place of the sentence that has row r, position = r - its first row (SPAN_*); rows after the last
           // sentence write nothing
 };
 struct KvShape {

@@ -18,7 +18,7 @@ std::vector<Span> packed_spans(std::span<const Span> sentences) {
 std::vector<uint32_t> span_words(std::span<const Span> packed) {
   const SpanTotals end = span_totals(packed);
   std::vector<uint32_t> words;
-  for (uint32_t i = 0; i < kMaxRows; ++i) {
+  for (uint32_t i = 0; i < state::MAX_ROWS; ++i) {
     const Span s = i < packed.size() ? packed[i] : Span{end.rows, end.tiles, 0, 0};
     words.insert(words.end(), {s.row, s.tile, s.ids, s.place});
   }
@@ -27,17 +27,17 @@ std::vector<uint32_t> span_words(std::span<const Span> packed) {
 
 std::vector<Span> spans_of(std::span<const uint32_t> words) {
   std::vector<Span> spans;
-  for (size_t at = 0; at + SpanWords::stride <= words.size() && words[at + SpanWords::ids] != 0;
-       at += SpanWords::stride)
-    spans.push_back({words[at + SpanWords::row], words[at + SpanWords::tile], words[at + SpanWords::ids],
-                     words[at + SpanWords::place]});
+  for (size_t at = 0; at + state::SPAN_STRIDE <= words.size() && words[at + state::SPAN_IDS] != 0;
+       at += state::SPAN_STRIDE)
+    spans.push_back({words[at + state::SPAN_ROW], words[at + state::SPAN_TILE], words[at + state::SPAN_IDS],
+                     words[at + state::SPAN_PLACE]});
   return spans;
 }
 
 SpanTotals span_totals(std::span<const Span> packed) {
   if (packed.empty()) return {};
   const Span& last = packed.back();
-  return {last.row + last.ids, last.tile + div_up(last.ids, kTileRows)};
+  return {last.row + last.ids, last.tile + div_up(last.ids, state::TILE_ROWS)};
 }
 
 }  // namespace lapilli

@@ -12,9 +12,9 @@ struct Span {
   uint32_t row = 0, tile = 0, ids = 0, place = 0;
 };
 
-// Packs sentences one after another: computes rows and tiles, ignoring those of the arguments. At most kMaxRows.
+// Packs sentences one after another: computes rows and tiles, ignoring those of the arguments. At most state::MAX_ROWS.
 std::vector<Span> packed_spans(std::span<const Span> sentences);
-// Encodes them as SpanWords::words words.
+// Encodes them as state::SPAN_WORDS words.
 std::vector<uint32_t> span_words(std::span<const Span> packed);
 // Decodes the sentences that have ids, in the order of the pass.
 std::vector<Span> spans_of(std::span<const uint32_t> words);

@@ -33,12 +33,12 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   LAPILLI_CHECK(expect_weight(g, node, operand(node.inputs, kTable), "table", a.vocabulary, a.d));
   if (a.place == Place::step) {
     LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kIds), "lineage",
-                               lineage_words(a.lineage_slots, a.lineage_positions)));
-    LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kRowState), "step", StepWords::given_words));
+                               state::lineage_words(a.lineage_slots, a.lineage_positions)));
+    LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kRowState), "step", state::STEP_QUEUE));
   } else {
     if (a.rows_per_slot == 0) return node_error(node, "rows_per_slot is 0");
     if (a.place == Place::spans)
-      LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kRowState), "spans", SpanWords::words));
+      LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kRowState), "spans", state::SPAN_WORDS));
     else if (a.uncounted_id != kNoId && x.rows % a.rows_per_slot != 0)
       return node_error(node, "rows are not whole sentences");
     LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kIds), "ids", x.rows));
@@ -203,13 +203,14 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   if (a.place == Place::spans)
     for (const Span& s : spans_of(values.at(node.inputs[kRowState]).u))
       for (uint32_t i = 0; i < s.ids; ++i) places.push_back(i);
-  const uint64_t rows = step ? state[StepWords::live] : a.place == Place::spans ? places.size() : t.rows;
+  const uint64_t rows = step ? state[state::STEP_LIVE] : a.place == Place::spans ? places.size() : t.rows;
   for (uint64_t r = 0; r < rows; ++r) {
-    const uint32_t row = step ? state[StepWords::rows + r] : 0;
-    const uint64_t position = step ? RowWord::position(row) : places.empty() ? r % a.rows_per_slot : places[r];
-    const uint64_t word = !step ? r
-                                : lineage_word(Lineage::parity(RowWord::position(row)), Lineage::tokens,
-                                               RowWord::slot(row), position, a.lineage_slots, a.lineage_positions);
+    const uint32_t row = step ? state[state::STEP_ROWS + r] : 0;
+    const uint64_t position = step ? state::position_of(row) : places.empty() ? r % a.rows_per_slot : places[r];
+    const uint64_t word =
+        !step ? r
+              : state::lineage_word(state::lineage_parity(state::position_of(row)), state::LINEAGE_TOKENS,
+                                    state::slot_of(row), position, a.lineage_slots, a.lineage_positions);
     const uint64_t id = ids[word];
     uint64_t counted = position;
     if (!step && a.uncounted_id != kNoId)
@@ -249,7 +250,7 @@ OpCase make_case(const std::string& name, const CaseShape& s) {
   if (s.uncounted) a.uncounted_id = s.vocabulary - 1;  // every third id and more
   a.lineage_slots = s.rows + 2;
   a.lineage_positions = std::max(16u, s.rows_per_slot);
-  const uint64_t ids_words = s.step ? lineage_words(a.lineage_slots, a.lineage_positions) : s.rows;
+  const uint64_t ids_words = s.step ? state::lineage_words(a.lineage_slots, a.lineage_positions) : s.rows;
   const auto ids =
       add_state(c.graph, "ids", s.step ? StateKind::lineage : StateKind::source_ids, ids_words, graph::DType::u32);
   const auto table = add_packed(c.graph, "table", {s.vocabulary, s.d, s.format});
@@ -305,7 +306,7 @@ std::vector<OpCase> cases() {
   // Sentences that span several row slices on devices with small bindings.
   pass("pass of nine, an id that is not counted", {64, 32, 700, 300, true, false, 2, false, true},
        {30, 1, 30, 29, 30, 3, 30, 300, 30});
-  pass("pass of as many as there can be", {37, 8, 1040, 1}, std::vector<uint32_t>(kMaxRows, 1));
+  pass("pass of as many as there can be", {37, 8, 1040, 1}, std::vector<uint32_t>(state::MAX_ROWS, 1));
   all.push_back(make_case("step", {257, 32, 5, 1, true, true}));
   all.push_back(make_case("step, many slices", {8001, 64, 4, 1, true, true}));
   // Position tables sliced on devices with small bindings; some positions exceed the tables.

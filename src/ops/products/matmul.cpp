@@ -158,13 +158,13 @@ Status infer_split(const graph::Graph& g, const graph::Node& node, const MatmulA
   if (kv_format_of(g.tensor(node.outputs[1]).dtype) == KvFormat::fp16 && a.q_columns % 2 != 0)
     return node_error(node, "%u columns in front of keys and values whose neighbours share a word", a.q_columns);
   if (kv.place == Place::step) {
-    LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 3), "step", StepWords::given_words));
-    if (x.rows > kMaxRows) return node_error(node, "a step has at most %u rows", kMaxRows);
+    LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 3), "step", state::STEP_QUEUE));
+    if (x.rows > state::MAX_ROWS) return node_error(node, "a step has at most %u rows", state::MAX_ROWS);
     return {};
   }
   if (kv.place == Place::spans) {
     if (a.q_columns > 0) return node_error(node, "the rows of a pass give keys and values alone");
-    return expect_words(g, node, operand(node.inputs, 3), "spans", SpanWords::words);
+    return expect_words(g, node, operand(node.inputs, 3), "spans", state::SPAN_WORDS);
   }
   if (kv.rows_per_slot > kv.positions || div_up<uint64_t>(x.rows, kv.rows_per_slot) > kv.slots)
     return node_error(node, "%u rows, %u a slot, do not fit %u slots of %u positions", x.rows, kv.rows_per_slot,
@@ -473,9 +473,9 @@ class HostPlaces {
   bool find(uint64_t r, uint64_t& slot, uint64_t& position) const {
     switch (kv_.place) {
       case Place::step:
-        if (r >= (*words_)[StepWords::live]) return false;
-        slot = RowWord::slot((*words_)[StepWords::rows + r]);
-        position = RowWord::position((*words_)[StepWords::rows + r]);
+        if (r >= (*words_)[state::STEP_LIVE]) return false;
+        slot = state::slot_of((*words_)[state::STEP_ROWS + r]);
+        position = state::position_of((*words_)[state::STEP_ROWS + r]);
         return true;
       case Place::spans:
         if (r >= rows_.size()) return false;

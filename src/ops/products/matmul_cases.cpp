@@ -267,7 +267,8 @@ void add_pass_cases(std::vector<OpCase>& all) {
   all.push_back(pass_case({{33, 1, 5, 130}, 64, 2, 32, 7}));     // sliced by heads and slots on devices with small
                                                                  // bindings
   all.push_back(pass_case({{3, 2}, 600, 2, 8, 1}));              // deeper than a small binding
-  all.push_back(pass_case({std::vector<uint32_t>(kMaxRows, 1), 16, 1, 8, 5}));  // no entry after the last sentence
+  all.push_back(
+      pass_case({std::vector<uint32_t>(state::MAX_ROWS, 1), 16, 1, 8, 5}));  // no entry after the last sentence
 }
 
 void add_kv_cases(std::vector<OpCase>& all) {

@@ -20,7 +20,7 @@ struct LayerNormAttributes {
 // - before + k, c] + table[p + position_offset, ...]. Rows outside the sentence are zeros. A product of the result is a
 // 1-D convolution (Vincent Dumoulin and Francesco Visin 2016); with a kernel of 1 the op adds positions, and `before`
 // inserts rows in front.
-// inputs: x, feature_spans (SpanWords::words per level), table of positions [places, columns] or kNone. outputs: y.
+// inputs: x, feature_spans (state::SPAN_WORDS per level), table of positions [places, columns] or kNone. outputs: y.
 // Sentences lie in x according to level `from` of the spans, in y according to level `to`; rows of y between and after
 // them are zeros, or not written if y has live rows. Only as many rows in y get a position as count at that level
 // (place).
@@ -58,8 +58,8 @@ struct CopyAttributes {
 constexpr uint64_t gate_value_column(uint64_t cols) { return round_up<uint64_t>(cols, 4); }
 
 // "softmax": rows of [rows, cols] over columns [begin, end) of lengths entry r / rows_per_sentence; other columns
-// become 0, and an empty range gives zeros. Values at or below kForbidden count as outside. In place. inputs: x,
-// lengths (of kMaxRows sentences) or kNone (all columns).
+// become 0, and an empty range gives zeros. Values at or below state::FORBIDDEN count as outside. In place. inputs: x,
+// lengths (of state::MAX_ROWS sentences) or kNone (all columns).
 struct SoftmaxAttributes {
   uint32_t rows_per_sentence = 1;
 };

@@ -23,7 +23,7 @@ enum Input : size_t { kX, kSpans, kWeight };
 enum Output : size_t { kY, kMoments };
 enum Stage : uint32_t { kRows, kSentences, kApply };
 
-constexpr uint64_t kLevelBytes = uint64_t{SpanWords::words} * 4;
+constexpr uint64_t kLevelBytes = uint64_t{state::SPAN_WORDS} * 4;
 
 uint64_t moment_words(uint64_t rows, uint64_t sentences) { return 2 * (rows + sentences); }
 
@@ -34,10 +34,10 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   LAPILLI_CHECK(expect_output(g, node, kY, {"y", x.rows, x.cols}));
   LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kWeight), "weight", 2 * round_up<uint64_t>(x.cols, 4)));
   LAPILLI_CHECK(
-      expect_words(g, node, operand(node.inputs, kSpans), "spans", (uint64_t{a.level} + 1) * SpanWords::words));
+      expect_words(g, node, operand(node.inputs, kSpans), "spans", (uint64_t{a.level} + 1) * state::SPAN_WORDS));
   LAPILLI_CHECK(expect_words(g, node, operand(node.outputs, kMoments), "moments", moment_words(x.rows, a.sentences)));
-  if (a.sentences == 0 || a.sentences > kMaxRows)
-    return node_error(node, "%u sentences; 1 to %u", a.sentences, kMaxRows);
+  if (a.sentences == 0 || a.sentences > state::MAX_ROWS)
+    return node_error(node, "%u sentences; 1 to %u", a.sentences, state::MAX_ROWS);
   if (!(a.epsilon > 0)) return node_error(node, "epsilon is not above 0");
   if (x.ld % 4 != 0 || g.tensor(node.outputs[kY]).ld != x.ld) return node_error(node, "rows are not whole vectors");
   return {};
@@ -97,7 +97,8 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   const auto &x = values.at(node.inputs[kX]).f, &w = values.at(node.inputs[kWeight]).f;
   auto& y = values.at(node.outputs[kY]).f;
   std::fill(y.begin(), y.end(), 0.0);
-  const auto words = std::span(values.at(node.inputs[kSpans]).u).subspan(a.level * SpanWords::words, SpanWords::words);
+  const auto words =
+      std::span(values.at(node.inputs[kSpans]).u).subspan(a.level * state::SPAN_WORDS, state::SPAN_WORDS);
   for (const Span& s : spans_of(words)) {
     const double n = static_cast<double>(s.ids) * static_cast<double>(t.cols);
     double mean = 0, variance = 0;
@@ -137,10 +138,10 @@ OpCase make_case(const std::string& name, const CaseShape& s) {
   if (s.apart == 0) spans = packed_spans(spans);
   const uint64_t rows = 3 + (s.apart ? s.apart * s.lengths.size() : span_totals(spans).rows);
   const auto x = c.graph.activation("x", rows, s.cols);
-  const auto words = add_state(c.graph, "spans", StateKind::feature_spans, 2 * SpanWords::words, graph::DType::u32);
+  const auto words = add_state(c.graph, "spans", StateKind::feature_spans, 2 * state::SPAN_WORDS, graph::DType::u32);
   const auto weight = add_weight(c.graph, "weight", 2 * round_up<uint64_t>(s.cols, 4));
   ops::group_norm(c.graph, c.name, {x, words, weight},
-                  {1e-5f, 1, static_cast<uint32_t>(std::min<size_t>(kMaxRows, s.lengths.size() + 2))});
+                  {1e-5f, 1, static_cast<uint32_t>(std::min<size_t>(state::MAX_ROWS, s.lengths.size() + 2))});
   c.prepare = [=](OpCase& into) {
     const auto& t = into.graph.tensor(x);
     CaseRandom random(s.cols * 31 + rows);
@@ -149,7 +150,7 @@ OpCase make_case(const std::string& name, const CaseShape& s) {
       if (i % t.ld < t.cols) values.f[i] += s.offset;
     into.inputs.emplace_back(x, std::move(values));
     into.inputs.emplace_back(weight, norm_values(t.ld, s.cols, random));
-    std::vector<uint32_t> both(SpanWords::words, 1);  // level 0 is unrelated
+    std::vector<uint32_t> both(state::SPAN_WORDS, 1);  // level 0 is unrelated
     const auto of_level = span_words(spans);
     both.insert(both.end(), of_level.begin(), of_level.end());
     into.inputs.emplace_back(words, words_of(std::move(both)));
@@ -164,7 +165,7 @@ std::vector<OpCase> cases() {
   all.push_back(make_case("sentences apart", {5, {9, 4, 1}, 11}));
   all.push_back(make_case("far from zero", {33, {40, 3}, 0, 20}));
   all.push_back(make_case("one column", {1, {50}}));
-  all.push_back(make_case("as many sentences as there can be", {3, std::vector<uint32_t>(kMaxRows, 2)}));
+  all.push_back(make_case("as many sentences as there can be", {3, std::vector<uint32_t>(state::MAX_ROWS, 2)}));
   // Sliced on devices with small bindings, and more rows than groups of small grids.
   all.push_back(make_case("more rows than a binding holds", {288, {70, 20}}));
   all.push_back(make_case("rows by the thousand", {4, {4200, 300}}));

@@ -25,9 +25,10 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   if (x.ld % 4 != 0) return node_error(node, "rows are not whole vectors");
   if (operand(node.inputs, 1) == graph::kNone) return {};
   LAPILLI_CHECK(expect_input(g, node, 1, {"lengths", 0, 0, graph::DType::u32}));
-  LAPILLI_CHECK(expect_words(g, node, node.inputs[1], "lengths", 2 * kMaxRows));
-  if (a.rows_per_sentence == 0 || div_up<uint64_t>(x.rows, a.rows_per_sentence) > kMaxRows)
-    return node_error(node, "%u rows, %u for each of at most %u sentences", x.rows, a.rows_per_sentence, kMaxRows);
+  LAPILLI_CHECK(expect_words(g, node, node.inputs[1], "lengths", 2 * state::MAX_ROWS));
+  if (a.rows_per_sentence == 0 || div_up<uint64_t>(x.rows, a.rows_per_sentence) > state::MAX_ROWS)
+    return node_error(node, "%u rows, %u for each of at most %u sentences", x.rows, a.rows_per_sentence,
+                      state::MAX_ROWS);
   return {};
 }
 
@@ -62,8 +63,10 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
 }
 
 void softmax_row(double* row, uint64_t begin, uint64_t end, uint64_t ld) {
-  const auto counts = [&](uint64_t c) { return c >= begin && c < end && row[c] > static_cast<double>(kForbidden); };
-  double maximum = static_cast<double>(kMasked), sum = 0;
+  const auto counts = [&](uint64_t c) {
+    return c >= begin && c < end && row[c] > static_cast<double>(state::FORBIDDEN);
+  };
+  double maximum = static_cast<double>(state::MASKED), sum = 0;
   for (uint64_t c = 0; c < ld; ++c)
     if (counts(c)) maximum = std::max(maximum, row[c]);
   for (uint64_t c = 0; c < ld; ++c)
@@ -108,9 +111,9 @@ OpCase make_forbidden() {
   auto& x = c.inputs[0].second.f;
   const uint64_t ld = c.graph.tensor(0).ld;
   for (uint64_t i = 0; i < 101; ++i) {
-    if (i % 3 == 0) x[i] = static_cast<double>(kMasked);
-    x[ld + i] = static_cast<double>(kMasked);
-    if (i != 77) x[2 * ld + i] = static_cast<double>(kForbidden) * 2;
+    if (i % 3 == 0) x[i] = static_cast<double>(state::MASKED);
+    x[ld + i] = static_cast<double>(state::MASKED);
+    if (i != 77) x[2 * ld + i] = static_cast<double>(state::FORBIDDEN) * 2;
     x[3 * ld + i] *= 1e4;
   }
   return c;

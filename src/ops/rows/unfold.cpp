@@ -18,7 +18,7 @@ struct Push {
                float scale;)
 };
 
-constexpr uint64_t kLevelBytes = uint64_t{SpanWords::words} * 4;
+constexpr uint64_t kLevelBytes = uint64_t{state::SPAN_WORDS} * 4;
 
 // inputs: x, spans, table of positions
 enum Input : size_t { kX, kSpans, kPositions };
@@ -30,7 +30,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   const uint64_t columns = g.tensor(node.inputs[kX]).cols * a.kernel;
   LAPILLI_CHECK(expect_output(g, node, 0, {"y", 0, columns}));
   LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kSpans), "spans",
-                             (uint64_t{std::max(a.from, a.to)} + 1) * SpanWords::words));
+                             (uint64_t{std::max(a.from, a.to)} + 1) * state::SPAN_WORDS));
   const auto positions = operand(node.inputs, kPositions);
   if (positions != graph::kNone) LAPILLI_CHECK(expect_input(g, node, kPositions, {"positions", 0, columns}));
   return {};
@@ -109,7 +109,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
 }
 
 std::vector<Span> level_spans(const graph::Node& node, HostTensors& values, uint32_t number) {
-  return spans_of(std::span(values.at(node.inputs[kSpans]).u).subspan(number * SpanWords::words, SpanWords::words));
+  return spans_of(std::span(values.at(node.inputs[kSpans]).u).subspan(number * state::SPAN_WORDS, state::SPAN_WORDS));
 }
 
 void reference(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
@@ -165,7 +165,7 @@ OpCase make_case(const std::string& name, CaseShape s) {
   uint32_t in_rows = 0, rows = 0;
   const auto from = spans_apart(s.lengths, s.apart, 0, in_rows), to = spans_apart(lengths, s.apart, s.fill, rows);
   const auto x = c.graph.activation("x", in_rows + 3, s.cols);
-  const auto spans = add_state(c.graph, "spans", StateKind::feature_spans, 3 * SpanWords::words, graph::DType::u32);
+  const auto spans = add_state(c.graph, "spans", StateKind::feature_spans, 3 * state::SPAN_WORDS, graph::DType::u32);
   const auto table =
       s.places ? c.graph.activation("positions", s.places, uint64_t{s.cols} * s.windows.kernel) : graph::kNone;
   ops::unfold(c.graph, name, {x, spans, table, rows + 2, s.live}, s.windows);
@@ -174,7 +174,7 @@ OpCase make_case(const std::string& name, CaseShape s) {
     CaseRandom random(s.cols * 31 + rows);
     into.inputs.emplace_back(x, random_values(into.graph.tensor(x), random));
     if (table != graph::kNone) into.inputs.emplace_back(table, random_values(into.graph.tensor(table), random));
-    std::vector<uint32_t> words(SpanWords::words, 1);
+    std::vector<uint32_t> words(state::SPAN_WORDS, 1);
     for (const auto& level : {from, to}) {
       const auto of_level = span_words(level);
       words.insert(words.end(), of_level.begin(), of_level.end());
@@ -199,7 +199,8 @@ std::vector<OpCase> cases() {
   all.push_back(make_case("positions of rows that count", {12, positions, 0, {5, 1, 9}, 20, false, 9, 2}));
   positions.before = 1;
   all.push_back(make_case("a row in front, positions", {7, positions, 0, {4, 16, 1}, 20, true}));
-  all.push_back(make_case("as many sentences as there can be", {4, {1, 1, 0}, 0, std::vector<uint32_t>(kMaxRows, 1)}));
+  all.push_back(
+      make_case("as many sentences as there can be", {4, {1, 1, 0}, 0, std::vector<uint32_t>(state::MAX_ROWS, 1)}));
   // x and y sliced on devices with small bindings.
   all.push_back(make_case("more rows than groups of small grids", {24, {3, 1, 1}, 1, {700, 300, 41}}));
   positions.before = 0;

@@ -8,9 +8,6 @@ namespace lapilli {
 namespace admit_impl {
 namespace {
 
-using P = ParamWords;
-using I = InboxLayout;
-
 constexpr uint32_t kListGroups = 16;
 
 struct Push {
@@ -33,7 +30,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   state.lengths = node.outputs[kLengths];
   if (a.sentences == 0 || a.sentences > a.shape.places)
     return node_error(node, "%u sentences at once for %u places", a.sentences, a.shape.places);
-  LAPILLI_CHECK(expect_words(g, node, state.inbox, "inbox", I::entry_at(a.sentences)));
+  LAPILLI_CHECK(expect_words(g, node, state.inbox, "inbox", state::inbox_entry_at(a.sentences)));
   return search::expect_state(g, node, state, a.shape);
 }
 
@@ -85,51 +82,52 @@ class Admission {
         lengths_(values.at(node.outputs[kLengths]).u) {}
 
   void run() {
-    for (uint32_t i = 0; i < std::min(inbox_[I::cancelled], shape_.places); ++i)
-      record(inbox_[inbox_[I::cancelled_offset] + i])[SearchLayout::status] =
+    for (uint32_t i = 0; i < std::min(inbox_[state::INBOX_CANCELLED], shape_.places); ++i)
+      record(inbox_[inbox_[state::INBOX_CANCELLED_OFFSET] + i])[state::SEARCH_STATUS] =
           static_cast<uint32_t>(SentenceStatus::none);
-    const uint32_t sentences = std::min(inbox_[I::sentences], room_);
+    const uint32_t sentences = std::min(inbox_[state::INBOX_SENTENCES], room_);
     for (uint32_t i = 0; i < sentences; ++i) enter(i);
-    step_[StepWords::admitted] = sentences;
-    step_[StepWords::mark] = inbox_[I::mark];
-    for (uint32_t b = 0; b < inbox_[I::blocks]; ++b) {
-      const uint32_t* block = &inbox_[inbox_[I::blocks_offset] + I::block * b];
-      std::copy_n(&inbox_[block[I::block_from]], block[I::block_size], &lists_[block[I::block_to]]);
+    step_[state::STEP_ADMITTED] = sentences;
+    step_[state::STEP_MARK] = inbox_[state::INBOX_MARK];
+    for (uint32_t b = 0; b < inbox_[state::INBOX_BLOCKS]; ++b) {
+      const uint32_t* block = &inbox_[inbox_[state::INBOX_BLOCKS_OFFSET] + state::INBOX_BLOCK * b];
+      std::copy_n(&inbox_[block[state::INBOX_BLOCK_FROM]], block[state::INBOX_BLOCK_SIZE],
+                  &lists_[block[state::INBOX_BLOCK_TO]]);
     }
   }
 
  private:
-  uint32_t* record(uint32_t place) { return &search_[SearchLayout::record(place, shape_.beams)]; }
+  uint32_t* record(uint32_t place) { return &search_[state::search_record(place, shape_.beams)]; }
 
   void enter(uint32_t i) {
-    const uint32_t* entry = &inbox_[I::entry_at(i)];
-    const uint32_t place = entry[I::place];
+    const uint32_t* entry = &inbox_[state::inbox_entry_at(i)];
+    const uint32_t place = entry[state::INBOX_PLACE];
     uint32_t* r = record(place);
-    std::fill_n(r, SearchLayout::stride(shape_.beams), 0u);
-    std::copy_n(entry + I::params, P::words, r);
-    r[SearchLayout::status] = static_cast<uint32_t>(SentenceStatus::waiting);
-    r[SearchLayout::position] = r[P::prefix] - 1;
+    std::fill_n(r, state::search_stride(shape_.beams), 0u);
+    std::copy_n(entry + state::INBOX_PARAMS, state::PARAM_WORDS, r);
+    r[state::SEARCH_STATUS] = static_cast<uint32_t>(SentenceStatus::waiting);
+    r[state::SEARCH_POSITION] = r[state::P_PREFIX] - 1;
     for (uint32_t b = 0; b < shape_.beams; ++b) {
       // Only the first beam counts at first; otherwise all beams would find the same candidates.
-      r[SearchLayout::running(b)] = search::as_word(b == 0 ? 0.0f : kNoScore);
-      r[SearchLayout::finished_entry(shape_.beams, b)] = search::as_word(kNoScore);
+      r[state::search_running(b)] = search::as_word(b == 0 ? 0.0f : state::NO_SCORE);
+      r[state::search_finished_entry(shape_.beams, b)] = search::as_word(state::NO_SCORE);
     }
-    lengths_[2 * place] = entry[I::source_begin];
-    lengths_[2 * place + 1] = entry[I::source_end];
-    step_[StepWords::queue_word(step_[StepWords::queued] + i)] = place;
+    lengths_[2 * place] = entry[state::INBOX_SOURCE_BEGIN];
+    lengths_[2 * place + 1] = entry[state::INBOX_SOURCE_END];
+    step_[state::step_queue_word(step_[state::STEP_QUEUED] + i)] = place;
     give(entry, place * shape_.beams);
   }
 
   void give(const uint32_t* entry, uint32_t first) {
-    const uint32_t given = std::min(entry[I::params + P::prefix], shape_.positions);
+    const uint32_t given = std::min(entry[state::INBOX_PARAMS + state::P_PREFIX], shape_.positions);
     for (uint32_t slot = first; slot < first + shape_.beams; ++slot)
       for (uint32_t i = 0; i < given; ++i)
         for (const uint32_t parity : {0u, 1u}) {
           const auto word = [&](uint32_t plane) -> uint32_t& {
-            return lineage_[lineage_word(parity, plane, slot, i, shape_.slots, shape_.positions)];
+            return lineage_[state::lineage_word(parity, plane, slot, i, shape_.slots, shape_.positions)];
           };
-          word(Lineage::ancestry) = i + 1 < given ? first : slot;
-          word(Lineage::tokens) = inbox_[entry[I::given_offset] + i];
+          word(state::LINEAGE_ANCESTRY) = i + 1 < given ? first : slot;
+          word(state::LINEAGE_TOKENS) = inbox_[entry[state::INBOX_GIVEN_OFFSET] + i];
         }
   }
 
@@ -154,40 +152,40 @@ struct Build {
 
 OpCase make_case(const std::string& name, const Build& b) {
   search::StateCase c(name, b.shape, 2000);
-  c.inbox.assign(I::entry_at(100) + 8000, 0);
+  c.inbox.assign(state::inbox_entry_at(100) + 8000, 0);
   c.lists.assign(500, 3);
   auto& in = c.inbox;
   const auto n = static_cast<uint32_t>(b.sentences.size());
-  uint32_t data = I::entry_at(n);
+  uint32_t data = state::inbox_entry_at(n);
   CaseRandom random(n + b.shape.slots);
   const auto put = [&](uint32_t words) {
     const uint32_t at = data;
     for (uint32_t i = 0; i < words; ++i) in[data++] = random.below(90);
     return at;
   };
-  in[I::sentences] = n;
-  in[I::mark] = 77;
-  in[I::cancelled] = static_cast<uint32_t>(b.cancelled.size());
-  in[I::cancelled_offset] = put(in[I::cancelled]);
-  std::copy(b.cancelled.begin(), b.cancelled.end(), in.begin() + in[I::cancelled_offset]);
-  in[I::blocks] = static_cast<uint32_t>(b.blocks.size());
-  in[I::blocks_offset] = put(I::block * in[I::blocks]);
-  for (uint32_t i = 0; i < in[I::blocks]; ++i) {
-    uint32_t* block = &in[in[I::blocks_offset] + I::block * i];
-    block[I::block_to] = b.blocks[i].first;
-    block[I::block_size] = b.blocks[i].second;
-    block[I::block_from] = put(b.blocks[i].second);
+  in[state::INBOX_SENTENCES] = n;
+  in[state::INBOX_MARK] = 77;
+  in[state::INBOX_CANCELLED] = static_cast<uint32_t>(b.cancelled.size());
+  in[state::INBOX_CANCELLED_OFFSET] = put(in[state::INBOX_CANCELLED]);
+  std::copy(b.cancelled.begin(), b.cancelled.end(), in.begin() + in[state::INBOX_CANCELLED_OFFSET]);
+  in[state::INBOX_BLOCKS] = static_cast<uint32_t>(b.blocks.size());
+  in[state::INBOX_BLOCKS_OFFSET] = put(state::INBOX_BLOCK * in[state::INBOX_BLOCKS]);
+  for (uint32_t i = 0; i < in[state::INBOX_BLOCKS]; ++i) {
+    uint32_t* block = &in[in[state::INBOX_BLOCKS_OFFSET] + state::INBOX_BLOCK * i];
+    block[state::INBOX_BLOCK_TO] = b.blocks[i].first;
+    block[state::INBOX_BLOCK_SIZE] = b.blocks[i].second;
+    block[state::INBOX_BLOCK_FROM] = put(b.blocks[i].second);
   }
   for (uint32_t i = 0; i < n; ++i) {
-    uint32_t* entry = &in[I::entry_at(i)];
-    for (uint32_t w = 0; w < P::words; ++w) entry[I::params + w] = random.word();
-    entry[I::params + P::prefix] = b.sentences[i].second;
-    entry[I::place] = b.sentences[i].first;
-    entry[I::source_begin] = i % 2;
-    entry[I::source_end] = 3 + i;
-    entry[I::given_offset] = put(b.sentences[i].second);
+    uint32_t* entry = &in[state::inbox_entry_at(i)];
+    for (uint32_t w = 0; w < state::PARAM_WORDS; ++w) entry[state::INBOX_PARAMS + w] = random.word();
+    entry[state::INBOX_PARAMS + state::P_PREFIX] = b.sentences[i].second;
+    entry[state::INBOX_PLACE] = b.sentences[i].first;
+    entry[state::INBOX_SOURCE_BEGIN] = i % 2;
+    entry[state::INBOX_SOURCE_END] = 3 + i;
+    entry[state::INBOX_GIVEN_OFFSET] = put(b.sentences[i].second);
   }
-  c.step[StepWords::queued] = b.queued;
+  c.step[state::STEP_QUEUED] = b.queued;
   for (auto& w : c.search) w = 77;
   // The inbox is larger than the case's default.
   auto& g = c.op_case.graph;
@@ -207,7 +205,7 @@ std::vector<OpCase> cases() {
       make_case("some are cancelled", {{14, 33, 2, 7, 14, 8}, {{3, 2}}, {0, 6, 5}, {{0, 1}, {400, 90}, {9, 64}}}));
   all.push_back(make_case("given ids fill the capacity", {{10, 9, 5, 2, 10, 8}, {{1, 9}, {0, 4}}}));
   all.push_back(make_case("many given ids", {{4, 900, 2, 2, 4, 8}, {{1, 700}, {0, 333}}}));
-  all.push_back(make_case("most beams", {{96, 8, kMaxBeams, 3, 96, 8}, {{2, 2}, {0, 1}}}));
+  all.push_back(make_case("most beams", {{96, 8, state::MAX_BEAMS, 3, 96, 8}, {{2, 2}, {0, 1}}}));
   all.push_back(
       make_case("counters wrap", {{8, 16, 1, 8, 8, 8}, {{3, 1}, {1, 2}, {4, 1}}, {}, {}, 0, ~uint32_t{0} - 1}));
   {

@@ -36,7 +36,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
   LAPILLI_TRY(const auto step, bind_whole(context, 0, node.inputs[kStep], Access::read_write));
   LAPILLI_TRY(const auto search, bind_whole(context, 1, node.inputs[kSearch], Access::read_write));
   LAPILLI_TRY(auto log, bind_whole(context, 2, node.inputs[kLog], Access::write));
-  log.step_stride = LogLayout::stride(s.rows) * 4;
+  log.step_stride = state::log_stride(s.rows) * 4;
   log.used = a.counts != 0;
   LAPILLI_TRY(const auto grids, bind_whole(context, 3, node.inputs[kGrids], Access::read_write));
   Dispatch d;
@@ -58,54 +58,54 @@ class Advance {
         grids_(values.at(node.inputs[kGrids]).u) {}
 
   void run() {
-    const uint32_t ran = step_[StepWords::live];
+    const uint32_t ran = step_[state::STEP_LIVE];
     std::vector<uint32_t> places;
     uint32_t held = 0;
     for (uint32_t p = 0; p < a_.shape.places; ++p) {
       if (status(p) != SentenceStatus::running && status(p) != SentenceStatus::full) continue;
-      if (status(p) == SentenceStatus::running) word(p, SearchLayout::position) += a_.counts;
+      if (status(p) == SentenceStatus::running) word(p, state::SEARCH_POSITION) += a_.counts;
       if (go_on(p))
         places.push_back(p);
       else
         ++held;
     }
-    const uint32_t queued = step_[StepWords::queued] + step_[StepWords::admitted];
-    uint32_t& started = step_[StepWords::started];
+    const uint32_t queued = step_[state::STEP_QUEUED] + step_[state::STEP_ADMITTED];
+    uint32_t& started = step_[state::STEP_STARTED];
     for (; started != queued && places.size() + held < a_.rows / a_.shape.beams; ++started) {
-      const uint32_t p = step_[StepWords::queue_word(started)];
+      const uint32_t p = step_[state::step_queue_word(started)];
       if (p >= a_.shape.places || status(p) != SentenceStatus::waiting) continue;
       if (go_on(p))
         places.push_back(p);
       else
         ++held;
     }
-    step_[StepWords::queued] = queued;
-    step_[StepWords::admitted] = 0;
+    step_[state::STEP_QUEUED] = queued;
+    step_[state::STEP_ADMITTED] = 0;
     pack(places);
     if (a_.counts != 0) count(ran);
   }
 
  private:
-  uint32_t& word(uint32_t place, uint32_t i) { return search_[SearchLayout::record(place, a_.shape.beams) + i]; }
-  SentenceStatus status(uint32_t place) { return static_cast<SentenceStatus>(word(place, SearchLayout::status)); }
+  uint32_t& word(uint32_t place, uint32_t i) { return search_[state::search_record(place, a_.shape.beams) + i]; }
+  SentenceStatus status(uint32_t place) { return static_cast<SentenceStatus>(word(place, state::SEARCH_STATUS)); }
   bool go_on(uint32_t place) {
-    const bool room = word(place, SearchLayout::position) + 1 < a_.shape.positions;
-    word(place, SearchLayout::status) = static_cast<uint32_t>(room ? SentenceStatus::running : SentenceStatus::full);
+    const bool room = word(place, state::SEARCH_POSITION) + 1 < a_.shape.positions;
+    word(place, state::SEARCH_STATUS) = static_cast<uint32_t>(room ? SentenceStatus::running : SentenceStatus::full);
     return room;
   }
   void pack(const std::vector<uint32_t>& places) {
     uint32_t row = 0;
     for (const uint32_t p : places)
       for (uint32_t b = 0; b < a_.shape.beams; ++b)
-        step_[StepWords::rows + row++] = RowWord::of(p * a_.shape.beams + b, word(p, SearchLayout::position));
-    step_[StepWords::live] = row;
-    for (uint32_t i = 0; i < kMaxGrids; ++i) search::write_grid(grids_, uint64_t{i} * GridWords::stride, row);
+        step_[state::STEP_ROWS + row++] = state::row_word_of(p * a_.shape.beams + b, word(p, state::SEARCH_POSITION));
+    step_[state::STEP_LIVE] = row;
+    for (uint32_t i = 0; i < state::MAX_GRIDS; ++i) search::write_grid(grids_, uint64_t{i} * state::GRID_STRIDE, row);
   }
   void count(uint32_t ran) {
-    const uint32_t tick = step_[StepWords::tick]++;
-    const uint32_t header[] = {step_[StepWords::live], ran, tick, step_[StepWords::mark]};
+    const uint32_t tick = step_[state::STEP_TICK]++;
+    const uint32_t header[] = {step_[state::STEP_LIVE], ran, tick, step_[state::STEP_MARK]};
     std::copy(std::begin(header), std::end(header),
-              log_.begin() + static_cast<std::ptrdiff_t>(LogLayout::row_at(tick, a_.shape.ticks, a_.shape.rows)));
+              log_.begin() + static_cast<std::ptrdiff_t>(state::log_row_at(tick, a_.shape.ticks, a_.shape.rows)));
   }
 
   AdvanceAttributes a_;
@@ -131,19 +131,20 @@ OpCase make_case(const std::string& name, const Build& b) {
   c.set_step(3, 5);
   for (uint32_t p = 0; p < b.shape.places; ++p) {
     const auto [status, position] = p < b.places.size() ? b.places[p] : std::pair{SentenceStatus::none, 0u};
-    c.param(p, SearchLayout::status) = static_cast<uint32_t>(status);
-    c.param(p, SearchLayout::position) = position;
+    c.param(p, state::SEARCH_STATUS) = static_cast<uint32_t>(status);
+    c.param(p, state::SEARCH_POSITION) = position;
   }
-  c.step[StepWords::started] = b.before;
-  c.step[StepWords::queued] = b.before + static_cast<uint32_t>(b.queue.size()) - b.admitted;
-  c.step[StepWords::admitted] = b.admitted;
-  for (uint32_t i = 0; i < b.queue.size(); ++i) c.step[StepWords::queue + (b.before + i) % kMaxRows] = b.queue[i];
-  for (uint32_t i = 0; i < kMaxGrids; ++i) {
+  c.step[state::STEP_STARTED] = b.before;
+  c.step[state::STEP_QUEUED] = b.before + static_cast<uint32_t>(b.queue.size()) - b.admitted;
+  c.step[state::STEP_ADMITTED] = b.admitted;
+  for (uint32_t i = 0; i < b.queue.size(); ++i)
+    c.step[state::STEP_QUEUE + (b.before + i) % state::MAX_ROWS] = b.queue[i];
+  for (uint32_t i = 0; i < state::MAX_GRIDS; ++i) {
     const uint32_t tiles[] = {1, 16, 0, 509, 70000}, rows[] = {1, 8, 4, 3}, most[] = {65535, 7, 0};
-    c.grids[i * GridWords::stride + GridWords::groups_per_tile] = tiles[i % 5];
-    c.grids[i * GridWords::stride + GridWords::rows_per_tile] = rows[(i / 2) % 4];
-    c.grids[i * GridWords::stride + GridWords::max_x] = most[i % 3];
-    c.grids[i * GridWords::stride + GridWords::arguments] = 999;
+    c.grids[i * state::GRID_STRIDE + state::GRID_GROUPS_PER_TILE] = tiles[i % 5];
+    c.grids[i * state::GRID_STRIDE + state::GRID_ROWS_PER_TILE] = rows[(i / 2) % 4];
+    c.grids[i * state::GRID_STRIDE + state::GRID_MAX_X] = most[i % 3];
+    c.grids[i * state::GRID_STRIDE + state::GRID_ARGUMENTS] = 999;
   }
   ops::advance(c.op_case.graph, c.tensors, {b.shape, b.rows ? b.rows : b.shape.rows, b.counts});
   return c.finish();
@@ -174,7 +175,8 @@ std::vector<OpCase> cases() {
   all.push_back(
       make_case("admitted", {{8, 16, 2, 4, 4, 8}, {{waiting, 0}, {waiting, 5}, {waiting, 0}}, {0, 1, 2}, 0, 0, 40, 3}));
   all.push_back(make_case("starts without room", {{4, 16, 2, 2, 4, 8}, {{waiting, 15}, {waiting, 3}}, {0, 1}}));
-  all.push_back(make_case("most beams", {{96, 8, kMaxBeams, 3, 96, 8}, {{running, 1}, {ended, 1}, {running, 2}}}));
+  all.push_back(
+      make_case("most beams", {{96, 8, state::MAX_BEAMS, 3, 96, 8}, {{running, 1}, {ended, 1}, {running, 2}}}));
   // Counters that wrap partway.
   all.push_back(make_case("counters wrap", {{8, 16, 1, 8, 8, 8},
                                             {{waiting, 2}, {waiting, 0}, {running, 4}, {waiting, 0}},
@@ -184,19 +186,20 @@ std::vector<OpCase> cases() {
                                             ~uint32_t{0} - 1,
                                             1}));
   {
-    Build b{{kMaxRows, 8, 1, kMaxRows, kMaxRows, 8}};
-    for (uint32_t s = 0; s < kMaxRows; ++s) b.places.emplace_back(s % 3 == 1 || s > 1000 ? ended : running, s % 5);
+    Build b{{state::MAX_ROWS, 8, 1, state::MAX_ROWS, state::MAX_ROWS, 8}};
+    for (uint32_t s = 0; s < state::MAX_ROWS; ++s)
+      b.places.emplace_back(s % 3 == 1 || s > 1000 ? ended : running, s % 5);
     all.push_back(make_case("most rows", b));
-    for (uint32_t s = 0; s < kMaxRows; ++s) {
+    for (uint32_t s = 0; s < state::MAX_ROWS; ++s) {
       b.places[s] = {waiting, s % 4};
-      b.queue.push_back((s * 7) % kMaxRows);
+      b.queue.push_back((s * 7) % state::MAX_ROWS);
     }
     all.push_back(make_case("most start", b));
   }
   {
     auto c = make_case("the tick wraps", {{2, 16, 1, 2, 2, 8}, {{running, 0}, {running, 7}}});
     for (auto& [id, value] : c.inputs)
-      if (c.graph.tensor(id).name == "step") value.u[StepWords::tick] = ~uint32_t{0};
+      if (c.graph.tensor(id).name == "step") value.u[state::STEP_TICK] = ~uint32_t{0};
     all.push_back(std::move(c));
   }
   return all;

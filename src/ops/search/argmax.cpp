@@ -40,12 +40,12 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
 void draw_from(const double* row, uint64_t begin, uint64_t end, const std::function<double(uint32_t)>& number,
                uint32_t* words) {
   search::Candidate best;
-  double most = static_cast<double>(kMasked), sum = 0;
+  double most = static_cast<double>(state::MASKED), sum = 0;
   for (uint64_t c = begin; c < end; ++c) most = std::max(most, row[c]);
   for (uint64_t c = begin; c < end; ++c) {
     const auto id = static_cast<uint32_t>(c);
     const bool no = search::forbidden(row[c]);
-    const float key = no ? kMasked : static_cast<float>(row[c] + number(id));
+    const float key = no ? state::MASKED : static_cast<float>(row[c] + number(id));
     sum += std::exp(search::unless_forbidden(row[c]) - most);
     if (best.id == search::kNoId || key > best.score) best = {key, id};
   }
@@ -95,9 +95,9 @@ OpCase make_draw(const std::string& name, uint64_t columns, uint32_t t) {
   search::StateCase s(name, {5, 30, 1, 5}, 40);
   s.step = step_values({t, t + 3, t / 2}, 3, {4, 1, 2}).u;
   for (uint32_t i = 0; i < 5; ++i) {
-    s.param(i, ParamWords::seed) = 0x89abcdef;
-    s.param(i, ParamWords::seed + 1) = (t + i) * 77;
-    s.param(i, ParamWords::sequence) = 1000 - 3 * i;
+    s.param(i, state::P_SEED) = 0x89abcdef;
+    s.param(i, state::P_SEED + 1) = (t + i) * 77;
+    s.param(i, state::P_SEQUENCE) = 1000 - 3 * i;
   }
   auto& g = s.op_case.graph;
   const auto x = g.activation("scores", 5, columns);
@@ -106,8 +106,8 @@ OpCase make_draw(const std::string& name, uint64_t columns, uint32_t t) {
   auto values = random_values(g.tensor(x), random, 5);
   const uint64_t ld = g.tensor(x).ld;
   for (uint64_t i = 0; i < columns; ++i) {
-    if (i % 7 != 3) values.f[ld + i] = static_cast<double>(kMasked);
-    values.f[2 * ld + i] = static_cast<double>(kMasked);
+    if (i % 7 != 3) values.f[ld + i] = static_cast<double>(state::MASKED);
+    values.f[2 * ld + i] = static_cast<double>(state::MASKED);
   }
   s.op_case.inputs.emplace_back(x, std::move(values));
   s.op_case.live_rows = 3;
@@ -130,8 +130,8 @@ std::vector<OpCase> cases() {
     const uint64_t ld = c.graph.tensor(0).ld;
     for (const uint64_t i : {4999ull, 60ull, 61ull, 188ull, 2600ull}) v[i] = 20;
     for (uint64_t i = 0; i < 5003; ++i) v[ld + i] = 3.5;
-    for (uint64_t i = 2; i < 5003; ++i) v[2 * ld + i] = static_cast<double>(kMasked);
-    for (uint64_t i = 0; i < 5003; ++i) v[3 * ld + i] = i % 2 ? -2e30 : static_cast<double>(kMasked);
+    for (uint64_t i = 2; i < 5003; ++i) v[2 * ld + i] = static_cast<double>(state::MASKED);
+    for (uint64_t i = 0; i < 5003; ++i) v[3 * ld + i] = i % 2 ? -2e30 : static_cast<double>(state::MASKED);
     all.push_back(std::move(c));
   }
   all.push_back(make_case("large vocabulary", 2, 65001));

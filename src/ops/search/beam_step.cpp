@@ -11,8 +11,6 @@ namespace lapilli {
 namespace beam_step_impl {
 namespace {
 
-using P = ParamWords;
-
 uint32_t words_each(const StepAttributes& a) { return a.drawn ? 4 : 2; }
 
 struct Push {
@@ -21,9 +19,9 @@ struct Push {
 
 Status infer(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<StepAttributes>();
-  if (a.candidates < 2 * a.shape.beams || a.candidates > kMaxCandidates)
+  if (a.candidates < 2 * a.shape.beams || a.candidates > state::MAX_CANDIDATES)
     return node_error(node, "%u candidates for %u beams; %u to %u are supported", a.candidates, a.shape.beams,
-                      2 * a.shape.beams, kMaxCandidates);
+                      2 * a.shape.beams, state::MAX_CANDIDATES);
   return search::expect_step(g, node, "candidates", uint64_t{words_each(a)} * a.candidates * a.slices);
 }
 
@@ -79,9 +77,9 @@ class Sentence : private search::Bookkeeping {
 
  private:
   struct Pick {
-    float score = kMasked;
+    float score = state::MASKED;
     uint32_t beam = 0, id = search::kNoId;
-    float key = kMasked;  // picks are ordered by it: the score, plus its random number if drawn
+    float key = state::MASKED;  // picks are ordered by it: the score, plus its random number if drawn
   };
 
   // True if the first candidate of some list is not a number.
@@ -108,7 +106,7 @@ class Sentence : private search::Bookkeeping {
         const auto total = [&](uint32_t word) {
           const float score = search::as_float(word);
           const bool no = search::forbidden(score) || search::forbidden(sum);
-          return no ? kMasked : search::unless_forbidden(sum + score);
+          return no ? state::MASKED : search::unless_forbidden(sum + score);
         };
         if (words[1] == search::kNoId) continue;
         picks_.push_back({total(a_.drawn ? words[2] : words[0]), b, words[1], total(words[0])});
@@ -125,28 +123,28 @@ class Sentence : private search::Bookkeeping {
   void choose_running() {
     next_ = picks_;
     for (auto& n : next_)
-      if (ended(n)) n.score = search::forbidden(n.score) ? kMasked : n.score + kNoScore;
+      if (ended(n)) n.score = search::forbidden(n.score) ? state::MASKED : n.score + state::NO_SCORE;
     std::stable_sort(next_.begin(), next_.end(), [](const Pick& x, const Pick& y) { return x.score > y.score; });
     next_.resize(beams_);
   }
 
   void finish(const Pick& pick, float score) {
     uint32_t at = 0;
-    while (at < beams_ && search::as_float(finished(at)[SearchLayout::finished_score]) >= score) ++at;
+    while (at < beams_ && search::as_float(finished(at)[state::FINISHED_SCORE]) >= score) ++at;
     if (at == beams_) return;
     std::copy_backward(finished(at), finished(beams_ - 1), finished(beams_));
     const uint32_t words[] = {search::as_word(score), t_, pick.beam, pick.id};
     std::copy(std::begin(words), std::end(words), finished(at));
-    auto& count = record(SearchLayout::finished);
+    auto& count = record(state::SEARCH_FINISHED);
     count = std::min(count + 1, beams_);
   }
 
   void decide() {
-    const auto early = static_cast<StopRule>(p_[P::early_stopping]);
-    const float penalty = p_.real(P::length_penalty);
+    const auto early = static_cast<StopRule>(p_[state::P_EARLY_STOPPING]);
+    const float penalty = p_.real(state::P_LENGTH_PENALTY);
     const float divisor = search::length_divisor(generated(), penalty);
-    const auto full = [&] { return record(SearchLayout::finished) == beams_; };
-    bool settled = record(SearchLayout::settled) != 0;
+    const auto full = [&] { return record(state::SEARCH_FINISHED) == beams_; };
+    bool settled = record(state::SEARCH_SETTLED) != 0;
     const bool closed = settled || (early == StopRule::yes && full());
     choose_running();
     for (uint32_t b = 0; b < beams_; ++b) running(b) = search::as_word(next_[b].score);
@@ -155,18 +153,19 @@ class Sentence : private search::Bookkeeping {
         finish(picks_[i], picks_[i].score / divisor);
     float length = divisor;
     if (early == StopRule::never && penalty > 0)
-      length = search::length_divisor(std::max(p_[P::max_length], p_[P::prefix] + 1) - p_[P::prefix], penalty);
-    const float best = next_[0].score, worst = search::as_float(finished(beams_ - 1)[SearchLayout::finished_score]);
+      length = search::length_divisor(std::max(p_[state::P_MAX_LENGTH], p_[state::P_PREFIX] + 1) - p_[state::P_PREFIX],
+                                      penalty);
+    const float best = next_[0].score, worst = search::as_float(finished(beams_ - 1)[state::FINISHED_SCORE]);
     settled = settled || search::forbidden(best) || !(best / length > worst);
     const bool all_ended = std::all_of(picks_.begin(), picks_.end(), [&](const Pick& x) { return ended(x); });
-    record(SearchLayout::settled) = settled ? 1 : 0;
+    record(state::SEARCH_SETTLED) = settled ? 1 : 0;
     if (settled || reaches_limit() || all_ended || (early == StopRule::yes && full())) end();
   }
 
   void move_on() {
     for (uint32_t b = 0; b < beams_; ++b) {
       const uint32_t token = token_of(next_[b].id);
-      for (const uint32_t plane : {Lineage::ancestry, Lineage::tokens})
+      for (const uint32_t plane : {state::LINEAGE_ANCESTRY, state::LINEAGE_TOKENS})
         for (uint32_t i = 0; i <= t_; ++i) word(t_ + 1, plane, b, i) = word(t_, plane, next_[b].beam, i);
       append(b, token);
       write_log(b, {token, next_[b].beam, search::as_word(next_[b].score), note(b)});
@@ -175,11 +174,11 @@ class Sentence : private search::Bookkeeping {
   }
 
   uint32_t note(uint32_t beam) {
-    const uint32_t count = record(SearchLayout::finished);
-    if (beam == 0 && failed_) return LogLayout::note_ended | LogLayout::note_failed;
-    if (beam == 0) return has_ended() ? LogLayout::note_ended | count << LogLayout::note_count_shift : 0;
+    const uint32_t count = record(state::SEARCH_FINISHED);
+    if (beam == 0 && failed_) return state::LOG_NOTE_ENDED | state::LOG_NOTE_FAILED;
+    if (beam == 0) return has_ended() ? state::LOG_NOTE_ENDED | count << state::LOG_NOTE_COUNT_SHIFT : 0;
     if (beam != 1 || count == 0 || failed_) return 0;
-    return 1 + RowWord::of(finished(0)[SearchLayout::finished_beam], finished(0)[SearchLayout::finished_position]);
+    return 1 + state::row_word_of(finished(0)[state::FINISHED_BEAM], finished(0)[state::FINISHED_POSITION]);
   }
 
   uint32_t beams_;
@@ -228,18 +227,18 @@ struct BeamCase {
           running(s, i) = search::as_word(-1.5f * static_cast<float>(b.t) - 0.25f * static_cast<float>(i));
   }
   uint32_t& running(uint32_t sentence, uint32_t beam) {
-    return state.search[state.search_word(sentence, SearchLayout::running(beam))];
+    return state.search[state.search_word(sentence, state::search_running(beam))];
   }
   double& score(uint32_t row, uint32_t id) { return scores[uint64_t{row} * build.vocabulary + id]; }
   // Adds `count` finished hypotheses, best first, from `first` down by `step` each.
   void put_finished(uint32_t sentence, uint32_t count, float first, float step) {
-    state.search[state.search_word(sentence, SearchLayout::finished)] = count;
+    state.search[state.search_word(sentence, state::SEARCH_FINISHED)] = count;
     for (uint32_t i = 0; i < count; ++i) {
-      const uint32_t at = state.search_word(sentence, SearchLayout::finished_entry(build.beams, i));
-      state.search[at + SearchLayout::finished_score] = search::as_word(first - step * static_cast<float>(i));
-      state.search[at + SearchLayout::finished_position] = i;
-      state.search[at + SearchLayout::finished_beam] = 0;
-      state.search[at + SearchLayout::finished_token] = 2;
+      const uint32_t at = state.search_word(sentence, state::search_finished_entry(build.beams, i));
+      state.search[at + state::FINISHED_SCORE] = search::as_word(first - step * static_cast<float>(i));
+      state.search[at + state::FINISHED_POSITION] = i;
+      state.search[at + state::FINISHED_BEAM] = 0;
+      state.search[at + state::FINISHED_TOKEN] = 2;
     }
   }
   // Makes ends likely: raises their scores by `by`.
@@ -260,8 +259,8 @@ struct BeamCase {
           words[at++] = search::as_word(c.score);
           words[at++] = c.id;
           if (!build.drawn) continue;
-          words[at++] =
-              search::as_word(search::forbidden(c.score) ? kMasked : c.score - 3 * static_cast<float>(noise.unit()));
+          words[at++] = search::as_word(search::forbidden(c.score) ? state::MASKED
+                                                                   : c.score - 3 * static_cast<float>(noise.unit()));
           words[at++] = 0;
         }
       }
@@ -292,14 +291,15 @@ void add_shape_cases(std::vector<OpCase>& all) {
   all.push_back(BeamCase("one beam", {3, 2, 1}).finish());
   all.push_back(BeamCase("slices", {5, 3, 5, 1, 409, 32}).finish());
   all.push_back(BeamCase("some have ended", {4, 5, 3, 2, 97, 50, {1, 4}}).finish());
-  all.push_back(BeamCase("most candidates", {6, 2, kMaxBeams, kMaxEndTokens, 997, 200}).finish());
+  all.push_back(BeamCase("most candidates", {6, 2, state::MAX_BEAMS, state::MAX_END_TOKENS, 997, 200}).finish());
   // As many lists as possible and a single permitted id, so that long runs of forbidden ids are traversed: this comes
   // closest to the number of loop iterations that a CPU driver grants.
-  all.push_back(BeamCase("most candidates, many slices", {6, 1, kMaxBeams, kMaxEndTokens, 12800, 200}).finish());
+  all.push_back(
+      BeamCase("most candidates, many slices", {6, 1, state::MAX_BEAMS, state::MAX_END_TOKENS, 12800, 200}).finish());
   {
-    BeamCase c("most candidates, one permitted id", {0, 1, kMaxBeams, kMaxEndTokens, 12800, 200});
-    for (auto& v : c.scores) v = static_cast<double>(kMasked);
-    for (uint32_t row = 0; row < kMaxBeams; ++row) c.score(row, 9) = 0;
+    BeamCase c("most candidates, one permitted id", {0, 1, state::MAX_BEAMS, state::MAX_END_TOKENS, 12800, 200});
+    for (auto& v : c.scores) v = static_cast<double>(state::MASKED);
+    for (uint32_t row = 0; row < state::MAX_BEAMS; ++row) c.score(row, 9) = 0;
     all.push_back(c.finish());
   }
   all.push_back(BeamCase("no end token", {2, 2, 4, 0}).finish());
@@ -309,12 +309,12 @@ void add_shape_cases(std::vector<OpCase>& all) {
     BeamCase c("positions and options of their own", {7, 5, 3, 2, 150, 64});
     c.state.step = step_values({7, 7, 7, 2, 2, 2, 5, 5, 5, 6, 6, 6, 4}, 15).u;
     for (uint32_t s = 0; s < 5; ++s) {
-      c.state.param(s, P::mark) = 9 + s;
-      c.state.param(s, P::prefix) = 1 + s % 3;
-      c.state.param(s, P::max_length) = s == 3 ? 8 : 20;
-      c.state.param(s, P::end_ids) = 2 + 5 * s;
-      c.state.param(s, P::length_penalty) = search::as_word(0.5f * static_cast<float>(s));
-      c.state.param(s, P::early_stopping) = s % 3;
+      c.state.param(s, state::P_MARK) = 9 + s;
+      c.state.param(s, state::P_PREFIX) = 1 + s % 3;
+      c.state.param(s, state::P_MAX_LENGTH) = s == 3 ? 8 : 20;
+      c.state.param(s, state::P_END_IDS) = 2 + 5 * s;
+      c.state.param(s, state::P_LENGTH_PENALTY) = search::as_word(0.5f * static_cast<float>(s));
+      c.state.param(s, state::P_EARLY_STOPPING) = s % 3;
     }
     c.put_finished(4, 2, -1, 0.25f);
     all.push_back(c.finish());
@@ -341,8 +341,8 @@ void add_rule_cases(std::vector<OpCase>& all) {
     for (const float penalty : {-1.0f, 0.0f, 0.6f, 1.0f, 2.0f}) {
       BeamCase c(format("stopping %u, penalty %.1f", static_cast<uint32_t>(early), static_cast<double>(penalty)),
                  {7, 6, 3, 2, 150, 64});
-      c.state.set_param(P::early_stopping, static_cast<uint32_t>(early));
-      c.state.set_param(P::length_penalty, penalty);
+      c.state.set_param(state::P_EARLY_STOPPING, static_cast<uint32_t>(early));
+      c.state.set_param(state::P_LENGTH_PENALTY, penalty);
       c.favour_ends(5);
       const float typical = -12 / search::length_divisor(8, penalty);
       c.put_finished(1, 1, typical, 0);
@@ -350,19 +350,19 @@ void add_rule_cases(std::vector<OpCase>& all) {
       c.put_finished(3, 3, typical / 16, 0.05f);  // nothing more to gain
       c.put_finished(4, 3, typical * 4, 0.25f);   // full, yet easily beaten
       c.put_finished(5, 2, typical, 0.05f);
-      c.state.search[c.state.search_word(5, SearchLayout::settled)] = 1;
+      c.state.search[c.state.search_word(5, state::SEARCH_SETTLED)] = 1;
       all.push_back(c.finish());
     }
   for (const uint32_t longest : {9u, 10u}) {
     BeamCase c(format("step 7 of at most %u ids", longest), {7, 2, 4, 1, 150, 150});
-    c.state.set_param(P::max_length, longest);
+    c.state.set_param(state::P_MAX_LENGTH, longest);
     c.put_finished(1, 4, -1, 0.5f);
     all.push_back(c.finish());
   }
 }
 
 void add_score_cases(std::vector<OpCase>& all) {
-  const auto masked = static_cast<double>(kMasked);
+  const auto masked = static_cast<double>(state::MASKED);
   {
     BeamCase c("ties", {4, 2, 4, 1, 90, 32});
     for (uint32_t row = 0; row < 8; ++row)
@@ -395,7 +395,7 @@ void add_score_cases(std::vector<OpCase>& all) {
     BeamCase c("nothing is permitted", {3, 2, 3, 1, 60, 32});
     for (uint32_t row = 0; row < 3; ++row)
       for (uint32_t id = 0; id < 60; ++id) c.score(row, id) = masked;
-    c.running(1, 1) = search::as_word(kMasked);
+    c.running(1, 1) = search::as_word(state::MASKED);
     all.push_back(c.finish());
   }
 }
@@ -403,7 +403,8 @@ void add_score_cases(std::vector<OpCase>& all) {
 void add_drawn_cases(std::vector<OpCase>& all) {
   all.push_back(BeamCase("drawn, first step", {0, 2, 4, 1, 200, 100, {}, 3, 1}).finish());
   all.push_back(BeamCase("drawn, some have ended", {4, 5, 3, 2, 97, 50, {1, 4}, 4, 1}).finish());
-  all.push_back(BeamCase("drawn, most candidates", {6, 2, kMaxBeams, kMaxEndTokens, 997, 200, {}, 5, 1}).finish());
+  all.push_back(
+      BeamCase("drawn, most candidates", {6, 2, state::MAX_BEAMS, state::MAX_END_TOKENS, 997, 200, {}, 5, 1}).finish());
   all.push_back(BeamCase("drawn, fewer ids than candidates", {2, 2, 4, 1, 7, 7, {}, 6, 1}).finish());
   {
     BeamCase c("drawn, likely ends", {7, 6, 3, 2, 150, 64, {}, 7, 1});
@@ -414,7 +415,7 @@ void add_drawn_cases(std::vector<OpCase>& all) {
   {
     BeamCase c("drawn, one permitted id", {0, 1, 4, 1, 60, 32, {}, 8, 1});
     for (uint32_t row = 0; row < 4; ++row)
-      for (uint32_t id = 0; id < 60; ++id) c.score(row, id) = id == 9 ? 0 : static_cast<double>(kMasked);
+      for (uint32_t id = 0; id < 60; ++id) c.score(row, id) = id == 9 ? 0 : static_cast<double>(state::MASKED);
     all.push_back(c.finish());
   }
 }

@@ -14,8 +14,6 @@ namespace lapilli {
 namespace choose_impl {
 namespace {
 
-using P = ParamWords;
-
 struct Push {
   LAPILLI_PUSH_BEHIND(search::SelectPush, select, uint32_t k, beams, slots, positions, parts_begin, parts_ld;)
 };
@@ -105,21 +103,21 @@ OpCase make_case(const std::string& name, uint64_t columns, uint32_t beams, uint
   c.set_ends({2, 7});
   if (rules) {
     const auto f = [](float v) { return search::as_word(v); };
-    for (uint32_t s = 0; s < places; ++s) c.param(s, P::source_offset) = 100 + 7 * s;
+    for (uint32_t s = 0; s < places; ++s) c.param(s, state::P_SOURCE_OFFSET) = 100 + 7 * s;
     for (uint32_t i = 0; i < 21; ++i) c.lists[100 + i] = random.below(static_cast<uint32_t>(columns));
-    c.set_param(P::source_count, 7);
-    c.set_param(P::encoder_repetition_penalty, 0.625f);
-    c.set_param(P::repetition_penalty, 1.5f);
-    c.set_param(P::no_repeat_ngram, 2);
-    c.set_param(P::min_length, t + 2);
-    c.set_param(P::decay_start, 1);
-    c.set_param(P::decay_factor, 1.25f);
+    c.set_param(state::P_SOURCE_COUNT, 7);
+    c.set_param(state::P_ENCODER_REPETITION_PENALTY, 0.625f);
+    c.set_param(state::P_REPETITION_PENALTY, 1.5f);
+    c.set_param(state::P_NO_REPEAT_NGRAM, 2);
+    c.set_param(state::P_MIN_LENGTH, t + 2);
+    c.set_param(state::P_DECAY_START, 1);
+    c.set_param(state::P_DECAY_FACTOR, 1.25f);
     const auto last = static_cast<uint32_t>(columns) - 1;
     const std::vector<uint32_t> suppressed{1, last, 13}, bias{1, f(2.5f), last / 2, 1, f(-1.5f), 3};
-    c.set_param(P::suppress_offset, 1);
-    c.set_param(P::suppress_count, 3);
-    c.set_param(P::bias_offset, 30);
-    c.set_param(P::bias_count, 2);
+    c.set_param(state::P_SUPPRESS_OFFSET, 1);
+    c.set_param(state::P_SUPPRESS_COUNT, 3);
+    c.set_param(state::P_BIAS_OFFSET, 30);
+    c.set_param(state::P_BIAS_COUNT, 2);
     std::copy(suppressed.begin(), suppressed.end(), c.lists.begin() + 1);
     std::copy(bias.begin(), bias.end(), c.lists.begin() + 30);
   }
@@ -151,10 +149,10 @@ std::vector<OpCase> cases() {
     if (forced.graph.tensor(id).space == graph::Space::state &&
         forced.graph.tensor(id).id == state_id(StateKind::search))
       for (uint32_t s = 0; s < 3; ++s) {
-        uint32_t* options = &value.u[SearchLayout::record(s, 2)];
-        options[P::max_length] = 10;
-        options[P::forced_eos_count] = 1;
-        options[P::forced_eos_ids] = 7;
+        uint32_t* options = &value.u[state::search_record(s, 2)];
+        options[state::P_MAX_LENGTH] = 10;
+        options[state::P_FORCED_EOS_COUNT] = 1;
+        options[state::P_FORCED_EOS_IDS] = 7;
       }
   all.push_back(std::move(forced));
   all.push_back(make_case("large vocabulary", 65001, 2, 9, true));

@@ -9,8 +9,6 @@ namespace lapilli {
 namespace greedy_step_impl {
 namespace {
 
-using P = ParamWords;
-
 constexpr uint32_t kLocal = 64;  // rows per workgroup
 
 struct Push {
@@ -58,13 +56,13 @@ Chosen choose(const uint32_t* partials, uint32_t slices, uint32_t pad) {
     sum += static_cast<double>(search::as_float(partials[4 * s + 3])) *
            std::exp(static_cast<double>(search::as_float(partials[4 * s])) - static_cast<double>(best.score));
   return {best.id == search::kNoId ? pad : best.id,
-          search::forbidden(best.score) ? kMasked : static_cast<float>(-std::log(std::max(sum, 1e-30)))};
+          search::forbidden(best.score) ? state::MASKED : static_cast<float>(-std::log(std::max(sum, 1e-30)))};
 }
 
 // The best key wins; its score is normalized by the sum of all slices.
 Chosen choose_drawn(const uint32_t* partials, uint32_t slices, uint32_t pad) {
   search::Candidate best;
-  float score = kMasked, most = kMasked;
+  float score = state::MASKED, most = state::MASKED;
   for (uint32_t s = 0; s < slices; ++s) {
     const search::Candidate c{search::as_float(partials[4 * s]), partials[4 * s + 1]};
     most = std::max(most, search::as_float(partials[4 * s + 3]));
@@ -78,7 +76,7 @@ Chosen choose_drawn(const uint32_t* partials, uint32_t slices, uint32_t pad) {
   const double log_probability =
       static_cast<double>(score) - static_cast<double>(most) - std::log(std::max(sum, 1e-30));
   return {best.id == search::kNoId ? pad : best.id,
-          search::forbidden(score) ? kMasked : static_cast<float>(log_probability)};
+          search::forbidden(score) ? state::MASKED : static_cast<float>(log_probability)};
 }
 
 // True if one of these scores is not a number.
@@ -95,22 +93,22 @@ class Row : private search::Bookkeeping {
 
   void run(const uint32_t* partials) {
     if (!has_room()) return;
-    auto chosen = (a_.drawn ? choose_drawn : choose)(partials, a_.slices, p_[P::pad]);
+    auto chosen = (a_.drawn ? choose_drawn : choose)(partials, a_.slices, p_[state::P_PAD]);
     const float before = search::as_float(running(0));
     const bool no = search::forbidden(before) || search::forbidden(chosen.log_probability);
-    float score = no ? kMasked : before + chosen.log_probability;
+    float score = no ? state::MASKED : before + chosen.log_probability;
     uint32_t note = 0;
     if (fails(partials, a_.slices)) {
-      score = kMasked;
-      chosen.id = p_[P::pad];
-      note = LogLayout::note_ended | LogLayout::note_failed;
+      score = state::MASKED;
+      chosen.id = p_[state::P_PAD];
+      note = state::LOG_NOTE_ENDED | state::LOG_NOTE_FAILED;
     } else if (reaches_limit() || p_.is_end(chosen.id)) {
       finish(chosen.id, score);
-      note = LogLayout::note_ended | 1u << LogLayout::note_count_shift;
+      note = state::LOG_NOTE_ENDED | 1u << state::LOG_NOTE_COUNT_SHIFT;
     }
     if (note != 0) end();
     running(0) = search::as_word(score);
-    for (const uint32_t plane : {Lineage::ancestry, Lineage::tokens})
+    for (const uint32_t plane : {state::LINEAGE_ANCESTRY, state::LINEAGE_TOKENS})
       word(t_ + 1, plane, 0, t_) = word(t_, plane, 0, t_);
     append(0, chosen.id);
     write_log(0, {chosen.id, 0, search::as_word(score), note});
@@ -118,8 +116,9 @@ class Row : private search::Bookkeeping {
 
  private:
   void finish(uint32_t token, float score) {
-    const float divisor = search::length_divisor(generated(), p_.real(P::length_penalty));
-    const uint32_t found[] = {search::as_word(search::forbidden(score) ? kMasked : score / divisor), t_, 0, token};
+    const float divisor = search::length_divisor(generated(), p_.real(state::P_LENGTH_PENALTY));
+    const uint32_t found[] = {search::as_word(search::forbidden(score) ? state::MASKED : score / divisor), t_, 0,
+                              token};
     log_finished(0, found);
   }
 };
@@ -144,7 +143,7 @@ OpCase make_case(search::StateCase c, uint32_t rows, uint32_t slices, uint64_t s
   for (uint32_t r = 0; r < rows; ++r)
     for (uint32_t s = 0; s < slices; ++s) {
       const bool nothing = r % 11 == 7 || (s == 1 && r % 3 == 0);
-      const float score = nothing ? kMasked : static_cast<float>(4 * random.unit());
+      const float score = nothing ? state::MASKED : static_cast<float>(4 * random.unit());
       const uint64_t at = r * g.tensor(partials).ld + 4ull * s;
       words[at] = words[at + 2] = search::as_word(score);
       words[at + 1] = s * kSlice + (r % 5 == 2 ? 2 : random.below(kSlice));  // 2 is an end token
@@ -154,7 +153,7 @@ OpCase make_case(search::StateCase c, uint32_t rows, uint32_t slices, uint64_t s
     }
   c.op_case.inputs.emplace_back(partials, words_of(std::move(words)));
   for (uint32_t s = 0; s < c.shape.slots; ++s)
-    c.search[c.search_word(s, SearchLayout::running(0))] = search::as_word(static_cast<float>(-3 + 3 * random.unit()));
+    c.search[c.search_word(s, state::search_running(0))] = search::as_word(static_cast<float>(-3 + 3 * random.unit()));
   return c.finish();
 }
 
@@ -165,7 +164,7 @@ search::StateCase make_state(const std::string& name, uint32_t t, uint32_t slots
   std::vector<uint32_t> rows;
   for (uint32_t r = 0; r < live; ++r) rows.push_back(slots - live + r);
   c.step = step_values(mixed_positions(t, live), live, rows).u;
-  c.set_param(P::length_penalty, 0.75f);
+  c.set_param(state::P_LENGTH_PENALTY, 0.75f);
   return c;
 }
 
@@ -180,10 +179,10 @@ std::vector<OpCase> cases() {
   {
     auto c = make_state("behind given ids, options of their own", 6, 9, 9);
     for (uint32_t s = 0; s < 9; ++s) {
-      c.param(s, P::prefix) = 1 + s % 4;
-      c.param(s, P::max_length) = 7 + s % 3;
-      c.param(s, P::mark) = 70 + s;
-      c.param(s, P::end_ids) = 2 + s;
+      c.param(s, state::P_PREFIX) = 1 + s % 4;
+      c.param(s, state::P_MAX_LENGTH) = 7 + s % 3;
+      c.param(s, state::P_MARK) = 70 + s;
+      c.param(s, state::P_END_IDS) = 2 + s;
     }
     all.push_back(make_case(std::move(c), 9, 2, 6));
   }
@@ -201,8 +200,8 @@ std::vector<OpCase> cases() {
   {
     auto c = make_state("three ends, at most 9 ids", 6, 40, 40);
     c.set_ends({2, 117, 202});
-    c.set_param(P::max_length, 9);
-    c.set_param(P::length_penalty, -1.0f);
+    c.set_param(state::P_MAX_LENGTH, 9);
+    c.set_param(state::P_LENGTH_PENALTY, -1.0f);
     all.push_back(make_case(std::move(c), 40, 3, 7));
   }
   all.push_back(make_case(make_state("drawn, one row", 0, 1, 1), 1, 1, 1, 1));

@@ -25,7 +25,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   if (x.ld % 4 != 0) return node_error(node, "rows are not whole vectors");
   const uint64_t slices = div_up<uint64_t>(x.cols, search::slice_columns(x.cols));
   LAPILLI_CHECK(expect_output(g, node, 1, {"parts", x.rows, 2 * slices}));
-  return expect_words(g, node, operand(node.inputs, 1), "step", StepWords::given_words);
+  return expect_words(g, node, operand(node.inputs, 1), "step", state::STEP_QUEUE);
 }
 
 std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
@@ -77,13 +77,13 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   std::fill_n(parts.begin(), rows * u.ld, 0.0);
   for (uint64_t r = 0; r < rows; ++r) {
     double* row = x.data() + r * t.ld;
-    double maximum = static_cast<double>(kMasked), sum = 0;
+    double maximum = static_cast<double>(state::MASKED), sum = 0;
     for (uint64_t s = 0; s < slices; ++s) {
-      double part_max = static_cast<double>(kMasked), part_sum = 0;
+      double part_max = static_cast<double>(state::MASKED), part_sum = 0;
       const uint64_t begin = s * slice, end = std::min(begin + slice, t.cols);
       for (uint64_t c = begin; c < end; ++c) part_max = std::max(part_max, row[c]);
       for (uint64_t c = begin; c < end; ++c)
-        part_sum += std::exp(std::max(row[c], static_cast<double>(kMasked)) - part_max);
+        part_sum += std::exp(std::max(row[c], static_cast<double>(state::MASKED)) - part_max);
       parts[r * u.ld + 2 * s] = part_max;
       parts[r * u.ld + 2 * s + 1] = part_sum;
       const double m = std::max(maximum, part_max);
@@ -92,7 +92,7 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
     }
     for (uint64_t c = 0; c < t.ld; ++c)
       row[c] = c >= t.cols                 ? 0.0
-               : search::forbidden(row[c]) ? static_cast<double>(kMasked)
+               : search::forbidden(row[c]) ? static_cast<double>(state::MASKED)
                                            : row[c] - maximum - std::log(sum);
   }
 }
@@ -121,9 +121,9 @@ std::vector<OpCase> cases() {
     auto c = make_case("forbidden columns, and a row of nothing else", 3, 8193);
     auto& v = c.inputs[0].second.f;
     const uint64_t ld = c.graph.tensor(0).ld;
-    for (uint64_t i = 0; i < 8193; ++i) v[ld + i] = static_cast<double>(kMasked);
-    for (uint64_t i = 5; i < 8193; i += 7) v[i] = static_cast<double>(kMasked);
-    for (uint64_t i = 0; i < 5000; ++i) v[2 * ld + i] = static_cast<double>(kMasked);
+    for (uint64_t i = 0; i < 8193; ++i) v[ld + i] = static_cast<double>(state::MASKED);
+    for (uint64_t i = 5; i < 8193; i += 7) v[i] = static_cast<double>(state::MASKED);
+    for (uint64_t i = 0; i < 5000; ++i) v[2 * ld + i] = static_cast<double>(state::MASKED);
     all.push_back(std::move(c));
   }
   all.push_back(make_case("live, slices", 4, 9001, 3));

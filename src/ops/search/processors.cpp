@@ -11,8 +11,6 @@ namespace lapilli {
 namespace processors_impl {
 namespace {
 
-using P = ParamWords;
-
 struct Push {
   LAPILLI_PUSH(uint32_t groups, columns, ld, begin, first_row, slots, positions, beams;)
 };
@@ -76,26 +74,26 @@ class Row {
 
   void process(const std::vector<uint32_t>& lists) {
     sequence_bias(lists);
-    penalize(source, p_.real(P::encoder_repetition_penalty));
-    penalize(history, p_.real(P::repetition_penalty));
-    no_repeat(history, p_[P::no_repeat_ngram]);
-    no_repeat(source, p_[P::encoder_no_repeat_ngram]);
+    penalize(source, p_.real(state::P_ENCODER_REPETITION_PENALTY));
+    penalize(history, p_.real(state::P_REPETITION_PENALTY));
+    no_repeat(history, p_[state::P_NO_REPEAT_NGRAM]);
+    no_repeat(source, p_[state::P_ENCODER_NO_REPEAT_NGRAM]);
     bad_words(lists);
     const auto count = static_cast<uint32_t>(history.size());
-    for (const uint32_t least : {p_[P::min_length], p_[P::min_new_length]})
+    for (const uint32_t least : {p_[state::P_MIN_LENGTH], p_[state::P_MIN_NEW_LENGTH]})
       if (count < least)
-        for (uint32_t i = 0; i < p_[P::end_count]; ++i) forbid(p_[P::end_ids + i]);
-    if (p_[P::forced_bos] != 0 && count == 1) force({p_[P::forced_bos] - 1});
-    if (p_[P::forced_eos_count] != 0 && count + 1 == p_[P::max_length]) force(forced_ends());
+        for (uint32_t i = 0; i < p_[state::P_END_COUNT]; ++i) forbid(p_[state::P_END_IDS + i]);
+    if (p_[state::P_FORCED_BOS] != 0 && count == 1) force({p_[state::P_FORCED_BOS] - 1});
+    if (p_[state::P_FORCED_EOS_COUNT] != 0 && count + 1 == p_[state::P_MAX_LENGTH]) force(forced_ends());
     exponential_decay();
-    suppress(lists, P::suppress_offset);
-    if (count == p_[P::begin_suppress_length]) suppress(lists, P::begin_suppress_offset);
-    if (p_[P::timestamp_begin] != 0) timestamps();
+    suppress(lists, state::P_SUPPRESS_OFFSET);
+    if (count == p_[state::P_BEGIN_SUPPRESS_LENGTH]) suppress(lists, state::P_BEGIN_SUPPRESS_OFFSET);
+    if (p_[state::P_TIMESTAMP_BEGIN] != 0) timestamps();
   }
 
  private:
   void forbid(uint32_t id) {
-    if (id < columns_) scores_[id] = static_cast<double>(kMasked);
+    if (id < columns_) scores_[id] = static_cast<double>(state::MASKED);
   }
   void add(uint32_t id, double bias) {
     if (id < columns_ && !search::forbidden(scores_[id])) scores_[id] = search::unless_forbidden(scores_[id] + bias);
@@ -107,7 +105,7 @@ class Row {
   }
   std::vector<uint32_t> forced_ends() const {
     std::vector<uint32_t> ids;
-    for (uint32_t i = 0; i < p_[P::forced_eos_count]; ++i) ids.push_back(p_[P::forced_eos_ids + i]);
+    for (uint32_t i = 0; i < p_[state::P_FORCED_EOS_COUNT]; ++i) ids.push_back(p_[state::P_FORCED_EOS_IDS + i]);
     return ids;
   }
   // True if the history ends with all of these ids but the last; the reference requires a history of n ids, not n - 1.
@@ -115,14 +113,14 @@ class Row {
     return n > 0 && n <= history.size() && std::equal(ids, ids + n - 1, history.end() - (n - 1));
   }
   void sequence_bias(const std::vector<uint32_t>& lists) {
-    uint64_t at = p_[P::bias_offset];
-    for (uint32_t e = 0; e < p_[P::bias_count]; ++e, at += lists[at] + 2)
+    uint64_t at = p_[state::P_BIAS_OFFSET];
+    for (uint32_t e = 0; e < p_[state::P_BIAS_COUNT]; ++e, at += lists[at] + 2)
       if (follows(&lists[at + 2], lists[at]))
         add(lists[at + lists[at] + 1], static_cast<double>(search::as_float(lists[at + 1])));
   }
   void bad_words(const std::vector<uint32_t>& lists) {
-    uint64_t at = p_[P::bad_words_offset];
-    for (uint32_t e = 0; e < p_[P::bad_words_count]; ++e, at += lists[at] + 1) {
+    uint64_t at = p_[state::P_BAD_WORDS_OFFSET];
+    for (uint32_t e = 0; e < p_[state::P_BAD_WORDS_COUNT]; ++e, at += lists[at] + 1) {
       const bool just_end = lists[at] == 1 && p_.is_end(lists[at + 1]);
       if (!just_end && follows(&lists[at + 1], lists[at])) forbid(lists[at + lists[at]]);
     }
@@ -141,12 +139,12 @@ class Row {
   }
   void exponential_decay() {
     const auto count = static_cast<uint32_t>(history.size());
-    if (p_[P::decay_start] == 0 || count <= p_[P::decay_start]) return;
+    if (p_[state::P_DECAY_START] == 0 || count <= p_[state::P_DECAY_START]) return;
     // The limits match the kernel's, where no product may be infinite.
     const double factor =
-        std::min(1e15, std::pow(static_cast<double>(p_.real(P::decay_factor)), count - p_[P::decay_start]));
+        std::min(1e15, std::pow(static_cast<double>(p_.real(state::P_DECAY_FACTOR)), count - p_[state::P_DECAY_START]));
     std::set<uint32_t> ends;
-    for (uint32_t i = 0; i < p_[P::end_count]; ++i) ends.insert(p_[P::end_ids + i]);
+    for (uint32_t i = 0; i < p_[state::P_END_COUNT]; ++i) ends.insert(p_[state::P_END_IDS + i]);
     for (const uint32_t id : ends)
       if (id < columns_) add(id, std::min(std::min(std::abs(scores_[id]), 1e23) * (factor - 1), 1e30));
   }
@@ -154,21 +152,21 @@ class Row {
     for (uint64_t id = begin; id < std::min(end, columns_); ++id) forbid(static_cast<uint32_t>(id));
   }
   void timestamps() {
-    const uint32_t begin = p_[P::timestamp_begin], after = p_[P::timestamp_after];
+    const uint32_t begin = p_[state::P_TIMESTAMP_BEGIN], after = p_[state::P_TIMESTAMP_AFTER];
     forbid(begin - 1);
     const std::vector<uint32_t> generated(history.begin() + std::min<std::ptrdiff_t>(after, std::ssize(history)),
                                           history.end());
     const size_t n = generated.size();
     const bool last = n >= 1 && generated[n - 1] >= begin, before_last = n < 2 || generated[n - 2] >= begin;
     if (last && before_last) forbid_range(begin, columns_);
-    if (last && !before_last) forbid_range(0, p_[P::end_count] == 0 ? 0 : p_[P::end_ids]);
+    if (last && !before_last) forbid_range(0, p_[state::P_END_COUNT] == 0 ? 0 : p_[state::P_END_IDS]);
     const auto latest = std::find_if(generated.rbegin(), generated.rend(), [&](uint32_t id) { return id >= begin; });
     if (latest != generated.rend()) forbid_range(begin, *latest + (last && !before_last ? 0 : 1));
     if (history.size() == after) {
       forbid_range(0, begin);
-      if (p_[P::timestamp_latest] != 0) forbid_range(uint64_t{p_[P::timestamp_latest]} + 1, columns_);
+      if (p_[state::P_TIMESTAMP_LATEST] != 0) forbid_range(uint64_t{p_[state::P_TIMESTAMP_LATEST]} + 1, columns_);
     }
-    double text = static_cast<double>(kMasked), most = text, sum = 0;
+    double text = static_cast<double>(state::MASKED), most = text, sum = 0;
     for (uint32_t id = 0; id < columns_; ++id) {
       double& best = id < begin ? text : most;
       best = std::max(best, scores_[id]);
@@ -197,9 +195,9 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
     const search::ParamView p(values.at(node.inputs[kSearch]), slot, shape.beams);
     Row row(x.data() + r * t.ld, t.cols, p);
     for (uint32_t i = 0; i <= position; ++i)
-      row.history.push_back(
-          lineage[lineage_word(Lineage::parity(position), Lineage::tokens, slot, i, shape.slots, shape.positions)]);
-    for (uint32_t i = 0; i < p[P::source_count]; ++i) row.source.push_back(lists[p[P::source_offset] + i]);
+      row.history.push_back(lineage[state::lineage_word(state::lineage_parity(position), state::LINEAGE_TOKENS, slot, i,
+                                                        shape.slots, shape.positions)]);
+    for (uint32_t i = 0; i < p[state::P_SOURCE_COUNT]; ++i) row.source.push_back(lists[p[state::P_SOURCE_OFFSET] + i]);
     row.process(lists);
   }
 }
@@ -224,7 +222,7 @@ OpCase make_case(search::StateCase c, uint64_t columns = kVocabulary) {
   ops::processors(g, c.op_case.name, x, c.tensors, {c.shape});
   CaseRandom random(columns);
   c.op_case.inputs.emplace_back(x, random_values(g.tensor(x), random, 6));
-  c.op_case.live_rows = c.step[StepWords::live];
+  c.op_case.live_rows = c.step[state::STEP_LIVE];
   return c.finish();
 }
 
@@ -235,37 +233,37 @@ void put(search::StateCase& c, uint32_t offset_word, uint32_t at, uint32_t count
 }
 
 void put_source(search::StateCase& c) {
-  for (uint32_t s = 0; s < c.shape.places; ++s) c.param(s, P::source_offset) = 100 + 7 * s;
-  c.set_param(P::source_count, 7);
+  for (uint32_t s = 0; s < c.shape.places; ++s) c.param(s, state::P_SOURCE_OFFSET) = 100 + 7 * s;
+  c.set_param(state::P_SOURCE_COUNT, 7);
   CaseRandom random(3);
   for (uint32_t i = 0; i < 14; ++i) c.lists[100 + i] = random.below(6);
 }
 
 void put_all(search::StateCase& c) {
   put_source(c);
-  c.set_param(P::encoder_repetition_penalty, 0.625f);
-  c.set_param(P::repetition_penalty, 1.5f);
-  c.set_param(P::no_repeat_ngram, 3);
-  c.set_param(P::encoder_no_repeat_ngram, 2);
-  c.set_param(P::min_length, 12);
-  c.set_param(P::decay_start, 3);
-  c.set_param(P::decay_factor, 1.25f);
+  c.set_param(state::P_ENCODER_REPETITION_PENALTY, 0.625f);
+  c.set_param(state::P_REPETITION_PENALTY, 1.5f);
+  c.set_param(state::P_NO_REPEAT_NGRAM, 3);
+  c.set_param(state::P_ENCODER_NO_REPEAT_NGRAM, 2);
+  c.set_param(state::P_MIN_LENGTH, 12);
+  c.set_param(state::P_DECAY_START, 3);
+  c.set_param(state::P_DECAY_FACTOR, 1.25f);
   const auto f = [](float v) { return search::as_word(v); };
-  put(c, P::suppress_offset, 1, 2, {13, 52});
-  put(c, P::bad_words_offset, 10, 4, {1, 10, 2, 3, 12, 1, 2, 3, 1, 4, 0});
-  put(c, P::bias_offset, 30, 4, {1, f(2.5f), 14, 2, f(-1.5f), 0, 14, 2, f(0.75f), 3, 14, 1, f(-3e29f), 15});
+  put(c, state::P_SUPPRESS_OFFSET, 1, 2, {13, 52});
+  put(c, state::P_BAD_WORDS_OFFSET, 10, 4, {1, 10, 2, 3, 12, 1, 2, 3, 1, 4, 0});
+  put(c, state::P_BIAS_OFFSET, 30, 4, {1, f(2.5f), 14, 2, f(-1.5f), 0, 14, 2, f(0.75f), 3, 14, 1, f(-3e29f), 15});
 }
 
 void add_ngram_cases(std::vector<OpCase>& all) {
   for (const uint32_t n : {1u, 2u, 3u, 9u, 10u, 11u}) {
     auto c = make_state(format("no repeated %u-grams", n));
-    c.set_param(P::no_repeat_ngram, n);
+    c.set_param(state::P_NO_REPEAT_NGRAM, n);
     all.push_back(make_case(std::move(c)));
   }
   for (const uint32_t n : {1u, 2u, 3u, 11u}) {
     auto c = make_state(format("no %u-grams of the source", n));
     put_source(c);
-    c.set_param(P::encoder_no_repeat_ngram, n);
+    c.set_param(state::P_ENCODER_NO_REPEAT_NGRAM, n);
     all.push_back(make_case(std::move(c)));
   }
 }
@@ -273,35 +271,35 @@ void add_ngram_cases(std::vector<OpCase>& all) {
 void add_length_cases(std::vector<OpCase>& all) {
   for (const uint32_t least : {9u, 10u}) {
     auto c = make_state(format("at least %u ids", least));
-    c.set_param(P::min_length, least);
+    c.set_param(state::P_MIN_LENGTH, least);
     all.push_back(make_case(std::move(c)));
     auto d = make_state(format("at least %u ids, two ends, by new ids", least));
     d.set_ends({2, 7});
-    d.set_param(P::min_new_length, least);
+    d.set_param(state::P_MIN_NEW_LENGTH, least);
     all.push_back(make_case(std::move(d)));
   }
   for (const uint32_t t : {0u, 1u}) {
     auto c = make_state(format("forced first, step %u", t), t);
-    c.set_param(P::forced_bos, 10);
+    c.set_param(state::P_FORCED_BOS, 10);
     all.push_back(make_case(std::move(c)));
     auto d = make_state(format("suppressed at the beginning, step %u", t), t);
-    put(d, P::begin_suppress_offset, 5, 2, {2, 11});
-    d.set_param(P::begin_suppress_length, 1);
+    put(d, state::P_BEGIN_SUPPRESS_OFFSET, 5, 2, {2, 11});
+    d.set_param(state::P_BEGIN_SUPPRESS_LENGTH, 1);
     all.push_back(make_case(std::move(d)));
   }
   for (const uint32_t longest : {10u, 11u}) {
     auto c = make_state(format("forced end, at most %u ids", longest));
-    c.set_param(P::max_length, longest);
-    c.set_param(P::forced_eos_count, 2);
-    c.set_param(P::forced_eos_ids, 2);
-    c.set_param(P::forced_eos_ids + 1, 6);
+    c.set_param(state::P_MAX_LENGTH, longest);
+    c.set_param(state::P_FORCED_EOS_COUNT, 2);
+    c.set_param(state::P_FORCED_EOS_IDS, 2);
+    c.set_param(state::P_FORCED_EOS_IDS + 1, 6);
     all.push_back(make_case(std::move(c)));
   }
   for (const uint32_t start : {5u, 9u}) {
     auto c = make_state(format("decay after %u ids", start));
     c.set_ends({2, 9, 2});
-    c.set_param(P::decay_start, start);
-    c.set_param(P::decay_factor, 1.4f);
+    c.set_param(state::P_DECAY_START, start);
+    c.set_param(state::P_DECAY_FACTOR, 1.4f);
     all.push_back(make_case(std::move(c)));
   }
 }
@@ -314,9 +312,9 @@ void add_decay_cases(std::vector<OpCase>& all) {
     c.set_step(304, 2);
     c.random_lineage(304, 5, random);
     c.set_ends({2, 9});
-    c.set_param(P::max_length, 320);
-    c.set_param(P::decay_start, 5);
-    c.set_param(P::decay_factor, factor);
+    c.set_param(state::P_MAX_LENGTH, 320);
+    c.set_param(state::P_DECAY_START, 5);
+    c.set_param(state::P_DECAY_FACTOR, factor);
     all.push_back(make_case(std::move(c)));
   }
 }
@@ -337,11 +335,11 @@ void add_timestamp_cases(std::vector<OpCase>& all) {
       c.random_lineage(t, 5, random);
       for (size_t i = 0; i < ids.size(); ++i)
         for (const uint32_t slot : {0u, 1u})
-          c.lineage[lineage_word(Lineage::parity(t), Lineage::tokens, slot, 2 + i, 2, 40)] = ids[i];
+          c.lineage[state::lineage_word(state::lineage_parity(t), state::LINEAGE_TOKENS, slot, 2 + i, 2, 40)] = ids[i];
       c.set_step(t, 2);
-      c.set_param(P::timestamp_begin, 30);
-      c.set_param(P::timestamp_after, 2);
-      c.set_param(P::timestamp_latest, 35);
+      c.set_param(state::P_TIMESTAMP_BEGIN, 30);
+      c.set_param(state::P_TIMESTAMP_AFTER, 2);
+      c.set_param(state::P_TIMESTAMP_LATEST, 35);
       auto made = make_case(std::move(c));
       for (auto& [id, value] : made.inputs)
         for (size_t i = 0; i < value.f.size(); ++i)
@@ -353,11 +351,11 @@ void add_timestamp_cases(std::vector<OpCase>& all) {
 void add_penalty_cases(std::vector<OpCase>& all) {
   for (const float penalty : {1.3f, 0.7f}) {
     auto c = make_state(format("repetition penalty %.1f", static_cast<double>(penalty)));
-    c.set_param(P::repetition_penalty, penalty);
+    c.set_param(state::P_REPETITION_PENALTY, penalty);
     all.push_back(make_case(std::move(c)));
     auto d = make_state(format("repetition penalty %.1f for the source", static_cast<double>(penalty)));
     put_source(d);
-    d.set_param(P::encoder_repetition_penalty, penalty);
+    d.set_param(state::P_ENCODER_REPETITION_PENALTY, penalty);
     all.push_back(make_case(std::move(d)));
   }
 }
@@ -372,10 +370,10 @@ void add_whole_cases(std::vector<OpCase>& all) {
   auto e = make_state("sentences at positions and with options of their own");
   put_all(e);
   e.step = step_values({8, 8, 8, 3}, 6, {3, 4, 5, 0, 1, 2}).u;
-  e.param(0, P::min_length) = 4;
-  e.param(0, P::no_repeat_ngram) = 1;
-  e.param(0, P::repetition_penalty) = search::as_word(0.5f);
-  e.param(0, P::source_count) = 3;
+  e.param(0, state::P_MIN_LENGTH) = 4;
+  e.param(0, state::P_NO_REPEAT_NGRAM) = 1;
+  e.param(0, state::P_REPETITION_PENALTY) = search::as_word(0.5f);
+  e.param(0, state::P_SOURCE_COUNT) = 3;
   all.push_back(make_case(std::move(e)));
   auto f = make_state("first step", 0);
   put_all(f);
@@ -391,7 +389,7 @@ void add_forbidden_case(std::vector<OpCase>& all) {
   put_all(c);
   auto made = make_case(std::move(c));
   for (auto& v : made.inputs[0].second.f)
-    if (v != 0) v = v < 0 ? static_cast<double>(kMasked) : v;
+    if (v != 0) v = v < 0 ? static_cast<double>(state::MASKED) : v;
   all.push_back(std::move(made));
 }
 
@@ -414,12 +412,12 @@ void add_large_vocabulary_case(std::vector<OpCase>& all) {
   c.random_lineage(70, 140003, random);
   for (uint32_t i = 0; i < 70; i += 3)  // some appear twice
     for (const uint32_t slot : {0u, 1u}) {
-      auto* ids = &c.lineage[lineage_word(0, Lineage::tokens, slot, 0, 2, 80)];
+      auto* ids = &c.lineage[state::lineage_word(0, state::LINEAGE_TOKENS, slot, 0, 2, 80)];
       ids[i] = ids[i + 1] % 65536 + 65536;
       ids[i + 2] = ids[i];
     }
-  c.set_param(P::repetition_penalty, 1.25f);
-  c.set_param(P::forced_eos_count, 1);
+  c.set_param(state::P_REPETITION_PENALTY, 1.25f);
+  c.set_param(state::P_FORCED_EOS_COUNT, 1);
   all.push_back(make_case(std::move(c), 140003));
 }
 
@@ -429,9 +427,9 @@ void add_long_history_case(std::vector<OpCase>& all) {
   CaseRandom random(5);
   c.set_step(1288, 2);
   c.random_lineage(1288, 4001, random);
-  c.set_param(P::repetition_penalty, 1.25f);
-  c.set_param(P::no_repeat_ngram, 1);
-  c.set_param(P::bad_words_count, 1);
+  c.set_param(state::P_REPETITION_PENALTY, 1.25f);
+  c.set_param(state::P_NO_REPEAT_NGRAM, 1);
+  c.set_param(state::P_BAD_WORDS_COUNT, 1);
   c.lists[0] = 1;
   c.lists[1] = 77;
   all.push_back(make_case(std::move(c), 4001));

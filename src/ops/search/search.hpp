@@ -31,8 +31,8 @@ struct SearchShape {
 //   outputs: partials u32 [rows, 4 * slices]: score (float), id, maximum (float), sum of exp(x - maximum) (float); when
 //   drawing: key (score plus its random number, float), id, score (float), log-sum-exp (float) of the best key.
 // "top_k": per row and slice the best `candidates` (score descending, then id ascending).
-//   outputs: u32 [rows, 2 * candidates * slices]: score (float), id; missing ones score kMasked, id 0xffffffff. When
-//   drawing by key: u32 [rows, 4 * candidates * slices]: key (float), id, score (float), 0.
+//   outputs: u32 [rows, 2 * candidates * slices]: score (float), id; missing ones score state::MASKED, id 0xffffffff.
+//   When drawing by key: u32 [rows, 4 * candidates * slices]: key (float), id, score (float), 0.
 struct ProcessorsAttributes {
   SearchShape shape;
   uint32_t whole_rows = 1;  // 0: no sentence uses rules that need a whole row (timestamps)

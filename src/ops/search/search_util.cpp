@@ -33,55 +33,55 @@ std::vector<Candidate> best_columns(const double* row, uint64_t begin, uint64_t 
 double Draws::number(uint32_t row, uint32_t id) const {
   const uint32_t slot = step_.slot(row);
   const ParamView p(search_, slot, beams_);
-  const draw::Place place{(uint64_t{p[ParamWords::seed + 1]} << 32) | p[ParamWords::seed], step_.position(row),
-                          p[ParamWords::sequence], slot % beams_};
+  const draw::Place place{(uint64_t{p[state::P_SEED + 1]} << 32) | p[state::P_SEED], step_.position(row),
+                          p[state::P_SEQUENCE], slot % beams_};
   return draw::gumbel_at(place, id);
 }
 
 bool ParamView::is_end(uint32_t id) const {
-  for (uint32_t i = 0; i < words_[ParamWords::end_count]; ++i)
-    if (words_[ParamWords::end_ids + i] == id) return true;
+  for (uint32_t i = 0; i < words_[state::P_END_COUNT]; ++i)
+    if (words_[state::P_END_IDS + i] == id) return true;
   return false;
 }
 
 uint64_t log_entry(const SearchShape& shape, uint32_t tick, uint64_t row) {
-  return LogLayout::row_at(tick, shape.ticks, shape.rows) + LogLayout::entry_at(row);
+  return state::log_row_at(tick, shape.ticks, shape.rows) + state::log_entry_at(row);
 }
 
 void write_grid(std::span<uint32_t> words, uint64_t at, uint32_t live) {
-  const uint64_t per_tile = words[at + GridWords::groups_per_tile];
+  const uint64_t per_tile = words[at + state::GRID_GROUPS_PER_TILE];
   if (per_tile == 0) return;  // unused grid
-  const uint64_t total = per_tile * div_up<uint64_t>(live, std::max(words[at + GridWords::rows_per_tile], 1u));
-  const uint64_t limit = words[at + GridWords::max_x] == 0 ? 65535 : words[at + GridWords::max_x];
+  const uint64_t total = per_tile * div_up<uint64_t>(live, std::max(words[at + state::GRID_ROWS_PER_TILE], 1u));
+  const uint64_t limit = words[at + state::GRID_MAX_X] == 0 ? 65535 : words[at + state::GRID_MAX_X];
   const uint64_t x = std::min(total, limit);
   const uint64_t y = total == 0 ? 0 : std::min(div_up(total, x), limit);
   const uint64_t z = total == 0 ? 0 : div_up(div_up(total, x), y);
-  words[at + GridWords::arguments] = static_cast<uint32_t>(x);
-  words[at + GridWords::arguments + 1] = static_cast<uint32_t>(y);
-  words[at + GridWords::arguments + 2] = static_cast<uint32_t>(z);
-  words[at + GridWords::arguments + 3] = 0;
+  words[at + state::GRID_ARGUMENTS] = static_cast<uint32_t>(x);
+  words[at + state::GRID_ARGUMENTS + 1] = static_cast<uint32_t>(y);
+  words[at + state::GRID_ARGUMENTS + 2] = static_cast<uint32_t>(z);
+  words[at + state::GRID_ARGUMENTS + 3] = 0;
 }
 
 Status expect_state(const graph::Graph& g, const graph::Node& node, const ops::SearchTensors& state,
                     const SearchShape& shape) {
-  if (shape.beams == 0 || shape.beams > kMaxBeams)
-    return node_error(node, "%u beams; 1 to %u are supported", shape.beams, kMaxBeams);
+  if (shape.beams == 0 || shape.beams > state::MAX_BEAMS)
+    return node_error(node, "%u beams; 1 to %u are supported", shape.beams, state::MAX_BEAMS);
   if (shape.places == 0 || shape.positions < 2 || shape.slots != uint64_t{shape.places} * shape.beams ||
-      shape.slots > kMaxRows)
+      shape.slots > state::MAX_ROWS)
     return node_error(node, "%u places of %u beams in %u slots with %u positions; at most %u slots are supported",
-                      shape.places, shape.beams, shape.slots, shape.positions, kMaxRows);
+                      shape.places, shape.beams, shape.slots, shape.positions, state::MAX_ROWS);
   if (shape.rows == 0 || shape.rows > shape.slots || !std::has_single_bit(shape.ticks))
     return node_error(node, "%u rows in %u slots, and a log of %u ticks, which is no power of two", shape.rows,
                       shape.slots, shape.ticks);
   const std::tuple<graph::TensorId, const char*, uint64_t> wanted[] = {
-      {state.step, "step", StepWords::words},
-      {state.lineage, "lineage", lineage_words(shape.slots, shape.positions)},
-      {state.search, "search", SearchLayout::record(shape.places, shape.beams)},
-      {state.log, "log", shape.ticks * LogLayout::stride(shape.rows)},
+      {state.step, "step", state::STEP_WORDS},
+      {state.lineage, "lineage", state::lineage_words(shape.slots, shape.positions)},
+      {state.search, "search", state::search_record(shape.places, shape.beams)},
+      {state.log, "log", shape.ticks * state::log_stride(shape.rows)},
       {state.lists, "lists", 1},
-      {state.inbox, "inbox", InboxLayout::header},
+      {state.inbox, "inbox", state::INBOX_HEADER},
       {state.lengths, "lengths", 2 * uint64_t{shape.places}},
-      {state.grids, "grids", uint64_t{kMaxGrids} * GridWords::stride}};
+      {state.grids, "grids", uint64_t{state::MAX_GRIDS} * state::GRID_STRIDE}};
   for (const auto& [id, role, words] : wanted)
     if (id != graph::kNone) LAPILLI_CHECK(expect_words(g, node, id, role, words));
   return {};
@@ -98,33 +98,32 @@ StateCase::StateCase(const std::string& name, const SearchShape& of, uint32_t li
   tensors.step = add_step(g);
   if (shape.rows == 0) shape.rows = shape.slots;
   if (shape.ticks == 0) shape.ticks = 8;
-  const uint64_t searches = SearchLayout::record(shape.places, shape.beams);
-  const uint64_t logs = shape.ticks * LogLayout::stride(shape.rows);
-  tensors.lineage = words("lineage", StateKind::lineage, lineage_words(shape.slots, shape.positions));
+  const uint64_t searches = state::search_record(shape.places, shape.beams);
+  const uint64_t logs = shape.ticks * state::log_stride(shape.rows);
+  tensors.lineage = words("lineage", StateKind::lineage, state::lineage_words(shape.slots, shape.positions));
   tensors.search = words("search", StateKind::search, searches);
   tensors.log = words("log", StateKind::log, logs);
   tensors.lists = words("lists", StateKind::lists, list_words);
-  tensors.grids = words("grids", StateKind::grids, uint64_t{kMaxGrids} * GridWords::stride);
+  tensors.grids = words("grids", StateKind::grids, uint64_t{state::MAX_GRIDS} * state::GRID_STRIDE);
   tensors.inbox = words("inbox", StateKind::inbox, list_words);
   tensors.lengths = add_lengths(g);
   inbox.assign(list_words, 0);
-  lengths.assign(2 * kMaxRows, 0);
-  lineage.assign(lineage_words(shape.slots, shape.positions), 7);
+  lengths.assign(2 * state::MAX_ROWS, 0);
+  lineage.assign(state::lineage_words(shape.slots, shape.positions), 7);
   search.assign(searches, 0);
   log.assign(logs, 11);
   lists.assign(list_words, 0);
-  grids.assign(uint64_t{kMaxGrids} * GridWords::stride, 0);
+  grids.assign(uint64_t{state::MAX_GRIDS} * state::GRID_STRIDE, 0);
   set_step(0, shape.slots);
 
   fresh_search();
-  set_param(ParamWords::mark, 0x5151u);
-  set_param(ParamWords::max_length, shape.positions);
-  set_param(ParamWords::prefix, 1);
-  for (const uint32_t w :
-       {ParamWords::length_penalty, ParamWords::repetition_penalty, ParamWords::encoder_repetition_penalty,
-        ParamWords::decay_factor, ParamWords::temperature, ParamWords::top_p, ParamWords::typical_p})
+  set_param(state::P_MARK, 0x5151u);
+  set_param(state::P_MAX_LENGTH, shape.positions);
+  set_param(state::P_PREFIX, 1);
+  for (const uint32_t w : {state::P_LENGTH_PENALTY, state::P_REPETITION_PENALTY, state::P_ENCODER_REPETITION_PENALTY,
+                           state::P_DECAY_FACTOR, state::P_TEMPERATURE, state::P_TOP_P, state::P_TYPICAL_P})
     set_param(w, 1.0f);
-  set_param(ParamWords::pad, 1);
+  set_param(state::P_PAD, 1);
   set_ends({2});
 }
 
@@ -133,8 +132,8 @@ void StateCase::set_step(uint32_t t, uint32_t live, const std::vector<uint32_t>&
 }
 
 void StateCase::set_ends(const std::vector<uint32_t>& ids) {
-  set_param(ParamWords::end_count, static_cast<uint32_t>(ids.size()));
-  for (uint32_t i = 0; i < ids.size(); ++i) set_param(ParamWords::end_ids + i, ids[i]);
+  set_param(state::P_END_COUNT, static_cast<uint32_t>(ids.size()));
+  for (uint32_t i = 0; i < ids.size(); ++i) set_param(state::P_END_IDS + i, ids[i]);
 }
 
 void StateCase::random_lineage(uint32_t t, uint32_t vocabulary, CaseRandom& random) {
@@ -144,19 +143,21 @@ void StateCase::random_lineage(uint32_t t, uint32_t vocabulary, CaseRandom& rand
       const uint32_t ancestor = slot / shape.beams * shape.beams + random.below(shape.beams);
       const uint32_t token = random.below(vocabulary);
       for (const uint32_t parity : {0u, 1u}) {
-        lineage[lineage_word(parity, Lineage::ancestry, slot, position, shape.slots, shape.positions)] = ancestor;
-        lineage[lineage_word(parity, Lineage::tokens, slot, position, shape.slots, shape.positions)] = token;
+        lineage[state::lineage_word(parity, state::LINEAGE_ANCESTRY, slot, position, shape.slots, shape.positions)] =
+            ancestor;
+        lineage[state::lineage_word(parity, state::LINEAGE_TOKENS, slot, position, shape.slots, shape.positions)] =
+            token;
       }
     }
 }
 
 void StateCase::fresh_search() {
   for (uint32_t s = 0; s < shape.places; ++s) {
-    for (uint32_t w = ParamWords::words; w < SearchLayout::stride(shape.beams); ++w) search[search_word(s, w)] = 0;
-    param(s, SearchLayout::status) = static_cast<uint32_t>(SentenceStatus::running);
+    for (uint32_t w = state::PARAM_WORDS; w < state::search_stride(shape.beams); ++w) search[search_word(s, w)] = 0;
+    param(s, state::SEARCH_STATUS) = static_cast<uint32_t>(SentenceStatus::running);
     for (uint32_t b = 0; b < shape.beams; ++b) {
-      search[search_word(s, SearchLayout::running(b))] = as_word(b == 0 ? 0.0f : kNoScore);
-      search[search_word(s, SearchLayout::finished_entry(shape.beams, b))] = as_word(kNoScore);
+      search[search_word(s, state::search_running(b))] = as_word(b == 0 ? 0.0f : state::NO_SCORE);
+      search[search_word(s, state::search_finished_entry(shape.beams, b))] = as_word(state::NO_SCORE);
     }
   }
 }
@@ -168,20 +169,20 @@ OpCase StateCase::finish() {
   for (const auto& [id, words] : all)
     if (is_read(op_case.graph, op_case.graph.node(0), id)) op_case.inputs.emplace_back(id, words_of(*words));
   const uint32_t beams = shape.beams;
-  const uint64_t log_stride = LogLayout::stride(shape.rows);
+  const uint64_t log_stride = state::log_stride(shape.rows);
   op_case.float_word = [search_id = tensors.search, log_id = tensors.log, beams, log_stride](graph::TensorId id,
                                                                                              uint64_t word) {
     if (id == log_id) {
       const uint64_t in_row = word % log_stride;
-      if (in_row < LogLayout::header) return false;
-      const uint64_t in_entry = (in_row - LogLayout::header) % LogLayout::entry;
-      return in_entry == LogLayout::running || in_entry == LogLayout::finished;
+      if (in_row < state::LOG_HEADER) return false;
+      const uint64_t in_entry = (in_row - state::LOG_HEADER) % state::LOG_ENTRY;
+      return in_entry == state::LOG_RUNNING || in_entry == state::LOG_FINISHED;
     }
     if (id != search_id) return false;
-    const auto w = static_cast<uint32_t>(word % SearchLayout::stride(beams));
-    if (w < SearchLayout::header) return false;
-    const uint32_t finished = SearchLayout::finished_entry(beams, 0);
-    return w < finished || (w - finished) % SearchLayout::finished_words == SearchLayout::finished_score;
+    const auto w = static_cast<uint32_t>(word % state::search_stride(beams));
+    if (w < state::SEARCH_HEADER) return false;
+    const uint32_t finished = state::search_finished_entry(beams, 0);
+    return w < finished || (w - finished) % state::FINISHED_WORDS == state::FINISHED_SCORE;
   };
   return op_case;
 }

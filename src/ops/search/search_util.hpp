@@ -18,10 +18,10 @@ namespace lapilli::search {
 
 inline float as_float(uint32_t word) { return std::bit_cast<float>(word); }
 inline uint32_t as_word(float value) { return std::bit_cast<uint32_t>(value); }
-inline bool forbidden(double score) { return score <= static_cast<double>(kForbidden); }
+inline bool forbidden(double score) { return score <= static_cast<double>(state::FORBIDDEN); }
 // Forbidden scores are made equal, so that they rank by id.
-inline double unless_forbidden(double score) { return forbidden(score) ? static_cast<double>(kMasked) : score; }
-inline float unless_forbidden(float score) { return score <= kForbidden ? kMasked : score; }
+inline double unless_forbidden(double score) { return forbidden(score) ? static_cast<double>(state::MASKED) : score; }
+inline float unless_forbidden(float score) { return score <= state::FORBIDDEN ? state::MASKED : score; }
 
 // The divisor of a sum of log-probabilities over n generated tokens.
 float length_divisor(uint32_t n, float penalty);
@@ -33,7 +33,7 @@ uint32_t slice_columns(uint64_t columns);
 constexpr uint32_t kNoId = 0xffffffffu;
 
 struct Candidate {
-  float score = kMasked;
+  float score = state::MASKED;
   uint32_t id = kNoId;
 };
 // The best k of the columns [begin, end): score descending, then id ascending; missing ones at the end.
@@ -43,11 +43,11 @@ std::vector<Candidate> best_columns(const double* row, uint64_t begin, uint64_t 
 class StepView {
  public:
   explicit StepView(const HostTensor& step) : words_(step.u) {}
-  [[nodiscard]] uint32_t tick() const { return words_[StepWords::tick]; }
-  [[nodiscard]] uint32_t live() const { return words_[StepWords::live]; }
-  [[nodiscard]] uint32_t row(uint64_t row) const { return words_[StepWords::rows + row]; }
-  [[nodiscard]] uint32_t slot(uint64_t row) const { return RowWord::slot(this->row(row)); }
-  [[nodiscard]] uint32_t position(uint64_t row) const { return RowWord::position(this->row(row)); }
+  [[nodiscard]] uint32_t tick() const { return words_[state::STEP_TICK]; }
+  [[nodiscard]] uint32_t live() const { return words_[state::STEP_LIVE]; }
+  [[nodiscard]] uint32_t row(uint64_t row) const { return words_[state::STEP_ROWS + row]; }
+  [[nodiscard]] uint32_t slot(uint64_t row) const { return state::slot_of(this->row(row)); }
+  [[nodiscard]] uint32_t position(uint64_t row) const { return state::position_of(this->row(row)); }
 
  private:
   const std::vector<uint32_t>& words_;
@@ -57,7 +57,7 @@ class StepView {
 class ParamView {
  public:
   ParamView(const HostTensor& search, uint32_t slot, uint32_t beams)
-      : words_(search.u.data() + SearchLayout::record(slot / beams, beams)) {}
+      : words_(search.u.data() + state::search_record(slot / beams, beams)) {}
   uint32_t operator[](uint32_t word) const { return words_[word]; }
   [[nodiscard]] float real(uint32_t word) const { return as_float(words_[word]); }
   [[nodiscard]] bool is_end(uint32_t id) const;
@@ -82,7 +82,7 @@ class Draws {
 // The start of the log entry of a row that ran in a tick.
 uint64_t log_entry(const SearchShape& shape, uint32_t tick, uint64_t row);
 
-// Writes the arguments of an indirect dispatch for `live` rows to `words` from `at` on (see GridWords).
+// Writes the arguments of an indirect dispatch for `live` rows to `words` from `at` on (state::GRID_*).
 void write_grid(std::span<uint32_t> words, uint64_t at, uint32_t live);
 
 // ---- shapes -------------------------------------------------------------------------------------------------------
@@ -120,7 +120,7 @@ struct StateCase {
   // The search state as admit leaves it, except for the options; running.
   void fresh_search();
   [[nodiscard]] uint32_t search_word(uint32_t sentence, uint32_t word) const {
-    return static_cast<uint32_t>(SearchLayout::record(sentence, shape.beams)) + word;
+    return static_cast<uint32_t>(state::search_record(sentence, shape.beams)) + word;
   }
   // Moves the values into the case; marks the words of search and log that are floats.
   OpCase finish();

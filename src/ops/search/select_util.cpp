@@ -29,11 +29,11 @@ Status expect_selection(const graph::Graph& g, const graph::Node& node, const ch
   if (x.ld % 4 != 0) return node_error(node, "rows are not whole vectors");
   if (a.slice == 0 || a.slice % 4 != 0) return node_error(node, "slices of %u columns", a.slice);
   LAPILLI_CHECK(expect_output(g, node, 0, {output, x.rows, words * slices_of(x, a), graph::DType::u32}));
-  LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kSelectStep), "step", StepWords::given_words));
+  LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kSelectStep), "step", state::STEP_QUEUE));
   if (a.draw_beams == 0) return {};
   if (x.rows % a.draw_beams != 0) return node_error(node, "ids are drawn for the rows of all beams");
   return expect_words(g, node, operand(node.inputs, kSelectSearch), "search",
-                      SearchLayout::record(x.rows / a.draw_beams, a.draw_beams));
+                      state::search_record(x.rows / a.draw_beams, a.draw_beams));
 }
 
 Result<std::vector<RowSlice>> selection_rows(const LowerContext& context, const graph::Node& node) {

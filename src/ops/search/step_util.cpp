@@ -26,7 +26,7 @@ Result<std::vector<Operand>> bind_step(const LowerContext& context, const graph:
   LAPILLI_TRY(const auto search, bind_whole(context, 1, node.inputs[kSearch], Access::read_write));
   LAPILLI_TRY(const auto lineage, bind_whole(context, 2, node.inputs[kLineage], Access::read_write));
   LAPILLI_TRY(auto log, bind_whole(context, 3, node.inputs[kLog], Access::write));
-  log.step_stride = LogLayout::stride(node.attributes.as<StepAttributes>().shape.rows) * 4;
+  log.step_stride = state::log_stride(node.attributes.as<StepAttributes>().shape.rows) * 4;
   LAPILLI_TRY(const auto step, bind_whole(context, 4, node.inputs[kStep], Access::read));
   return std::vector<Operand>{choices, search, lineage, log, step};
 }
@@ -48,18 +48,18 @@ Bookkeeping::Bookkeeping(const graph::Node& node, HostTensors& values, uint64_t 
       t_(step_.position(first_row)),
       p_(values.at(node.inputs[kSearch]), first_slot_, a_.shape.beams),
       record_(values.at(node.inputs[kSearch]).u.data() +
-              SearchLayout::record(first_slot_ / a_.shape.beams, a_.shape.beams)),
+              state::search_record(first_slot_ / a_.shape.beams, a_.shape.beams)),
       lineage_(values.at(node.inputs[kLineage]).u),
       log_(values.at(node.inputs[kLog]).u) {}
 
 uint32_t& Bookkeeping::word(uint32_t parity_of, uint32_t plane, uint32_t beam, uint32_t position) {
-  return lineage_[lineage_word(Lineage::parity(parity_of), plane, first_slot_ + beam, position, a_.shape.slots,
-                               a_.shape.positions)];
+  return lineage_[state::lineage_word(state::lineage_parity(parity_of), plane, first_slot_ + beam, position,
+                                      a_.shape.slots, a_.shape.positions)];
 }
 
 void Bookkeeping::append(uint32_t beam, uint32_t token) {
-  word(t_ + 1, Lineage::ancestry, beam, t_ + 1) = first_slot_ + beam;
-  word(t_ + 1, Lineage::tokens, beam, t_ + 1) = token;
+  word(t_ + 1, state::LINEAGE_ANCESTRY, beam, t_ + 1) = first_slot_ + beam;
+  word(t_ + 1, state::LINEAGE_TOKENS, beam, t_ + 1) = token;
 }
 
 uint32_t* Bookkeeping::log_entry(uint32_t beam) {
@@ -68,16 +68,16 @@ uint32_t* Bookkeeping::log_entry(uint32_t beam) {
 
 void Bookkeeping::write_log(uint32_t beam, const LogWords& words) {
   uint32_t* to = log_entry(beam);
-  to[LogLayout::token] = words.token;
-  to[LogLayout::row] = step_.row(first_row_ + beam);
-  to[LogLayout::parent] = words.parent;
-  to[LogLayout::running] = words.score;
-  to[LogLayout::note] = words.note;
-  to[LogLayout::occupant] = p_[P::mark];
+  to[state::LOG_TOKEN] = words.token;
+  to[state::LOG_ROW] = step_.row(first_row_ + beam);
+  to[state::LOG_PARENT] = words.parent;
+  to[state::LOG_RUNNING] = words.score;
+  to[state::LOG_NOTE] = words.note;
+  to[state::LOG_OCCUPANT] = p_[P::mark];
 }
 
 void Bookkeeping::log_finished(uint32_t beam, const uint32_t* words) {
-  std::copy_n(words, SearchLayout::finished_words, log_entry(beam) + LogLayout::finished);
+  std::copy_n(words, state::FINISHED_WORDS, log_entry(beam) + state::LOG_FINISHED);
 }
 
 }  // namespace lapilli::search

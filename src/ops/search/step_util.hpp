@@ -21,21 +21,20 @@ class Bookkeeping {
   Bookkeeping(const graph::Node& node, HostTensors& values, uint64_t first_row);
 
  protected:
-  using P = ParamWords;
   struct LogWords {
     uint32_t token, parent, score, note;
   };
 
   // True if there is room for the next position.
   [[nodiscard]] bool has_room() const { return t_ + 1 < a_.shape.positions; }
-  [[nodiscard]] bool reaches_limit() const { return t_ + 2 >= p_[P::max_length]; }
-  [[nodiscard]] uint32_t generated() const { return t_ + 2 - p_[P::prefix]; }
-  [[nodiscard]] uint32_t token_of(uint32_t id) const { return id == kNoId ? p_[P::pad] : id; }
+  [[nodiscard]] bool reaches_limit() const { return t_ + 2 >= p_[state::P_MAX_LENGTH]; }
+  [[nodiscard]] uint32_t generated() const { return t_ + 2 - p_[state::P_PREFIX]; }
+  [[nodiscard]] uint32_t token_of(uint32_t id) const { return id == kNoId ? p_[state::P_PAD] : id; }
   uint32_t& record(uint32_t word) { return record_[word]; }
-  bool has_ended() { return record(SearchLayout::status) == static_cast<uint32_t>(SentenceStatus::ended); }
-  void end() { record(SearchLayout::status) = static_cast<uint32_t>(SentenceStatus::ended); }
-  uint32_t& running(uint32_t beam) { return record(SearchLayout::running(beam)); }
-  uint32_t* finished(uint32_t i) { return record_ + SearchLayout::finished_entry(a_.shape.beams, i); }
+  bool has_ended() { return record(state::SEARCH_STATUS) == static_cast<uint32_t>(SentenceStatus::ended); }
+  void end() { record(state::SEARCH_STATUS) = static_cast<uint32_t>(SentenceStatus::ended); }
+  uint32_t& running(uint32_t beam) { return record(state::search_running(beam)); }
+  uint32_t* finished(uint32_t i) { return record_ + state::search_finished_entry(a_.shape.beams, i); }
   // The lineage word of a beam at a position, in the parity that a row at position `parity_of` reads.
   uint32_t& word(uint32_t parity_of, uint32_t plane, uint32_t beam, uint32_t position);
   void append(uint32_t beam, uint32_t token);

@@ -17,8 +17,8 @@ struct Push {
 
 Status infer(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<SelectAttributes>();
-  if (a.candidates == 0 || a.candidates > kMaxCandidates)
-    return node_error(node, "%u candidates; at most %u are supported", a.candidates, kMaxCandidates);
+  if (a.candidates == 0 || a.candidates > state::MAX_CANDIDATES)
+    return node_error(node, "%u candidates; at most %u are supported", a.candidates, state::MAX_CANDIDATES);
   return search::expect_selection(g, node, "candidates", uint64_t{words_each(a)} * a.candidates);
 }
 
@@ -65,7 +65,7 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
         out[at++] = search::as_word(c.score);
         out[at++] = c.id;
         if (a.draw_beams == 0) continue;
-        const double score = c.id == search::kNoId ? static_cast<double>(kMasked) : row[c.id];
+        const double score = c.id == search::kNoId ? static_cast<double>(state::MASKED) : row[c.id];
         out[at++] = search::as_word(static_cast<float>(search::unless_forbidden(score)));
         out[at++] = 0;
       }
@@ -87,9 +87,9 @@ OpCase make_draw(const std::string& name, uint64_t columns, uint32_t k, bool by_
   search::StateCase s(name, {9, 30, 3, 3}, 40);
   s.step = step_values({7, 7, 7, 2}, 6, {6, 7, 8, 0, 1, 2}).u;
   for (uint32_t i = 0; i < 3; ++i) {
-    s.param(i, ParamWords::seed) = 12345 + i;
-    s.param(i, ParamWords::seed + 1) = 9;
-    s.param(i, ParamWords::sequence) = 70 + i * i;
+    s.param(i, state::P_SEED) = 12345 + i;
+    s.param(i, state::P_SEED + 1) = 9;
+    s.param(i, state::P_SEQUENCE) = 70 + i * i;
   }
   auto& g = s.op_case.graph;
   const auto x = g.activation("scores", 9, columns);
@@ -101,9 +101,9 @@ OpCase make_draw(const std::string& name, uint64_t columns, uint32_t k, bool by_
   auto values = random_values(g.tensor(x), random, 3);
   const uint64_t ld = g.tensor(x).ld;
   for (uint64_t i = 0; i < columns; ++i) {
-    if (i % 9 != 4) values.f[ld + i] = static_cast<double>(kMasked);
-    values.f[2 * ld + i] = static_cast<double>(kMasked);
-    if (by_few && !of_first_invocations(i)) values.f[i] = static_cast<double>(kMasked);
+    if (i % 9 != 4) values.f[ld + i] = static_cast<double>(state::MASKED);
+    values.f[2 * ld + i] = static_cast<double>(state::MASKED);
+    if (by_few && !of_first_invocations(i)) values.f[i] = static_cast<double>(state::MASKED);
   }
   s.op_case.inputs.emplace_back(x, std::move(values));
   s.op_case.live_rows = 6;
@@ -120,17 +120,17 @@ std::vector<OpCase> cases() {
     for (const uint32_t k : {2, 7, 8}) all.push_back(make_case(format("3x%u best %u", columns, k), 3, columns, k));
   all.push_back(make_case("live 3 of 7", 7, 4201, 8, 3));
   all.push_back(make_case("best 1", 2, 1031, 1));
-  all.push_back(make_case("most candidates", 2, 4500, kMaxCandidates));
+  all.push_back(make_case("most candidates", 2, 4500, state::MAX_CANDIDATES));
   {
     // These few search again for each candidate: the maximum of loop iterations.
-    auto c = make_case("most candidates in a few invocations", 1, 4096, kMaxCandidates);
+    auto c = make_case("most candidates in a few invocations", 1, 4096, state::MAX_CANDIDATES);
     auto& v = c.inputs[0].second.f;
     for (uint64_t i = 0; i < 4096; ++i)
       if (of_first_invocations(i)) v[i] = 5000 - static_cast<double>(i);
     c.slow = true;
     all.push_back(std::move(c));
   }
-  all.push_back(make_draw("most candidates drawn in a few invocations", 4096, kMaxCandidates, true));
+  all.push_back(make_draw("most candidates drawn in a few invocations", 4096, state::MAX_CANDIDATES, true));
   all.back().slow = true;
   all.push_back(make_case("more candidates than columns", 2, 19, 40));
   {
@@ -140,8 +140,8 @@ std::vector<OpCase> cases() {
     CaseRandom random(9);
     for (const uint64_t i : {4999ull, 60ull, 61ull, 188ull, 2600ull}) v[i] = 20;
     for (uint64_t i = 0; i < 5003; ++i) v[ld + i] = 3.5;
-    for (uint64_t i = 3; i < 5003; ++i) v[2 * ld + i] = static_cast<double>(kMasked);
-    for (uint64_t i = 0; i < 5003; ++i) v[3 * ld + i] = i % 2 ? -2e30 : static_cast<double>(kMasked);
+    for (uint64_t i = 3; i < 5003; ++i) v[2 * ld + i] = static_cast<double>(state::MASKED);
+    for (uint64_t i = 0; i < 5003; ++i) v[3 * ld + i] = i % 2 ? -2e30 : static_cast<double>(state::MASKED);
     for (uint64_t i = 0; i < 5003; ++i) v[4 * ld + i] = random.below(5);  // many equal ones
     all.push_back(std::move(c));
   }

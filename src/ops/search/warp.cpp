@@ -12,8 +12,6 @@ namespace lapilli {
 namespace warp_impl {
 namespace {
 
-using P = ParamWords;
-
 struct Push {
   LAPILLI_PUSH(uint32_t groups, columns, ld4, begin4, slices, lists_begin4, lists_ld4, first_row, beams;)
 };
@@ -38,11 +36,11 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   if (g.root(node.outputs[0]) != g.root(node.inputs[kScores])) return node_error(node, "works in place only");
   if (node.inputs.size() != kInputs) return node_error(node, "needs scores, step and search");
   if (x.ld % 4 != 0) return node_error(node, "rows are not whole vectors");
-  LAPILLI_CHECK(expect_words(g, node, node.inputs[kStep], "step", StepWords::given_words));
+  LAPILLI_CHECK(expect_words(g, node, node.inputs[kStep], "step", state::STEP_QUEUE));
   LAPILLI_CHECK(expect_output(g, node, kLists, {"lists", x.rows, list_words(x.cols)}));
   const uint64_t beams = std::max(1u, node.attributes.as<WarpAttributes>().beams);
   return expect_words(g, node, node.inputs[kSearch], "search",
-                      x.rows / beams * SearchLayout::stride(static_cast<uint32_t>(beams)));
+                      x.rows / beams * state::search_stride(static_cast<uint32_t>(beams)));
 }
 
 // Limited by the arrays of threshold.glsl and its sums by halves, and by loops: at most 60 passes over a row of `ld`
@@ -136,14 +134,14 @@ class Row {
   void warp() {
     temperature();
     top_h();
-    if (p_[P::top_k] != 0) keep_best(p_[P::top_k], by_score(), [](size_t) { return 1.0; });
-    if (real(P::top_p) < 1) top_p();
-    if (real(P::min_p) > 0) keep_probable([&](const Sums&) { return real(P::min_p); });
-    if (real(P::typical_p) < 1) typical_p();
-    if (real(P::epsilon) > 0) keep_probable([&](const Sums& s) { return real(P::epsilon) * s.total; });
-    if (real(P::eta) > 0)
+    if (p_[state::P_TOP_K] != 0) keep_best(p_[state::P_TOP_K], by_score(), [](size_t) { return 1.0; });
+    if (real(state::P_TOP_P) < 1) top_p();
+    if (real(state::P_MIN_P) > 0) keep_probable([&](const Sums&) { return real(state::P_MIN_P); });
+    if (real(state::P_TYPICAL_P) < 1) typical_p();
+    if (real(state::P_EPSILON) > 0) keep_probable([&](const Sums& s) { return real(state::P_EPSILON) * s.total; });
+    if (real(state::P_ETA) > 0)
       keep_probable([&](const Sums& s) {
-        return std::min(real(P::eta), std::sqrt(real(P::eta)) * std::exp(-s.entropy())) * s.total;
+        return std::min(real(state::P_ETA), std::sqrt(real(state::P_ETA)) * std::exp(-s.entropy())) * s.total;
       });
   }
 
@@ -153,7 +151,7 @@ class Row {
     [[nodiscard]] double entropy() const { return std::log(total) - weighted / total; }
   };
   double real(uint32_t word) const { return static_cast<double>(p_.real(word)); }
-  void forbid(size_t id) { scores_[id] = static_cast<double>(kMasked); }
+  void forbid(size_t id) { scores_[id] = static_cast<double>(state::MASKED); }
 
   std::vector<size_t> allowed() const {
     std::vector<size_t> ids;
@@ -164,7 +162,7 @@ class Row {
   Sums sums() const {
     Sums s;
     const auto ids = allowed();
-    s.most = static_cast<double>(kMasked);
+    s.most = static_cast<double>(state::MASKED);
     for (const size_t i : ids) s.most = std::max(s.most, scores_[i]);
     for (const size_t i : ids) {
       const double e = std::exp(scores_[i] - s.most);
@@ -195,13 +193,13 @@ class Row {
     for (const size_t i : allowed())
       if (keys[i] < least) forbid(i);
   }
-  double spared() const { return std::max(p_[P::min_keep], 1u); }
+  double spared() const { return std::max(p_[state::P_MIN_KEEP], 1u); }
 
   void temperature() {
-    for (const size_t i : allowed()) scores_[i] = std::clamp(scores_[i] / real(P::temperature), -9e28, 9e28);
+    for (const size_t i : allowed()) scores_[i] = std::clamp(scores_[i] / real(state::P_TEMPERATURE), -9e28, 9e28);
   }
   void top_h() {
-    const double share = real(P::top_h);
+    const double share = real(state::P_TOP_H);
     if (share == 0) return;
     keep_best(100, by_score(), [](size_t) { return 1.0; });
     if (share >= 1) return;
@@ -222,14 +220,14 @@ class Row {
   void top_p() {
     const Sums s = sums();
     keep_best(
-        real(P::top_p), by_score(), [&](size_t i) { return std::exp(scores_[i] - s.most) / s.total; }, spared());
+        real(state::P_TOP_P), by_score(), [&](size_t i) { return std::exp(scores_[i] - s.most) / s.total; }, spared());
   }
   void typical_p() {
     const Sums s = sums();
     auto keys = by_score();
     for (auto& k : keys) k = -std::abs(s.most + s.weighted / s.total - k);
     keep_best(
-        real(P::typical_p), keys, [&](size_t i) { return std::exp(scores_[i] - s.most) / s.total; }, spared());
+        real(state::P_TYPICAL_P), keys, [&](size_t i) { return std::exp(scores_[i] - s.most) / s.total; }, spared());
   }
   template <class Limit>
   void keep_probable(Limit limit_of) {
@@ -279,10 +277,10 @@ double word_score(uint64_t id, CaseRandom& random) {
 OpCase make_case(const Build& b) {
   search::StateCase c(b.name, {4, 9, 1, 4}, 16);
   c.set_step(2, 3);  // 3 of four rows
-  c.set_param(P::top_k, b.top_k);
-  c.set_param(P::min_keep, b.min_keep);
+  c.set_param(state::P_TOP_K, b.top_k);
+  c.set_param(state::P_MIN_KEEP, b.min_keep);
   for (const auto& [word, value] : b.settings) c.set_param(word, value);
-  if (b.others) c.param(0, P::temperature) = search::as_word(0.5f);
+  if (b.others) c.param(0, state::P_TEMPERATURE) = search::as_word(0.5f);
   auto& g = c.op_case.graph;
   const auto x = g.activation("scores", 4, b.columns);
   ops::warp(g, b.name, x, c.tensors, {1});
@@ -297,8 +295,8 @@ OpCase make_case(const Build& b) {
       for (auto& v : values.f) v = std::round(v);
     // The second row has some forbidden ids, the third only forbidden ones.
     for (uint64_t i = 0; i < b.columns; ++i) {
-      if (i % 3 != 1) values.f[ld + i] = static_cast<double>(kMasked);
-      if (!b.ties) values.f[2 * ld + i] = static_cast<double>(kMasked);
+      if (i % 3 != 1) values.f[ld + i] = static_cast<double>(state::MASKED);
+      if (!b.ties) values.f[2 * ld + i] = static_cast<double>(state::MASKED);
     }
     into.inputs.emplace_back(x, std::move(values));
   };
@@ -308,63 +306,74 @@ OpCase make_case(const Build& b) {
 
 // Rows shared by slices; the listed best of each may or may not include the threshold.
 std::vector<Build> sliced_cases() {
-  return {{"temperature 0.7, slices", 4099, {{P::temperature, 0.7f}}},
-          {"slices just so", 2049, {{P::top_p, 0.5f}}, 0, 1, 9},
-          {"top_p, in lists", 4099, {{P::top_p, 0.7f}}, 0, 1, 30},
-          {"top_p, not in lists", 4099, {{P::top_p, 0.7f}}, 0, 1, 0.5},
+  return {{"temperature 0.7, slices", 4099, {{state::P_TEMPERATURE, 0.7f}}},
+          {"slices just so", 2049, {{state::P_TOP_P, 0.5f}}, 0, 1, 9},
+          {"top_p, in lists", 4099, {{state::P_TOP_P, 0.7f}}, 0, 1, 30},
+          {"top_p, not in lists", 4099, {{state::P_TOP_P, 0.7f}}, 0, 1, 0.5},
           {"top_k 300, in lists", 4099, {}, 300},
           {"top_k 1500, not in lists", 4099, {}, 1500},
-          {"more stay than lists hold", 4099, {{P::min_p, 0.9f}, {P::top_p, 0.9f}}, 0, 600, 9},
-          {"typical_p, in lists", 4099, {{P::typical_p, 0.5f}, {P::eta, 0.01f}}, 0, 2, 30},
-          {"typical_p, not in lists", 4099, {{P::typical_p, 0.6f}, {P::min_p, 0.3f}}, 0, 2, 1},
-          {"eta, in lists", 4099, {{P::eta, 0.01f}}, 0, 1, 30},
-          {"ties fill slices, top_k 40", 4099, {{P::top_p, 0.9f}}, 40, 1, 1, true},
-          {"options of their own, slices", 4099, {{P::top_p, 0.8f}}, 20, 1, 4, false, true}};
+          {"more stay than lists hold", 4099, {{state::P_MIN_P, 0.9f}, {state::P_TOP_P, 0.9f}}, 0, 600, 9},
+          {"typical_p, in lists", 4099, {{state::P_TYPICAL_P, 0.5f}, {state::P_ETA, 0.01f}}, 0, 2, 30},
+          {"typical_p, not in lists", 4099, {{state::P_TYPICAL_P, 0.6f}, {state::P_MIN_P, 0.3f}}, 0, 2, 1},
+          {"eta, in lists", 4099, {{state::P_ETA, 0.01f}}, 0, 1, 30},
+          {"ties fill slices, top_k 40", 4099, {{state::P_TOP_P, 0.9f}}, 40, 1, 1, true},
+          {"options of their own, slices", 4099, {{state::P_TOP_P, 0.8f}}, 20, 1, 4, false, true}};
 }
 
 std::vector<OpCase> cases() {
   std::vector<OpCase> all;
   const auto add = [&](const Build& b) { all.push_back(make_case(b)); };
   add({"nothing asked for", 101, {}});
-  add({"temperature 0.7", 101, {{P::temperature, 0.7f}}});
-  add({"temperature 1e-6", 101, {{P::temperature, 1e-6f}}});
+  add({"temperature 0.7", 101, {{state::P_TEMPERATURE, 0.7f}}});
+  add({"temperature 1e-6", 101, {{state::P_TEMPERATURE, 1e-6f}}});
   for (const uint32_t k : {1u, 5u, 100u, 101u, 1000u}) add({format("top_k %u", k), 101, {}, k});
   for (const float v : {0.0f, 0.3f, 0.9f, 0.999f}) {
     const auto value = static_cast<double>(v);
-    add({format("top_p %g", value), 101, {{P::top_p, v}}});
-    add({format("top_p %g, 3 stay", value), 101, {{P::top_p, v}}, 0, 3});
+    add({format("top_p %g", value), 101, {{state::P_TOP_P, v}}});
+    add({format("top_p %g, 3 stay", value), 101, {{state::P_TOP_P, v}}, 0, 3});
   }
   for (const float v : {0.01f, 0.2f, 1.0f}) {
     const auto value = static_cast<double>(v);
-    add({format("min_p %g", value), 101, {{P::min_p, v}}});
-    add({format("min_p %g, 2 stay", value), 101, {{P::min_p, v}}, 0, 2});
-    add({format("top_h %g", value), 101, {{P::top_h, v}}, 0, 1, 1});
+    add({format("min_p %g", value), 101, {{state::P_MIN_P, v}}});
+    add({format("min_p %g, 2 stay", value), 101, {{state::P_MIN_P, v}}, 0, 2});
+    add({format("top_h %g", value), 101, {{state::P_TOP_H, v}}, 0, 1, 1});
   }
   for (const float v : {0.05f, 0.6f, 0.95f}) {
     const auto value = static_cast<double>(v);
-    add({format("typical_p %g", value), 101, {{P::typical_p, v}}});
-    add({format("typical_p %g, 4 stay", value), 101, {{P::typical_p, v}}, 0, 4});
-    add({format("epsilon %g", value / 10), 101, {{P::epsilon, v / 10}}, 0, 2});
-    add({format("eta %g", value / 10), 101, {{P::eta, v / 10}}, 0, 2});
+    add({format("typical_p %g", value), 101, {{state::P_TYPICAL_P, v}}});
+    add({format("typical_p %g, 4 stay", value), 101, {{state::P_TYPICAL_P, v}}, 0, 4});
+    add({format("epsilon %g", value / 10), 101, {{state::P_EPSILON, v / 10}}, 0, 2});
+    add({format("eta %g", value / 10), 101, {{state::P_ETA, v / 10}}, 0, 2});
   }
   const std::vector<std::pair<uint32_t, float>> many = {
-      {P::temperature, 0.8f}, {P::top_h, 0.95f},    {P::top_p, 0.9f}, {P::min_p, 0.01f},
-      {P::typical_p, 0.95f},  {P::epsilon, 0.003f}, {P::eta, 0.004f}};
+      {state::P_TEMPERATURE, 0.8f}, {state::P_TOP_H, 0.95f},    {state::P_TOP_P, 0.9f}, {state::P_MIN_P, 0.01f},
+      {state::P_TYPICAL_P, 0.95f},  {state::P_EPSILON, 0.003f}, {state::P_ETA, 0.004f}};
   for (const uint64_t columns : {1ull, 2ull, 3ull, 17ull, 509ull, 513ull, 4099ull})
     add({format("everything, %u columns", columns), columns, many, 50});
   for (const uint32_t k : {4u, 50u}) add({format("ties, top_k %u", k), 211, {}, k, 1, 4, true});
-  add({"ties, top_p", 211, {{P::top_p, 0.6f}}, 0, 2, 4, true});
-  add({"ties, typical_p", 211, {{P::typical_p, 0.37f}}, 0, 1, 4, true});
-  add({"ties, min_p and cutoffs", 211, {{P::min_p, 0.1f}, {P::epsilon, 0.02f}, {P::eta, 0.02f}}, 0, 3, 4, true});
+  add({"ties, top_p", 211, {{state::P_TOP_P, 0.6f}}, 0, 2, 4, true});
+  add({"ties, typical_p", 211, {{state::P_TYPICAL_P, 0.37f}}, 0, 1, 4, true});
+  add({"ties, min_p and cutoffs",
+       211,
+       {{state::P_MIN_P, 0.1f}, {state::P_EPSILON, 0.02f}, {state::P_ETA, 0.02f}},
+       0,
+       3,
+       4,
+       true});
   // Scores that are far too improbable, before anything was measured.
-  add({"top_k at a low temperature", 101, {{P::temperature, 0.001f}}, 5});
+  add({"top_k at a low temperature", 101, {{state::P_TEMPERATURE, 0.001f}}, 5});
   for (const auto& b : sliced_cases()) add(b);
-  add({"large vocabulary", 65003, {{P::top_p, 0.9f}, {P::typical_p, 0.7f}}, 0, 1, 9});
-  add({"large vocabulary, much of the lists stays", 65003, {{P::top_p, 0.9f}, {P::typical_p, 0.7f}}, 0, 1, 60});
+  add({"large vocabulary", 65003, {{state::P_TOP_P, 0.9f}, {state::P_TYPICAL_P, 0.7f}}, 0, 1, 9});
+  add({"large vocabulary, much of the lists stays",
+       65003,
+       {{state::P_TOP_P, 0.9f}, {state::P_TYPICAL_P, 0.7f}},
+       0,
+       1,
+       60});
   for (const auto& [name, settings, k] : std::initializer_list<std::tuple<const char*, decltype(many), uint32_t>>{
-           {"words, top_k and top_p", {{P::temperature, 0.8f}, {P::top_p, 0.9f}}, 50},
-           {"words, top_p", {{P::temperature, 0.8f}, {P::top_p, 0.9f}}, 0},
-           {"words, min_p", {{P::min_p, 0.05f}}, 0}}) {
+           {"words, top_k and top_p", {{state::P_TEMPERATURE, 0.8f}, {state::P_TOP_P, 0.9f}}, 50},
+           {"words, top_p", {{state::P_TEMPERATURE, 0.8f}, {state::P_TOP_P, 0.9f}}, 0},
+           {"words, min_p", {{state::P_MIN_P, 0.05f}}, 0}}) {
     Build b{name, 250000, settings, k};
     b.words = true;
     add(b);
@@ -372,7 +381,7 @@ std::vector<OpCase> cases() {
   }
   add({"the largest vocabulary, everything", 256206, many, 5000, 2, 9});
   all.back().slow = true;
-  add({"options of their own", 101, {{P::top_p, 0.8f}}, 20, 1, 4, false, true});
+  add({"options of their own", 101, {{state::P_TOP_P, 0.8f}}, 20, 1, 4, false, true});
   return all;
 }
 

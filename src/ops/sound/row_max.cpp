@@ -53,7 +53,7 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   const auto& x = values.at(node.inputs[0]).f;
   auto& y = values.at(node.outputs[0]).f;
   for (uint64_t r = 0; r < t.rows; ++r) {
-    double most = static_cast<double>(kMasked);
+    double most = static_cast<double>(state::MASKED);
     for (uint64_t c = 0; c < t.cols; ++c) most = std::max(most, x[r * t.ld + c]);
     for (uint64_t c = 0; c < 4; ++c) y[4 * r + c] = c == 0 ? most : 0.0;
   }

@@ -34,7 +34,7 @@ struct LogFloorAttributes {
   float scale = 1, offset = 0;
 };
 
-// "row_max": y[r, 0] = the maximum of x[r, c], at least kMasked. inputs: x [rows, cols]. outputs: y [rows, 1].
+// "row_max": y[r, 0] = the maximum of x[r, c], at least state::MASKED. inputs: x [rows, cols]. outputs: y [rows, 1].
 
 // "normalize_columns": in the first n rows, n being the word `count` (at most all rows; none: zeros), subtracts the
 // mean of each column and divides by its standard deviation (population); either step may be skipped. Later rows become

@@ -163,7 +163,7 @@ class Compiler {
     if (d.groups_per_tile == 0 || !caps_.indirect_dispatch) return -1;
     const GridSpec spec{d.groups_per_tile, d.rows_per_tile, d.follows};
     const bool known = std::find(plan_.grids.begin(), plan_.grids.end(), spec) != plan_.grids.end();
-    if (!known && plan_.grids.size() == kMaxGrids) return -1;
+    if (!known && plan_.grids.size() == state::MAX_GRIDS) return -1;
     return static_cast<int>(intern(plan_.grids, spec));
   }
 
@@ -188,7 +188,8 @@ class Compiler {
     }
     out.grid = grid_of(d);
     if (out.grid >= 0) {
-      const uint64_t begin = (uint64_t{static_cast<uint32_t>(out.grid)} * GridWords::stride + GridWords::arguments) * 4;
+      const uint64_t begin =
+          (uint64_t{static_cast<uint32_t>(out.grid)} * state::GRID_STRIDE + state::GRID_ARGUMENTS) * 4;
       command.ranges.push_back({graph::Space::state, plan_.grids_state, begin, begin + 12, graph::Access::read, 0});
     }
     plan_.dispatches.push_back(std::move(out));

@@ -130,7 +130,7 @@ Status BoundPlan::record_level(vulkan::CommandRecording& recording, const graph:
       if (!options_.grids.empty() && own >= options_.grids.size())
         return fail(ErrorCode::internal, "no entry of the grids buffer stands for grid %u", own);
       const uint32_t entry = options_.grids.empty() ? own : options_.grids[own];
-      const uint64_t offset = (uint64_t{entry} * GridWords::stride + GridWords::arguments) * 4;
+      const uint64_t offset = (uint64_t{entry} * state::GRID_STRIDE + state::GRID_ARGUMENTS) * 4;
       if (!grids.buffer || offset + 12 > grids.size) return fail(ErrorCode::internal, "no grids buffer is bound");
       recording.dispatch_indirect(*grids.buffer, grids.offset + offset);
     } else {
@@ -201,7 +201,7 @@ SharedGrids share_grids(std::span<const std::shared_ptr<const Plan>> plans) {
       own.push_back(static_cast<uint32_t>(at - specs.begin()));
       if (at == specs.end()) specs.push_back(spec);
     }
-    if (specs.size() > kMaxGrids) break;
+    if (specs.size() > state::MAX_GRIDS) break;
     shared.specs = std::move(specs);
     shared.of_plan.push_back(std::move(own));
   }
@@ -209,12 +209,12 @@ SharedGrids share_grids(std::span<const std::shared_ptr<const Plan>> plans) {
 }
 
 std::vector<uint32_t> grid_words(std::span<const GridSpec> specs, uint32_t max_group_x) {
-  std::vector<uint32_t> words(uint64_t{kMaxGrids} * GridWords::stride, 0);
-  for (size_t i = 0; i < std::min<size_t>(specs.size(), kMaxGrids); ++i) {
-    uint32_t* w = &words[i * GridWords::stride];
-    w[GridWords::groups_per_tile] = specs[i].groups_per_tile;
-    w[GridWords::rows_per_tile] = specs[i].rows_per_tile;
-    w[GridWords::max_x] = max_group_x;
+  std::vector<uint32_t> words(uint64_t{state::MAX_GRIDS} * state::GRID_STRIDE, 0);
+  for (size_t i = 0; i < std::min<size_t>(specs.size(), state::MAX_GRIDS); ++i) {
+    uint32_t* w = &words[i * state::GRID_STRIDE];
+    w[state::GRID_GROUPS_PER_TILE] = specs[i].groups_per_tile;
+    w[state::GRID_ROWS_PER_TILE] = specs[i].rows_per_tile;
+    w[state::GRID_MAX_X] = max_group_x;
   }
   return words;
 }

@@ -79,8 +79,8 @@ Status create_pipelines(vulkan::Device& device, std::span<const PlannedPipeline>
 void create_pipelines_beside(vulkan::Device& device, std::span<const PlannedPipeline> pipelines,
                              const std::function<void()>& work, const std::function<bool()>& wanted);
 
-// The words of a grids buffer (kMaxGrids entries of GridWords) with these specifications, at most kMaxGrids, and
-// without arguments.
+// The words of a grids buffer (state::MAX_GRIDS entries of GRID_STRIDE words) with these specifications, at most
+// state::MAX_GRIDS, and without arguments.
 std::vector<uint32_t> grid_words(std::span<const GridSpec> specs, uint32_t max_group_x);
 
 // The grids of plans that share one grids buffer, without duplicates, and for every plan the indices of its own.

@@ -172,7 +172,7 @@ Status StepRunner::harvest_step() {
     return fail(ErrorCode::internal, "the log has no room for tick %u", tick_);
   const auto* words = reinterpret_cast<const uint32_t*>(log.buffer->mapped() + log.offset) + at;
   LAPILLI_CHECK(log.buffer->invalidate(log.offset + at * 4, options_.log_stride * 4));
-  if (words[LogLayout::mark] != options_.log_mark || words[LogLayout::tick] != tick_)
+  if (words[state::LOG_MARK] != options_.log_mark || words[state::LOG_TICK] != tick_)
     return fail(ErrorCode::device_lost, "step %u was reported as done, but %s has not run it: the device is lost",
                 tick_ - options_.first_tick, session_.device()->caps().device_name);
   ++tick_;
