@@ -18,44 +18,8 @@ using Config = GenerationConfig;
 // The single list of fields: calls f(key, pointer to member) for each.
 template <class F>
 void for_each_field(F f) {
-  f("max_length", &Config::max_length);
-  f("max_new_tokens", &Config::max_new_tokens);
-  f("min_length", &Config::min_length);
-  f("min_new_tokens", &Config::min_new_tokens);
-  f("num_beams", &Config::num_beams);
-  f("num_return_sequences", &Config::num_return_sequences);
-  f("early_stopping", &Config::early_stopping);
-  f("length_penalty", &Config::length_penalty);
-  f("bos_token_id", &Config::bos_token_id);
-  f("pad_token_id", &Config::pad_token_id);
-  f("decoder_start_token_id", &Config::decoder_start_token_id);
-  f("forced_bos_token_id", &Config::forced_bos_token_id);
-  f("eos_token_id", &Config::eos_token_id);
-  f("forced_eos_token_id", &Config::forced_eos_token_id);
-  f("suppress_tokens", &Config::suppress_tokens);
-  f("begin_suppress_tokens", &Config::begin_suppress_tokens);
-  f("bad_words_ids", &Config::bad_words_ids);
-  f("repetition_penalty", &Config::repetition_penalty);
-  f("encoder_repetition_penalty", &Config::encoder_repetition_penalty);
-  f("no_repeat_ngram_size", &Config::no_repeat_ngram_size);
-  f("encoder_no_repeat_ngram_size", &Config::encoder_no_repeat_ngram_size);
-  f("sequence_bias", &Config::sequence_bias);
-  f("exponential_decay_length_penalty", &Config::exponential_decay_length_penalty);
-  f("renormalize_logits", &Config::renormalize_logits);
-  f("remove_invalid_values", &Config::remove_invalid_values);
-  f("do_sample", &Config::do_sample);
-  f("temperature", &Config::temperature);
-  f("top_k", &Config::top_k);
-  f("top_p", &Config::top_p);
-  f("min_p", &Config::min_p);
-  f("top_h", &Config::top_h);
-  f("typical_p", &Config::typical_p);
-  f("epsilon_cutoff", &Config::epsilon_cutoff);
-  f("eta_cutoff", &Config::eta_cutoff);
-  f("seed", &Config::seed);
-  f("return_timestamps", &Config::return_timestamps);
-  f("no_timestamps_token_id", &Config::no_timestamps_token_id);
-  f("max_initial_timestamp_index", &Config::max_initial_timestamp_index);
+#define OPTION(TYPE, NAME) f(#NAME, &Config::NAME);
+#include "formats/search_options.inc"
 }
 
 // Keys that do not affect a search.

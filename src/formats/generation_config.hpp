@@ -27,32 +27,8 @@ struct ExponentialDecay {
 // Unset fields take transformers' defaults, which the code that runs the search fills in. Lengths and positions count
 // tokens as transformers does: max_length and min_length include the decoder start or prompt, *_new_tokens do not.
 struct GenerationConfig {
-  std::optional<uint32_t> max_length, max_new_tokens, min_length, min_new_tokens;
-  std::optional<uint32_t> num_beams, num_return_sequences;
-  std::optional<EarlyStopping> early_stopping;
-  std::optional<double> length_penalty;
-
-  std::optional<int32_t> bos_token_id, pad_token_id, decoder_start_token_id, forced_bos_token_id;
-  std::optional<std::vector<int32_t>> eos_token_id, forced_eos_token_id;  // a single id in the file becomes a list of
-                                                                          // one
-  std::optional<std::vector<int32_t>> suppress_tokens, begin_suppress_tokens;
-  std::optional<std::vector<std::vector<int32_t>>> bad_words_ids;
-
-  std::optional<double> repetition_penalty, encoder_repetition_penalty;
-  std::optional<uint32_t> no_repeat_ngram_size, encoder_no_repeat_ngram_size;
-  std::optional<std::vector<SequenceBias>> sequence_bias;
-  std::optional<ExponentialDecay> exponential_decay_length_penalty;
-  std::optional<bool> renormalize_logits, remove_invalid_values;
-
-  std::optional<bool> do_sample;
-  std::optional<double> temperature, top_p, min_p, top_h, typical_p, epsilon_cutoff, eta_cutoff;
-  std::optional<uint32_t> top_k;
-  std::optional<uint64_t> seed;  // an extension of Lapilli's
-
-  // Whisper's timestamps.
-  std::optional<bool> return_timestamps;
-  std::optional<int32_t> no_timestamps_token_id;
-  std::optional<uint32_t> max_initial_timestamp_index;
+#define OPTION(TYPE, NAME) std::optional<TYPE> NAME;
+#include "formats/search_options.inc"
 
   // Unsupported search modes and settings: keys that ask for them, sorted.
   std::vector<std::string> modes;

@@ -35,6 +35,22 @@ Status read_float(std::optional<double> from, double otherwise, const char* opti
   return {};
 }
 
+enum class NumberRange : uint8_t { any, positive, share, positive_share, temperature };
+
+Status read_number(std::optional<double> from, double otherwise, NumberRange range, const char* option, float& to) {
+  LAPILLI_CHECK(read_float(from, otherwise, option, to));
+  const auto value = static_cast<double>(to);
+  const bool is_share = range == NumberRange::share || range == NumberRange::positive_share;
+  if (is_share && !(value >= 0 && value <= 1))
+    return fail(ErrorCode::invalid_argument, "%s: %g is not between 0 and 1", option, value);
+  if ((range == NumberRange::positive || range == NumberRange::positive_share) && !(value > 0))
+    return fail(ErrorCode::invalid_argument, "%s: must be greater than 0", option);
+  if (range == NumberRange::temperature && value < 0.999 * kMinTemperature)
+    return fail(ErrorCode::invalid_argument, "%s: %g is not above %g; for the most likely ids set do_sample to false",
+                option, value, kMinTemperature);
+  return {};
+}
+
 Status refuse_unsupported(const GenerationConfig& c) {
   if (!c.modes.empty())
     return fail(ErrorCode::unsupported,
@@ -52,6 +68,7 @@ class Resolver {
     LAPILLI_CHECK(refuse_unsupported(c_));
     LAPILLI_CHECK(ids());
     LAPILLI_CHECK(beams());
+    LAPILLI_CHECK(numbers());
     LAPILLI_CHECK(processors());
     LAPILLI_CHECK(timestamps());
     if (o_.sample) LAPILLI_CHECK(sampling());
@@ -102,15 +119,19 @@ class Resolver {
     if (o_.needed_candidates() > 1 && o_.needed_candidates() > m_.target_vocabulary * o_.beams)
       return bad("num_beams: more candidates than the vocabulary has words");
     o_.early_stopping = c_.early_stopping.value_or(EarlyStopping::no);
-    return read_float(c_.length_penalty, 1.0, "length_penalty", o_.length_penalty);
+    return {};
+  }
+
+  Status numbers() {
+#define NUMBER(NAME, FIELD, OTHERWISE, RANGE, WORD) \
+  LAPILLI_CHECK(read_number(c_.NAME, OTHERWISE, NumberRange::RANGE, #NAME, o_.FIELD));
+#define SAMPLING(NAME, FIELD, OTHERWISE, RANGE, WORD) \
+  if (o_.sample) NUMBER(NAME, FIELD, OTHERWISE, RANGE, WORD)
+#include "formats/search_options.inc"
+    return {};
   }
 
   Status processors() {
-    LAPILLI_CHECK(read_float(c_.repetition_penalty, 1.0, "repetition_penalty", o_.repetition_penalty));
-    if (!(o_.repetition_penalty > 0)) return bad("repetition_penalty: must be greater than 0");
-    LAPILLI_CHECK(
-        read_float(c_.encoder_repetition_penalty, 1.0, "encoder_repetition_penalty", o_.encoder_repetition_penalty));
-    if (!(o_.encoder_repetition_penalty > 0)) return bad("encoder_repetition_penalty: must be greater than 0");
     o_.no_repeat_ngram = c_.no_repeat_ngram_size.value_or(0);
     o_.encoder_no_repeat_ngram = c_.encoder_no_repeat_ngram_size.value_or(0);
     o_.renormalize = c_.renormalize_logits.value_or(false);
@@ -167,27 +188,7 @@ class Resolver {
 
   // The ranges are the reference's; values that it accepts without effect have none here either.
   Status sampling() {
-    const auto read = [](const std::optional<double>& from, float off, double least, const char* option,
-                         float& to) -> Status {
-      LAPILLI_CHECK(read_float(from, static_cast<double>(off), option, to));
-      if (static_cast<double>(to) < least || to > 1)
-        return fail(ErrorCode::invalid_argument, "%s: %g is not between %g and 1", option, static_cast<double>(to),
-                    least);
-      return {};
-    };
     o_.seed = c_.seed.value_or(0);
-    LAPILLI_CHECK(read_float(c_.temperature, 1.0, "temperature", o_.temperature));
-    if (static_cast<double>(o_.temperature) < 0.999 * kMinTemperature)
-      return fail(ErrorCode::invalid_argument,
-                  "temperature: %g is not above %g; for the most likely ids set do_sample to false",
-                  static_cast<double>(o_.temperature), kMinTemperature);
-    LAPILLI_CHECK(read(c_.top_h, 0, 0, "top_h", o_.top_h));
-    LAPILLI_CHECK(read(c_.top_p, 1, 0, "top_p", o_.top_p));
-    LAPILLI_CHECK(read(c_.min_p, 0, 0, "min_p", o_.min_p));
-    LAPILLI_CHECK(read(c_.typical_p, 1, 0, "typical_p", o_.typical_p));
-    if (!(o_.typical_p > 0)) return bad("typical_p: must be greater than 0");
-    LAPILLI_CHECK(read(c_.epsilon_cutoff, 0, 0, "epsilon_cutoff", o_.epsilon));
-    LAPILLI_CHECK(read(c_.eta_cutoff, 0, 0, "eta_cutoff", o_.eta));
     if (o_.epsilon == 1) o_.epsilon = 0;
     if (o_.eta == 1) o_.eta = 0;
     o_.top_k = c_.top_k.value_or(kDefaultTopK);
@@ -207,14 +208,15 @@ void encode_sampling(const SearchOptions& o, std::vector<uint32_t>& p) {
   p[state::P_SEED] = static_cast<uint32_t>(o.seed);
   p[state::P_SEED + 1] = static_cast<uint32_t>(o.seed >> 32);
   p[state::P_MIN_KEEP] = o.min_keep();
-  p[state::P_TEMPERATURE] = bits(o.temperature);
-  p[state::P_TOP_H] = bits(o.top_h);
   p[state::P_TOP_K] = o.top_k;
-  p[state::P_TOP_P] = bits(o.top_p);
-  p[state::P_MIN_P] = bits(o.min_p);
-  p[state::P_TYPICAL_P] = bits(o.typical_p);
-  p[state::P_EPSILON] = bits(o.epsilon);
-  p[state::P_ETA] = bits(o.eta);
+}
+
+void encode_numbers(const SearchOptions& o, std::vector<uint32_t>& p) {
+#define NUMBER(NAME, FIELD, OTHERWISE, RANGE, WORD) p[state::WORD] = bits(o.FIELD);
+#define SAMPLING(NAME, FIELD, OTHERWISE, RANGE, WORD) \
+  if (o.sample) NUMBER(NAME, FIELD, OTHERWISE, RANGE, WORD)
+#include "formats/search_options.inc"
+  p[state::P_ENCODER_REPETITION_PENALTY] = bits(1.0f / o.encoder_repetition_penalty);  // it favours ids of the source
 }
 
 }  // namespace
@@ -268,6 +270,7 @@ class Encoder {
   SearchWords run(const std::vector<int32_t>& source, uint32_t sequence) {
     lengths();
     numbers();
+    encode_numbers(o_, p_);
     ids(o_.forced_eos, state::P_FORCED_EOS_IDS, state::P_FORCED_EOS_COUNT);
     ids(o_.end_ids, state::P_END_IDS, state::P_END_COUNT);
     list(o_.suppress, state::P_SUPPRESS_OFFSET);
@@ -299,13 +302,10 @@ class Encoder {
                       : o_.early_stopping == EarlyStopping::yes ? StopRule::yes
                                                                 : StopRule::never;
     p_[state::P_EARLY_STOPPING] = static_cast<uint32_t>(rule);
-    p_[state::P_LENGTH_PENALTY] = bits(o_.length_penalty);
-    p_[state::P_REPETITION_PENALTY] = bits(o_.repetition_penalty);
     p_[state::P_NO_REPEAT_NGRAM] = o_.no_repeat_ngram;
     p_[state::P_FORCED_BOS] = o_.forced_bos ? static_cast<uint32_t>(*o_.forced_bos) + 1 : 0;
     p_[state::P_PAD] = static_cast<uint32_t>(o_.pad);
     p_[state::P_ENCODER_NO_REPEAT_NGRAM] = o_.encoder_no_repeat_ngram;
-    p_[state::P_ENCODER_REPETITION_PENALTY] = bits(1.0f / o_.encoder_repetition_penalty);
   }
   void ids(const std::vector<int32_t>& from, uint32_t first, uint32_t count) {
     p_[count] = static_cast<uint32_t>(from.size());

@@ -19,7 +19,6 @@ struct SearchOptions {
   uint32_t min_length = 0;      // ids in total; 0: none
   uint32_t min_new_length = 0;  // likewise, from min_new_tokens
   EarlyStopping early_stopping = EarlyStopping::no;
-  float length_penalty = 1, repetition_penalty = 1;
   uint32_t no_repeat_ngram = 0;
   int32_t pad = 0, decoder_start = 0;
   std::vector<int32_t> end_ids, forced_eos;
@@ -29,13 +28,13 @@ struct SearchOptions {
   std::vector<std::pair<std::vector<int32_t>, float>> sequence_bias;
   std::optional<std::pair<uint32_t, float>> exponential_decay;  // start (generated tokens), factor
   uint32_t encoder_no_repeat_ngram = 0;
-  float encoder_repetition_penalty = 1;
   bool renormalize = false;
   // Sampling; a filter is off at its neutral value.
   bool sample = false;
   uint64_t seed = 0;
-  float temperature = 1, top_h = 0, top_p = 1, min_p = 0, typical_p = 1, epsilon = 0, eta = 0;
   uint32_t top_k = 0;
+#define NUMBER(NAME, FIELD, OTHERWISE, RANGE, WORD) float FIELD = OTHERWISE;
+#include "formats/search_options.inc"
   // Whisper's rules for timestamps: the first timestamp's id, and the latest that may come first.
   std::optional<std::pair<uint32_t, std::optional<uint32_t>>> timestamps;
 

@@ -5,9 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
+#include <regex>
+#include <set>
 
 #include "search/search_options.hpp"
 #include "support/fixtures.hpp"
+#include "support/temp_directory.hpp"
 
 namespace lapilli {
 namespace {
@@ -35,6 +39,53 @@ class Options : public testing::Test {
   model::Config config_;
   GenerationConfig model_, asked_;
 };
+
+std::vector<std::string> option_names() {
+  return {
+#define OPTION(TYPE, NAME) #NAME,
+#include "formats/search_options.inc"
+  };
+}
+
+// The page of decoding describes each option, and the public header has a field for it or leaves it to JSON.
+TEST(OptionTable, HasItsPageAndItsFields) {
+  const std::map<std::string, std::string> fields{{"decoder_start_token_id", "decoder_start_token"},
+                                                  {"forced_bos_token_id", "forced_bos_token"},
+                                                  {"forced_eos_token_id", "forced_eos_token"},
+                                                  {"eos_token_id", "end_tokens"},
+                                                  {"bad_words_ids", "bad_words"}};
+  const std::set<std::string> by_json{"bos_token_id",
+                                      "pad_token_id",
+                                      "encoder_repetition_penalty",
+                                      "encoder_no_repeat_ngram_size",
+                                      "sequence_bias",
+                                      "exponential_decay_length_penalty",
+                                      "renormalize_logits",
+                                      "remove_invalid_values",
+                                      "do_sample",
+                                      "temperature",
+                                      "top_k",
+                                      "top_p",
+                                      "min_p",
+                                      "top_h",
+                                      "typical_p",
+                                      "epsilon_cutoff",
+                                      "eta_cutoff",
+                                      "seed",
+                                      "return_timestamps",
+                                      "no_timestamps_token_id",
+                                      "max_initial_timestamp_index"};
+  const std::string page = read_file(LAPILLI_SOURCE_DIR "/docs/decoding.md");
+  const std::string header = read_file(LAPILLI_SOURCE_DIR "/include/lapilli/lapilli.h");
+  const std::string options = header.substr(header.find("typedef struct lapilli_options {"));
+  for (const std::string& name : option_names()) {
+    EXPECT_THAT(page, HasSubstr("`" + name + "`"));
+    const auto other = fields.find(name);
+    const std::regex field("[ *]" + (other == fields.end() ? name : other->second) + "[,;]");
+    EXPECT_NE(std::regex_search(options.substr(0, options.find("} lapilli_options;")), field), by_json.contains(name))
+        << name;
+  }
+}
 
 TEST_F(Options, WhatIsAskedWinsOverTheModel) {
   model_.num_beams = 6;
