@@ -6,8 +6,8 @@
 
 namespace lapilli::image {
 
-// `text`, or as much of its beginning as fits into `room` with three dots behind it. `width_of` tells how wide a code
-// point is.
+// `text`, or as much of its beginning as fits into `room` together with three dots. `width_of` gives the width of a
+// code point.
 template <class WidthOf>
 std::u32string shorten(std::u32string_view text, float room, const WidthOf& width_of) {
   const float dots = 3 * width_of(U'.');
