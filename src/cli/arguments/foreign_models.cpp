@@ -17,7 +17,7 @@ constexpr const char* kInstead =
     "models lists such, lapilli fetch OWNER/NAME gets one";
 
 struct ModelFormat {
-  std::string_view begins, ends;  // of a file's name
+  std::string_view begins, ends;  // parts of a file's name
   std::string_view what;
 };
 constexpr ModelFormat kModelFormats[] = {
