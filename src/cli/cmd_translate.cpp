@@ -38,7 +38,7 @@ class TextRun {
     if (int code = look()) return code;
     if (jobs_.empty()) return finish_early();
     if (int code = prepare()) return code;
-    catch_interrupts();  // while the model loads, an interruption ends the program at once
+    catch_interrupts();  // before, an interruption ends the program at once
     int code = refused_ ? exit_input : exit_ok;
     for (size_t i = 0; i < jobs_.size() && !interrupted(); ++i) {
       progress_.begin_file(i + 1, jobs_.size());

@@ -1,4 +1,4 @@
-// What both kinds of picture share: layout and colours.
+// Layout and colours, shared by both kinds of picture.
 #include "image/heat_map.hpp"
 
 #include <algorithm>
