@@ -15,7 +15,7 @@ struct Range {
   [[nodiscard]] std::string_view of(std::string_view text) const { return text.substr(begin, size()); }
 };
 
-// Position of the first byte that is invalid UTF-8; none if all are valid.
+// Position of the first invalid byte; none if the text is valid UTF-8.
 std::optional<size_t> find_invalid_utf8(std::string_view text);
 // Reads the character of valid UTF-8 at `at` and moves `at` behind it.
 char32_t next_character(std::string_view text, size_t& at);

@@ -35,7 +35,7 @@ size_t skip_front_matter(std::string_view bytes, size_t begin) {
   return begin;
 }
 
-// ---- the bytes of markup, of which the parser says only what it means
+// ---- the bytes of markup; the parser reports only its meaning
 // -------------------------------------------------
 
 // Lengths of markup at a position; kLost where there is none of that kind.

@@ -99,7 +99,7 @@ class PartBuilder {
 
   std::vector<Piece> pieces_;
   bool crossed_ = false;         // some tags close in another order than they opened
-  size_t first_ = 0, last_ = 0;  // pieces of the part, including both
+  size_t first_ = 0, last_ = 0;  // first and last piece of the part
 };
 
 }  // namespace lapilli::documents

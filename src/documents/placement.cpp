@@ -495,7 +495,7 @@ size_t Placement::gap_before(size_t source_atom, AtomRange in) const {
   return gap;
 }
 
-// True if a target sign corresponds to a source sign: it is the same, or touches a word as that does.
+// True if a target sign corresponds to a source sign: it is the same, or touches a word in the same way.
 bool Placement::is_sign_of(size_t target_atom, size_t source_atom, bool touches) const {
   const auto text = [](std::string_view all, const Atom& a) { return all.substr(a.begin, a.end - a.begin); };
   const bool same = text(target_, to_[target_atom]) == text(source_, from_[source_atom]);

@@ -39,7 +39,7 @@ Result<std::vector<Listed>> read_catalogue(const std::string& path);
 using SameLanguage = std::function<bool(const std::string&, const std::string&)>;
 
 struct Wanted {
-  std::string from, to, task, family;  // "": any; from one language to another is translating
+  std::string from, to, task, family;  // "": any; two languages imply translation
 };
 // If languages are requested, models for fewer languages come first: they are smaller for what they do.
 std::vector<Listed> select_models(const std::vector<Listed>& all, const Wanted& wanted, const SameLanguage& same);

@@ -7,7 +7,7 @@
 namespace lapilli::image {
 namespace {
 
-constexpr size_t kMostCells = 4000;  // a side
+constexpr size_t kMostCells = 4000;  // per side
 constexpr uint64_t kMostMapPixels = uint64_t{1} << 27;
 constexpr int32_t kMargin = 12, kScaleWidth = 14, kDigitWidth = 14;
 

@@ -27,7 +27,7 @@ std::string colour(float value) {
   return format("#%02x%02x%02x", rgb[0], rgb[1], rgb[2]);
 }
 
-// Reads from below; the baseline is at `x`.
+// The text reads upwards; the baseline is at `x`.
 std::string text_upwards(int32_t x, int32_t y, std::u32string_view text) {
   return format("<text transform=\"translate(%d %d) rotate(-90)\">", x, y) + escaped(text) + "</text>\n";
 }

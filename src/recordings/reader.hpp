@@ -45,8 +45,8 @@ struct MediaRequest {
   uint32_t rate = 16000;                       // samples a second requested from ffmpeg
   std::chrono::milliseconds patience{30'000};  // ffmpeg is stopped if it gives nothing for so long
 };
-// Opens a recording by its content, whatever its name: a sound file; what ffmpeg reads (films, m4a...), where it is
-// installed; and what comes through a pipe ("-": standard input), WAV while it comes, other kinds once they are
+// Opens a recording by its content, whatever its name: a sound file; a kind that only ffmpeg reads (films, m4a...),
+// where it is installed; or the content of a pipe ("-": standard input), WAV while it comes, other kinds once they are
 // complete. Errors name the file and the command that converts it to WAV.
 Result<std::unique_ptr<Reader>> open_recording(const std::string& path, const MediaRequest& request);
 // A sound file alone: WAV, FLAC, Ogg, Opus, MP3 and more with libsndfile, otherwise WAV.

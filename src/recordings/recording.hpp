@@ -64,7 +64,7 @@ class Recording : public audio::SampleSource {
   std::string name_;
   uint32_t rate_;
   std::unique_ptr<Reader> reader_;
-  std::unique_ptr<Resampler> resampler_;  // null: the rate is right
+  std::unique_ptr<Resampler> resampler_;  // null: no resampling is needed
   uint64_t taken_ = 0;                    // samples a channel read from the file
   bool read_all_ = false, ended_ = false;
   std::vector<float> block_, mono_;  // as read; mixed, and not resampled yet

@@ -66,7 +66,7 @@ class Blocks {
     std::nth_element(sorted.begin(), at, sorted.end());
     return *at;
   }
-  // By how much the bands diverge within two blocks, apart from what all of them do together.
+  // By how much the bands diverge within two blocks, apart from their common change.
   [[nodiscard]] float change_at(size_t t) const {
     if (t + 2 >= count_) return 0;
     std::array<double, kBands> moved{};
@@ -108,7 +108,7 @@ std::vector<Run> runs_of(const Blocks& blocks) {
   return runs;
 }
 
-// Widens runs by what is beside them and joins them across pauses.
+// Widens runs by the blocks beside them and joins them across short pauses.
 std::vector<Run> joined(std::vector<Run> runs, size_t count) {
   std::vector<Run> all;
   for (Run run : runs) {

@@ -19,8 +19,8 @@ class SpeechDetector {
  public:
   explicit SpeechDetector(uint32_t rate);
   void add(std::span<const float> samples);
-  // Stretches of all that was added, with a fifth of a second to each side; shorter pauses than two seconds are
-  // included.
+  // Stretches in all that was added, with a fifth of a second to each side; they include pauses of less than two
+  // seconds.
   [[nodiscard]] std::vector<SpeechStretch> stretches() const;
 
   static constexpr uint32_t kBands = 16;  // from 200 to 4000 Hz, or as far as the rate goes

@@ -66,7 +66,7 @@ std::string foreign_directory(const std::string& path) {
   return "";
 }
 
-// "model" for "model/weights.bin"; "." where it has no folder.
+// "model" for "model/weights.bin"; "." if it has no folder.
 std::string folder_name(const std::string& path) {
   const std::string folder = folder_of(path);
   return folder.empty() ? "." : folder;

@@ -217,7 +217,7 @@ std::optional<Error> HearingModel::Impl::check_kind() const {
   return std::nullopt;
 }
 
-// Rejects what only models of windows, languages and tasks can do.
+// Rejects requests that only models of windows, languages and tasks can serve.
 std::optional<Error> HearingModel::Impl::check_whole(const HearRequest& request) const {
   const char* what = !request.language.empty()     ? "--language: which language is spoken"
                      : request.task == "translate" ? "--to: whether it is translated"

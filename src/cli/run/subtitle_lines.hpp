@@ -40,7 +40,7 @@ class SubtitleLines {
   // `file`: the source of segments as JSON names it, and other formats if they name it.
   SubtitleLines(SpeechStyle style, std::string file) : style_(style), file_(std::move(file)) {}
   [[nodiscard]] std::string head() const;
-  // Behind the last line.
+  // The output behind the last line.
   [[nodiscard]] std::string tail() const;
   // `length`: of the recording, as far as it is known, in seconds. Subtitles end there; JSON and TSV keep the model's
   // times.
