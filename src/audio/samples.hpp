@@ -1,4 +1,4 @@
-// Sound as what makes features reads it: samples of one channel at one rate, from first to last.
+// Sound as feature extraction reads it: samples of one channel at one rate, from first to last.
 #pragma once
 
 #include <algorithm>
@@ -13,12 +13,12 @@ namespace lapilli::audio {
 class SampleSource {
  public:
   virtual ~SampleSource() = default;
-  // Samples from number `first` on: fewer than asked for only at the end. Whoever reads goes on from where the last
-  // read began, or at most half a second before; or begins anew at 0, if the source may be read again.
+  // Reads samples from number `first` on; fewer than asked for only at the end. Each read continues where the last one
+  // began or ended, or at most half a second before; or starts over at 0 if the source can be read again.
   virtual Result<uint64_t> read(uint64_t first, std::span<float> to) = 0;
 };
 
-// Samples that lie in memory, which must outlive it.
+// Samples in memory, which must outlive this object.
 class SamplesInMemory : public SampleSource {
  public:
   explicit SamplesInMemory(std::span<const float> samples) : samples_(samples) {}

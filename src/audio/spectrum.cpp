@@ -15,8 +15,8 @@ double window_at(Window window, uint32_t i, uint32_t n) {
   return window == Window::hann ? hann : std::pow(hann, 0.85);
 }
 
-// What each sample of a frame adds to a bin, by what its windowed, emphasized successor does: the steps in front of
-// the transform, taken backwards.
+// Turns a bin's weights for windowed, emphasized samples into weights for the raw samples of a frame: applies the steps
+// in front of the transform in reverse order.
 void take_back(const TransformShape& s, std::vector<double>& column) {
   const uint32_t n = s.frame_length;
   column[0] *= 1 - s.preemphasis;
@@ -30,7 +30,7 @@ double slaney_mel(double hz) { return hz < 1000 ? 3 * hz / 200 : 15 + std::log(h
 double slaney_hz(double mel) { return mel < 15 ? 200 * mel / 3 : 1000 * std::exp((mel - 15) * (std::log(6.4) / 27)); }
 double kaldi_mel(double hz) { return 1127 * std::log(1 + hz / 700); }
 
-// Corners of the triangles: one more than bands on each side.
+// Corners of the triangles: one more on each side than there are bands.
 std::vector<double> corners(double lowest, double highest, uint32_t bands) {
   std::vector<double> all(bands + 2);
   for (uint32_t i = 0; i < all.size(); ++i) all[i] = lowest + (highest - lowest) * i / (bands + 1);

@@ -1,5 +1,4 @@
-// The numbers of the transform from samples to mel bands, in double precision: matrices, whichever device multiplies
-// with them.
+// The coefficients of the transform from samples to mel bands, in double precision, as matrices for any device.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +13,21 @@ struct Table {
   [[nodiscard]] double at(uint64_t r, uint64_t c) const { return values[r * cols + c]; }
 };
 
-// A discrete Fourier transform of windowed frames, with what comes before it that is linear as well.
+// A discrete Fourier transform of windowed frames, together with the linear steps before it.
 struct TransformShape {
   uint32_t frame_length = 400, fft_length = 400;
-  double scale = 1;          // of the samples
+  double scale = 1;          // factor on the samples
   bool remove_mean = false;  // of each frame
-  double preemphasis = 0;    // x[i] - p * x[i - 1]; the first one counts as its own predecessor
+  double preemphasis = 0;    // x[i] - p * x[i - 1]; the first sample counts as its own predecessor
 };
-enum class Window : uint8_t { hann, povey };  // of period frame_length; symmetric, to the power of 0.85
+enum class Window : uint8_t { hann, povey };  // Hann's has period frame_length; Povey's is symmetric, ^ 0.85
 // [frame_length, 2 * bins]: cosines, then sines, for bins 0 to fft_length / 2.
 Table transform_table(const TransformShape& shape, Window window);
 
-// Hann's window of n samples, then the cosines and sines of n parts of a turn, filled up with zeros to whole vectors.
+// Hann's window of n samples, then the cosines and sines of n parts of a turn, zero-padded to whole vectors.
 std::vector<float> spectrum_tables(uint32_t n);
 
-// Triangles between frequencies that are evenly spaced on the mel scale.
+// Triangles between frequencies evenly spaced on the mel scale.
 struct MelShape {
   uint32_t bands = 80, bins = 201;  // bins: fft_length / 2 + 1
   uint32_t sampling_rate = 16000;
@@ -36,7 +35,7 @@ struct MelShape {
 };
 // [bins, bands]. Slaney's scale, each triangle divided by its width.
 Table slaney_filters(const MelShape& shape);
-// Kaldi's scale, with triangles that are straight on it, of height 1.
+// Kaldi's scale; the triangles are straight on that scale and of height 1.
 Table kaldi_filters(const MelShape& shape);
 
 }  // namespace lapilli::audio

@@ -1,4 +1,4 @@
-// lapilli completion, and what an installation puts below share/ besides.
+// lapilli completion, and the other files that an installation puts below share/.
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -29,7 +29,7 @@ int write_file(const std::string& path, const std::string& text) {
   return exit_output;
 }
 
-// As an installed share/ has them; the folders are there.
+// Laid out as in an installed share/, whose folders exist.
 int write_shared_files(const CommandTable& table, const std::string& share) {
   std::vector<const CommandInfo*> pages{&table.program};
   for (const CommandInfo& command : table.commands) pages.push_back(&command);
@@ -60,7 +60,7 @@ void add_completion(CLI::App& app, Context& context) {
   command->footer(kFooter);
   command->callback(
       [&app, &context, shell] { context.run = [&app, shell] { return print_script(command_table(app), *shell); }; });
-  // For the build, which installs them.
+  // A hidden command for the build, which installs these files.
   auto share = std::make_shared<std::string>();
   CLI::App* files = app.add_subcommand("shared-files", "")->group("");
   files->add_option("share", *share)->required();

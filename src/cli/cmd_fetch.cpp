@@ -28,7 +28,7 @@ int fail_with(int code, const std::string& message) {
 int fetch_exit_code(const Error& error) {
   switch (error.code) {
     case ErrorCode::cancelled: return 128 + interrupted();
-    case ErrorCode::out_of_memory: return exit_output;  // the disk's
+    case ErrorCode::out_of_memory: return exit_output;  // the disk is full
     case ErrorCode::invalid_argument: return exit_usage;
     case ErrorCode::internal: return exit_internal;
     default: return exit_input;
@@ -41,7 +41,7 @@ int fail_with(const Error& error) {
                    error.message + (stopped ? "; the same command goes on from what is there" : ""));
 }
 
-// Where this build fetches nothing.
+// For builds that cannot fetch.
 int tell_other_way(const hub::ModelName& model) {
   return fail_with(exit_input,
                    "this build has no libcurl and fetches nothing; with git and git-lfs:\n  git lfs install\n"
@@ -49,8 +49,8 @@ int tell_other_way(const hub::ModelName& model) {
                        model.text() + "\n  lapilli translate --model ./" + model.name + " TEXT");
 }
 
-// The folder where other programs for the hub have it whole; "" where the program has its own, which a fetch brings up
-// to date.
+// The folder in which other programs for the hub have the complete model; "" if the program has its own copy, which a
+// fetch updates.
 std::string fetched_by_others(const hub::ModelName& model) {
   const hub::Places places = hub::places_of_environment();
   const bool own = !places.own.empty() && !hub::find_fetched(places.own, model).empty();

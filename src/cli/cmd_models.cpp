@@ -1,4 +1,4 @@
-// lapilli models: what is known to the project, and what is here; and how to be rid of it.
+// lapilli models: lists known models and those on this machine, and removes fetched ones.
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -23,7 +23,7 @@ struct ModelsArguments {
   bool json = false;
 };
 
-// A code of a listed model's own is one, too.
+// A listed model's own language code counts as known.
 bool is_unknown(const std::vector<hub::Listed>& known, const std::string& language) {
   return !language.empty() && !tools::is_known_language(language) &&
          hub::select_models(known, {language, "", "", ""}, tools::same_language).empty() &&
@@ -52,7 +52,7 @@ int run_models(const ModelsArguments& arguments) {
 
 // ---- --remove ----
 
-// Says more of a name that is none, or is that of nothing that was fetched.
+// Advice on a name that is invalid, or of which nothing was fetched.
 std::string fetched_meant(const std::string& typed, const hub::Places& places) {
   std::vector<std::string> names;
   for (const hub::Present& one : hub::all_present(places))
@@ -64,7 +64,7 @@ std::string fetched_meant(const std::string& typed, const hub::Places& places) {
   return meant.empty() ? "; lapilli models marks with * what is here" : meant;
 }
 
-// A model that is here and cannot be removed is told with the reason.
+// Explains why a model that is here cannot be removed.
 int tell_why_not(const hub::ModelName& model, const std::string& name, const hub::Places& places, const Error& error) {
   if (error.code != ErrorCode::not_found)
     return complain(error.code == ErrorCode::out_of_memory ? exit_output : exit_input,

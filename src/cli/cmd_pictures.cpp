@@ -1,4 +1,4 @@
-// lapilli caption, read, classify: pictures of files and folders through a model.
+// lapilli caption, read, classify: run pictures from files and folders through a model.
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -40,7 +40,7 @@ struct PictureArguments {
 
 struct PictureCommand {
   const char *name, *description, *footer;
-  const char* result;  // what JSON lines call it
+  const char* result;  // its key in JSON lines
   bool classes;
   Ability ability;
 };
@@ -59,7 +59,7 @@ std::string all_endings() {
   return all;
 }
 
-// The pictures below a folder, by name; hidden ones are left out.
+// Adds the pictures below a folder, by name, except hidden ones.
 int add_folder(const std::string& folder, int depth, std::vector<std::string>& files) {
   constexpr int kDeepestFolder = 100;
   std::vector<FolderEntry> entries;
@@ -108,7 +108,7 @@ class PictureRun {
  private:
   static constexpr size_t kAtATime = 32;
 
-  // All that can be wrong with the arguments is said before the model is loaded.
+  // Reports everything that is wrong with the arguments before the model is loaded.
   int prepare() {
     if (const int code = find_pictures(arguments_.inputs, files_)) return code;
     if (!arguments_.output.empty() && arguments_.output != "-") {
@@ -151,7 +151,7 @@ class PictureRun {
     return complain(exit_usage, "--attention draws over one picture, and there are " + std::to_string(files_.size()));
   }
 
-  // By the names by which they are opened.
+  // Replaces pipes by names under which their content can be opened.
   int open_pipes(const std::vector<std::string>& files, std::vector<std::string>& paths, std::deque<PipedFile>& pipes) {
     constexpr uint64_t kMost = uint64_t{1} << 28;  // bytes, of pictures' files
     for (const std::string& file : files) {
@@ -204,8 +204,7 @@ class PictureRun {
 
   int write(const std::string& text) { return target_ ? target_->write(text) : output_.write(text); }
 
-  // Where there are several pictures, each line begins with its file's name, in which tabs and ends of lines are
-  // blanks.
+  // With several pictures, each line begins with its file's name, in which blanks replace tabs and line ends.
   [[nodiscard]] std::string plain_lines(const std::string& file, const Output& output) const {
     const std::string name = files_.size() > 1 ? in_one_field(file) + "\t" : "";
     if (!about_.classes) return name + in_one_line(output.text()) + "\n";
@@ -284,7 +283,7 @@ class PictureRun {
   std::unique_ptr<TargetFile> target_;
   StandardOutput output_;
   unsigned long long failed_ = 0;
-  int only_code_ = exit_ok;  // what the only picture ended with
+  int only_code_ = exit_ok;  // the result of the only picture
 };
 
 constexpr const char* kRules =

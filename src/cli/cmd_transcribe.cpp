@@ -42,7 +42,7 @@ struct Formats {
   bool txt = false, srt = false, vtt = false, json = false, tsv = false;
 };
 
-// Several that are typed add up; one in the settings' file gives way to those that are typed, as what excludes them.
+// Several typed formats add up; one in the settings' file yields to typed ones, as if they excluded it.
 void add_formats(CLI::App& command, Formats& f) {
   std::vector<CLI::Option*> all{
       command.add_flag("--txt", f.txt, "The text, a segment a line; what is written if nothing else is asked for"),
@@ -62,7 +62,7 @@ void add_formats(CLI::App& command, Formats& f) {
       [each_pair](size_t) { each_pair([](CLI::Option* a, CLI::Option* b) { a->remove_excludes(b); }); });
 }
 
-// Those that are asked for; else what the output's name ends in says.
+// The requested formats; otherwise the one that the output's ending names.
 std::vector<SpeechFormat> formats_of(const Formats& f, const std::string& output) {
   const bool folder = names_folder(output) || directory_exists(output);
   const SpeechFormat named = folder ? SpeechFormat::text : format_of_target(output).value_or(SpeechFormat::text);

@@ -1,4 +1,4 @@
-// lapilli translate, summarize, generate: what is given, line by line or file by file, through the model.
+// lapilli translate, summarize, generate: run input through the model, line by line or file by file.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -38,12 +38,12 @@ class TextRun {
     if (int code = look()) return code;
     if (jobs_.empty()) return finish_early();
     if (int code = prepare()) return code;
-    catch_interrupts();  // while it loads, an interruption ends the program at once
+    catch_interrupts();  // before, an interruption ends the program at once
     int code = refused_ ? exit_input : exit_ok;
     for (size_t i = 0; i < jobs_.size() && !interrupted(); ++i) {
       progress_.begin_file(i + 1, jobs_.size());
       const int ended = run_job(i);
-      // A file that cannot be read says nothing of the others.
+      // One unreadable file does not stop the others.
       if (ended != exit_ok && (ended != exit_input || jobs_.size() == 1)) return ended;
       if (ended != exit_ok) code = ended;
     }
@@ -51,7 +51,7 @@ class TextRun {
   }
 
  private:
-  // All that can be wrong with the arguments and the inputs is said before the model is loaded.
+  // Reports everything that is wrong with the arguments and inputs before the model is loaded.
   int look() {
     std::string wrong = contradiction(arguments_, run_.about.languages);
     if (wrong.empty()) wrong = model_.check();
@@ -68,7 +68,7 @@ class TextRun {
     return check_documents();
   }
 
-  // Of many files each is read once: one that is no document does not stop the others.
+  // With many files each is read only once: an invalid document does not stop the others.
   int check_documents() {
     if (arguments_.files.one_each()) return exit_ok;
     for (const OutputJob& job : jobs_) {
@@ -109,7 +109,7 @@ class TextRun {
     return exit_ok;
   }
 
-  // It is written last, and would be all that is left of a file that is something else as well.
+  // The trace is written last, and would replace a file that has another role as well.
   int check_trace_alone() {
     const std::string& trace = arguments_.trace_file;
     if (const int code = check_trace(trace)) return code;
@@ -130,7 +130,7 @@ class TextRun {
       if (files.resume && !can_be_resumed(job.sources))
         return complain(exit_usage, "--resume reads the inputs again: all must be files");
       targets_.push_back(std::make_unique<TargetFile>(job.target));
-      // Folders of folders are made.
+      // Folders of outputs below a folder are created.
       const std::string missing = job.target == files.output ? missing_folder(job.target) : "";
       if (!missing.empty()) return complain(exit_usage, missing);
       const std::string obstacle = targets_.back()->obstacle(files.force, files.resume);
@@ -164,7 +164,7 @@ class TextRun {
 
   int begin(TargetFile& target, const std::vector<Source>& sources, Journal& from) {
     if (!can_be_resumed(sources)) return target.begin();
-    model_.make_deterministic();  // so that an output does not tell where it was interrupted
+    model_.make_deterministic();  // so that the output does not depend on where it was interrupted
     const auto identity = identity_of(run_.about, arguments_, options_, model_.model().info(), sources);
     return target.begin(identity, arguments_.files.resume, arguments_.files.force, from);
   }
@@ -215,13 +215,13 @@ class TextRun {
   TextModel model_;
   Progress progress_;
   RunState run_;
-  std::string options_;  // what --options gives
+  std::string options_;  // the value of --options
   std::vector<OutputJob> jobs_;
-  std::vector<std::unique_ptr<TargetFile>> targets_;  // of each job; none where standard output takes all
+  std::vector<std::unique_ptr<TargetFile>> targets_;  // one for each job; none if standard output takes all
   StandardOutput output_;
   uint64_t failed_before_ = 0;  // in the jobs before
   uint64_t written_ = 0, resumed_ = 0, skipped_ = 0;
-  bool refused_ = false;  // one of the inputs was; the others are translated
+  bool refused_ = false;  // one of the inputs was refused; the others are translated
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The program's commands: one file cmd_NAME.cpp each, with a function here and a line in main.cpp.
+// The program's commands: one file cmd_NAME.cpp each, with a function declared here and a line in main.cpp.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -18,19 +18,18 @@ struct Context {
   std::function<int()> run;                // set by the command that was named; gives the exit code
 };
 
-// CLI11 takes an argument in brackets, such as "[music]", for a list and breaks it up, and "++" for the end of a
-// command. So a mark is put behind these before parsing, which options lose by themselves; texts that are taken raw go
-// through unprotect.
+// CLI11 reads an argument in brackets, such as "[music]", as a list and splits it, and "++" as the end of a command. So
+// these get a mark before parsing, which options drop by themselves; raw texts need unprotect.
 std::string protect(std::string argument);
 std::string unprotect(std::string argument);
 
-// For option->transform: decimal digits alone, between the limits, without a sign; a number that is no infinity.
+// For option->transform: only decimal digits, within the limits, without a sign; a finite number.
 CLI::Validator whole_number(uint64_t low, uint64_t high);
 CLI::Validator not_empty();
 inline constexpr uint64_t kMostU32 = 0xffffffff;
-// The library's own limits (a test compares them), so that what is too much is said before a model is loaded.
+// The library's own limits (a test compares them), so that larger values are refused before a model is loaded.
 inline constexpr uint64_t kMostBeams = 32;
-inline constexpr uint64_t kMostSequences = 256;  // drawn with one beam; else as many as beams
+inline constexpr uint64_t kMostSequences = 256;  // samples of one beam; otherwise as many as beams
 inline constexpr uint64_t kMostLength = 1 << 20;
 // plan and bench
 inline constexpr uint64_t kMostSentences = 1024;

@@ -1,4 +1,4 @@
-// What the program's exit code means. Documented in --help and README.md.
+// The program's exit codes, which --help and README.md document.
 #pragma once
 
 #include "lapilli/lapilli.h"

@@ -23,7 +23,7 @@ std::string first_line_of(const std::string& file) {
   return any ? line : "";
 }
 
-// True once a day: the file then holds the day's number.
+// True once a day: the file then contains the day's number.
 bool first_today() {
   const std::string folder = cache_directory();
   if (folder.empty()) return true;

@@ -21,7 +21,7 @@
 namespace lapilli::cli {
 
 namespace {
-constexpr char kMark = '\x1f';  // unit separator: in no file name and no sentence
+constexpr char kMark = '\x1f';  // unit separator: occurs in no file name and no sentence
 }  // namespace
 
 std::string protect(std::string argument) {
@@ -63,7 +63,7 @@ void add_help(CLI::App& app) {
 
 void add_commands(CLI::App& app, Context& context) {
   app.formatter(help_formatter());
-  app.fallthrough();  // the options below may stand behind the command, too
+  app.fallthrough();  // the options below are allowed behind the command, too
   app.set_version_flag("-V,--version", std::string("lapilli ") + lapilli_version());
   app.add_flag("-q,--quiet", context.quiet, "Errors only on stderr");
   app.add_flag("-v,--verbose", context.verbose, "More messages on stderr");
@@ -91,7 +91,7 @@ void add_commands(CLI::App& app, Context& context) {
   }
 }
 
-// Of the options that may stand before the command only --config has a value.
+// Among the options allowed before the command, only --config has a value.
 std::vector<std::string>::iterator find_command(std::vector<std::string>& arguments) {
   auto at = arguments.begin();
   while (at != arguments.end() && at->starts_with('-')) {
@@ -116,7 +116,7 @@ std::vector<std::string> names_of(const std::vector<CLI::App*>& commands) {
   return names;
 }
 
-// What is wrong with the command's name; empty if nothing is.
+// An error message about the command's name; empty if there is none.
 std::string wrong_command(CLI::App& app, std::vector<std::string>& arguments) {
   const auto typed = find_command(arguments);
   if (typed == arguments.end()) return "";
@@ -128,7 +128,7 @@ std::string wrong_command(CLI::App& app, std::vector<std::string>& arguments) {
 
 bool takes_texts(const CLI::App& command) { return command.get_option_no_throw("--text") != nullptr; }
 
-// "--beam" and the like: of the command, and those of every command.
+// The command's options, such as "--beam", and those of all commands.
 std::vector<std::string> option_names(const CLI::App& app, const CLI::App& command) {
   std::vector<std::string> names;
   for (const CLI::App* owner : {&app, &command}) {
@@ -139,7 +139,7 @@ std::vector<std::string> option_names(const CLI::App& app, const CLI::App& comma
   return names;
 }
 
-// What to say of arguments that CLI11 did not expect.
+// A message about arguments that CLI11 did not expect.
 std::string unexpected(const CLI::App& app) {
   const auto commands = app.get_subcommands();
   const CLI::App& command = commands.empty() ? app : *commands.back();
@@ -155,7 +155,7 @@ std::string unexpected(const CLI::App& app) {
   return (commands.empty() ? "there is" : command.get_name() + " has") + " no option " + typed + hint;
 }
 
-// CLI11 calls an option by its long name.
+// CLI11 calls an option by its long name; this restores the typed one.
 std::string named_as_typed(std::string message, const CLI::App& app, const std::vector<std::string>& arguments) {
   for (const CLI::App* command : app.get_subcommands()) {
     for (const CLI::Option* option : command->get_options()) {
@@ -181,14 +181,14 @@ bool names(const std::string& message, const std::string& option) {
   return false;
 }
 
-// With the file's name in front where a switch of the file's is named.
+// Adds the file's name if the message names a switch from the file.
 std::string configured_by(const Configured& configured, const std::string& message) {
   for (const std::string& argument : configured.arguments)
     if (names(message, switch_of(argument))) return "settings in " + configured.path + ": " + message;
   return message;
 }
 
-// Behind a command's own message, which knows nothing of the file.
+// Points to the settings' file after a command's own error, which does not know of it.
 int tell_configured(const Configured& configured) {
   std::string switches;
   for (const std::string& argument : configured.arguments)
@@ -200,7 +200,7 @@ int tell_configured(const Configured& configured) {
 
 int wrong_usage(const std::string& message) { return complain(exit_usage, message); }
 
-// Empty if the commands and options are set now; else what the program ends with.
+// Empty if commands and options are set now; otherwise the program's exit code.
 std::optional<int> parse(CLI::App& app, const std::vector<std::string>& arguments, const Configured& configured) {
   std::vector<std::string> reversed = configured.arguments;
   for (auto it = arguments.rbegin(); it != arguments.rend(); ++it) reversed.push_back(protect(*it));
@@ -227,11 +227,11 @@ bool wants_no_cache(const CLI::App& command) {
 
 int run(std::vector<std::string> arguments) {
   CLI::App app{"Lapilli translates and summarizes text with Transformer models on any Vulkan 1.1 device.", "lapilli"};
-  // On Windows CLI11 takes what begins with / for an option; here it is a text or a file, as elsewhere.
+  // On Windows CLI11 reads arguments that begin with / as options; here they are texts or files, as elsewhere.
   app.allow_windows_style_options(false);
   Context context;
   add_commands(app, context);
-  // CLI11 would give what is behind "--" to the main command.
+  // CLI11 would pass arguments behind "--" to the main command.
   const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
   if (dashes != arguments.end()) {
     context.behind_dashes.assign(dashes + 1, arguments.end());

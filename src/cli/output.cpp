@@ -21,7 +21,7 @@ int print(std::string_view text) {
       return exit_output;
     }
     if (before || interrupted() == 0) continue;
-    // Whoever interrupts while the reader keeps us waiting gets the line that is begun, and no more.
+    // After an interruption while the reader blocks, only the current line is finished.
     if (done == 0 || text[done - 1] == '\n') return exit_ok;
     text = text.substr(0, std::min(text.find('\n', done), text.size() - 1) + 1);
   }

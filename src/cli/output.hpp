@@ -1,4 +1,4 @@
-// Standard output with its errors noticed, messages, and JSON strings.
+// Standard output with error handling, messages, and JSON strings.
 #pragma once
 
 #include <cstdint>
@@ -7,19 +7,19 @@
 
 namespace lapilli::cli {
 
-// Writes all of it. The exit code: 0, or that of an output that cannot be written (said on stderr, except when the
-// reader went away). If the program is interrupted meanwhile, what follows the line that is begun is left out.
+// Writes all of it and gives the exit code: 0, or that of an output that cannot be written (reported on stderr, unless
+// the reader went away). If the program is interrupted meanwhile, only the current line is finished.
 int print(std::string_view text);
 
-// Where a run writes to.
+// The destination of a run's output.
 class Sink {
  public:
   virtual ~Sink() = default;
   // Gives the exit code.
   virtual int write(std::string_view text) = 0;
-  // All of `records` (journal.hpp) is done.
+  // Records that all of `records` (journal.hpp) is done.
   virtual int keep(const std::string& records) = 0;
-  // How many bytes there are by now.
+  // The number of bytes written so far.
   [[nodiscard]] virtual uint64_t bytes() const = 0;
 };
 
@@ -30,13 +30,13 @@ class StandardOutput : public Sink {
   [[nodiscard]] uint64_t bytes() const override { return 0; }
 };
 
-// One message on stderr; gives `code`.
+// Prints one message on stderr and gives `code`.
 int complain(int code, const std::string& message);
 
-// With quotes. Bytes that are not valid UTF-8 are kept as they are.
+// Adds quotes. Invalid UTF-8 is kept as it is.
 std::string json_string(std::string_view text);
 
-// With blanks for tabs and ends of lines, which would end a column or a line early.
+// Replaces tabs and line ends by blanks, since they would end a column or a line.
 std::string in_one_field(std::string text);
 
 }  // namespace lapilli::cli

@@ -60,7 +60,7 @@ bool is_terminal(int fd) { return _isatty(fd) != 0; }
 int terminal_columns() { return 80; }
 
 long write_some(int fd, const char* from, size_t bytes) {
-  constexpr size_t kMost = 32768;  // consoles take no more at once
+  constexpr size_t kMost = 32768;  // the most that consoles take at once
   return _write(fd, from, static_cast<unsigned>(std::min(bytes, kMost)));
 }
 
@@ -108,8 +108,8 @@ std::vector<std::string> utf8_arguments(int argc, char** argv) {
 
 void prepare_streams() {
   std::signal(SIGPIPE, SIG_IGN);
-  // A file or a driver's device that got the number of a closed stream would be read or written in its place. Opened
-  // the wrong way round, so that using it fails like a closed one.
+  // Otherwise a file or a driver's device could get the number of a closed stream, and be read or written in its place.
+  // The opposite mode makes uses of the stream fail, as if it were closed.
   for (const int fd : {0, 1, 2}) {
     if (fcntl(fd, F_GETFD) != -1 || errno != EBADF) continue;
     const int opened = ::open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
@@ -127,7 +127,7 @@ long write_some(int fd, const char* from, size_t bytes) {
 }
 
 int sync_file(int fd) {
-  // Not every file system knows it.
+  // Not every file system supports it.
   return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP ? 0 : errno;
 }
 void close_file(int fd) { ::close(fd); }
@@ -136,7 +136,7 @@ bool is_terminal(int fd) { return isatty(fd) != 0; }
 
 namespace {
 
-// The group of a process, 0 if it is gone: the third number behind the name, which stands in the last parentheses.
+// The process group of a process, 0 if it is gone: the third field behind the name, which ends at the last parenthesis.
 int group_of(const std::string& process) {
   char text[512];
   InputFile file = InputFile::open("/proc/" + process + "/stat");
@@ -178,7 +178,7 @@ void catch_interrupts() {
   struct sigaction action {};
   action.sa_handler = on_signal;
   sigemptyset(&action.sa_mask);
-  // No SA_RESTART: a read that waits for input ends.
+  // No SA_RESTART: an interrupted read returns.
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   for (const int number : {SIGINT, SIGTERM}) {
     struct sigaction before {};

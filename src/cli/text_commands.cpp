@@ -1,4 +1,4 @@
-// The commands translate, summarize and generate: what they are called, and what --help says of them.
+// The commands translate, summarize and generate: their names, and their texts in --help.
 #include <memory>
 
 #include "cli/arguments/mistyped_names.hpp"

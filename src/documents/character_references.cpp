@@ -19,7 +19,7 @@ constexpr NamedReference kNamedReferences[] = {
 };
 constexpr size_t kLongestName = 33;
 
-// Numbers 128 to 159 mean what Windows-1252 has there.
+// Numbers 128 to 159 are read as Windows-1252.
 constexpr std::array<char32_t, 32> kWindows1252 = {0x20ac, 0x81,   0x201a, 0x192,  0x201e, 0x2026, 0x2020, 0x2021,
                                                    0x2c6,  0x2030, 0x160,  0x2039, 0x152,  0x8d,   0x17d,  0x8f,
                                                    0x90,   0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014,

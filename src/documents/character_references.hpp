@@ -7,8 +7,8 @@
 
 namespace lapilli::documents {
 
-// Appends what the reference at the front of the text stands for and gives back its length; 0 if there is none. As in
-// HTML, some names need no semicolon.
+// Appends the meaning of the reference at the front of the text and gives its length; 0 if there is none. As in HTML,
+// some names need no semicolon.
 size_t decode_reference(std::string_view text, std::string& out);
 
 }  // namespace lapilli::documents

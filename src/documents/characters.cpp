@@ -10,7 +10,7 @@ namespace {
 
 struct Lead {
   size_t length;
-  char32_t bits, least;  // of the first byte; the smallest character that may be written at this length
+  char32_t bits, least;  // of the first byte; the smallest character allowed at this length
 };
 
 std::optional<Lead> lead_of(unsigned char c) {
@@ -25,7 +25,7 @@ unsigned char byte_at(std::string_view text, size_t i) { return static_cast<unsi
 
 bool continues(std::string_view text, size_t i) { return i < text.size() && (byte_at(text, i) & 0xc0) == 0x80; }
 
-// Length of the character at `at`; 0 where there is none.
+// Length of the character at `at`; 0 if it is invalid.
 size_t valid_length(std::string_view text, size_t at) {
   const auto lead = lead_of(byte_at(text, at));
   if (!lead) return 0;

@@ -1,4 +1,4 @@
-// Characters of UTF-8 text, as far as markup and words are told apart by them. Needs no library.
+// Characters of UTF-8 text, as far as markup and words depend on them. Needs no library.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,11 @@ struct Range {
   [[nodiscard]] std::string_view of(std::string_view text) const { return text.substr(begin, size()); }
 };
 
-// Where the first byte stands that is no UTF-8; none where all is.
+// Position of the first invalid byte; none if the text is valid UTF-8.
 std::optional<size_t> find_invalid_utf8(std::string_view text);
-// One character of valid UTF-8 at `at`, which moves behind it.
+// Reads the character of valid UTF-8 at `at` and moves `at` behind it.
 char32_t next_character(std::string_view text, size_t& at);
-// The one that ends at `at`, which moves in front of it.
+// Reads the character that ends at `at` and moves `at` in front of it.
 char32_t previous_character(std::string_view text, size_t& at);
 void append_character(std::string& out, char32_t c);
 
@@ -28,17 +28,17 @@ inline bool is_ascii_digit(char32_t c) { return c >= '0' && c <= '9'; }
 inline char ascii_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 std::string ascii_lower(std::string_view text);
 
-// What separates words and shows as one space: blanks, line ends and control characters of ASCII.
+// Separators of words that show as one space: blanks, line ends and control characters of ASCII.
 inline bool is_blank(char32_t c) { return c <= ' ' || c == 0x7f; }
 inline bool is_dash(char32_t c) { return c == '-' || (c >= 0x2010 && c <= 0x2015); }
-// No letter, digit or mark: punctuation, symbols, spaces without a break.
+// True for anything but letters, digits and marks: punctuation, symbols, no-break spaces.
 bool is_sign(char32_t c);
 bool has_letter(std::string_view text);
 // Knows the Latin letters up to U+00DE, Greek and Cyrillic.
 bool is_capital(char32_t c);
-// Of a script without spaces between words: each character may begin a word.
+// True for scripts without spaces between words: each character may begin a word.
 bool is_unspaced(char32_t c);
-// Ends a sentence, quotes and brackets behind it set aside.
+// True if the text ends a sentence, ignoring quotes and brackets behind it.
 bool ends_sentence(std::string_view text);
 
 }  // namespace lapilli::documents

@@ -11,7 +11,7 @@ namespace lapilli::documents {
 namespace {
 
 constexpr size_t kMostBytes = size_t{64} << 20;
-constexpr size_t kMostRounds = 200;  // a document that is still not what it was then is left as it was
+constexpr size_t kMostRounds = 200;  // a document that still changes after so many is returned as it was
 
 struct KindName {
   Kind kind;
@@ -41,7 +41,7 @@ Status check_utf8(std::string_view bytes) {
               line_of(bytes, *at));
 }
 
-// Behind a byte order mark.
+// Skips a byte order mark.
 size_t markup_begin(std::string_view bytes) { return bytes.starts_with("\xef\xbb\xbf") ? 3 : 0; }
 
 Result<std::vector<Passage>> find_passages(Kind kind, std::string_view bytes) {
@@ -67,7 +67,7 @@ const Style& style_of(Kind kind) {
   return kTextStyle;
 }
 
-// How a translation is put into its place; each next way has less that can go wrong.
+// How a translation is inserted; each next way has less that can go wrong.
 enum class Way { linked_words, whole_words, original };
 
 }  // namespace
@@ -94,7 +94,7 @@ struct Document::Content {
     return out + bytes.substr(at);
   }
 
-  // Reads what was written, and takes the next way for what became other markup, until nothing did.
+  // Reads the result back and takes the next way for passages whose markup changed, until none does.
   [[nodiscard]] std::string write_checked(std::span<const Translation> translations) const {
     std::vector<Way> ways(passages.size(), Way::linked_words);
     for (size_t round = 0; round < kMostRounds; ++round) {

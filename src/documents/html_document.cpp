@@ -1,4 +1,4 @@
-// HTML: the text of an element without elements of their own lines is a segment, tags among its words are marks.
+// HTML: the text of an element without block elements in it is a segment; tags among its words are marks.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -16,23 +16,23 @@ namespace {
 template <size_t N>
 using Names = std::array<std::string_view, N>;
 
-// Within a sentence. All others, those of one's own making too, separate.
+// Inline elements. All others, including custom ones, separate.
 constexpr Names<36> kInline = {"a",      "abbr",   "acronym", "b",        "bdi",  "bdo",   "big",  "button", "cite",
                                "data",   "del",    "dfn",     "em",       "font", "i",     "ins",  "label",  "mark",
                                "meter",  "nobr",   "output",  "progress", "q",    "s",     "slot", "small",  "span",
                                "strike", "strong", "time",    "tt",       "u",    "blink", "rb",   "rp",     "rt"};
-// Their words stand in a sentence and stay as they are.
+// Their words are part of a sentence and stay as they are.
 constexpr Names<7> kKept = {"code", "kbd", "math", "ruby", "samp", "sub", "var"};
-// Stand in a sentence without words for the model, to their end tag.
+// Part of a sentence, up to their end tag, without words for the model.
 constexpr Names<8> kOpaque = {"audio", "canvas", "object", "picture", "sup", "svg", "video", "map"};
 // The same, without an end tag.
 constexpr Names<4> kVoid = {"embed", "img", "input", "wbr"};
-// Raw text within a sentence; its other kind, the title, is a segment.
+// Raw text within a sentence; the title, the other raw element, is a segment.
 constexpr Names<4> kRawInline = {"script", "style", "textarea", "iframe"};
-// What may hold elements of any kind, so that only its own end tag ends it.
+// They may hold elements of any kind, so only their own end tag ends them.
 constexpr Names<9> kClosed = {"math", "ruby", "audio", "canvas", "object", "picture", "svg", "video", "map"};
 
-// Divide, as far as the standard names them.
+// Block elements that the standard names.
 constexpr Names<53> kBlocks = {
     "address",  "article", "aside",  "blockquote", "br",     "caption", "center", "col",      "colgroup",
     "dd",       "details", "dialog", "dir",        "div",    "dl",      "dt",     "fieldset", "figcaption",
@@ -72,7 +72,7 @@ class HtmlReader {
   }
 
  private:
-  // True if it read one token too many, which is in token_.
+  // True if it read one token too many, which is left in token_.
   bool take_token() {
     switch (token_.type) {
       case HtmlToken::text: add_text(token_.range); break;
@@ -153,7 +153,7 @@ class HtmlReader {
            });
   }
 
-  // Goes to the end of the element that begins with token_. True if that ends before a token, which is in token_ then.
+  // Goes to the end of the element that begins with token_. True if a token beyond that end is in token_.
   bool skip_element() {
     const std::string name = token_.name;
     if (is_void_block(name)) return flush(), false;
@@ -180,7 +180,7 @@ class HtmlReader {
     return false;
   }
 
-  // A paragraph ends without an end tag where another block begins or ends.
+  // A paragraph without an end tag ends where another block begins or ends.
   [[nodiscard]] bool ends_paragraph(std::string_view name) const {
     return name == "p" && token_.name != "p" && !is_phrasing(token_.name);
   }
@@ -199,7 +199,7 @@ class HtmlReader {
     }
   }
 
-  // ---- the charset that a document says it is in ----
+  // ---- the charset that a document declares ----
   void check_charset(std::string_view name) {
     if (name.empty() || ascii_lower(name) == "utf-8" || ascii_lower(name) == "utf8") return;
     const std::string shown(name.substr(0, std::min<size_t>(name.find_first_not_of(kCharsetLetters), 40)));
@@ -231,13 +231,13 @@ class HtmlReader {
   HtmlTokens tokens_;
   bool xml_;
   HtmlToken token_;
-  std::string raw_name_;  // the last start tag
+  std::string raw_name_;  // of the last start tag
   PartBuilder builder_;
   std::vector<Passage> passages_;
   std::string error_;
 };
 
-// A space without a break is written so that it shows in the source, in a way that XML knows too.
+// A no-break space is written as a reference that is visible in the source and also known to XML.
 void encode_html(std::string& out, std::string_view text, Range range, bool, const Passage&) {
   for (size_t i = range.begin; i < range.end; ++i) {
     const std::string_view here = text.substr(i, std::min<size_t>(2, range.end - i));

@@ -18,7 +18,7 @@ bool has_word(std::string_view text) {
   return false;
 }
 
-// "morning" and "Thank", "morning." and "Thank", but not "un" and "believable", "(" and "Paris".
+// True for "morning" and "Thank", "morning." and "Thank", but not for "un" and "believable", "(" and "Paris".
 bool word_ends_between(std::string_view before, std::string_view behind) {
   size_t begin = 0, end = before.size();
   if (!is_capital(next_character(behind, begin))) return false;
@@ -27,7 +27,7 @@ bool word_ends_between(std::string_view before, std::string_view behind) {
   return !is_capital(last) && !is_ascii_digit(last);
 }
 
-// A link or a button with what it holds.
+// A link or a button with its content.
 struct Control {
   size_t begin = 0, end = 0;  // pieces
   bool letters = false;
@@ -52,7 +52,7 @@ class RowFinder {
     return std::find(keys_.begin(), keys_.end(), key) != keys_.end();
   }
 
-  // They do not nest: one ends where another of its kind begins, as in a browser.
+  // Controls do not nest: one ends where another of its kind begins, as in a browser.
   void find_controls() {
     size_t open = kNoPiece;
     const auto end = [&](size_t at) {
@@ -111,7 +111,7 @@ class RowFinder {
     closed_ = behind_end_ = false;
   }
 
-  // Signs between a tag that closes and one that opens.
+  // Reads signs between a closing tag and an opening one.
   void read_separators(size_t i) {
     const std::string_view text = pieces_[i].text;
     bool only = true;
@@ -134,7 +134,7 @@ class RowFinder {
     return word_ends_between(a, b) || (ends_control(before, behind) && holds_letters(behind));
   }
 
-  // A control with letters ends between these two.
+  // True if a control with letters ends between these two.
   [[nodiscard]] bool ends_control(size_t before, size_t behind) const {
     const auto c = control_at(before);
     return c != controls_.end() && c->end <= behind && c->letters;
@@ -156,11 +156,11 @@ class RowFinder {
   std::vector<Control> controls_;
   bool letters_outside_ = false;
   std::vector<size_t> cuts_;
-  size_t last_ = kNoPiece;        // the words before
-  size_t next_ = kNoPiece;        // the tag that opened first since one closed behind them
-  size_t separators_ = kNoPiece;  // the first of the words that are nothing but separators so far
-  bool closed_ = false;           // a tag did, behind them
-  bool behind_end_ = false;       // of a tag, directly
+  size_t last_ = kNoPiece;        // the previous words
+  size_t next_ = kNoPiece;        // the first tag that opened since one closed behind them
+  size_t separators_ = kNoPiece;  // the first of the words that are only separators so far
+  bool closed_ = false;           // a tag closed behind them
+  bool behind_end_ = false;       // directly behind the end of a tag
   bool separated_ = false;        // there is a separator
 };
 

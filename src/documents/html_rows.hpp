@@ -1,4 +1,4 @@
-// Neighbours in HTML that are no sentence: rows of links and buttons, elements that touch without being one word.
+// Neighbours in HTML that form no sentence: rows of links and buttons, elements that touch without being one word.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace lapilli::documents {
 
-// Where to cut the pieces (ascending, none of them an end). `controls`: keys of links, buttons and labels.
+// Positions at which to cut the pieces (ascending, none of them an end). `controls`: keys of links, buttons and labels.
 std::vector<size_t> find_row_cuts(std::span<const PartBuilder::Piece> pieces, std::span<const uint32_t> controls);
 
 }  // namespace lapilli::documents

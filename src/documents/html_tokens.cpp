@@ -16,7 +16,7 @@ bool ends_name(char c) { return is_html_space(c) || c == '/' || c == '>'; }
 
 }  // namespace
 
-// Behind the first `what`; the end of the document if there is none.
+// The position behind the first `what`; the end of the document if there is none.
 size_t HtmlTokens::behind(std::string_view what, size_t from) const {
   const size_t at = bytes_.find(what, from);
   return at == std::string_view::npos ? bytes_.size() : at + what.size();
@@ -62,7 +62,7 @@ bool HtmlTokens::tag_name_at(size_t at, std::string_view name) const {
          ends_name(bytes_[at + name.size()]);
 }
 
-// Where the end tag stands. A script may hold a comment with a script in it, whose end tag is none of it.
+// Position of the end tag. A script may hold a comment with a script in it, whose end tag does not count.
 size_t HtmlTokens::raw_end(std::string_view name) const {
   if (name == "plaintext") return bytes_.size();
   bool commented = false, nested = false;
@@ -109,7 +109,7 @@ Range HtmlTokens::value() {
   return {begin, at_};
 }
 
-// One attribute; false at the end of the tag.
+// Reads one attribute; false at the end of the tag.
 bool HtmlTokens::attribute(HtmlToken& token) {
   while (at_ < bytes_.size() && (is_html_space(bytes_[at_]) || bytes_[at_] == '/')) ++at_;
   if (at_ >= bytes_.size() || bytes_[at_] == '>') return false;
@@ -126,7 +126,7 @@ bool HtmlTokens::attribute(HtmlToken& token) {
   return true;
 }
 
-// False if it does not end.
+// False if the tag does not end.
 bool HtmlTokens::tag(HtmlToken& token) {
   token.type = peek(1) == '/' ? HtmlToken::end_tag : HtmlToken::start_tag;
   at_ += token.type == HtmlToken::end_tag ? 2 : 1;

@@ -1,5 +1,5 @@
-// The tokens of an HTML document as its standard cuts them, with the bytes that each one has. No tree: what a browser
-// repairs stays as it is.
+// The tokens of an HTML document as the standard defines them, each with its bytes. No tree is built; errors that a
+// browser repairs stay as they are.
 #pragma once
 
 #include <string>
@@ -18,21 +18,21 @@ struct HtmlAttribute {
 struct HtmlToken {
   enum Type {
     text,
-    raw,  // text in which there are no tags: of script, title, ...
+    raw,  // text without tags: of script, title, ...
     start_tag,
     end_tag,
-    other,  // comments, the doctype, processing instructions, a tag that never ends
+    other,  // comments, the doctype, processing instructions, an unterminated tag
   } type = text;
   Range range;
   std::string name;  // of a tag, in lower case
   std::vector<HtmlAttribute> attributes;
-  bool self_closing = false;  // <br/>; means something in XML only
+  bool self_closing = false;  // <br/>; has a meaning only in XML
 };
 
 class HtmlTokens {
  public:
   HtmlTokens(std::string_view bytes, size_t begin) : bytes_(bytes), at_(begin) {}
-  // False at the end. Takes O(1) for each byte of the document, all tokens together.
+  // False at the end. Amortized O(1) for each byte of the document.
   bool next(HtmlToken& token);
 
  private:

@@ -1,4 +1,4 @@
-// What each kind of document adds: how its words are found and written.
+// The parts that differ between kinds of document: finding the words, and writing them.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace lapilli::documents {
 
-// Of valid UTF-8, without a byte order mark in its `begin` bytes. In the order of the document.
+// These take valid UTF-8, whose byte order mark ends at `begin`, and give passages in document order.
 std::vector<Passage> find_text_passages(std::string_view bytes, size_t begin);
 Result<std::vector<Passage>> find_html_passages(std::string_view bytes, size_t begin);
 std::vector<Passage> find_srt_passages(std::string_view bytes, size_t begin);
@@ -17,13 +17,13 @@ std::vector<Passage> find_vtt_passages(std::string_view bytes, size_t begin);
 Result<std::vector<Passage>> find_markdown_passages(std::string_view bytes, size_t begin);
 bool have_markdown();
 
-// Elements of HTML, in lower case, that end a sentence wherever they begin or end: br, p, li, ...
+// HTML elements, in lower case, that end a sentence where they begin and where they end: br, p, li, ...
 bool is_html_block(std::string_view name);
 
 extern const Style kTextStyle, kHtmlStyle, kSrtStyle, kVttStyle, kMarkdownStyle;
 
-// Markdown has words that make markup only where they stand. The passages whose markup is another one in `out`, by
-// reading it again; it begins at `begin` in both.
+// Some words of Markdown become markup only in certain places. Reads `out` again and gives the passages whose markup
+// differs; the text begins at `begin` in both.
 std::vector<size_t> changed_markup(std::string_view bytes, const std::vector<Passage>& passages, std::string_view out,
                                    size_t begin);
 

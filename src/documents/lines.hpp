@@ -1,4 +1,4 @@
-// Lines of a text, however they end.
+// Lines of a text with any line ends.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ class LineReader {
  public:
   LineReader(std::string_view bytes, size_t begin) : bytes_(bytes), at_(begin) {}
 
-  // The next line without its end, which is LF, CRLF or CR.
+  // Reads the next line, without its end (LF, CRLF or CR).
   bool next(Range& line) {
     if (at_ >= bytes_.size()) return false;
     line = {at_, std::min(bytes_.find_first_of("\r\n", at_), bytes_.size())};

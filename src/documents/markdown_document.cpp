@@ -23,7 +23,7 @@ bool is_word_byte(char c) {
   return (static_cast<unsigned char>(c) & 0x80) != 0 || !is_sign(static_cast<unsigned char>(c));
 }
 
-// Behind "---" to "---" at the front of a file, or "+++" to "+++".
+// Skips front matter at the start of a file, from "---" to "---" or from "+++" to "+++".
 size_t skip_front_matter(std::string_view bytes, size_t begin) {
   LineReader lines(bytes, begin);
   Range line;
@@ -35,10 +35,10 @@ size_t skip_front_matter(std::string_view bytes, size_t begin) {
   return begin;
 }
 
-// ---- the bytes of markup, of which the parser says only what it means
+// ---- the bytes of markup; the parser reports only its meaning
 // -------------------------------------------------
 
-// Lengths of markup at a place; kLost where there is none of that kind.
+// Lengths of markup at a position; kLost where there is none of that kind.
 class MarkupScanner {
  public:
   explicit MarkupScanner(std::string_view bytes) : bytes_(bytes) {}
@@ -59,7 +59,7 @@ class MarkupScanner {
     return length > 0 ? length : kLost;
   }
 
-  // "](address "title")", "][name]", "[]" or "]".
+  // The end of "](address "title")", "][name]", "[]" or "]".
   [[nodiscard]] size_t link_end(size_t at, size_t limit) const {
     if (at >= bytes_.size() || bytes_[at] != ']') return kLost;
     const char next = at + 1 < limit ? bytes_[at + 1] : ' ';
@@ -69,7 +69,7 @@ class MarkupScanner {
     return end == kLost ? 1 : end - at;
   }
 
-  // White space around the end of a line, with what marks the next one as part of a quote.
+  // White space around a line end, with the marks that make the next line part of a quote.
   [[nodiscard]] size_t line_break(size_t at) const {
     size_t end = at;
     while (end < bytes_.size() && is_space(bytes_[end])) ++end;
@@ -135,7 +135,7 @@ class LeafReader {
     const size_t from = first_event();
     const size_t count = passages_.size();
     for (size_t i = from; i < leaf_.events.size() && at_ != kLost; ++i) take(i);
-    // Markup that is not where it should be: what was found of this leaf stays as it is.
+    // Markup was not where it should be: this leaf stays as it is.
     if (at_ == kLost)
       passages_.resize(count);
     else
@@ -143,7 +143,8 @@ class LeafReader {
   }
 
  private:
-  // Begins at the markup in front of the first words. What opens and closes before them is none of them.
+  // The first event that belongs to the passage: the markup in front of the first words, except spans that close before
+  // them.
   size_t first_event() {
     const auto& events = leaf_.events;
     const auto words =
@@ -162,7 +163,7 @@ class LeafReader {
     return static_cast<size_t>(first - events.begin());
   }
 
-  // Of opening markup that ends at at_.
+  // Length of the opening markup that ends at at_.
   [[nodiscard]] size_t length_before(Span span) const {
     const auto before = [&](size_t n) { return n <= at_ ? bytes_[at_ - n] : ' '; };
     switch (span) {
@@ -191,7 +192,7 @@ class LeafReader {
     }
   }
 
-  // Markup of each event ends before the next words.
+  // The markup of each event ends before the next words.
   void find_limits() {
     limits_.assign(leaf_.events.size(), bytes_.size());
     for (size_t i = limits_.size(); i-- > 1;) {
@@ -249,7 +250,7 @@ class LeafReader {
     return opened.bytes.empty() ? 0 : at_ < bytes_.size() && bytes_[at_] == '>' ? 1 : kLost;
   }
 
-  // To behind as many backticks as code began with.
+  // Distance to the end of code that began with so many backticks.
   [[nodiscard]] size_t code_end(size_t ticks) const {
     for (size_t at = at_; (at = bytes_.find('`', at)) != std::string_view::npos;) {
       const size_t run = scanner_.run_of(at, '`', SIZE_MAX);
@@ -270,7 +271,7 @@ class LeafReader {
     builder_.kept({opened.bytes.begin, at_}, span == Span::image ? std::string() : opened.words);
   }
 
-  // "[words]" and "[words][]" refer by their words, which will be others: "[other words][words]".
+  // "[words]" and "[words][]" refer by their words, which translation changes: they become "[other words][words]".
   [[nodiscard]] std::string close_as(const Opened& opened, Range close) const {
     const std::string_view bytes = close.of(bytes_);
     if (opened.span != Span::link || (bytes != "]" && bytes != "][]")) return {};
@@ -319,14 +320,14 @@ class LeafReader {
     builder_.words(range, decoded);
   }
 
-  // Nothing but blanks stands before it in its line.
+  // True if only blanks precede it in its line.
   [[nodiscard]] bool begins_line(size_t at) const {
     while (at > 0 && (bytes_[at - 1] == ' ' || bytes_[at - 1] == '\t')) --at;
     return at == 0 || bytes_[at - 1] == '\n' || bytes_[at - 1] == '\r';
   }
 
-  // Behind the mark of a footnote that ends at `end`: where a line begins with it, a colon belongs to it, and makes it
-  // what the footnote says.
+  // The end of a footnote's mark. At the beginning of a line, a following colon belongs to the mark, which then defines
+  // the footnote.
   [[nodiscard]] size_t behind_mark(Range mark, size_t end) const {
     size_t behind = mark.end;
     if (!begins_line(mark.begin) || behind >= end || bytes_[behind] != ':') return behind;
@@ -353,7 +354,7 @@ class LeafReader {
     in_title_ = kind == MarkdownMark::alert;
   }
 
-  // "[^1]" and ":smile:" stand beside words and are none, "[[Page]]" stands for words.
+  // "[^1]" and ":smile:" stand beside words and are no words; "[[Page]]" stands for words.
   void with_notes(Range range) {
     const std::string_view text = bytes_.substr(0, range.end);
     for (size_t at = range.begin; (at = text.find_first_of("[:", at)) != std::string_view::npos;) {
@@ -369,7 +370,7 @@ class LeafReader {
     words(range, range.of(bytes_));
   }
 
-  // Where "[[Page]]" ends that begins at `at`; `at` where none does.
+  // The end of the "[[Page]]" that begins at `at`; `at` if none does.
   [[nodiscard]] size_t page_end(size_t at, size_t end) const {
     if (bytes_.substr(at, 2) != "[[") return at;
     const size_t close = std::min(bytes_.find_first_of("[]", at + 2), end);
@@ -388,7 +389,7 @@ class LeafReader {
     return is_emoji({at, close + 1}) ? close + 1 : at;
   }
 
-  // Not the minutes of a time, nor what stands within a word.
+  // False for the minutes of a time, and within a word.
   [[nodiscard]] bool is_emoji(Range range) const {
     const std::string_view name = Range{range.begin + 1, range.end - 1}.of(bytes_);
     const bool within = (range.begin > 0 && is_word_byte(bytes_[range.begin - 1])) ||
@@ -405,7 +406,7 @@ class LeafReader {
       builder_.kept(range, range.of(bytes_));
   }
 
-  // Tags that close what another one opened pair up as other markup does.
+  // A tag that closes another one pairs up with it, as other markup does.
   void html(Range range) {
     const std::string_view tag = range.of(bytes_);
     const bool closes = tag.starts_with("</");
@@ -438,15 +439,15 @@ class LeafReader {
   std::vector<Opened> opened_;
   std::vector<size_t> limits_;
   std::vector<std::string> names_;  // of HTML tags in this leaf
-  size_t whole_ = 0;                // opened ones that are kept as a whole
+  size_t whole_ = 0;                // open tags that are kept as a whole
   bool in_title_ = false;           // of an alert, to the end of its line
-  size_t at_ = 0;                   // behind what was read; kLost when markup was not found
+  size_t at_ = 0;                   // end of what was read; kLost if markup was not found
 };
 
 // ---- a document as leaves
 // -----------------------------------------------------------------------------------------------
 
-// Bytes in which nothing is a mark.
+// Ranges of code, which contain no marks.
 std::vector<Range> code_of(const std::vector<MarkdownLeaf>& leaves) {
   std::vector<Range> code;
   for (const MarkdownLeaf& leaf : leaves) {
@@ -466,7 +467,7 @@ struct Outline {
   std::vector<MarkdownMark> marks;
 };
 
-// The marks of extensions are words to the parser, so that nothing in them is markup.
+// The parser sees the marks of extensions as words, so that nothing in them is markup.
 Result<Outline> read_outline(std::string_view bytes, size_t begin) {
   Outline outline;
   begin = skip_front_matter(bytes, begin);
@@ -480,7 +481,7 @@ Result<Outline> read_outline(std::string_view bytes, size_t begin) {
 // ---- writing
 // ----------------------------------------------------------------------------------------------------------
 
-// "1." or "1)" as a line may begin: where the sign stands.
+// The position of the sign of "1." or "1)", if a list item may begin there.
 size_t list_number_sign(std::string_view text, size_t at) {
   size_t end = at;
   while (end < text.size() && is_ascii_digit(static_cast<unsigned char>(text[end]))) ++end;
@@ -523,7 +524,8 @@ void encode_markdown(std::string& out, std::string_view text, Range range, bool 
 // ---- reading it again
 // -------------------------------------------------------------------------------------------------
 
-// What a leaf has but for words: spans with what is around them, code, HTML. Neighbours may change places.
+// Everything in a leaf except words: spans and the spans around them, code, HTML. The order of neighbours does not
+// count.
 std::vector<uint64_t> markup_of(std::string_view bytes, const MarkdownLeaf& leaf) {
   const auto number = [](std::string_view text) { return static_cast<uint64_t>(std::hash<std::string_view>()(text)); };
   std::vector<uint64_t> markup, around{leaf.path};
@@ -544,8 +546,8 @@ std::vector<uint64_t> markup_of(std::string_view bytes, const MarkdownLeaf& leaf
   return markup;
 }
 
-// Leaf by leaf as far as both have the same: the first that differs, and the next ones as long as their blocks are the
-// same.
+// Marks leaves whose markup differs, up to the first with another block; that one and the leaf before it are marked as
+// well.
 std::vector<bool> differing_leaves(std::string_view bytes, const std::vector<MarkdownLeaf>& leaves,
                                    std::string_view out, const std::vector<MarkdownLeaf>& written) {
   std::vector<bool> differs(leaves.size(), false);

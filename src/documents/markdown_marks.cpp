@@ -39,7 +39,7 @@ constexpr std::array kTemplates = {
     Template{"{/*", "*/}", MarkdownMark::point}};
 constexpr std::array<std::string_view, 5> kContents = {"[toc]", "[[toc]]", "[[_toc_]]", "@[toc]", "{:toc}"};
 
-// ":::note", "!!! note "Title"", "=== "Tab"", "[TOC]".
+// True for ":::note", "!!! note "Title"", "=== "Tab"", "[TOC]".
 bool is_line_mark(std::string_view line) {
   line = without_blanks_behind(line);
   if (line.starts_with(":::")) return true;
@@ -56,7 +56,7 @@ bool is_line_mark(std::string_view line) {
   return named && (sign != "===" || at < line.size());
 }
 
-// "{#id}", "{.class}", "{: .class}", "{width=50%}"; 0 where there is none.
+// Length of "{#id}", "{.class}", "{: .class}", "{width=50%}"; 0 if there is none.
 size_t attributes_length(std::string_view here) {
   const size_t end = here.substr(0, kLongestMark).find_first_of("{}\r\n", 1);
   if (end == std::string_view::npos || here[end] != '}') return 0;
@@ -102,7 +102,7 @@ class MarkFinder {
     at_ = range.end;
   }
 
-  // True where the line has nothing else.
+  // True if the mark takes the whole line.
   bool take_line() {
     const std::string_view content = Range{content_, line_.end}.of(bytes_);
     const bool quoted = Range{line_.begin, content_}.of(bytes_).find('>') != std::string_view::npos;
@@ -116,7 +116,7 @@ class MarkFinder {
     return false;
   }
 
-  // From "$$" to a line that ends with it, with no empty one between.
+  // Takes "$$" to a line that ends with it, without an empty line in between.
   bool take_formula_lines() {
     LineReader lines(bytes_, line_.end);
     if (Range{content_ + 2, line_.end}.of(bytes_).find("$$") != std::string_view::npos) return false;
@@ -152,14 +152,14 @@ class MarkFinder {
     return true;
   }
 
-  // In its lines: there it divides.
+  // True if the range is alone on its lines: such a mark separates.
   [[nodiscard]] bool is_alone(Range range) const {
     if (range.begin != content_) return false;
     const size_t behind = std::min(bytes_.find_first_not_of(" \t", range.end), bytes_.size());
     return behind == bytes_.size() || bytes_[behind] == '\n' || bytes_[behind] == '\r';
   }
 
-  // Where the next one stands; each byte is looked at once.
+  // The next end of a template; each byte is examined once.
   size_t next_of(size_t which, size_t from) {
     if (next_[which] < from) next_[which] = bytes_.find(kTemplates[which].close, from);
     return next_[which];
@@ -204,7 +204,7 @@ class MarkFinder {
     return true;
   }
 
-  // Sums of money and variables of a shell are none: "$5 or 6$", "$HOME and $PATH".
+  // False for sums of money and variables of a shell: "$5 or 6$", "$HOME and $PATH".
   static bool is_formula(std::string_view text, bool display) {
     const auto blank = [](char c) { return is_blank(static_cast<unsigned char>(c)); };
     if (text.back() == '\\' || text.find("</") != std::string_view::npos) return false;

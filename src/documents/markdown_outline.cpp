@@ -13,7 +13,8 @@ namespace lapilli::documents {
 
 namespace {
 
-// Follows md4c through a document. What it says of words points into the document, but for line breaks and the like.
+// Follows md4c through a document. The text that md4c reports points into the document, except for line breaks and the
+// like.
 class Outliner {
  public:
   explicit Outliner(std::string_view bytes) : bytes_(bytes) {}
@@ -49,7 +50,7 @@ class Outliner {
     return 0;
   }
 
-  // Each block is a leaf until it turns out to hold others: an empty one counts.
+  // Each block counts as a leaf until it turns out to contain others, even if it is empty.
   void leaf(MD_BLOCKTYPE type) {
     MarkdownLeaf& leaf = leaves.emplace_back();
     leaf.path = paths_.back();
@@ -59,7 +60,7 @@ class Outliner {
     open_ = true;
   }
 
-  // Text of a block behind other blocks in it has a leaf of its own.
+  // Text of a block that follows blocks nested in it has a leaf of its own.
   std::vector<MarkdownEvent>& events() {
     if (!open_) {
       leaves.emplace_back().path = paths_.back();
@@ -119,7 +120,7 @@ class Outliner {
 
   std::string_view bytes_;
   std::vector<uint64_t> paths_{1};
-  bool open_ = false;  // the last leaf takes what comes
+  bool open_ = false;  // the last leaf takes further events
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What a Markdown parser (md4c) says of a document, with the bytes of every word: leaf blocks and what is in them.
+// A document as a Markdown parser (md4c) reports it, with the bytes of every word: leaf blocks and their content.
 #pragma once
 
 #include <cstdint>
@@ -16,23 +16,23 @@ enum class Span { emphasis, strong, deleted, code, link, image };
 struct MarkdownEvent {
   enum Kind { enter, leave, words, entity, html, soft_break, hard_break, null } kind = words;
   Span span = Span::emphasis;  // of enter and leave
-  Range bytes;                 // of words, entity and html; empty where they are not bytes of the document
+  Range bytes;                 // of words, entity and html; empty if they are not bytes of the document
   std::string target;          // of links and images: address and title; of code: its words
 };
 
 // A paragraph, heading, table cell, code block, ...
 struct MarkdownLeaf {
-  uint64_t path = 0;  // a number for the blocks around it and its own
+  uint64_t path = 0;  // a hash of its own block and the blocks around it.
   bool in_table = false, in_heading = false;
   bool verbatim = false;  // code and HTML, nothing to translate
   std::vector<MarkdownEvent> events;
 };
 
-// Numbers for what stands within something: of the same with the same within, the same.
+// Hash of something nested: equal for the same content in the same surroundings.
 inline uint64_t within(uint64_t outer, uint64_t inner) { return (outer ^ inner) * 0x9e3779b97f4a7c15u + (outer >> 29); }
 
 bool have_markdown_parser();
-// From `begin` on.
+// Parses from `begin` on.
 Result<std::vector<MarkdownLeaf>> outline_markdown(std::string_view bytes, size_t begin);
 
 }  // namespace lapilli::documents

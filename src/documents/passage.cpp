@@ -21,7 +21,7 @@ size_t blanks_at(std::string_view text, size_t at) {
 
 bool breaks_line(std::string_view blanks) { return blanks.find_first_of("\r\n") != std::string_view::npos; }
 
-// Where the address ends that is known up to `at`.
+// The end of the address that is known to reach `at`.
 size_t url_end(std::string_view text, size_t at) {
   const auto ends = [](char c) {
     return is_blank(static_cast<unsigned char>(c)) || std::string_view("<>\"`|{}\\^").find(c) != std::string_view::npos;
@@ -32,7 +32,7 @@ size_t url_end(std::string_view text, size_t at) {
   return end;
 }
 
-// The first address of a page from `from` on; the signs behind it belong to the sentence.
+// The first web address from `from` on; punctuation behind it belongs to the sentence.
 Range find_url(std::string_view text, size_t from) {
   const auto begins = [&](size_t at) {
     const std::string_view here = text.substr(at, 8);
@@ -44,7 +44,7 @@ Range find_url(std::string_view text, size_t from) {
   return {begin, url_end(text, begin)};
 }
 
-// Addresses of pages and placeholders stay among words. Each of them is looked for once.
+// Web addresses and placeholders among words stay as they are. Each of them is searched for once.
 class KeptWords {
  public:
   explicit KeptWords(std::string_view text) : text_(text) {}
@@ -74,7 +74,7 @@ class KeptWords {
   size_t at_ = 0;
 };
 
-// A part while its pieces are put into it.
+// A part that is being built from pieces.
 class Assembly {
  public:
   explicit Assembly(Part& part) : part_(part) {}
@@ -99,7 +99,7 @@ class Assembly {
     if (part_.text.back() != ' ') {
       part_.text += ' ';
     } else if (Tag* point = last_point(); point && point->open.end == bytes.begin) {
-      point->open.end = bytes.end;  // white space on both sides of it, one of which goes along
+      point->open.end = bytes.end;  // there is white space on both sides; the point takes one
     }
     const size_t at = part_.text.size() - 1;
     if (breaks && (part_.lines.empty() || part_.lines.back().at != at)) part_.lines.push_back({at, bytes});
@@ -120,7 +120,7 @@ class Assembly {
     tag.close_as = as;
     parent_ = tag.parent;
     if (o.visible != visible_) return;
-    // Nothing but markup in it: all of it is one point.
+    // It contains only markup: all of it is one point.
     const Range whole{tag.open.begin, source.end};
     part_.tags.resize(o.tag);
     point(whole);
@@ -170,7 +170,7 @@ class Assembly {
   size_t visible_ = 0;  // bytes of words so far
 };
 
-// Pairs around the very same words become one. Parents come first, so one pass does for any depth.
+// Merges pairs around the very same words. Parents come first, so one pass is enough for any depth.
 void merge_equal_pairs(std::vector<Tag>& tags) {
   std::vector<uint32_t> children(tags.size(), 0), now(tags.size());
   for (const Tag& tag : tags) {
@@ -240,7 +240,7 @@ void PartBuilder::kept(Range source, std::string_view text) {
 
 void PartBuilder::line(Range source) { pieces_.push_back({Piece::line, source, " "}); }
 
-// Closes what is open by this key; what opened since then and is still open does not pair up.
+// Closes the last open tag with this key; tags that opened after it and are still open remain unpaired.
 void PartBuilder::close_at(size_t index, std::vector<size_t>& opened, std::unordered_map<uint32_t, size_t>& counts) {
   const uint32_t key = pieces_[index].key;
   if (counts[key] == 0) return;
@@ -268,7 +268,7 @@ void PartBuilder::pair_up() {
   }
 }
 
-// Leaves out what stands around the words, such as tags around all of them. False if there are no words.
+// Drops what surrounds the words, such as tags around all of them. False if there are no words.
 bool PartBuilder::trim() {
   const auto shows = [](const Piece& p) {
     return (p.kind == Piece::words || p.kind == Piece::kept) && is_visible(p.text);

@@ -1,4 +1,4 @@
-// Where the words of a segment stand in the bytes of its document, and the markup between them.
+// The positions of a segment's words in its document's bytes, and the markup between them.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace lapilli::documents {
 
 enum class Shape {
   pair,   // opens and closes around words
-  point,  // stands between words: an image, or half of what does not pair up
+  point,  // stands between words: an image, or an unpaired tag
   kept,   // replaces words: code
 };
 
@@ -25,19 +25,19 @@ struct Tag {
   static constexpr uint32_t kNoParent = UINT32_MAX;
   Shape shape = Shape::point;
   Range text;         // bytes of the part's text
-  Range open, close;  // bytes of the document; point and kept have only the first
+  Range open, close;  // bytes of the document; point and kept have only `open`
   uint32_t parent = kNoParent;
   bool glued = false;    // a point directly behind a word: it follows that word, not the next one
-  std::string close_as;  // written instead of `close`, where that means something by the words in front of it
+  std::string close_as;  // written instead of `close` if that refers to the words in front of it
 };
 
-// White space that breaks a line, one space in the text. It moves with no word.
+// White space with a line break, one space in the text. It is tied to no word.
 struct Line {
   size_t at = 0;  // in the part's text
   Range bytes;    // of the document
 };
 
-// Words that stay together in the output: all of a paragraph, the share of one subtitle.
+// Words that stay together in the output: all of a paragraph, or the share of one subtitle.
 struct Part {
   std::string text;
   Range source;  // from the first byte of its words and tags to the last
@@ -45,20 +45,20 @@ struct Part {
   std::vector<Line> lines;
 };
 
-// A segment as parts of the document. Bytes between parts are kept.
+// A segment as parts of the document. Bytes between parts stay.
 struct Passage {
   std::vector<Part> parts;
-  bool in_table = false;    // Markdown: of a table cell, where | separates
-  bool in_heading = false;  // Markdown: of a heading, where # at the end is none of its words
+  bool in_table = false;    // Markdown: in a table cell, where | separates
+  bool in_heading = false;  // Markdown: in a heading, where a trailing # is no word
   [[nodiscard]] Range source() const { return {parts.front().source.begin, parts.back().source.end}; }
 };
 
 Segment segment_of(const Passage& passage);
 
-// Tags nested deeper than this do not pair up, they keep their order.
+// Tags nested deeper than this are not paired; they keep their order.
 inline constexpr uint32_t kDeepestTag = 64;
 
-// Makes a part of the pieces of a document, which come in its order.
+// Builds a part from the pieces of a document, which come in document order.
 class PartBuilder {
  public:
   struct Piece {
@@ -69,24 +69,24 @@ class PartBuilder {
     size_t match = SIZE_MAX;  // the other half
   };
 
-  // Words as the document has them, in which addresses of pages and placeholders are kept, or what stands for other
-  // words (a character reference).
+  // Adds words as the document has them, in which web addresses and placeholders are kept; or words that are written
+  // differently there (a character reference).
   void words(Range source, std::string_view decoded);
   void line(Range source);
-  // Tags of one kind have one key.
+  // Tags of the same kind share a key.
   void open(Range source, uint32_t key) { pieces_.push_back({Piece::open, source, {}, key}); }
   void close(Range source, uint32_t key, std::string as = {}) {
     pieces_.push_back({Piece::close, source, std::move(as), key});
   }
   void point(Range source) { pieces_.push_back({Piece::point, source, {}}); }
-  // Words that stay: the model sees `text`, the output has the bytes of `source`. Without text it is a point.
+  // Adds words that stay: the model sees `text`, the output has the bytes of `source`. Without text it is a point.
   void kept(Range source, std::string_view text);
 
   [[nodiscard]] bool empty() const { return pieces_.empty(); }
   [[nodiscard]] const std::vector<Piece>& pieces() const { return pieces_; }
-  // Gives a builder for the pieces between each two of these places (ascending). Starts over.
+  // Splits the pieces at these places (ascending) into one builder each. Starts over.
   std::vector<PartBuilder> take_apart(std::span<const size_t> cuts);
-  // Appends the part, unless there is no word to translate in it. What surrounds its words is none of it. Starts over.
+  // Appends the part, unless it has no word to translate. Markup around its words is left out. Starts over.
   bool finish(std::vector<Part>& parts);
 
  private:
@@ -98,8 +98,8 @@ class PartBuilder {
   Part build(bool flat) const;
 
   std::vector<Piece> pieces_;
-  bool crossed_ = false;         // tags that close in another order than they opened
-  size_t first_ = 0, last_ = 0;  // pieces of the part, including both
+  bool crossed_ = false;         // some tags close in another order than they opened
+  size_t first_ = 0, last_ = 0;  // first and last piece of the part
 };
 
 }  // namespace lapilli::documents

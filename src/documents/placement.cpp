@@ -14,14 +14,14 @@ namespace lapilli::documents {
 namespace {
 
 constexpr size_t kNone = SIZE_MAX;
-constexpr float kUnlinkedWord = -0.1f;       // what a run pays for a word between its own that is linked to nothing
-constexpr float kSameWords = 4;              // weight of kept words that the translation has as well
+constexpr float kUnlinkedWord = -0.1f;       // cost in a run of an unlinked word between its own
+constexpr float kSameWords = 4;              // weight of kept words that the translation has unchanged
 constexpr size_t kLongestWord = 60;          // bytes of letters around kept ones
-constexpr uint64_t kMostSearch = 100000000;  // bytes gone through to find kept words
+constexpr uint64_t kMostSearch = 100000000;  // bytes searched for kept words
 
 bool is_word_at(std::string_view text, size_t at) { return at < text.size() && !is_sign(next_character(text, at)); }
 
-// Whole words: none goes on behind it or begins in front of it.
+// Finds whole words only: no word continues behind or in front of the match.
 size_t find_whole(std::string_view text, std::string_view words, size_t from) {
   for (size_t at = text.find(words, from); at != std::string_view::npos; at = text.find(words, at + 1)) {
     size_t front = at;
@@ -31,7 +31,7 @@ size_t find_whole(std::string_view text, std::string_view words, size_t from) {
   return kNone;
 }
 
-// With the letters that touch it, unless these are too many for a word.
+// Extends the range by adjacent letters, unless they are too many for a word.
 Range word_around(std::string_view text, Range range) {
   Range word = range;
   for (size_t at = range.begin; at > 0 && range.begin - at < kLongestWord;) {
@@ -45,7 +45,7 @@ Range word_around(std::string_view text, Range range) {
   return word.size() > range.size() + kLongestWord ? range : word;
 }
 
-// Ranges by their begins, none of which overlap.
+// True if the range overlaps one of `ranges` (end by begin), which do not overlap each other.
 bool meets(const std::map<size_t, size_t>& ranges, size_t begin, size_t end) {
   const auto next = ranges.lower_bound(end);
   return next != ranges.begin() && std::prev(next)->second > begin;
@@ -82,7 +82,7 @@ class Placement {
   }
 
  private:
-  // Level 0 is the whole part, level i + 1 what tag i holds.
+  // Level 0 is the whole part, level i + 1 the content of tag i.
   static size_t level_of(uint32_t parent) { return parent == Tag::kNoParent ? 0 : size_t{parent} + 1; }
   [[nodiscard]] Range source_of(size_t level) const {
     return level == 0 ? Range{0, source_.size()} : tags_[level - 1].text;
@@ -126,25 +126,25 @@ class Placement {
   std::vector<WordLink> links_;
   std::vector<std::pair<size_t, Range>> kept_;  // tags whose words the target has, and where
   std::vector<Atom> from_, to_;
-  std::vector<size_t> innermost_;  // of each source atom: the deepest tag around it
+  std::vector<size_t> innermost_;  // by source atom: the deepest tag around it
   std::vector<std::vector<Weight>> sources_of_, targets_of_;
-  std::vector<AtomRange> spans_;  // of each tag, in target atoms; empty where it found no word
+  std::vector<AtomRange> spans_;  // by tag, in target atoms; empty if it found no word
   std::vector<Range> ranges_;
   std::vector<std::vector<size_t>> children_;
-  // Of the level that is being placed, from its first target atom on:
-  std::vector<size_t> owner_;     // the child that a word belongs to
-  std::vector<float> weight_;     // and how much; below zero: what a run pays for it
-  std::vector<size_t> taken_by_;  // the child whose run it is in
+  // For the level being placed, from its first target atom on:
+  std::vector<size_t> owner_;     // the child that owns a word
+  std::vector<float> weight_;     // and its weight; below zero: the cost to a run
+  std::vector<size_t> taken_by_;  // the child whose run contains it
 };
 
-// Finds kept words in a translation, each at a place of its own.
+// Finds kept words in a translation, each in a place of its own.
 class KeptSearch {
  public:
   KeptSearch(std::string_view source, std::string_view target) : source_(source), target_(target) {}
 
   std::optional<Range> find(Range kept) {
     const Range word = word_around(source_, kept);
-    if (word.begin != last_.begin || word.end != last_.end) last_at_ = next(word.of(source_));  // or another part of it
+    if (word.begin != last_.begin || word.end != last_.end) last_at_ = next(word.of(source_));  // else the same word
     last_ = word;
     if (last_at_ == kNone) return std::nullopt;
     const size_t begin = last_at_ + kept.begin - word.begin, end = begin + kept.size();
@@ -165,14 +165,14 @@ class KeptSearch {
   }
 
   std::string_view source_, target_;
-  std::map<std::string_view, size_t> searched_;  // where to look for the next of the same words
-  std::map<size_t, size_t> places_;              // begins and ends of what was found
+  std::map<std::string_view, size_t> searched_;  // where to search next for the same words
+  std::map<size_t, size_t> places_;              // begins and ends of the matches
   uint64_t effort_ = 0;
   Range last_;
   size_t last_at_ = kNone;
 };
 
-// Kept words that the translation has as they are: no link can say it better.
+// Links kept words that the translation has unchanged, more reliably than any other link.
 void Placement::match_kept() {
   KeptSearch search(source_, target_);
   std::map<size_t, size_t> sources;
@@ -200,7 +200,7 @@ std::vector<size_t> tag_bounds(std::span<const Tag> tags) {
   return sorted_cuts(std::move(cuts));
 }
 
-// A word that stays as it is, with a tag within: the tag goes to the same place within.
+// Splits links of unchanged words at tags within them, so that a tag goes to the same place within the word.
 void Placement::split_same_words() {
   const std::vector<size_t> bounds = tag_bounds(tags_);
   std::vector<WordLink> links;
@@ -234,7 +234,7 @@ void Placement::cut_atoms() {
   }
 }
 
-// Words of a range; its signs only if it has no words.
+// The words of a range; its signs only if it has no words.
 std::vector<size_t> words_in(std::span<const Atom> atoms, size_t begin, size_t end) {
   const AtomRange in = atoms_in(atoms, {begin, end});
   std::vector<size_t> words, signs;
@@ -242,7 +242,7 @@ std::vector<size_t> words_in(std::span<const Atom> atoms, size_t begin, size_t e
   return words.empty() ? signs : words;
 }
 
-// Those of the atoms that a target atom has the same sign as; all of them where none is.
+// Those of the atoms with the same sign as a target atom; all of them if there are none.
 std::vector<size_t> Placement::same_signs(const std::vector<size_t>& from, const Atom& target) const {
   std::vector<size_t> same;
   const std::string_view sign = target_.substr(target.begin, target.end - target.begin);
@@ -281,7 +281,7 @@ void Placement::weigh() {
   weigh_kept();
 }
 
-// The tag of this level that a source atom is in.
+// The tag of this level that contains a source atom.
 size_t Placement::child_at(size_t level, size_t source_atom) const {
   size_t tag = innermost_[source_atom];
   while (tag != kNone && level_of(tags_[tag].parent) != level) {
@@ -301,7 +301,7 @@ std::pair<size_t, float> Placement::owner_of(size_t level, size_t atom) const {
       at->second += w.weight;
   }
   if (sums.empty()) return {kNone, to_[atom].sign ? 0 : kUnlinkedWord};
-  // Of equal ones a tag is before none, and the first before the next.
+  // On a tie a tag wins over none, and the first tag over later ones.
   const auto best = std::max_element(sums.begin(), sums.end(), [](const auto& a, const auto& b) {
     return a.second != b.second ? a.second < b.second : a.first > b.first;
   });
@@ -319,8 +319,7 @@ void Placement::find_owners(size_t level, AtomRange in) {
   taken_by_.assign(owner_.size(), kNone);
 }
 
-// The run with the most weight that begins and ends at these words and has none of a sibling in it. The first of equal
-// ones.
+// The run of greatest weight that begins and ends at these words and contains none of a sibling. On a tie, the first.
 AtomRange Placement::best_run(std::span<const size_t> atoms, size_t offset) const {
   float sum = 0, best_sum = -1;
   size_t begin = 0;
@@ -360,7 +359,7 @@ void Placement::find_runs(size_t level, AtomRange in) {
   }
 }
 
-// Which gap or word of the target corresponds to the middle of a range of the source.
+// The gap or word of the target that corresponds to the middle of a source range.
 size_t Placement::in_proportion(Range text, size_t level, AtomRange in) const {
   const Range whole = source_of(level);
   const double middle =
@@ -397,7 +396,7 @@ bool opens_bracket(std::string_view sign) {
          std::u32string_view::npos;
 }
 
-// Signs of the source between the words of a tag and its end, or its begin, outwards.
+// Signs of the source between a tag's words and its end, or its beginning, from the words outwards.
 std::vector<std::string_view> Placement::outer_signs(Range text, bool front) const {
   const AtomRange in = atoms_in(from_, text);
   std::vector<std::string_view> signs;
@@ -410,8 +409,8 @@ std::vector<std::string_view> Placement::outer_signs(Range text, bool front) con
   return signs;
 }
 
-// Does a sign of the target beside a run belong to it? `next` counts those of its source that were found. Kept words
-// have their own signs only, others those that touch them too, if their source has any.
+// True if a sign of the target beside a run belongs to it. `next` counts the matched signs of the source. Kept words
+// take only their own signs, others also adjacent ones, if their source has any.
 bool Placement::is_outer_sign(size_t atom, const std::vector<std::string_view>& of_source, size_t& next, bool front,
                               bool kept) const {
   if (!to_[atom].sign || of_source.empty()) return false;
@@ -444,7 +443,7 @@ size_t Placement::byte_of(size_t gap, bool glued, size_t level, AtomRange in) co
 }
 
 void Placement::set_ranges(size_t level, AtomRange in) {
-  size_t behind = in.begin;  // the one before
+  size_t behind = in.begin;  // end of the previous child
   for (const size_t c : children_[level]) {
     const AtomRange span = spans_[c];
     if (tags_[c].shape == Shape::point) continue;
@@ -458,7 +457,7 @@ void Placement::set_ranges(size_t level, AtomRange in) {
   }
 }
 
-// Of equally linked words the first, or the last.
+// On a tie the first word, or the last.
 size_t Placement::linked_to(size_t source_atom, AtomRange in, bool last) const {
   Weight best{kNone, 0};
   for (const Weight& w : targets_of_[source_atom]) {
@@ -468,7 +467,7 @@ size_t Placement::linked_to(size_t source_atom, AtomRange in, bool last) const {
   return best.atom;
 }
 
-// Behind the word linked to this one, and behind its signs where this one is a sign.
+// The gap behind the word linked to this one; also behind the word's signs if this one is a sign.
 size_t Placement::gap_behind(size_t source_atom, AtomRange in) const {
   size_t word = source_atom;
   while (word > 0 && from_[word].sign) --word;
@@ -496,7 +495,7 @@ size_t Placement::gap_before(size_t source_atom, AtomRange in) const {
   return gap;
 }
 
-// A sign of the target that stands for one of the source: the same, or beside a word as that is.
+// True if a target sign corresponds to a source sign: it is the same, or touches a word in the same way.
 bool Placement::is_sign_of(size_t target_atom, size_t source_atom, bool touches) const {
   const auto text = [](std::string_view all, const Atom& a) { return all.substr(a.begin, a.end - a.begin); };
   const bool same = text(target_, to_[target_atom]) == text(source_, from_[source_atom]);
@@ -512,7 +511,7 @@ size_t Placement::gap_of(const Tag& point, size_t level, AtomRange in) const {
   return behind != kNone ? behind : in_proportion(point.text, level, in);
 }
 
-// Behind the run that the gap is in.
+// Moves a gap inside a run to the end of that run.
 size_t Placement::out_of_runs(size_t gap, AtomRange in) const {
   const auto taken = [&](size_t t) { return taken_by_[t - in.begin]; };
   while (gap > in.begin && gap < in.end && taken(gap) != kNone && taken(gap) == taken(gap - 1)) ++gap;
@@ -524,7 +523,7 @@ void Placement::place_points(size_t level, AtomRange in) {
   for (const size_t c : children_[level]) {
     if (tags_[c].shape != Shape::point) continue;
     last = out_of_runs(std::clamp(gap_of(tags_[c], level, in), last, in.end), in);
-    // In the same gap, one that follows a word may come behind one that does not.
+    // In the same gap, a tag that follows a word may come after one that does not.
     last_byte = std::max(last_byte, byte_of(last, tags_[c].glued, level, in));
     ranges_[c].begin = ranges_[c].end = last_byte;
   }
@@ -543,12 +542,12 @@ void Placement::place_level(size_t level) {
 // ---- parts
 // ------------------------------------------------------------------------------------------------------------
 
-constexpr double kWordOutOfPlace = 0.25;  // what a cut costs for each word it is away from its place in proportion
-constexpr double kSignKept = 1;           // what it gains behind a sign, where the source was cut behind one
+constexpr double kWordOutOfPlace = 0.25;  // cost of a cut for each word that it is away from its proportional place
+constexpr double kSignKept = 1;           // gain of a cut behind a sign if the source was cut behind one
 
 bool sign_before(std::string_view text, size_t at) { return at > 0 && is_sign(previous_character(text, at)); }
 
-// For each gap the weight of links that a cut there would tear, where the source is cut at `end`.
+// For each gap, the weight of links that a cut there breaks if the source is cut at `end`.
 std::vector<double> torn(std::span<const Range> gaps, size_t end, std::span<const WordLink> links) {
   std::vector<double> from(gaps.size() + 1, 0);
   const auto first_from = [&](size_t byte) {
@@ -625,7 +624,7 @@ std::vector<Range> nearest_gaps(std::span<const Range> gaps, std::span<const siz
   std::vector<Range> taken;
   size_t next = 0;
   for (size_t i = 0; i < at.size() && next < gaps.size(); ++i) {
-    // As many gaps as there are places behind this one stay, if there are enough.
+    // Leave a gap for each of the remaining places, if there are enough.
     const size_t behind = std::min(at.size() - 1 - i, gaps.size() - 1 - next);
     const auto distance = [&](size_t g) { return std::max(gaps[g].begin, at[i]) - std::min(gaps[g].begin, at[i]); };
     while (next + 1 + behind < gaps.size() && distance(next + 1) <= distance(next)) ++next;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kFields = 4;                     // hours, minutes, seconds, milliseconds
 constexpr size_t kFewestDigits = 6;               // of a line that resembles times
-constexpr double kLargestField = 1e9;             // more digits say no more
+constexpr double kLargestField = 1e9;             // larger numbers make no difference
 constexpr std::string_view kFieldSigns = ":.,;";  // between fields
 
 struct Time {
@@ -20,7 +20,7 @@ struct Time {
 };
 
 struct Field {
-  double number = 0, scale = 1;  // scale: of as many digits behind a point
+  double number = 0, scale = 1;  // scale: 10^-digits, for a fraction
   bool below_zero = false;
 };
 
@@ -38,7 +38,7 @@ bool digit_at(std::string_view line, size_t at) {
   return at < line.size() && is_ascii_digit(static_cast<unsigned char>(line[at]));
 }
 
-// At `at`, which moves behind it.
+// Reads a field at `at` and moves `at` behind it.
 std::optional<Field> read_field(std::string_view line, size_t& at) {
   size_t digits = at;
   Field field;
@@ -52,7 +52,7 @@ std::optional<Field> read_field(std::string_view line, size_t& at) {
   return field;
 }
 
-// The field behind a sign, with blanks between where a translator put them ("00: 00: 01, 500").
+// Reads the field behind a separator, with blanks between where a translator put them ("00: 00: 01, 500").
 std::optional<Field> read_next_field(std::string_view line, size_t& at) {
   size_t behind = at;
   if (behind >= line.size() || kFieldSigns.find(line[behind]) == std::string_view::npos) return std::nullopt;
@@ -82,7 +82,7 @@ std::optional<Time> read_time(std::string_view line, size_t& at) {
 
 bool is_arrow(char32_t c) { return c == '>' || c == 0x2192 || c == 0x21d2 || c == 0x27a1 || c == 0x27f6; }
 
-// Behind "->", "=>", "→", "--&gt;" and the like; `at` where none is.
+// The position behind "->", "=>", "→", "--&gt;" and the like; `at` if there is none.
 size_t behind_arrow(std::string_view line, size_t at) {
   size_t end = at;
   for (size_t next = end; next < line.size(); end = next) {
@@ -104,7 +104,7 @@ std::optional<Timing> read_timing(std::string_view line, bool vtt) {
   const size_t behind = usual ? arrow + 3 : behind_arrow(line, arrow);
   at = behind_blanks(line, behind);
   const auto end = read_time(line, at);
-  // A text may say "10:30 → 11:30".
+  // A text may contain "10:30 → 11:30".
   if (!end || behind == arrow || (!usual && std::min(begin->fields, end->fields) < 3)) return std::nullopt;
   return Timing{begin->seconds, end->seconds};
 }

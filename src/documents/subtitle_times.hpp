@@ -1,4 +1,4 @@
-// Time lines and numbers of subtitles, as programs write them, and as shifting, converting and translating left them.
+// Time lines and numbers of subtitles, as programs write them and as shifting, converting and translating leave them.
 #pragma once
 
 #include <limits>
@@ -7,20 +7,20 @@
 
 namespace lapilli::documents {
 
-// Seconds; unknown ones are far from all others.
+// Seconds; unknown times are far from all others.
 struct Timing {
   double begin = -std::numeric_limits<double>::infinity(), end = std::numeric_limits<double>::infinity();
 };
 
-// "00:00:01,500 --> 00:00:02,500" with anything behind it. Fields may be missing, longer or below zero, with other
-// signs between them. In SubRip the arrow may be another one ("->", "→"); in WebVTT that is no time line, but may be a
+// Reads "00:00:01,500 --> 00:00:02,500" with anything behind it. Fields may be missing, longer or negative, with other
+// separators. In SubRip the arrow may also be another one ("->", "→"); in WebVTT that is no time line, but may be a
 // comment.
 std::optional<Timing> read_timing(std::string_view line, bool vtt);
 
-// Digits for the most part, as a time line is that nobody can read any more.
+// True for a line of mostly digits, like a garbled time line.
 bool resembles_timing(std::string_view line);
 
-// "12", "12.", "#12", in digits of any script.
+// True for "12", "12.", "#12", in digits of any script.
 bool is_cue_number(std::string_view line);
 
 }  // namespace lapilli::documents

@@ -1,5 +1,5 @@
-// Subtitles of SubRip (.srt) and WebVTT (.vtt). What one speaker says in one subtitle is a part; parts of a sentence
-// that goes on in the next subtitle make one passage.
+// Subtitles of SubRip (.srt) and WebVTT (.vtt). The words of one speaker in one subtitle are a part; parts of a
+// sentence that continues in the next subtitle form one passage.
 #include <array>
 #include <optional>
 #include <utility>
@@ -23,14 +23,14 @@ struct Cue {
   std::vector<Range> lines;
 };
 
-// A part and what decides whether it goes on.
+// A part with the facts that decide if its sentence continues.
 struct Speech {
   Part part;
   size_t cue = 0;
   Timing time;
   bool new_speaker = false;
-  bool behind_break = false;  // <br> stands in front of it, in the same subtitle
-  bool song = false;          // beside a note
+  bool behind_break = false;  // <br> precedes it in the same subtitle
+  bool song = false;          // beside a musical note
   bool last_in_cue = false;
 };
 
@@ -41,8 +41,8 @@ std::vector<Range> lines_of(std::string_view bytes, size_t begin) {
   return lines;
 }
 
-// The text of a subtitle ends at an empty line. What stands behind it and is no subtitle belongs to the one before in
-// .srt, and is a comment or a style in .vtt.
+// A subtitle's text ends at an empty line. Text that follows and is no subtitle belongs to the previous one in .srt,
+// and is a comment or a style in .vtt.
 class CueFinder {
  public:
   CueFinder(std::string_view bytes, size_t begin, bool vtt)
@@ -72,7 +72,7 @@ class CueFinder {
   [[nodiscard]] std::optional<Timing> timing(size_t i) const {
     return i < lines_.size() ? read_timing(text(i), vtt_) : std::nullopt;
   }
-  // At the begin of a block a number is no text, whatever follows it.
+  // At the beginning of a block a number is no text, whatever follows.
   [[nodiscard]] bool is_number(size_t i) const {
     return !vtt_ && is_cue_number(text(i)) && (in_header_ || timing(i + 1).has_value());
   }
@@ -99,13 +99,13 @@ class CueFinder {
   std::vector<Range> lines_;
   std::vector<Cue> cues_;
   bool in_text_ = false;
-  bool in_header_ = true;  // nothing but a number stands behind the last empty line
+  bool in_header_ = true;  // only a number, if anything, follows the last empty line
 };
 
 // ---- the text of a subtitle
 // -------------------------------------------------------------------------------------------
 
-// Markup at `at`: <i>, </i>, {\an8}; in WebVTT all between angle brackets.
+// The end of markup at `at`: <i>, </i>, {\an8}; in WebVTT anything in angle brackets.
 size_t tag_end(std::string_view line, size_t at, bool vtt) {
   const char next = at + 1 < line.size() ? line[at + 1] : ' ';
   const bool angle = line[at] == '<' && (vtt || next == '/' || is_ascii_letter(static_cast<unsigned char>(next)));
@@ -115,7 +115,7 @@ size_t tag_end(std::string_view line, size_t at, bool vtt) {
   return length == std::string_view::npos ? 0 : at + length + 1;
 }
 
-// A line break that is written out, at `at`: <br>, and \N in SubRip, where players take it from ASS. Not in C:\New.
+// The end of an explicit line break at `at`: <br>, and \N in SubRip, where players accept it from ASS. Not in C:\New.
 size_t break_end(std::string_view line, size_t at, bool vtt) {
   if (line[at] == '\\') return !vtt && line.substr(at, 2) == "\\N" && (at == 0 || line[at - 1] != ':') ? at + 2 : 0;
   if (line[at] != '<') return 0;
@@ -124,7 +124,7 @@ size_t break_end(std::string_view line, size_t at, bool vtt) {
   return ascii_lower(line.substr(name, 2)) == "br" && !longer ? tag_end(line, at, vtt) : 0;
 }
 
-// Behind tags and blanks.
+// Skips tags and blanks.
 size_t behind_markup(std::string_view line, size_t at, bool vtt) {
   while (at < line.size()) {
     const size_t tag = tag_end(line, at, vtt);
@@ -134,23 +134,23 @@ size_t behind_markup(std::string_view line, size_t at, bool vtt) {
   return at;
 }
 
-// These divide the words of a line and stay as they are.
+// Dividers separate the words of a line and stay as they are.
 struct Divider {
   enum Kind { line_break, note, speaker } kind = line_break;
-  size_t begin = 0, end = 0;  // none is empty
+  size_t begin = 0, end = 0;  // empty if there is none
 };
 
 constexpr std::array<std::string_view, 7> kNotes = {"\u2669", "\u266a",     "\u266b",    "\u266c",
                                                     "\u00b6", "\U0001f3b5", "\U0001f3b6"};
 constexpr std::array<std::string_view, 4> kSpeakers = {">>", "&gt;&gt;", "\u226b", "\uff1e\uff1e"};
-constexpr std::string_view kDividerBytes = "<\\>&#\xc2\xe2\xef\xf0";  // those that any of them begins with
+constexpr std::string_view kDividerBytes = "<\\>&#\xc2\xe2\xef\xf0";  // first bytes of all dividers
 
 size_t length_at(const auto& signs, std::string_view here) {
   const auto sign = std::find_if(signs.begin(), signs.end(), [&](std::string_view s) { return here.starts_with(s); });
   return sign == signs.end() ? 0 : sign->size();
 }
 
-// "# I love you #": apart from the words, at an end of the line.
+// True for the marks of "# I love you #": apart from the words, at an end of the line.
 bool is_hash_note(std::string_view line, size_t at, size_t first, bool vtt) {
   const auto apart = [&](size_t i, char tag) {
     return i >= line.size() || line[i] == tag || is_blank(static_cast<unsigned char>(line[i]));
@@ -159,7 +159,7 @@ bool is_hash_note(std::string_view line, size_t at, size_t first, bool vtt) {
   return alone && (at == first || behind_markup(line, at + 1, vtt) == line.size());
 }
 
-// `first`: where the line's first sign stands.
+// `first`: the position of the line's first sign.
 Divider divider_at(std::string_view line, size_t at, size_t first, bool vtt) {
   if (const size_t end = break_end(line, at, vtt)) return {Divider::line_break, at, end};
   const std::string_view here = line.substr(at);
@@ -183,7 +183,7 @@ Divider find_divider(std::string_view line, bool vtt) {
 
 constexpr std::array<std::string_view, 9> kSpans = {"i", "b", "u", "s", "c", "v", "font", "lang", "ruby"};
 
-// The number of a tag's name; none for what stands alone.
+// The number of a tag's name; none for tags without a partner.
 std::optional<uint32_t> span_key(std::string_view tag) {
   const size_t begin = tag.starts_with("</") ? 2 : 1;
   const size_t end = std::min(tag.find_first_of(" \t.>/", begin), tag.size());
@@ -240,7 +240,7 @@ class CueReader {
     new_speaker_ |= kind == Divider::speaker;
   }
 
-  // Words without a divider in them; `begins`: at the begin of line `i`.
+  // Reads words without a divider; `begins`: at the beginning of line `i`.
   void read_run(Range line, size_t i, bool begins) {
     const size_t dash = skip_dash(line);
     const bool speaks = dash > line.begin;
@@ -253,8 +253,8 @@ class CueReader {
     read_words({dash, line.end});
   }
 
-  // Behind the dash of a new speaker, and the tags in front of it; the line's begin without one. A sentence may begin
-  // with a number below zero.
+  // Skips the dash of a new speaker and the tags in front of it; gives the line's beginning if there is none. A
+  // sentence may begin with a negative number.
   [[nodiscard]] size_t skip_dash(Range line) const {
     const std::string_view text = line.of(bytes_);
     size_t at = behind_markup(text, 0, vtt_);
@@ -317,7 +317,7 @@ bool begins_small(std::string_view text) {
   return text.starts_with("...") || (at < text.size() && text[at] >= 'a' && text[at] <= 'z');
 }
 
-// In the next subtitle, or behind a break in the same one.
+// True if `b` is in the next subtitle, or behind a break in the same one.
 bool follows(const Speech& a, const Speech& b) {
   if (b.cue == a.cue) return b.behind_break;
   const double pause = b.time.begin - a.time.end;
@@ -356,7 +356,7 @@ std::vector<Passage> find_subtitle_passages(std::string_view bytes, size_t begin
   return join_sentences(std::move(speeches));
 }
 
-// SubRip has no escapes: a blank keeps markup and times from what looks like them.
+// SubRip has no escapes: an inserted blank keeps text from being read as markup or times.
 void encode_srt(std::string& out, std::string_view text, Range range, bool, const Passage&) {
   for (size_t i = range.begin; i < range.end; ++i) {
     const std::string_view here = text.substr(i);

@@ -1,4 +1,4 @@
-// Plain text: each line is a segment, or each of its cells where tabs or wide space divide it.
+// Plain text: each line is a segment, or each of its cells if tabs or wide space divide it.
 #include <utility>
 
 #include "documents/kinds.hpp"
@@ -8,14 +8,14 @@ namespace lapilli::documents {
 
 namespace {
 
-constexpr size_t kWideSpace = 3;  // blanks in a row that divide a line as a tab does
+constexpr size_t kWideSpace = 3;  // blanks in a row that divide a line like a tab
 
 size_t skip_indent(std::string_view line, size_t at) {
   while (at < line.size() && (line[at] == '>' || is_blank(static_cast<unsigned char>(line[at])))) ++at;
   return at;
 }
 
-// Length of a bullet at `at`, without the blank that must follow it; 0 if there is none.
+// Length of a bullet at `at`, without its mandatory blank; 0 if there is none.
 size_t bullet_length(std::string_view line, size_t at) {
   size_t end = at;
   const char32_t c = next_character(line, end);
@@ -41,7 +41,7 @@ size_t skip_bullet(std::string_view line) {
   return bullet ? skip_indent(line, end) : at;
 }
 
-// Where the cell ends that begins at `at`.
+// The end of the cell that begins at `at`.
 size_t cell_end(std::string_view line, size_t at) {
   size_t blanks = 0;
   for (; at < line.size() && line[at] != '\t'; ++at) {

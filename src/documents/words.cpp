@@ -14,7 +14,7 @@ Sort sort_of(char32_t c) {
   return is_unspaced(c) ? Sort::unspaced : Sort::word;
 }
 
-// Within a word these belong to it.
+// These belong to a word if they are inside it.
 bool joins(char32_t c) { return c == '-' || c == '\'' || c == '_' || c == 0x2019 || c == 0x2010 || c == 0x2011; }
 
 bool word_follows(std::string_view text, size_t at) {

@@ -12,7 +12,7 @@ namespace {
 
 bool blank_at(std::string_view text, size_t at) { return is_blank(static_cast<unsigned char>(text[at])); }
 
-// One line, in as many bytes.
+// Replaces line breaks by spaces; the length stays the same.
 std::string in_one_line(std::string text) {
   for (char& c : text) {
     if (is_blank(static_cast<unsigned char>(c))) c = ' ';
@@ -26,7 +26,7 @@ Range without_blanks(std::string_view text, Range range) {
   return range;
 }
 
-// Links between two ranges, counted from their beginnings.
+// Links between two ranges, relative to their beginnings.
 std::vector<WordLink> links_between(const std::vector<WordLink>& links, Range source, Range target) {
   std::vector<WordLink> inside;
   for (WordLink l : links) {
@@ -41,7 +41,7 @@ std::vector<WordLink> links_between(const std::vector<WordLink>& links, Range so
   return inside;
 }
 
-// Markup that goes into the text at a place, for the words up to `until`.
+// Markup to insert at a place, for the words up to `until`.
 struct Insertion {
   size_t at, until;
   std::string bytes;
@@ -78,7 +78,7 @@ class PartWriter {
     });
   }
 
-  // Never deeper than kDeepestTag, nor is insert_children.
+  // Recursion is bounded by kDeepestTag, here and in insert_children.
   void widen(size_t level, Range in) {
     sort_children(level);
     for (const size_t tag : children_[level]) {
@@ -111,7 +111,7 @@ class PartWriter {
     }
   }
 
-  // What stands there without words of its own keeps apart from its neighbours as it did.
+  // Markup without words of its own keeps its distance from its neighbours.
   [[nodiscard]] std::string between_words(const Tag& tag, Range r) const {
     std::string bytes(tag.open.of(bytes_));
     if (!r.empty() || tag.glued) return bytes;
@@ -125,7 +125,7 @@ class PartWriter {
   void find_lines() {
     if (part_.lines.empty()) return;
     std::vector<Range> gaps = find_gaps(target_);
-    auto kept = insertions_.begin();  // in the order of the target, as gaps are
+    auto kept = insertions_.begin();  // in target order, like gaps
     std::erase_if(gaps, [&](Range gap) {
       while (kept != insertions_.end() && kept->until <= gap.begin) ++kept;
       const bool in_kept = kept != insertions_.end() && kept->at < gap.begin;
@@ -163,7 +163,7 @@ class PartWriter {
   const Passage& passage_;
   const Part& part_;
   const Style& style_;
-  std::vector<std::vector<size_t>> children_;  // 0: of the part; i + 1: of tag i
+  std::vector<std::vector<size_t>> children_;  // 0: the part's; i + 1: those of tag i
   std::string_view target_;
   std::vector<Range> ranges_;
   std::vector<Insertion> insertions_;

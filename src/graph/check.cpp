@@ -1,5 +1,5 @@
-// The checker of schedules and of sequences of submissions. It shares no code with schedule.cpp on purpose: it plays
-// the device, keeps for every byte who touched it last, and complains at the first access that nothing orders.
+// The checker of schedules and of sequences of submissions. It deliberately shares no code with schedule.cpp: it plays
+// the device, tracks the last accesses of every byte, and reports the first unordered access.
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -15,27 +15,27 @@ using ull = unsigned long long;
 
 bool has(Access access, Access part) { return (static_cast<unsigned>(access) & static_cast<unsigned>(part)) != 0; }
 
-// One command of one submission, and the epoch it runs in: commands of one epoch run in any order or at once; a full
-// barrier stands between epochs.
+// One command of one submission, and the epoch it runs in: commands of one epoch run in any order or concurrently; a
+// full barrier separates epochs.
 struct Touch {
   uint32_t submission = kNone, command = kNone;
   uint64_t epoch = 0;
 
   [[nodiscard]] bool valid() const { return submission != kNone; }
   [[nodiscard]] bool same_command(const Touch& o) const { return submission == o.submission && command == o.command; }
-  // Stands later in the program.
+  // True if this command comes later in the program.
   [[nodiscard]] bool follows(const Touch& o) const {
     return submission != o.submission ? submission > o.submission : command > o.command;
   }
 };
 
-// Who touched the bytes [key, end) of a memory. A write that was found in order makes the reads before it irrelevant.
+// The accesses of the bytes [key, end) of a memory. A write that was found in order makes earlier reads irrelevant.
 struct Cell {
   uint64_t end = 0;
   Touch write;       // the last one
-  Touch first_read;  // the first of the latest epoch that reads: all of a command's touches come together, so if this
-                     // is the command that asks, no other has read in its epoch yet
-  Touch last_read;   // the one that stands last in the program
+  Touch first_read;  // the first of the latest epoch that reads: all of a command's accesses come together, so if this
+                     // is the command itself, no other has read in its epoch yet
+  Touch last_read;   // the last one in program order
 };
 using Cells = std::map<uint64_t, Cell>;
 
@@ -86,7 +86,7 @@ class Player {
     return {};
   }
 
-  // Every command once, levels that cover them without gap, segments that cover the levels.
+  // Checks that every command occurs once, and that levels cover the commands, and segments the levels, without gaps.
   [[nodiscard]] Status check_shape(size_t commands, const Schedule& s) const {
     const std::string where = "submission " + std::to_string(submissions_.size() - 1);
     std::vector<bool> seen(commands, false);
@@ -128,14 +128,14 @@ class Player {
     return {};
   }
 
-  // Puts the range where it is at this step; false if that is beyond the end of memory.
+  // Moves the range to its place at this step; false if that is beyond the end of memory.
   static bool move(Range& r, uint64_t step) {
     uint64_t shift = 0;
     return checked_mul(r.step_stride, step, shift) && checked_add(r.begin, shift, r.begin) &&
            checked_add(r.end, shift, r.end);
   }
 
-  // Makes `at` a border between cells.
+  // Splits the cell that `at` lies in, so that one begins there.
   static void cut(Cells& memory, uint64_t at) {
     auto it = memory.upper_bound(at);
     if (it == memory.begin()) return;
@@ -163,7 +163,7 @@ class Player {
       memory.emplace(r.begin, Cell{r.end, who, {}, {}});
       return {};
     }
-    // A read: fill the gaps, then note it everywhere.
+    // A read: fill the gaps, then record it in every cell.
     uint64_t at = r.begin;
     for (auto it = first; at < r.end;) {
       const uint64_t next = it == last ? r.end : it->first;
@@ -184,7 +184,7 @@ class Player {
     if (!cell.first_read.valid() || cell.first_read.epoch != who.epoch) cell.first_read = who;
   }
 
-  // `who` accesses bytes that `other` accessed before it; one of them writes.
+  // Checks that an access of `who` is ordered after an earlier one of `other` to the same bytes; one of them writes.
   [[nodiscard]] Status ordered(const Touch& who, const Range& part, const Touch& other, const char* did) const {
     if (!other.valid() || who.same_command(other)) return {};
     if (who.epoch != other.epoch && who.follows(other)) return {};
@@ -219,7 +219,7 @@ class Player {
     return {};
   }
 
-  // The host accesses r, of which `touch` accesses the bytes up to `end`.
+  // Checks that the device has finished `touch`, an access of the bytes up to `end`, before the host accesses r.
   [[nodiscard]] Status finished(const Range& r, uint64_t end, const Touch& touch, const char* did) const {
     if (!touch.valid() || touch.submission < finished_) return {};
     const char* does = has(r.access, Access::write) ? "writes" : "reads";
@@ -242,21 +242,21 @@ class Player {
   std::map<std::pair<Space, uint32_t>, Cells> memories_;
 };
 
-// Whether two ranges of one memory meet at some step: walks the step at which the distance changes sign.
+// True if two ranges of one memory meet at some step: examines the step at which the distance changes sign.
 bool meet(const Range& a, const Range& b) {
   if (a.begin >= a.end || b.begin >= b.end) return false;
   if (a.begin < b.end && b.begin < a.end) return true;
   const Range& low = a.begin < b.begin ? a : b;
   const Range& high = a.begin < b.begin ? b : a;
   if (low.step_stride <= high.step_stride) return false;
-  // The gap between them shrinks by `gain` a step; they meet if some step lands before the low one has jumped over.
+  // The gap between them shrinks by `gain` a step; they meet if some step lands before the lower one has jumped across.
   const uint64_t gain = low.step_stride - high.step_stride, gap = high.begin - low.end;
-  const uint64_t steps = gap / gain + 1, jump = steps * gain - gap;  // how far the low one's end is in then, >= 1
+  const uint64_t steps = gap / gain + 1, jump = steps * gain - gap;  // how far the lower end is past then, >= 1
   const uint64_t lengths = (low.end - low.begin) + (high.end - high.begin);
   return jump < lengths;
 }
 
-// Ranges of different strides drift over each other: what Player sees at one step says nothing of the next.
+// Ranges of different strides drift across each other: what Player sees at one step tells nothing about the next.
 Status check_all_steps(std::span<const Command> commands, const Schedule& schedule) {
   std::vector<uint32_t> level(commands.size(), 0);
   for (uint32_t l = 0; l < schedule.levels.size(); ++l)

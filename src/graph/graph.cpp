@@ -35,7 +35,7 @@ Status check_tensor(const Graph& graph, TensorId id) {
   return {};
 }
 
-// Walks the nodes and knows, for each root, which tensor's value its bytes hold.
+// Walks the nodes and tracks, for each root, which tensor's value its bytes hold.
 class ValueWalk {
  public:
   explicit ValueWalk(const Graph& graph)
@@ -48,7 +48,7 @@ class ValueWalk {
         if (id != kNone) written_[id] = true;
     for (TensorId id = 0; id < holds_.size(); ++id) {
       if (graph.tensor(id).space == Space::arena || graph.tensor(id).alias != kNone) continue;
-      holds_[id] = id;  // there before the plan runs
+      holds_[id] = id;  // its value exists before the plan runs
       was_there_[id] = true;
     }
   }
@@ -70,7 +70,7 @@ class ValueWalk {
     return {};
   }
 
-  // `who` is the beginning of the message.
+  // `who` begins the message.
   Status readable(TensorId id, const std::string& who) const {
     const TensorId want = value(id), have = holds_[graph_.root(id)];
     if (have == want) return {};
@@ -81,7 +81,7 @@ class ValueWalk {
   }
 
  private:
-  // An alias that no node writes is a view: the value is that of the tensor it views.
+  // An alias that no node writes is a view: its value is that of the tensor it views.
   TensorId value(TensorId id) const {
     while (!written_[id] && graph_.tensor(id).alias != kNone) id = graph_.tensor(id).alias;
     return id;
@@ -90,7 +90,7 @@ class ValueWalk {
   const Graph& graph_;
   std::vector<bool> written_;    // by TensorId: some node writes it
   std::vector<TensorId> holds_;  // by root: the tensor whose value is there now
-  std::vector<bool> was_there_;  // by TensorId: its value was there at some time
+  std::vector<bool> was_there_;  // by TensorId: its value existed at some time
 };
 
 }  // namespace

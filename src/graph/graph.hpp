@@ -1,4 +1,5 @@
-// The command graph before it meets a device: tensors and nodes in program order. Knows no Vulkan and no particular op.
+// The command graph, independent of a device: tensors and nodes in program order. It knows no Vulkan and no specific
+// op.
 //
 // Tensors are matrices [rows, cols] in row-major order, `ld` elements from one row to the next. Activations have ld
 // rounded up to 4 with zeros in the padding, so that kernels read vec4.
@@ -25,8 +26,8 @@ using TensorId = uint32_t;
 using NodeId = uint32_t;
 constexpr uint32_t kNone = 0xffffffffu;
 
-// u32 also for packed words and structs of words; bf16 and f16 are packed matrices, which are words as well: what an
-// element of these is, src/ops/core/weight_layout.hpp says.
+// u32 also stands for packed words and structs of words; bf16 and f16 are packed matrices, which are words as well:
+// src/ops/core/weight_layout.hpp defines their elements.
 enum class DType : uint8_t { f32, u32, bf16, f16, i8, i4 };
 constexpr uint64_t element_bytes(DType) { return 4; }
 constexpr const char* name(DType dtype) {
@@ -34,11 +35,11 @@ constexpr const char* name(DType dtype) {
   return kNames[static_cast<size_t>(dtype)];
 }
 
-// Where the bytes live.
+// The memory that holds the bytes.
 enum class Space : uint8_t {
   arena,   // placed by the planner, valid within one run of the plan
-  weight,  // the model's, read-only after loading; `id` is the weight's index
-  state,   // the session's, persistent over runs; `id` names the state (src/ops/core/state.hpp)
+  weight,  // owned by the model, read-only after loading; `id` is the weight's index
+  state,   // owned by the session, kept across runs; `id` names the state (src/ops/core/state.hpp)
 };
 
 struct Tensor {
@@ -50,16 +51,16 @@ struct Tensor {
   uint32_t id = 0;
   TensorId alias = kNone;  // shares the bytes of this earlier tensor (in place); the chain is resolved by Graph::root
   bool keep = false;       // an output: its bytes stay valid to the end of the plan
-  // The rows are those of a step or of an encode pass: a run computes only the first of them, as many as are live. Set
-  // where rows come in; Graph::rows_like and updated() hand it on.
+  // The rows are those of a step or of an encode pass; a run computes only the live ones, which come first. Set where
+  // rows enter; Graph::rows_like and updated() pass it on.
   bool live_rows = false;
-  bool scratch = false;  // room for the node that writes it, no value before or behind it; some variants leave it
+  bool scratch = false;  // work space of its writing node, with no value before or after; some variants do not use it
 
   [[nodiscard]] uint64_t elements() const { return rows * ld; }
   [[nodiscard]] uint64_t bytes() const { return elements() * element_bytes(dtype); }
 };
 
-// The op's own attributes, a small trivially copyable struct that only the op interprets.
+// The op's own attributes: a small trivially copyable struct that only the op interprets.
 class Attributes {
  public:
   Attributes() = default;
@@ -80,8 +81,8 @@ class Attributes {
   std::array<std::byte, 96> bytes_{};
 };
 
-// inputs are read, outputs written. A tensor that is updated in place stands in both lists, or is an output whose
-// alias is an input. An optional operand that is absent is kNone.
+// inputs are read, outputs written. A tensor that is updated in place is in both lists, or is an output whose alias is
+// an input. An absent optional operand is kNone.
 struct Node {
   const OpDef* op = nullptr;
   std::string label;
@@ -95,7 +96,7 @@ class Graph {
     tensors_.push_back(std::move(tensor));
     return static_cast<TensorId>(tensors_.size() - 1);
   }
-  // A fresh activation [rows, cols] in the arena, padded to vec4.
+  // A new activation [rows, cols] in the arena, padded to vec4.
   TensorId activation(std::string name, uint64_t rows, uint64_t cols, DType dtype = DType::f32) {
     Tensor t;
     t.name = std::move(name);
@@ -105,13 +106,13 @@ class Graph {
     t.ld = round_up<uint64_t>(cols, 4);
     return add_tensor(std::move(t));
   }
-  // A fresh activation for the rows of `of`: as many of them, and live where those are.
+  // A new activation with the rows of `of`: as many of them, and live if those are.
   TensorId rows_like(std::string name, TensorId of, uint64_t cols, DType dtype = DType::f32) {
     const TensorId id = activation(std::move(name), tensors_[of].rows, cols, dtype);
     tensors_[id].live_rows = tensors_[of].live_rows;
     return id;
   }
-  // The value that an in-place update of `of` yields.
+  // The value that results from updating `of` in place.
   TensorId updated(std::string name, TensorId of) {
     Tensor t = tensors_[of];
     t.name = std::move(name);
@@ -134,8 +135,8 @@ class Graph {
     return id;
   }
 
-  // Ids in range, aliases earlier and of the same size, every arena tensor written before it is read, no read of a
-  // value after something was written over it in place. The message names node and tensor.
+  // Checks that ids are in range, aliases refer to earlier tensors of the same size, every arena tensor is written
+  // before it is read, and no value is read after it was overwritten in place. The message names node and tensor.
   [[nodiscard]] Status validate() const;
 
  private:

@@ -20,8 +20,8 @@ bool checked_round_up(uint64_t value, uint64_t alignment, uint64_t& out) {
   return true;
 }
 
-// The start of the smallest hole that holds `bytes` between those of `placed` (by begin) that live together with
-// `life`, or behind them in the arena as it is; if there is none, the arena grows behind them.
+// The start of the smallest hole that holds `bytes`, between or behind those of `placed` (sorted by begin) whose
+// lifetimes overlap `life`, within the current arena; without such a hole the arena grows behind them.
 uint64_t best_fit(const std::vector<Block>& placed, const std::vector<Lifetime>& lives, const Lifetime& life,
                   uint64_t bytes, uint64_t arena_bytes) {
   uint64_t best = kNoHole, best_hole = ~uint64_t{0}, top = 0;

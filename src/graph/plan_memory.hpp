@@ -1,4 +1,4 @@
-// Lifetimes and placement: which arena tensors live when, and where their bytes go.
+// Lifetimes and placement: when each arena tensor is live, and where its bytes go.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace lapilli::graph {
 
-// First and last node that touch a tensor's bytes (aliases merged into their root). Tensors never touched: first >
-// last.
+// First and last node that touch a tensor's bytes (aliases merged into their root). A tensor that is never touched has
+// first > last.
 struct Lifetime {
   NodeId first = kNone, last = 0;
 };
@@ -23,7 +23,7 @@ struct Placement {
   std::vector<uint64_t> offset;  // bytes in the arena by TensorId; for aliases that of the root; other spaces: 0
   uint64_t arena_bytes = 0;
 };
-// Greedy by size, best fit among tensors whose lifetimes overlap. Fails only on overflow.
+// Greedy by size, best fit among tensors with overlapping lifetimes. Fails only on overflow.
 Result<Placement> place(const Graph& graph, const PlacementOptions& options);
 
 }  // namespace lapilli::graph

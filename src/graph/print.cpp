@@ -18,7 +18,7 @@ std::string command_name(const PlanPicture& p, uint32_t c) {
   return p.command_name ? p.command_name(c) : std::string();
 }
 
-// Where each command stands, and what levels cost.
+// The level and segment of each command, and the cost of each level.
 struct Layout {
   std::vector<uint32_t> level;                     // by command
   std::vector<uint32_t> segment;                   // by level
@@ -167,7 +167,7 @@ double total(const std::vector<double>& costs) {
 // ---- Graphviz
 // ---------------------------------------------------------------------------------------------------------
 
-// Inside a quoted string of the dot language; names may come from files.
+// Escapes for a quoted string of the dot language; names may come from files.
 std::string escaped(const std::string& text) {
   std::string out;
   for (char c : text) {
@@ -205,7 +205,7 @@ std::string node_label(const PlanPicture& p, const Layout& layout, NodeId n) {
   return label;
 }
 
-// The edges: from the nodes that wrote a value to those that read it.
+// The edges, from the nodes that wrote a value to those that read it.
 std::string flow(const PlanPicture& p) {
   struct Value {
     TensorId tensor = kNone;
@@ -232,7 +232,7 @@ std::string flow(const PlanPicture& p) {
     for (TensorId id : node.outputs) {
       if (id == kNone) continue;
       Value& value = values[key(id)];
-      // Several nodes may fill parts of one tensor; a node that has read it makes a new value.
+      // Several nodes may fill parts of one tensor; a node that has read it creates a new value.
       const bool part = value.tensor == id && std::count(read.begin(), read.end(), key(id)) == 0;
       if (!part) value.writers.clear();
       value.tensor = id;
@@ -247,7 +247,7 @@ std::string flow(const PlanPicture& p) {
 std::string to_dot(const PlanPicture& p) {
   const Layout layout(p);
   const Schedule& s = p.schedule;
-  // By level: the dot nodes that stand there. A node of several commands stands where its first one does.
+  // By level: its dot nodes. A node of several commands is placed at its first one.
   std::vector<std::string> ranks(s.levels.size());
   std::string loose;
   for (NodeId n = 0; n < p.graph.nodes().size(); ++n) {
@@ -282,7 +282,7 @@ std::string to_dot(const PlanPicture& p) {
         l, l, human(layout.cost[l]), ranks[l]);
   }
   if (!s.levels.empty()) out += "  }\n";
-  // The levels stand below each other even where no tensor flows.
+  // Stack the levels even where no tensor connects them.
   for (uint32_t l = 1; l < s.levels.size(); ++l) out += format("  l%u -> l%u [style=invis];\n", l - 1, l);
   return out + flow(p) + "}\n";
 }

@@ -1,5 +1,5 @@
 // A plan as a picture (Graphviz) and as data (JSON), for `lapilli plan`. Names come from the caller, since the graph
-// knows no op.
+// knows no ops.
 #pragma once
 
 #include <functional>
@@ -12,34 +12,34 @@
 
 namespace lapilli::graph {
 
-// How a command is run: its workgroups, and what its kernel is specialized with.
+// How a command runs: its workgroups, and the specialization constants of its kernel.
 struct CommandShape {
   uint64_t groups = 0;
   std::vector<uint32_t> constants;
 };
 
-// What is printed. Everything is borrowed and must fit together (commands name nodes of the graph, the schedule those
-// commands).
+// The plan to print. Everything is borrowed and must be consistent (commands name nodes of the graph, the schedule
+// those commands).
 struct PlanPicture {
   const Graph& graph;
   const Placement& placement;
   std::span<const Command> commands;
   const Schedule& schedule;
   std::string title;
-  // The name of a node's op, and of the kernel that a command (by index) runs. May be empty: then the node's label
-  // stands alone, and commands have no name.
+  // The names of a node's op and of the kernel that a command (by index) runs. If empty, a node has only its label, and
+  // commands have no name.
   std::function<std::string(NodeId)> op_name;
   std::function<std::string(uint32_t)> command_name;
-  std::function<CommandShape(uint32_t)> command_shape = {};  // may be empty: nothing is said of it
+  std::function<CommandShape(uint32_t)> command_shape = {};  // if empty, shapes are not printed
 };
 
-// A cluster for each segment, a rank for each level (with its cost), edges where a tensor's value flows from the nodes
-// that wrote it to one that reads it. Weights are left out.
+// A cluster for each segment, a rank for each level (with its cost), and edges from the nodes that wrote a tensor's
+// value to one that reads it. Weights are omitted.
 std::string to_dot(const PlanPicture& plan);
 
-// One object: title, summary, arena (bytes, and who lies where and lives when), tensors, nodes, commands with their
-// ranges, levels with cost and barrier, segments. Indices refer to the lists; null stands for none. Bytes that are no
-// UTF-8 in names are replaced.
+// One object: title, summary, arena (its bytes, and each tensor's place and lifetime), tensors, nodes, commands with
+// their ranges, levels with cost and barrier, segments. Indices refer to the lists; null stands for none. Invalid UTF-8
+// in names is replaced.
 std::string to_json(const PlanPicture& plan);
 
 }  // namespace lapilli::graph

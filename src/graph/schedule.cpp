@@ -15,9 +15,9 @@ constexpr uint64_t kEndOfMemory = ~uint64_t{0};
 bool reads(const Range& r) { return (static_cast<uint8_t>(r.access) & static_cast<uint8_t>(Access::read)) != 0; }
 bool writes(const Range& r) { return (static_cast<uint8_t>(r.access) & static_cast<uint8_t>(Access::write)) != 0; }
 
-// The bytes of one memory, cut at the given ends of ranges, and how late they are used: in each piece the last level
-// (plus one; 0 is never) of a kind of access. Since levels only rise, an update is a maximum, and so is a question: a
-// segment tree whose inner marks are never pushed down.
+// The bytes of one memory, cut at the ends of ranges. Each piece has the last level (plus one; 0 is never) of a kind of
+// access. Since levels only rise, an update is a maximum, and so is a query: a segment tree whose inner marks are never
+// pushed down.
 class LastUse {
  public:
   explicit LastUse(size_t pieces) : n_(std::max<size_t>(pieces, 1)), below_(2 * n_, 0), mark_(2 * n_, 0) {}
@@ -57,10 +57,10 @@ class LastUse {
 
   size_t n_;
   std::vector<uint32_t> below_;  // the latest use of any piece under this tree node
-  std::vector<uint32_t> mark_;   // a use of all pieces under it
+  std::vector<uint32_t> mark_;   // a use of all pieces under this tree node
 };
 
-// All ranges of one memory that move with the same stride. Their positions relative to each other never change.
+// All ranges of one memory that move by the same stride. Their positions relative to each other never change.
 class Track {
  public:
   void add_end(uint64_t byte) { cuts_.push_back(byte); }
@@ -71,7 +71,7 @@ class Track {
     writes_ = LastUse(cuts_.size());
   }
 
-  // The first level at which an access to the bytes [begin, end) may stand.
+  // The first level that an access to the bytes [begin, end) may be at.
   [[nodiscard]] uint32_t earliest(uint64_t begin, uint64_t end, bool write) const {
     const auto [first, last] = pieces(begin, end);
     const uint32_t level = writes_.latest(first, last);
@@ -85,7 +85,7 @@ class Track {
   }
 
  private:
-  // Piece i is [cuts_[i], cuts_[i + 1]); those that touch the bytes.
+  // Piece i is [cuts_[i], cuts_[i + 1]); gives those that overlap the bytes.
   [[nodiscard]] std::pair<size_t, size_t> pieces(uint64_t begin, uint64_t end) const {
     const auto first = std::upper_bound(cuts_.begin(), cuts_.end(), begin);
     const auto last = std::lower_bound(cuts_.begin(), cuts_.end(), end);
@@ -100,8 +100,8 @@ class Track {
 using Tracks = std::map<uint64_t, Track>;  // by stride
 using MemoryKey = std::pair<Space, uint32_t>;
 
-// The first level at which an access may stand that must come after all conflicting ones so far. Between different
-// strides the question is widened to every step: the faster one passes over all bytes behind its start.
+// The first level at which an access comes after all conflicting ones so far. Between different strides the query
+// covers every step: the faster range passes over all bytes behind its start.
 uint32_t earliest_level(const Tracks& memory, const Range& r) {
   uint32_t level = 0;
   for (const auto& [stride, track] : memory) {
@@ -112,7 +112,7 @@ uint32_t earliest_level(const Tracks& memory, const Range& r) {
   return level;
 }
 
-// The level of each command. What nothing writes (the weights) orders nothing and is left out.
+// The level of each command. Memory that nothing writes (the weights) imposes no order and is skipped.
 std::vector<uint32_t> levels_of(std::span<const Command> commands) {
   std::map<MemoryKey, Tracks> memories;
   for (const Command& c : commands)
@@ -153,8 +153,8 @@ bool conflicts(const Range& a, const Range& b) {
   const Range& slow = a.step_stride > b.step_stride ? b : a;
   if (fast.begin >= slow.end) return false;  // ahead from the start
   if (fast.end > slow.begin) return true;    // at step 0
-  // Behind at step 0. At the first step at which its end has passed the other's begin, is its begin still short of the
-  // other's end?
+  // Behind at step 0: at the first step at which its end has passed the other's begin, its begin must still be short of
+  // the other's end.
   const uint64_t gain = fast.step_stride - slow.step_stride;
   const uint64_t steps = (slow.begin - fast.end) / gain + 1;
   return steps <= (slow.end - 1 - fast.begin) / gain;
@@ -181,7 +181,7 @@ bool exceeds(const Cost& sum, const Cost& more, const ScheduleOptions& options) 
   return sum.operations + more.operations > options.segment_cost || sum.bytes + more.bytes > options.segment_bytes;
 }
 
-// A level of more than the segment's cost (slices of one large op) becomes several: a barrier more does no harm.
+// Splits a level that exceeds the segment's cost (slices of one large op): an additional barrier does no harm.
 void cut_level(Schedule& s, Level level, std::span<const Command> commands, const ScheduleOptions& options) {
   Cost sum;
   for (uint32_t i = level.begin; i < level.end; ++i) {

@@ -1,4 +1,4 @@
-// Where fetched models lie: .../lapilli/models/OWNER/NAME/COMMIT, each with a manifest that is written last.
+// The cache of fetched models: .../lapilli/models/OWNER/NAME/COMMIT, each with a manifest that is written last.
 #pragma once
 
 #include <optional>
@@ -18,21 +18,21 @@ Result<std::string> models_directory();
 
 struct Manifest {
   std::string name, commit;
-  std::string asked_for;  // the revision as it was named: a branch, a tag
+  std::string asked_for;  // the revision as requested: a branch, a tag
   std::string licence;
   std::string fetched;  // UTC, 2026-01-31T23:59:59Z
   std::vector<HubFile> files;
 };
 Status write_manifest(const std::string& directory, const Manifest& manifest);
-// Nothing if the directory holds no model that was fetched to its end: a manifest, and each file of it with its size.
+// Nothing if the directory holds no completely fetched model: a manifest, and all its files with their sizes.
 std::optional<Manifest> read_manifest(const std::string& directory);
 
-// True if a revision that is named means a commit, which was fetched as `asked_for`; "" means any.
+// True if the named revision means this commit, which was fetched as `asked_for`; "" means any.
 bool is_of_revision(const std::string& commit, const std::string& asked_for, const std::string& revision);
 
 std::string directory_of(const std::string& models, const ModelName& model, const std::string& commit);
 
-// The directory of a model that was fetched; without a revision, the one fetched last. "" if there is none.
+// The directory of a fetched model; without a revision, the one fetched last. "" if there is none.
 std::string find_fetched(const std::string& models, const ModelName& model);
 
 std::string time_now();

@@ -14,7 +14,7 @@ namespace {
 using Json = nlohmann::json;
 using Names = std::vector<std::string>;
 
-// A picture is in no language, and neither are the classes of one.
+// A picture has no language, and neither do its classes.
 struct TaskKind {
   const char* name;
   bool reads_language, writes_language;
@@ -43,12 +43,12 @@ bool any_task(const Names& tasks, bool TaskKind::*what) {
   return std::any_of(tasks.begin(), tasks.end(), [&](const std::string& name) { return find_task(name)->*what; });
 }
 
-// Languages are named where a task has any.
+// Languages must be named exactly where the task has any.
 bool read_languages(const Json& object, const char* key, bool needed, Names& names) {
   return object.contains(key) ? needed && read_names(object, key, names) : !needed;
 }
 
-// A text, or null, which leaves it empty.
+// Reads a text, or null, which leaves `text` empty.
 bool read_text(const Json& object, const char* key, std::string& text) {
   const auto found = object.find(key);
   if (found == object.end() || !(found->is_null() || found->is_string())) return false;
@@ -72,7 +72,7 @@ bool read_parameters(const Json& object, std::optional<uint64_t>& parameters) {
   return found->is_null() || found->is_number_unsigned();
 }
 
-// The field that is wrong; "" if none is.
+// Gives the invalid field; "" if none is.
 std::string read_entry(const Json& json, Listed& entry) {
   if (!json.is_object()) return "it is no JSON object";
   entry.bundled = json.value("bundled", Json()) == Json(true);
@@ -108,7 +108,7 @@ std::string languages_of(const Names& names) {
   return names.size() <= kShown ? joined(names, ",") : std::to_string(names.size());
 }
 
-// "en > de", "en > 14", "202 languages", "en", "> en"; of a model that nobody knows its family.
+// "en > de", "en > 14", "202 languages", "en", "> en"; for an unlisted model its family.
 std::string direction_of(const Listed& model) {
   if (!model.listed) return model.family.empty() ? "?" : model.family;
   if (model.from.empty()) return model.to.empty() ? "" : "> " + languages_of(model.to);
@@ -124,7 +124,7 @@ std::string size_of(const std::optional<uint64_t>& parameters) {
 
 constexpr size_t kNameColumns = 40, kLicenceColumns = 15;
 
-// A long name has a line of its own, and so has a folder that the name alone does not lead to.
+// A long name has a line of its own, and so has a folder that the name alone does not find.
 std::string row_of(const Listed& model) {
   std::string row = (model.bundled || !model.fetched.empty() ? "* " : "  ") + model.name;
   if (model.name.size() > kNameColumns)
@@ -246,7 +246,7 @@ std::string json_of(const std::vector<Listed>& models) {
     one["listed"] = m.listed;
     list.push_back(std::move(one));
   }
-  // A directory may have a name that is no UTF-8.
+  // A directory's name may be invalid UTF-8.
   return list.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -1,6 +1,6 @@
-// The two hashes that hubs state: SHA-256 of large files, and git's blob id, a SHA-1, of the others. Written out, as no
-// library that Lapilli needs gives them: libcurl keeps its own to itself, and its TLS library differs from build to
-// build.
+// The two hashes that hubs state: SHA-256 for large files, and git's blob id, a SHA-1, for the others. Implemented
+// here, as no library that Lapilli needs offers them: libcurl does not export its own, and its TLS library differs
+// between builds.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ class Digest {
   enum class Kind { sha1, sha256 };
   explicit Digest(Kind kind);
   void update(std::string_view bytes);
-  // In lower case; nothing may follow.
+  // In lower case; no update() may follow.
   [[nodiscard]] std::string hex();
 
  private:

@@ -27,7 +27,7 @@ Failure write_error(const std::string& path, int why) {
               std::strerror(why));
 }
 
-// The part that grows.
+// The partial file.
 class PartFile {
  public:
   PartFile(std::string path, uint64_t held) : path_(std::move(path)), bytes_(held), most_(held) {}
@@ -36,7 +36,7 @@ class PartFile {
   ~PartFile() { (void)close(); }
 
   [[nodiscard]] uint64_t bytes() const { return bytes_; }
-  // The most that it ever had: where a server starts over each time, only what exceeds that is an advance.
+  // The largest size so far: where a server starts over each time, only bytes beyond it are progress.
   [[nodiscard]] uint64_t most() const { return most_; }
   Status write(std::string_view text) {
     if (!file_) file_ = open_stream(path_, "ab");
@@ -45,7 +45,7 @@ class PartFile {
     most_ = std::max(most_, bytes_);
     return {};
   }
-  // Everything is with the system.
+  // Hands everything to the system.
   Status close() {
     if (!file_) return {};
     const bool written = std::fflush(file_) == 0;
@@ -72,20 +72,20 @@ class PartFile {
   std::FILE* file_ = nullptr;
 };
 
-// What answers in place of files.
+// Explains content that was served in place of the file.
 std::string what_else(std::string_view bytes) {
   if (bytes.starts_with("version https://git-lfs")) return " (it is a Git LFS pointer, not the content)";
   if (bytes.starts_with("<!DOCTYPE") || bytes.starts_with("<html")) return " (it is a web page)";
   return "";
 }
 
-// One answer on its way into the part.
+// One response on its way into the partial file.
 class Arrival {
  public:
   Arrival(const HubFile& file, PartFile& part, const Progress& progress)
       : file_(file), part_(part), progress_(progress), asked_from_(part.bytes()) {}
 
-  // False if it is not what was asked for, or cannot be kept; `status` says why.
+  // False if the response is not the requested one, or cannot be stored; `status` says why.
   bool take(const HttpHead& head, std::string_view bytes) {
     if (!begun_) status = begin(head, bytes);
     begun_ = true;
@@ -102,7 +102,7 @@ class Arrival {
 
  private:
   Status begin(const HttpHead& head, std::string_view bytes) {
-    // Who ignores ranges sends the whole file.
+    // A server that ignores ranges sends the whole file.
     if (head.status != 206 && asked_from_ > 0) LAPILLI_CHECK(part_.restart());
     if (head.status == 206 && (!head.range || head.range->first != asked_from_))
       return fail(ErrorCode::invalid_data, "%s: the hub sends another part of the file than it was asked for",
@@ -123,7 +123,7 @@ class Arrival {
 
 Try failed(Error error) { return {Try::What::failed, std::move(error), {}, false}; }
 
-// One request for what is missing.
+// One request for the missing bytes.
 Try fetch_rest(Requests& requests, const std::string& url, const HubFile& file, PartFile& part,
                const Progress& progress) {
   const uint64_t before = part.most();
@@ -191,7 +191,7 @@ Status verify(const HubFile& file, const std::string& path, const Stopped& stopp
 Status download(Requests& requests, const std::string& url, const HubFile& file, const std::string& path,
                 const Progress& progress) {
   const std::string part = part_of(file, path);
-  // A part of old may be what is wrong; it is given up once.
+  // An old partial file may be the culprit; it is discarded once.
   for (bool continued = file_size(part) > 0;; continued = false) {
     LAPILLI_CHECK(fetch_whole(requests, url, file, part, progress));
     Status right = verify(file, part, [&requests] { return requests.stopped(); });

@@ -1,4 +1,4 @@
-// One file from a hub, whole and checked, or not at all.
+// Downloads one file from a hub, whole and verified, or not at all.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,19 @@
 
 namespace lapilli::hub {
 
-// Bytes that are there by now, of the file.
+// Receives the number of bytes of the file that are there.
 using Progress = std::function<void(uint64_t bytes)>;
 
-// What is there of the file already, and where: it goes on from there. The hash is in its name, so that nothing else is
-// ever continued.
+// The path of the partial file, from which a download continues. Its name contains the hash, so that no other content
+// is ever continued.
 std::string part_of(const HubFile& file, const std::string& path);
 
-// Fetches `url` to `path`, which appears when its size and hash are right. A part that was left by an earlier try, or
-// by another run of the program, is continued. out_of_memory: the disk's.
+// Fetches `url` to `path`, which appears once its size and hash are right. A partial file that an earlier try, or
+// another run of the program, left is continued. out_of_memory: the disk is full.
 Status download(Requests& requests, const std::string& url, const HubFile& file, const std::string& path,
                 const Progress& progress);
 
-// Whether a file that is there has the size and hash that are stated.
+// Checks that an existing file has the stated size and hash.
 Status verify(const HubFile& file, const std::string& path, const Stopped& stopped);
 
 }  // namespace lapilli::hub

@@ -45,7 +45,7 @@ class Fetching {
   }
 
  private:
-  // A version that reads fewer files may have fetched it; what it left out is fetched then.
+  // A version that reads fewer files may have fetched it; files that it omitted are fetched then.
   [[nodiscard]] bool is_there(const Selection& selection) const {
     const auto manifest = read_manifest(directory_);
     return manifest && std::all_of(selection.files.begin(), selection.files.end(), [&](const HubFile& file) {
@@ -54,7 +54,7 @@ class Fetching {
            });
   }
 
-  // Under the name that was asked for now, too.
+  // Records the requested revision as well.
   Result<Fetched> already_there() {
     auto manifest = read_manifest(directory_);
     if (manifest && manifest->asked_for != asked_for()) {
@@ -98,7 +98,7 @@ class Fetching {
     return download(requests_, url, file, path, progress);
   }
 
-  // Before hours are spent; that others fill the disk meanwhile shows when it is written.
+  // Checked before hours are spent; a disk that fills up meanwhile fails on writing.
   [[nodiscard]] Status check_room(const std::vector<HubFile>& files) const {
     uint64_t missing = 0;
     for (const HubFile& file : files) {

@@ -1,4 +1,4 @@
-// A model from a hub into the user's cache directory.
+// Fetches a model from a hub into the user's cache directory.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,19 @@ namespace lapilli::hub {
 
 struct FetchSettings {
   Hub hub;
-  std::string models;  // the directory that models lie in
+  std::string models;  // the directory of models
   Patience patience;
   HttpLimits limits;
 };
 
-// What somebody who waits gets to know. None of them needs to be there.
+// Callbacks for a waiting user. All are optional.
 struct FetchWatch {
-  // Before anything of the model is fetched; "" if the hub states no licence.
+  // Called before anything is fetched; "" if the hub states no licence.
   std::function<void(const std::string& commit, const std::string& licence)> licence;
-  // How much there is; then how much of it is here.
+  // Called with the total, then with the bytes that are here.
   std::function<void(size_t files, uint64_t bytes)> begin;
   std::function<void(uint64_t bytes)> progress;
-  std::function<void(const std::string&)> note;  // it waits, or tries again
+  std::function<void(const std::string&)> note;  // it waits, or retries
   Stopped stopped;
 };
 
@@ -35,8 +35,8 @@ struct Fetched {
   bool was_there = false;  // nothing was fetched
 };
 
-// The same model may be fetched by several programs at once: one works, the others wait for it. What is interrupted is
-// continued by the next call and is no model before. out_of_memory: the disk is full.
+// Several programs may fetch the same model at once: one works, the others wait. The next call continues an interrupted
+// fetch, which is no model before its end. out_of_memory: the disk is full.
 Result<Fetched> fetch(const FetchSettings& settings, const ModelName& model, const FetchWatch& watch);
 
 }  // namespace lapilli::hub

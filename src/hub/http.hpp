@@ -1,4 +1,4 @@
-// One request over HTTP, by libcurl where this build has it.
+// One HTTP request, by libcurl in builds that have it.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace lapilli::hub {
 
 struct HttpRequest {
   std::string url;
-  std::string token;  // sent as bearer; "": none
-  uint64_t from = 0;  // leaves out the bytes before
+  std::string token;  // bearer token; "": none
+  uint64_t from = 0;  // bytes to skip
 };
 
 struct ContentRange {
@@ -23,9 +23,9 @@ struct ContentRange {
   std::optional<uint64_t> total;
 };
 
-// What stands in front of the body.
+// Status and headers of a response.
 struct HttpHead {
-  int status = 0;  // 0: nothing was answered
+  int status = 0;  // 0: no response
   std::string location;
   std::optional<uint64_t> length;
   std::optional<ContentRange> range;
@@ -33,17 +33,16 @@ struct HttpHead {
 };
 
 struct HttpAnswer {
-  // cut: the connection ended too early. refused: by the receiver. failed: for good, such as a certificate that is
-  // wrong.
+  // cut: the connection ended too early. refused: by the receiver. failed: permanently, such as an invalid certificate.
   enum class End { complete, cut, unreachable, refused, stopped, failed };
   End end = End::failed;
   HttpHead head;
   std::string why;  // unless it is complete
 };
 
-// Gets the body piece by piece; false ends the transfer.
+// Receives the body piece by piece; false ends the transfer.
 using Receive = std::function<bool(const HttpHead& head, std::string_view bytes)>;
-// Asked about once a second: true ends what runs.
+// Called about once a second; true ends the transfer.
 using Stopped = std::function<bool()>;
 
 struct HttpLimits {
@@ -53,15 +52,15 @@ struct HttpLimits {
 
 bool can_fetch();  // this build has libcurl
 
-// Keeps connections for the next request. Of one thread at a time. Proxies are those of the usual variables.
+// Keeps connections alive for the next request. Not thread-safe. Uses the proxies of the usual variables.
 class HttpClient {
  public:
-  // "unsupported" without libcurl.
+  // Fails with "unsupported" without libcurl.
   static Result<HttpClient> make(const HttpLimits& limits = {});
   HttpClient(HttpClient&&) noexcept;
   HttpClient& operator=(HttpClient&&) noexcept;
   ~HttpClient();
-  // Redirects are answers as any other.
+  // Returns redirects like any other response.
   HttpAnswer get(const HttpRequest& request, const Receive& receive, const Stopped& stopped);
 
  private:

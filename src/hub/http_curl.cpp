@@ -28,7 +28,7 @@ bool can_fetch() { return true; }
 
 namespace {
 
-// What the callbacks of one transfer see.
+// State that the callbacks of one transfer share.
 struct Transfer {
   CURL* curl;
   const Receive& receive;
@@ -44,7 +44,7 @@ bool read_number(std::string_view& text, uint64_t& number) {
   return true;
 }
 
-// "bytes 100-199/200", "bytes 100-199/*"
+// Parses "bytes 100-199/200", "bytes 100-199/*".
 std::optional<ContentRange> parse_range(std::string_view text) {
   ContentRange range;
   uint64_t last = 0, total = 0;
@@ -59,7 +59,7 @@ std::optional<ContentRange> parse_range(std::string_view text) {
 }
 
 void read_header(HttpHead& head, std::string_view line) {
-  if (line.starts_with("HTTP/")) head = {};  // behind an interim answer comes another one
+  if (line.starts_with("HTTP/")) head = {};  // another response follows an interim one
   const size_t colon = line.find(':');
   if (colon == std::string_view::npos) return;
   std::string name(line.substr(0, colon));
@@ -111,7 +111,7 @@ HttpAnswer::End end_of(CURLcode code, bool refused) {
   }
 }
 
-// Where people keep the certificates of their own proxies.
+// The variables that people set for the certificates of their own proxies.
 std::string certificates() {
   const std::string named = environment("SSL_CERT_FILE");
   return named.empty() ? environment("CURL_CA_BUNDLE") : named;
@@ -148,7 +148,7 @@ void set_callbacks(CURL* curl, Transfer& transfer) {
   curl_easy_setopt(curl, CURLOPT_XFERINFODATA, &transfer);
 }
 
-// What curl itself knows about the answer.
+// Adds curl's own knowledge of the response.
 void complete_head(CURL* curl, HttpHead& head) {
   long status = 0;
   curl_off_t wait = 0;
@@ -174,7 +174,7 @@ Result<HttpClient> HttpClient::make(const HttpLimits& limits) {
 
 HttpAnswer HttpClient::get(const HttpRequest& request, const Receive& receive, const Stopped& stopped) {
   CURL* curl = handle_->curl;
-  curl_easy_reset(curl);  // connections stay
+  curl_easy_reset(curl);  // keeps connections
   std::array<char, CURL_ERROR_SIZE> reason{};
   Transfer transfer{curl, receive, stopped, {}, false};
   set_request(curl, request, handle_->limits);

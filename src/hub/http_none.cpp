@@ -1,4 +1,4 @@
-// In place of http_curl.cpp where there is no libcurl.
+// Replaces http_curl.cpp in builds without libcurl.
 #include "hub/http.hpp"
 
 namespace lapilli::hub {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "models--", kBetween = "--";
 
-// The commit that a file of refs names; "" if it names none.
+// The commit that a file in refs names; "" if it names none.
 std::string commit_of_ref(const std::string& path) {
   constexpr size_t kMostBytes = 256;
   const auto text = file_exists(path) ? read_text_file(path, kMostBytes) : Result<std::string>(std::string());
@@ -21,7 +21,7 @@ std::string commit_of_ref(const std::string& path) {
   return is_commit(commit) ? commit : "";
 }
 
-// A commit that is not written out, but means one snapshot alone.
+// The commit of an abbreviated revision, if it matches a single snapshot.
 std::string commit_begun(const std::string& snapshots, const std::string& revision) {
   std::string found;
   for (const std::string& commit : names_in(snapshots)) {
@@ -39,7 +39,7 @@ std::string commit_of(const std::string& folder, const std::string& revision) {
   return commit.empty() ? commit_begun(folder + "/snapshots", named) : commit;
 }
 
-// Links that lead nowhere are files that are missing.
+// Dangling links count as missing files.
 Repository files_of(const std::string& snapshot) {
   Repository repository;
   for (const std::string& name : names_in(snapshot)) {

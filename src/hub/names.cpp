@@ -10,7 +10,7 @@ constexpr size_t kLongestPart = 96;  // the hub's own limit
 
 bool is_letter_or_digit(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
 
-// With whatever ending they mean the console, a port or nothing.
+// With any ending, these mean the console, a port or nothing.
 bool is_windows_device(std::string_view name) {
   std::string stem(name.substr(0, name.find('.')));
   for (char& c : stem) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;

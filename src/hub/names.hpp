@@ -1,5 +1,4 @@
-// Names that come from a hub or go there. What a hub names becomes a path and part of an address only if it passes
-// here.
+// Names that come from a hub or go to one. A hub's name becomes a path or part of an address only after these checks.
 #pragma once
 
 #include <optional>
@@ -10,18 +9,18 @@ namespace lapilli::hub {
 
 // OWNER/NAME, or OWNER/NAME@REVISION: a branch, a tag or a commit.
 struct ModelName {
-  std::string owner, name, revision;  // revision: "" if none is named
+  std::string owner, name, revision;  // revision: "" if none is given
   [[nodiscard]] std::string text() const { return owner + "/" + name; }
 };
 // Nothing if it is no such name.
 std::optional<ModelName> parse_model_name(std::string_view text);
 
-// Letters, digits, ".", "_", "-"; not hidden, not a step up, and no device of Windows.
+// True for letters, digits, ".", "_", "-"; not hidden, not a parent directory, no Windows device.
 bool is_plain_name(std::string_view name);
-// The same with single slashes between.
+// The same, with single slashes in between.
 bool is_revision(std::string_view name);
-// What git calls a commit: 40 or 64 hexadecimal digits in lower case.
+// True for a git commit id: 40 or 64 hexadecimal digits in lower case.
 bool is_commit(std::string_view name);
-inline constexpr size_t kShortestCommit = 7;  // of one that is not written out
+inline constexpr size_t kShortestCommit = 7;  // of an abbreviated one
 
 }  // namespace lapilli::hub

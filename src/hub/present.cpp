@@ -13,7 +13,7 @@ namespace lapilli::hub {
 
 namespace {
 
-// A file that cannot be read is that of a model nobody knows.
+// If the file cannot be read, the family is unknown.
 std::string family_of(const std::string& directory) {
   constexpr size_t kMostBytes = size_t{16} << 20;
   const auto text = read_text_file(directory + "/config.json", kMostBytes);

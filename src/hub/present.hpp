@@ -1,4 +1,4 @@
-// Models that are on this machine: those that the program fetched, and those of other programs for the hub.
+// The models on this machine: those that the program fetched, and those of other programs for the hub.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace lapilli::hub {
 
-// "": there is no such place.
+// "": there is no such directory.
 struct Places {
   std::string own;     // models_directory()
   std::string shared;  // huggingface_cache()
@@ -17,15 +17,15 @@ Places places_of_environment();
 
 struct Present {
   std::string name;       // OWNER/NAME
-  std::string directory;  // of the revision that is taken where none is named
+  std::string directory;  // of the default revision
   bool shared = false;    // in the cache of other programs
   std::string family;     // model_type of its config.json; "" if it has none
-  std::string licence;    // as the hub stated it; "" if nobody knows
+  std::string licence;    // as the hub stated it; "" if unknown
 };
-// By name; one that lies at both places is the program's own.
+// Sorted by name; a model in both places counts as the program's own.
 std::vector<Present> all_present(const Places& places);
 
-// The directory of a model, the program's own first; "" if it is nowhere.
+// The directory of a model, preferring the program's own; "" if there is none.
 std::string find_present(const Places& places, const ModelName& model);
 
 }  // namespace lapilli::hub

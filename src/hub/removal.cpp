@@ -12,7 +12,7 @@ namespace lapilli::hub {
 
 namespace {
 
-// A folder of the folder `in` itself: not_found if there is none, unsupported if it is a link.
+// Checks that `name` is a real folder directly in `in`: not_found if it is missing, unsupported if it is a link.
 Status check_own_folder(const std::string& in, const std::string& name) {
   std::vector<FolderEntry> entries;
   (void)list_folder(in, entries);
@@ -23,7 +23,7 @@ Status check_own_folder(const std::string& in, const std::string& name) {
   return fail(ErrorCode::unsupported, "%s/%s is a link or a file, so what it leads to is not removed", in, name);
 }
 
-// Commits that were fetched or begun, and are meant by the name.
+// The commits, complete or partial, that the name means.
 Result<std::vector<std::string>> commits_of(const std::string& folder, const ModelName& model) {
   std::vector<FolderEntry> entries;
   std::vector<std::string> commits;
@@ -39,13 +39,13 @@ Result<std::vector<std::string>> commits_of(const std::string& folder, const Mod
   return commits;
 }
 
-// While it is held nobody else fetches there.
+// Fails if another program fetches there, which holds the lock meanwhile.
 Status check_nobody_fetches(const std::string& directory) {
   if (FileLock::take(directory + "/.lock") || errno != EWOULDBLOCK) return {};
   return fail(ErrorCode::unsupported, "another lapilli fetches it now");
 }
 
-// The manifest goes first: without it, what is left is no model.
+// Removes the manifest first: without it, the rest is no model.
 Status remove_commit(const std::string& directory, Removed& removed) {
   LAPILLI_CHECK(check_nobody_fetches(directory));
   const std::string manifest = directory + "/" + kManifest;

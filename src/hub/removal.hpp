@@ -1,4 +1,4 @@
-// Getting rid of a model that was fetched.
+// Removes fetched models.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ struct Removed {
   uint64_t bytes = 0;
 };
 
-// Every commit of it that lies in `models`, or the one that the name's revision means; also what a fetch that did not
-// end has left. Nothing else is removed: no other folder, and nothing that a link leads to. not_found: there is none.
-// unsupported: another program fetches it now, or a part of the way is a link. out_of_memory: the disk refuses.
+// Removes every commit of the model in `models`, or the one that the name's revision means, including the remains of an
+// interrupted fetch. Nothing else is removed: no other folder, and no target of a link. not_found: there is none.
+// unsupported: another program is fetching it, or part of the path is a link. out_of_memory: the disk refuses.
 Result<Removed> remove_fetched(const std::string& models, const ModelName& model);
 
 }  // namespace lapilli::hub

@@ -39,7 +39,7 @@ bool read_file(const Json& sibling, HubFile& file) {
   return is_plain_name(file.name) && is_hash(file.git_blob, 40) && read_size(sibling, file.size);
 }
 
-// It is shown at a terminal.
+// The text is shown on a terminal.
 std::string printable(std::string text) {
   constexpr size_t kMost = 100;
   for (char& c : text) c = c < ' ' || c > '~' ? '?' : c;
@@ -54,7 +54,7 @@ std::string licence_of(const Json& json) {
   std::string text;
   for (const Json& one : licence->is_array() ? *licence : Json::array({*licence}))
     if (one.is_string()) text += (text.empty() ? "" : ", ") + one.get<std::string>();
-  // "other" is explained beside it.
+  // The licence "other" is explained by these fields.
   const std::string name = text_of(*card, "license_name"), link = text_of(*card, "license_link");
   if (!name.empty()) text += " (" + name + ")";
   if (!link.empty()) text += " " + link;

@@ -1,4 +1,4 @@
-// What a hub says of a model: which files it has at which commit, and under which licence.
+// A model's entry on a hub: its files at a commit, and its licence.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +22,12 @@ struct HubFile {
 struct Repository {
   std::string commit;
   std::string licence;         // "" if none is stated
-  std::vector<HubFile> files;  // those with a plain name, a size and a hash: no other can be fetched
+  std::vector<HubFile> files;  // those with a plain name, a size and a hash; others cannot be fetched
 };
 
 // GET /api/models/OWNER/NAME/revision/REVISION?blobs=true
 Result<Repository> ask_for(Requests& requests, const ModelName& model);
-// The answer, which may hold anything.
+// Parses the response, which is untrusted.
 Result<Repository> read_repository(std::string_view text);
 
 }  // namespace lapilli::hub

@@ -13,7 +13,7 @@ namespace lapilli::hub {
 namespace {
 
 constexpr int kMostRedirects = 8;
-constexpr size_t kMostErrorBytes = 1 << 16;  // of a body that nobody reads
+constexpr size_t kMostErrorBytes = 1 << 16;  // of an error's body, which is discarded
 
 using What = Requests::Try::What;
 
@@ -33,7 +33,7 @@ std::string token_file() {
   return home.empty() ? "" : home + "/token";
 }
 
-// A header is made of it.
+// The token becomes part of a header.
 bool is_token(const std::string& token) {
   return std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c < 127; });
 }
@@ -86,7 +86,7 @@ Result<Requests> Requests::make(Hub hub, const Patience& patience, const HttpLim
   return Requests(std::move(hub), patience, std::move(stopped), std::move(note), std::move(client));
 }
 
-// Whoever listens on the way, or is redirected to, could use it.
+// Anyone on an unencrypted connection, or the target of a redirect, could use the token.
 std::string Requests::token_for(const std::string& origin) const {
   const bool own = origin == origin_of(hub_.endpoint);
   return own && (is_encrypted(origin) || is_loopback(origin)) ? hub_.token : "";
@@ -145,7 +145,7 @@ Requests::Try Requests::get(const std::string& url, uint64_t from, const Receive
   return judge(follow(url, from, receive), what);
 }
 
-// False if it was interrupted.
+// False if interrupted.
 bool Requests::pause(std::chrono::milliseconds wait) const {
   const auto end = std::chrono::steady_clock::now() + wait;
   while (!stopped()) {

@@ -1,5 +1,4 @@
-// Requests as a hub wants them: redirects are followed, the token goes to the hub alone, and what fails for a while is
-// tried again.
+// Requests to a hub: they follow redirects, send the token to the hub alone, and retry temporary failures.
 #pragma once
 
 #include <chrono>
@@ -13,20 +12,20 @@
 namespace lapilli::hub {
 
 struct Patience {
-  int tries = 6;  // in a row that bring nothing
+  int tries = 6;  // in a row without progress
   std::chrono::milliseconds first{1000};
-  std::chrono::milliseconds longest{120000};  // also of what the hub asks for
+  std::chrono::milliseconds longest{120000};  // also limits the wait that the hub asks for
 };
 
-// Which hub, and as whom.
+// The hub, and the user's token for it.
 struct Hub {
   std::string endpoint = "https://huggingface.co";
-  std::string token;  // "": nobody in particular
+  std::string token;  // "": anonymous
 };
 
-// The variables that other programs for the hub read, too: HF_ENDPOINT names a mirror; HF_TOKEN is the token, or lies
-// in the file HF_TOKEN_PATH, HF_HOME/token or ~/.cache/huggingface/token. HF_HUB_OFFLINE and LAPILLI_OFFLINE are
-// errors.
+// Reads the variables that other programs for the hub read, too: HF_ENDPOINT names a mirror; HF_TOKEN is the token, or
+// it lies in the file HF_TOKEN_PATH, HF_HOME/token or ~/.cache/huggingface/token. HF_HUB_OFFLINE and LAPILLI_OFFLINE
+// are errors.
 Result<Hub> hub_of_environment();
 
 class Requests {
@@ -34,17 +33,17 @@ class Requests {
   using Note = std::function<void(const std::string&)>;
   static Result<Requests> make(Hub hub, const Patience& patience, const HttpLimits& limits, Stopped stopped, Note note);
 
-  // What became of one try. `wait`: what the hub asked for.
+  // The outcome of one try. `wait`: the delay that the hub asked for.
   struct Try {
     enum class What { done, again, failed };
     What what = What::done;
     Error error;
     std::optional<std::chrono::milliseconds> wait;
-    bool advanced = false;  // it brought something, so patience begins anew
+    bool advanced = false;  // made progress, so patience starts anew
   };
-  // Until it is done, has failed, or patience ends.
+  // Repeats until it is done, has failed, or patience ends.
   Status repeat(const std::function<Try()>& one);
-  // One request; `receive` gets the bodies of answers that are no errors. `what` is named in messages.
+  // Sends one request; `receive` gets the bodies of successful responses. `what` is named in messages.
   Try get(const std::string& url, uint64_t from, const Receive& receive, const std::string& what);
 
   [[nodiscard]] const Hub& hub() const { return hub_; }
@@ -62,7 +61,7 @@ class Requests {
   Stopped stopped_;
   Note note_;
   HttpClient client_;
-  bool reached_ = false;  // a hub that answered before is worth waiting for
+  bool reached_ = false;  // a hub that has answered before is worth waiting for
 };
 
 }  // namespace lapilli::hub

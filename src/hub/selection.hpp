@@ -1,4 +1,4 @@
-// Which of a model's files Lapilli reads.
+// Selects the files of a model that Lapilli reads.
 #pragma once
 
 #include <string>
@@ -14,14 +14,14 @@ inline constexpr size_t kMostIndexBytes = size_t{64} << 20;
 
 struct Selection {
   std::vector<HubFile> files;  // small ones first
-  std::string index;           // names further files, which hold the weights; "" if there are none
+  std::string index;           // names the files of the weights; "" if there are none
 };
 
-// Configuration, tokenizer and weights as the checkpoint's reader looks for them: model.safetensors before
-// pytorch_model.bin, each whole or in parts. An error says what is missing.
+// Configuration, tokenizer and weights, in the checkpoint reader's order: model.safetensors before pytorch_model.bin,
+// each whole or in parts. An error names the missing file.
 Result<Selection> select_files(const Repository& repository);
 
-// The files that the content of an index names, each of them among the repository's.
+// The files that an index names, each of them in the repository.
 Result<std::vector<HubFile>> files_of_index(const Repository& repository, const std::string& index,
                                             std::string_view content);
 

@@ -7,7 +7,7 @@ namespace lapilli::image {
 
 namespace {
 
-// A number of `size` bytes, the lowest first. The caller has seen that they are there.
+// A little-endian number of `size` bytes. The caller has checked that they exist.
 uint64_t field_of_bmp(std::span<const unsigned char> file, size_t at, size_t size) {
   uint64_t n = 0;
   for (size_t i = size; i-- > 0;) n = n << 8 | file[at + i];
@@ -25,7 +25,7 @@ bool bmp_rows_whole(std::span<const unsigned char> file) {
   const uint64_t height = !old && above >> 31 != 0 ? (uint64_t{1} << 32) - above : above;  // negative: from the top
   const uint64_t row_bits = width * field_of_bmp(file, kFields + 2 * each + 2, 2);
   if (width == 0 || height == 0) return true;
-  // The last row counts as far as it holds pixels: some writers leave out what fills it up.
+  // The last row counts only up to its last pixel: some writers omit its padding.
   const uint64_t rows = (row_bits + 31) / 32 * 4 * (height - 1) + (row_bits + 7) / 8;
   return field_of_bmp(file, kPixels, 4) + rows <= file.size();
 }

@@ -5,7 +5,7 @@
 
 namespace lapilli::image {
 
-// False: the file ends before its last pixel. True also where its header says nothing that can be.
+// False: the file ends before its last pixel. True also if its header is invalid.
 bool bmp_rows_whole(std::span<const unsigned char> file);
 
 }  // namespace lapilli::image

@@ -1,4 +1,4 @@
-// A white picture that is drawn on; what lies outside of it is left out.
+// A white image to draw on; drawing outside of it is clipped.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ class Canvas {
       }
     }
   }
-  // Black text with its top left corner there; `upwards` turns it to read from below.
+  // Draws black text with its top left corner there; `upwards` turns it to read from below.
   void text(const TextImage& image, int32_t x, int32_t y, bool upwards = false) {
     for (int32_t row = 0; row < image.height; ++row) {
       for (int32_t column = 0; column < image.width; ++column) {

@@ -8,7 +8,7 @@ constexpr size_t kScreenFlags = 10, kScreenEnd = 13, kPictureFlags = 9, kPicture
 
 size_t colours_bytes(unsigned char flags) { return (flags & 0x80) != 0 ? size_t{3} << ((flags & 7) + 1) : 0; }
 
-// Behind a row of blocks, each of which says its length; a length of 0 ends it. 0: the file ends before.
+// Skips a sequence of blocks, each of which states its length; a length of 0 ends it. 0: the file ends before.
 size_t behind_blocks(std::span<const unsigned char> file, size_t at) {
   while (at < file.size() && file[at] != 0) at += size_t{1} + file[at];
   return at < file.size() ? at + 1 : 0;
@@ -23,7 +23,7 @@ GifStart look_at_gif(std::span<const unsigned char> file) {
   for (size_t at = kScreenEnd + colours_bytes(file[kScreenFlags]); at + kPictureEnd < file.size();) {
     if (file[at] == kPicture) {
       const size_t codes = at + kPictureEnd + colours_bytes(file[at + kPictureFlags]);
-      start.whole = behind_blocks(file, codes + 1) != 0;  // behind the length of a code
+      start.whole = behind_blocks(file, codes + 1) != 0;  // skips the code size
       return start;
     }
     if (file[at] != kExtension) return start;

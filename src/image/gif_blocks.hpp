@@ -7,10 +7,10 @@
 
 namespace lapilli::image {
 
-// A file up to the end of its first picture.
+// A GIF file up to the end of its first picture.
 struct GifStart {
-  bool whole = false;                  // that is there to its end
-  std::optional<size_t> transparency;  // the byte whose lowest bit says that one of the colours is none
+  bool whole = false;                  // the first picture is complete
+  std::optional<size_t> transparency;  // the byte whose lowest bit marks one of the colours as transparent
 };
 GifStart look_at_gif(std::span<const unsigned char> file);
 

@@ -1,4 +1,4 @@
-// What both kinds of picture share: where things lie, and colours.
+// Layout and colours, shared by both kinds of picture.
 #include "image/heat_map.hpp"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace lapilli::image {
 namespace {
 
-constexpr size_t kMostCells = 4000;  // a side
+constexpr size_t kMostCells = 4000;  // per side
 constexpr uint64_t kMostMapPixels = uint64_t{1} << 27;
 constexpr int32_t kMargin = 12, kScaleWidth = 14, kDigitWidth = 14;
 
@@ -51,9 +51,9 @@ Result<HeatMapLayout> lay_out(const HeatMap& map, const TextSizes& sizes) {
 }
 
 void heat_colour(float value, uint8_t (&rgb)[3]) {
-  // Even steps of lightness, so that print and screens without colour show the same.
+  // Even steps of lightness, so that prints and monochrome screens show the same.
   constexpr float kStops[][3] = {{255, 255, 255}, {198, 219, 239}, {107, 174, 214}, {33, 113, 181}, {8, 48, 107}};
-  const float at = (value > 0 ? std::min(value, 1.0f) : 0.0f) * 4;  // not a number counts as 0
+  const float at = (value > 0 ? std::min(value, 1.0f) : 0.0f) * 4;  // NaN counts as 0
   const auto low = std::min(static_cast<int>(at), 3);
   const float part = at - static_cast<float>(low);
   for (int k = 0; k < 3; ++k) {

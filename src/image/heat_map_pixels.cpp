@@ -6,7 +6,7 @@
 namespace lapilli::image {
 namespace {
 
-// All text of the map, drawn.
+// All text of the map, rendered.
 struct Texts {
   TextImage title, row_title, column_title;
   std::vector<TextImage> rows, columns;

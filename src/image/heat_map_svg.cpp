@@ -1,6 +1,5 @@
-// The SVG holds labels as text: the viewer has fonts, directions and joined letters for every script. Only how much
-// room they take has to be guessed. It brings its own white ground, so that it looks the same in dark and light
-// viewers.
+// The SVG holds labels as text: the viewer has fonts, directions and ligatures for every script; only the room that
+// text takes must be guessed. The picture has a white background, so that it looks the same in dark and light viewers.
 #include <algorithm>
 #include <cmath>
 
@@ -28,7 +27,7 @@ std::string colour(float value) {
   return format("#%02x%02x%02x", rgb[0], rgb[1], rgb[2]);
 }
 
-// Reads from below; the baseline is at `x`.
+// The text reads upwards; the baseline is at `x`.
 std::string text_upwards(int32_t x, int32_t y, std::u32string_view text) {
   return format("<text transform=\"translate(%d %d) rotate(-90)\">", x, y) + escaped(text) + "</text>\n";
 }
@@ -57,7 +56,7 @@ void append_labels(std::string& out, const std::vector<std::u32string>& rows,
   for (const auto& label : columns) out += text_upwards(x, at.top - kLabelGap, label), x += at.cell;
 }
 
-// Viewers show a cell's title when the pointer rests on it. Whole percents: they are the same in every locale.
+// Viewers show a cell's title when the pointer rests on it. Whole percents look the same in every locale.
 std::string cell(int32_t x, int32_t size, float value) {
   const float part = value > 0 ? std::min(value, 1.0f) : 0.0f;
   return format("<rect x=\"%d\" width=\"%d\" height=\"%d\" fill=\"", x, size, size) + colour(value) +

@@ -8,7 +8,7 @@ namespace {
 
 constexpr unsigned char kMarkByte = 0xFF, kImageBegins = 0xD8, kImageEnds = 0xD9, kFirstRestart = 0xD0;
 
-// Markers without a length, and bytes that are no markers.
+// True for markers without a length, and for bytes that are no markers.
 bool stands_alone(unsigned char before, unsigned char marker) {
   return before != kMarkByte || marker == 0 || marker == kMarkByte ||
          (marker >= kFirstRestart && marker < kImageBegins);
@@ -26,7 +26,7 @@ bool visit_jpeg_segments(std::span<const unsigned char> file, const SegmentVisit
     }
     if (marker == kImageEnds) return true;
     const size_t length = size_t{file[at + 2]} << 8 | file[at + 3], begin = at + 4;
-    if (length < 2) return true;  // refused by stb
+    if (length < 2) return true;  // stb refuses it
     const size_t size = std::min(length - 2, file.size() - begin);
     if (!visit(marker, file.subspan(begin, size))) return false;
     at = begin + size;

@@ -6,13 +6,13 @@
 
 namespace lapilli::image {
 
-// `text`, or as much of its beginning as fits into `room` with three dots behind it. `width_of` tells how wide a code
-// point is.
+// `text`, or as much of its beginning as fits into `room` together with three dots. `width_of` gives the width of a
+// code point.
 template <class WidthOf>
 std::u32string shorten(std::u32string_view text, float room, const WidthOf& width_of) {
   const float dots = 3 * width_of(U'.');
   float width = 0;
-  size_t kept = 0;  // what fits in front of the dots
+  size_t kept = 0;  // characters that fit in front of the dots
   for (size_t i = 0; i < text.size(); ++i) {
     width += width_of(text[i]);
     if (width > room) return std::u32string(text.substr(0, kept)) + U"...";

@@ -34,7 +34,7 @@ std::string in_base64(const std::vector<uint8_t>& bytes) {
   return out;
 }
 
-// The pixels of part number `part` of `parts`, of so many.
+// The pixels of part number `part` when `pixels` are divided into `parts`.
 struct Span {
   uint32_t begin, end;
 };
@@ -43,7 +43,7 @@ Span span_of(uint32_t part, uint32_t parts, uint32_t pixels) {
   return {at(part), at(part + 1)};
 }
 
-// What is hardly orange is left out; whole percents are the same in every locale.
+// Parts that are hardly orange are omitted; whole percents look the same in every locale.
 void append_cover(std::string& out, const LookSheet& sheet, const Look& look) {
   const auto shares = shares_of(look);
   for (uint32_t part = 0; part < sheet.rows * sheet.columns; ++part) {

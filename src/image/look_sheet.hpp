@@ -1,5 +1,5 @@
-// What was looked at in a picture: a copy of it for each look, with a label above, and over it in orange what was
-// looked at. As SVG, which holds the picture once; or as pixels.
+// Shows what was looked at in a picture: a copy for each look, with a label above and the parts looked at covered in
+// orange. Either SVG, which holds the picture once, or pixels.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,11 @@ struct Look {
 struct LookSheet {
   std::u32string title;
   Picture picture;
-  uint32_t rows = 1, columns = 1;  // of the parts that weights are of
+  uint32_t rows = 1, columns = 1;  // of the grid that weights refer to
   std::vector<Look> looks;
 };
 
-// Where look number i lies, in pixels from the top left corner: its label at y, its picture a line below.
+// Positions of the looks, in pixels from the top left corner: number i has its label at y, its picture a line below.
 struct LookSheetLayout {
   int32_t width = 0, height = 0;
   int32_t line = 0;  // height of a label
@@ -36,19 +36,19 @@ struct LookSheetLayout {
     return top + static_cast<int32_t>(i / static_cast<size_t>(across)) * step_y;
   }
 };
-// Errors: numbers of pixels and weights that do not agree, more than a picture can hold.
+// Errors: numbers of pixels and weights that do not match, too many pixels for a picture.
 Result<LookSheetLayout> lay_out(const LookSheet& sheet, int32_t line);
 
-// How orange each part is, 0 to 1: its share of the largest weight.
+// The opacity of each part's orange, 0 to 1: its share of the largest weight.
 std::vector<float> shares_of(const Look& look);
 constexpr uint8_t kLookColour[3] = {255, 110, 0};
-constexpr float kMostCover = 0.75f;  // of the picture, where a share is 1
+constexpr float kMostCover = 0.75f;  // opacity over the picture where a share is 1
 
-// Both give the errors of lay_out(); the SVG needs a build that writes PNG.
+// Both fail as lay_out() does; the SVG needs a build that writes PNG.
 Result<std::string> look_sheet_svg(const LookSheet& sheet);
 Result<Picture> draw_look_sheet(const LookSheet& sheet, Typeface& typeface);
 
-// A file's content.
+// The content of a file.
 enum class LookFormat : uint8_t { svg, png };
 inline LookFormat parse_look_format(std::string_view name) { return name == "svg" ? LookFormat::svg : LookFormat::png; }
 Result<std::string> look_sheet_file(const LookSheet& sheet, LookFormat format);

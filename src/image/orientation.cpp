@@ -18,12 +18,12 @@ bool begins_with(Bytes bytes, std::string_view with) {
   return bytes.size() >= with.size() && std::memcmp(bytes.data(), with.data(), with.size()) == 0;
 }
 
-// EXIF data are laid out as TIFF files, which say in what order the bytes of numbers stand.
+// EXIF data are laid out as TIFF files, which state their byte order.
 struct Tiff {
   Bytes bytes;
   bool high_first = false;
 
-  // The caller has seen that they are there.
+  // The caller has checked that the bytes exist.
   [[nodiscard]] uint64_t number(uint64_t at, uint64_t size) const {
     uint64_t n = 0;
     for (uint64_t i = 0; i < size; ++i)
@@ -34,7 +34,7 @@ struct Tiff {
 
 constexpr uint64_t kEntry = 12;  // bytes: tag, type, count, value
 
-// 0: it is an entry of something else, or what it says is no orientation.
+// 0: the entry is another one, or its value is no orientation.
 uint64_t orientation_at(const Tiff& tiff, uint64_t entry) {
   constexpr uint64_t kOrientation = 0x0112, kShort = 3, kLong = 4;
   if (tiff.number(entry, 2) != kOrientation) return 0;
@@ -44,7 +44,7 @@ uint64_t orientation_at(const Tiff& tiff, uint64_t entry) {
   return value <= 8 ? value : 0;
 }
 
-// It stands in the first directory: a count, and entries behind it.
+// The orientation stands in the first directory: a count, followed by entries.
 uint32_t orientation_in(const Tiff& tiff) {
   const uint64_t directory = tiff.number(4, 4), size = tiff.bytes.size();
   if (directory + 2 > size) return kUpright;
@@ -61,7 +61,7 @@ uint32_t orientation_by_exif(Bytes exif) {
   return kUpright;
 }
 
-// Other data come in segments of that kind as well, under other names. Behind the name stand two bytes.
+// Segments of that kind hold other data too, under other names. Two bytes follow the name.
 constexpr std::string_view kName("Exif\0", 5);
 Bytes behind_name(Bytes data) { return data.subspan(std::min(data.size(), kName.size() + 1)); }
 
@@ -80,7 +80,7 @@ uint32_t orientation_of(Bytes file) {
   Bytes exif = png_chunk_of(file, "eXIf");
   if (exif.empty()) exif = webp_chunk_of(file, "EXIF");
   if (exif.empty()) return orientation_of_jpeg(file);
-  return orientation_by_exif(begins_with(exif, kName) ? behind_name(exif) : exif);  // some write the name here, too
+  return orientation_by_exif(begins_with(exif, kName) ? behind_name(exif) : exif);  // some put the name here, too
 }
 
 std::vector<uint8_t> turned_upright(std::span<const uint8_t> rgb, uint32_t width, uint32_t height,

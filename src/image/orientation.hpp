@@ -1,4 +1,4 @@
-// How a camera was turned when it took a picture, which EXIF data in the file say, and the picture turned back.
+// The orientation of the camera, which EXIF data state, and turning the picture upright.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@ namespace lapilli::image {
 // 1 to 8 as EXIF counts the ways in which a picture is stored; 1 is upright.
 constexpr uint32_t kUpright = 1;
 
-// Reads a JPEG file (segment APP1), a PNG file (chunk eXIf) or a WebP file (chunk EXIF); kUpright where they say
-// nothing, or nothing that can be.
+// Reads a JPEG file (segment APP1), a PNG file (chunk eXIf) or a WebP file (chunk EXIF); kUpright if they state no
+// orientation, or an invalid one.
 uint32_t orientation_of(std::span<const unsigned char> file);
 
-// True if width and height change places.
+// True if width and height swap.
 constexpr bool lies_on_its_side(uint32_t orientation) { return orientation >= 5; }
 
 // `rgb` holds width * height pixels as they are stored, rows without padding.

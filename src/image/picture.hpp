@@ -1,6 +1,6 @@
-// Pictures read from files: PNG, JPEG, GIF and BMP; WebP and TIFF where Lapilli is built with what reads them. Files
-// are taken for hostile: what a file's header claims is checked before memory is asked for, and what its decoder takes
-// is bounded whatever the file unpacks to.
+// Reading pictures from files: PNG, JPEG, GIF and BMP; WebP and TIFF in builds with their libraries. Files are
+// untrusted: the claims of a header are checked before memory is allocated, and the decoder's memory is bounded
+// whatever the file unpacks to.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace lapilli::image {
 
-constexpr uint32_t kLongestSide = 65'535;             // pixels; JPEG has no more
+constexpr uint32_t kLongestSide = 65'535;             // pixels; the limit of JPEG
 constexpr uint64_t kMostPixels = uint64_t{1} << 26;   // of one picture, 67 million
 constexpr uint64_t kLargestFile = uint64_t{1} << 28;  // bytes
 
@@ -23,10 +23,10 @@ struct Picture {
   std::vector<uint8_t> rgb;
 };
 
-// By the file's content, whatever its name. Grey becomes three equal channels, transparency is dropped, 16 bits a
-// channel are cut to 8; a picture is turned upright where the file says how the camera was held (orientation.hpp): as
-// the reference does. The first of several in a file is read. `name` stands for the file in messages. Errors: a kind
-// that is not read, with the line that makes a PNG of it; damaged, too large.
+// Decodes by the file's content, whatever its name. As in the reference, grey becomes three equal channels,
+// transparency is dropped, 16 bits a channel are cut to 8, and a picture is turned upright if the file states its
+// orientation (orientation.hpp). The first of several pictures is read. `name` stands for the file in messages. Errors:
+// an unsupported kind (the message has the command that converts it to PNG), damaged, too large.
 Result<Picture> decode_picture(std::span<const std::byte> file, const std::string& name);
 Result<Picture> read_picture(const FileName& name);
 

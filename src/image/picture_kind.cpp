@@ -13,7 +13,7 @@ struct FirstBytes {
   std::string_view bytes;
 };
 
-// The first that fits decides.
+// The first match decides.
 constexpr FirstBytes kFirstBytes[] = {{PictureKind::png, 0, {"\x89PNG\r\n\x1a\n", 8}},
                                       {PictureKind::jpeg, 0, {"\xff\xd8", 2}},
                                       {PictureKind::gif, 0, "GIF87a"},
@@ -22,7 +22,7 @@ constexpr FirstBytes kFirstBytes[] = {{PictureKind::png, 0, {"\x89PNG\r\n\x1a\n"
                                       {PictureKind::webp, 8, "WEBP"},
                                       {PictureKind::tiff, 0, {"II*\0", 4}},
                                       {PictureKind::tiff, 0, {"MM\0*", 4}},
-                                      {PictureKind::tiff, 0, {"II+\0", 4}},  // of more than 4 GiB
+                                      {PictureKind::tiff, 0, {"II+\0", 4}},  // BigTIFF
                                       {PictureKind::tiff, 0, {"MM\0+", 4}},
                                       {PictureKind::avif, 4, "ftypavif"},
                                       {PictureKind::avif, 4, "ftypavis"},

@@ -1,4 +1,4 @@
-// Which kind of file a picture lies in, by its first bytes, whatever its name.
+// The kind of a picture's file, by its first bytes, whatever its name.
 #pragma once
 
 #include <cstdint>

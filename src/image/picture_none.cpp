@@ -1,4 +1,4 @@
-// In place of picture_stb.cpp where Lapilli is built without stb (CMake: LAPILLI_IMAGES): no picture is read.
+// Replaces picture_stb.cpp in builds without stb (CMake: LAPILLI_IMAGES): no picture is read.
 #include "image/picture.hpp"
 
 namespace lapilli::image {

@@ -15,14 +15,14 @@
 
 namespace {
 
-// What one decoding may have at a time: files unpack to as much as they like, whatever their header says. The size of
-// each block stands in front of it.
+// Bytes that one decoding may hold at a time: a file may unpack to any size, whatever its header says. Each block is
+// preceded by its size.
 thread_local uint64_t budget = 0;
 constexpr size_t kFront = alignof(std::max_align_t);
 
 void* take(size_t size) {
   if (size > budget) return nullptr;
-  // Of zeros: older versions of stb (before 2.28) read tables that a damaged file does not bring.
+  // Zeroed: versions of stb before 2.28 read tables that a damaged file omits.
   auto* p = static_cast<unsigned char*>(std::calloc(1, kFront + size));
   if (!p) return nullptr;
   budget -= size;
@@ -48,8 +48,9 @@ void* take_again(void* p, size_t size) {
 
 }  // namespace
 
-// stb's functions are static here, so that they never meet those of a program that uses stb itself. Its assertions
-// would end programs. Of its formats only those that people's pictures have: each is a parser of what strangers wrote.
+// stb's functions are static here, so that they never clash with those of a program that uses stb itself. Its
+// assertions are off, as they would abort. Only the formats that people's pictures have are enabled, as each is a
+// parser of untrusted input.
 #if defined(__GNUC__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
@@ -81,8 +82,8 @@ namespace lapilli::image {
 
 namespace {
 
-// Tables of codes: of each length 1 to 16 how many, then as many bytes. stb's have room for 256 codes and older
-// versions of it (before 2.28) do not look.
+// True if all tables of codes fit: a table has the number of codes for each length 1 to 16, then as many bytes. stb has
+// room for 256 codes, which versions before 2.28 do not check.
 bool tables_fit(std::span<const stbi_uc> segment) {
   constexpr size_t kFront = 17, kMostCodes = 256;
   while (segment.size() >= kFront) {
@@ -103,7 +104,7 @@ struct Header {
   int width = 0, height = 0, channels = 0;
 };
 
-// Of a PNG file, by its header: stb refuses what is too large for it without saying so.
+// Reads the size of a PNG file from its header: stb refuses a picture that is too large without saying so.
 bool read_png_size(std::span<const stbi_uc> file, uint64_t& width, uint64_t& height) {
   constexpr std::string_view kBegin("\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16);
   if (file.size() < kBegin.size() + 8 || std::memcmp(file.data(), kBegin.data(), kBegin.size()) != 0) return false;
@@ -125,7 +126,7 @@ Result<Header> read_header(const stbi_uc* data, int size, const std::string& nam
                 stbi_failure_reason());
   if (h.width == 0 || h.height == 0)
     return fail(ErrorCode::invalid_data, "%s cannot be read: it has no pixels; it may be damaged or cut off", name);
-  // It is negative in BMP files that begin with their upper row; elsewhere that means too many pixels.
+  // The height is negative in BMP files that begin with their upper row; elsewhere that means too many pixels.
   if (kind_of_picture({data, static_cast<size_t>(size)}) == PictureKind::bmp && h.height < 0)
     h.height = static_cast<int>(0u - static_cast<uint32_t>(h.height));
   LAPILLI_CHECK(check_size(static_cast<uint32_t>(h.width), static_cast<uint32_t>(h.height), name));
@@ -145,7 +146,7 @@ bool is_whole(FileBytes file) {
   return kind == PictureKind::gif ? look_at_gif(file).whole : kind != PictureKind::bmp || bmp_rows_whole(file);
 }
 
-// stb leaves out a GIF's transparent pixels; here their colours are read, as those of every other kind.
+// stb omits a GIF's transparent pixels; here their colours are read, as in every other kind.
 FileBytes without_transparency(FileBytes file, std::vector<unsigned char>& own) {
   const auto place = kind_of_picture(file) == PictureKind::gif ? look_at_gif(file).transparency : std::nullopt;
   if (!place) return file;

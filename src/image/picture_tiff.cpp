@@ -1,5 +1,4 @@
-// TIFF by libtiff, of which 4.5 is the first that can be told how much memory it may take and whom to tell what is
-// wrong.
+// TIFF by libtiff; 4.5 is its first version with a memory limit and error handlers of a single file.
 #include <tiffio.h>
 
 #include <algorithm>
@@ -17,7 +16,7 @@ namespace {
 
 constexpr uint64_t kTiffBytesForPixel = 24, kTiffBesides = uint64_t{4} << 20;
 
-// A file in memory, as the library reads it; and the first thing that it finds wrong.
+// A file in memory as the library reads it, and the first error that it finds.
 struct TiffSource {
   FileBytes file;
   uint64_t at = 0;
@@ -45,7 +44,7 @@ toff_t size_of_tiff(thandle_t user) { return tiff_source(user).file.size(); }
 int map_no_tiff(thandle_t, void**, toff_t*) { return 0; }
 void unmap_no_tiff(thandle_t, void*, toff_t) {}
 
-// Not 0: nobody else is told.
+// Not 0: the library's other handlers are not called.
 int note_wrong(TIFF*, void* user, const char*, const char* format, va_list values) {
   TiffSource& source = tiff_source(user);
   if (source.wrong[0] == '\0') std::vsnprintf(source.wrong, sizeof source.wrong, format, values);
@@ -71,7 +70,7 @@ OpenTiff open_tiff(TiffSource& source) {
                                     map_no_tiff, unmap_no_tiff, options.get()));
 }
 
-// The library would multiply colours by how much they cover; here they are read as they stand.
+// The library would multiply colours by their alpha; here they are read as stored.
 void ignore_transparency(TIFF* tiff) {
   uint16_t count = 0;
   const uint16_t* kinds = nullptr;
@@ -85,7 +84,7 @@ Error damaged_tiff(const TiffSource& source, const std::string& name) {
               source.wrong[0] != '\0' ? source.wrong : "it is of a kind that libtiff does not know");
 }
 
-// A strip or a tile may claim to be larger than the picture that it is a part of.
+// A strip or a tile may claim to be larger than its picture.
 bool parts_fit(TIFF* tiff, uint64_t pixels) {
   return (TIFFIsTiled(tiff) != 0 ? TIFFTileSize64(tiff) : TIFFStripSize64(tiff)) <=
          kTiffBesides + kTiffBytesForPixel * pixels;
@@ -107,7 +106,7 @@ Result<Picture> decode_tiff(FileBytes file, const std::string& name) {
   uint16_t orientation = kUpright;
   TIFFGetFieldDefaulted(tiff.get(), TIFFTAG_ORIENTATION, &orientation);
   std::vector<uint32_t> raster(static_cast<size_t>(pixels));
-  // In the order in which they are stored, which upright() knows.
+  // In the stored order, which upright() corrects.
   if (!TIFFReadRGBAImageOriented(tiff.get(), width, height, raster.data(), orientation, 1))
     return damaged_tiff(source, name);
   std::vector<uint8_t> rgb(3 * raster.size());

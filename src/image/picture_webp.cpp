@@ -9,7 +9,7 @@ namespace lapilli::image {
 
 namespace {
 
-// An animation's first picture, which the library reads without the rest of the file.
+// The first picture of an animation, which the library reads without the rest of the file.
 FileBytes first_of_webp(FileBytes file) {
   constexpr size_t kPlaceAndTime = 16;
   const FileBytes frame = webp_chunk_of(file, "ANMF");

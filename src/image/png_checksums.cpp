@@ -24,8 +24,8 @@ uint64_t number(std::span<const unsigned char> at) {
 
 constexpr size_t kWord = 4, kAround = 3 * kWord;  // length and type before a chunk's data, checksum behind it
 
-// Of each chunk that is there as a whole: its type with its data, and its checksum. `visit` ends it by false, which is
-// the answer then. What a cut file makes, stb says.
+// Calls `visit` for each complete chunk with its type and data, and its checksum; false ends the visit and is then the
+// result. Truncated files are left to stb.
 template <class Visit>
 bool visit_chunks(std::span<const unsigned char> file, const Visit& visit) {
   constexpr std::string_view kBegin("\x89PNG\r\n\x1a\n");

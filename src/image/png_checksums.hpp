@@ -1,5 +1,5 @@
-// The checksums of PNG files, at which stb does not look: a file that came over damaged is refused, as other readers
-// do, instead of being taken for another picture.
+// The checksums of PNG files, which stb ignores: a damaged file is refused, as by other readers, rather than read as a
+// different picture.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,13 @@
 
 namespace lapilli::image {
 
-// CRC-32 as PNG has it (ISO 3309), of a chunk's type and data.
+// CRC-32 as PNG uses it (ISO 3309), over a chunk's type and data.
 uint32_t png_crc(std::span<const unsigned char> bytes);
 
-// False: a chunk that a picture cannot do without, and that is there as a whole, has another checksum than its bytes.
-// True of what is no PNG file.
+// False: a complete chunk that is critical to the picture does not match its checksum. True for files other than PNG.
 bool png_chunks_whole(std::span<const unsigned char> file);
 
-// The data of the first chunk of this type that is whole; nothing where there is none, or in what is no PNG file.
+// The data of the first intact chunk of this type; empty if there is none, or if the file is no PNG file.
 std::span<const unsigned char> png_chunk_of(std::span<const unsigned char> file, std::string_view type);
 
 }  // namespace lapilli::image

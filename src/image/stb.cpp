@@ -5,8 +5,8 @@
 
 #include "base/mapped_file.hpp"
 
-// stb's functions are static here, so that they never meet those of a program that uses stb itself. Its assertions
-// would end programs.
+// stb's functions are static here, so that they never clash with those of a program that uses stb itself. Its
+// assertions are off, as they would abort.
 #if defined(__GNUC__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
@@ -67,7 +67,7 @@ uint64_t number(std::span<const uint8_t> data, uint64_t at, int bytes) {
   return value;
 }
 
-// Where the font begins, if its directory and all tables lie within the file and it has TrueType outlines.
+// Finds where the font begins. True if its directory and all tables lie within the file and it has TrueType outlines.
 bool whole(std::span<const uint8_t> data, uint64_t& begin) {
   constexpr uint64_t kCollection = 0x74746366, kOutlines = 0x676C7966;  // "ttcf", "glyf"
   if (data.size() < 16 || data.size() > (uint64_t{1} << 30)) return false;

@@ -1,5 +1,4 @@
-// In place of stb.cpp where Lapilli is built without PNG files (CMake: LAPILLI_IMAGES): no fonts, no pictures of
-// pixels.
+// Replaces stb.cpp in builds without PNG files (CMake: LAPILLI_IMAGES): no fonts, no pixel images.
 #include "image/stb.hpp"
 
 namespace lapilli::image {

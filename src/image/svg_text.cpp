@@ -8,7 +8,7 @@
 namespace lapilli::image {
 namespace {
 
-// Rather too wide than too narrow; in ems of the usual sans-serif fonts.
+// Estimated on the wide side; in ems of the usual sans-serif fonts.
 float guessed_ems(char32_t c) {
   constexpr std::u32string_view narrow = U" !'(),-./:;I[]`fijlrt|", wide = U"%@MWmw";
   if (narrow.find(c) != narrow.npos) return 0.4f;
@@ -17,8 +17,8 @@ float guessed_ems(char32_t c) {
 }
 float guessed_width(char32_t c) { return guessed_ems(c) * static_cast<float>(kSvgFont); }
 
-// XML has no controls, surrogates and noncharacters, not even escaped. Controls are shown by Unicode's pictures of
-// them.
+// XML has no control characters, surrogates and noncharacters, not even escaped. Unicode's control pictures stand for
+// controls.
 char32_t allowed_in_xml(char32_t c) {
   if (c < 0x20) return 0x2400 + c;
   if (c == 0x7F) return 0x2421;

@@ -9,7 +9,7 @@
 namespace lapilli::image {
 namespace {
 
-// Fonts of many European and some other scripts. Whole paths: nothing is searched for, so nothing strange is found.
+// Fonts for many European and some other scripts. Full paths: nothing is searched for, so no unexpected file is read.
 constexpr const char* kFonts[] = {
 #if defined(_WIN32)
     "C:/Windows/Fonts/segoeui.ttf",
@@ -34,7 +34,7 @@ constexpr const char* kFonts[] = {
 #endif
 };
 
-// Puts `image` with its pen at (x, baseline); the darker of both where they overlap.
+// Draws `image` with its pen at (x, baseline); the darker pixel wins where they overlap.
 void paint(TextImage& onto, const GlyphImage& image, int32_t x) {
   for (int32_t row = 0; row < image.height; ++row) {
     const int32_t y = onto.baseline + image.top + row;
@@ -89,7 +89,7 @@ const GlyphImage& Typeface::glyph(char32_t code) {
 }
 
 TextImage Typeface::draw(std::u32string_view text, int32_t max_width) {
-  constexpr size_t kMostCharacters = 1000;  // no label is read further
+  constexpr size_t kMostCharacters = 1000;  // longer labels are cut
   const auto width_of = [this](char32_t code) { return glyph(code).advance; };
   const std::u32string shown = shorten(spelt(text.substr(0, kMostCharacters)), static_cast<float>(max_width), width_of);
   float width = 0;

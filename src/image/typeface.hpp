@@ -1,6 +1,6 @@
-// Simple labels for pictures of pixels: from left to right, one glyph for each code point of one font of the system. No
-// joined letters, no marks over letters, no directions; what the font lacks is spelt as [4F60]. Without a font, ASCII
-// comes from a built-in one. Where that will not do there is SVG.
+// Simple labels for pixel images: left to right, one glyph for each code point from one system font. No ligatures, no
+// combining marks, no bidirectional text; characters that the font lacks are spelt as [4F60]. Without a font, ASCII
+// comes from a built-in one. SVG serves where that is not enough.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace lapilli::image {
 
-// A font file at one of the places where systems have theirs, which only an administrator writes to; "" if there is
-// none. No other file is ever read as a font: see Font.
+// A font file in one of the system's usual places, which only an administrator writes to; "" if there is none. No other
+// file is ever read as a font: see Font.
 std::string find_font();
 
 // Grey text: coverage 0 to 255.
@@ -25,13 +25,13 @@ struct TextImage {
   std::vector<uint8_t> coverage;
 };
 
-// Not for several threads at once.
+// Not thread-safe.
 class Typeface {
  public:
-  // A file that is no usable font counts as none.
+  // An unusable font file counts as none.
   Typeface(const std::string& font_file, float pixels);
 
-  // Never fails; wider than `max_width`, it ends with an ellipsis.
+  // Never fails; text wider than `max_width` ends with an ellipsis.
   TextImage draw(std::u32string_view text, int32_t max_width);
 
   [[nodiscard]] int32_t line_height() const { return ascent_ + descent_; }

@@ -8,7 +8,7 @@
 
 namespace lapilli::image {
 
-// A type, a size, and data, which are filled up to an even size.
+// A chunk is a type, a size and data padded to an even size.
 std::span<const unsigned char> webp_chunk_of(std::span<const unsigned char> file, std::string_view type) {
   constexpr size_t kFront = 12, kHeader = 8;
   if (kind_of_picture(file) != PictureKind::webp) return {};

@@ -8,7 +8,7 @@ namespace {
 
 using image::Picture;
 
-// The reference's quotients: rounded towards zero from double precision.
+// The reference's quotients: truncated from double precision.
 uint32_t share(uint32_t n, uint32_t of, uint32_t by) {
   const double value = static_cast<double>(uint64_t{n} * of) / by;
   return value < 4e9 ? static_cast<uint32_t>(value) : ~0u;
@@ -28,7 +28,7 @@ Picture turned_right(const Picture& p) {
   return out;
 }
 
-// As Pillow has it: ITU-R 601-2 in 16 bits behind the point.
+// As in Pillow: ITU-R 601-2 with 16 fractional bits.
 uint8_t grey(const uint8_t* rgb) {
   return static_cast<uint8_t>((rgb[0] * 19595u + rgb[1] * 38470u + rgb[2] * 7471u + 0x8000u) >> 16);
 }
@@ -43,7 +43,7 @@ Picture part(const Picture& p, Size corner, Size size) {
   return out;
 }
 
-// The smallest part with all that is darker than 200 of 255 once the brightest pixel is 255 and the darkest 0.
+// Crops to all pixels darker than 200 of 255 after stretching the range of brightness to 0..255.
 Picture without_margin(const Picture& p) {
   constexpr double kThreshold = 200;
   std::vector<uint8_t> greys(size_t{p.width} * p.height);
@@ -71,7 +71,7 @@ Size shrunk_into(const Picture& p, Size room) {
   return s;
 }
 
-// A window of `size` over the picture, whose corner lies at (top, left) of the window; black beside it.
+// Copies the picture into a window of `size`, its corner at (top, left) of the window; black around it.
 Picture window(const Picture& p, Size size, int64_t top, int64_t left) {
   Picture out{size.width, size.height, std::vector<uint8_t>(size_t{3} * size.width * size.height)};
   const int64_t begin = std::max<int64_t>(left, 0), end = std::min<int64_t>(left + p.width, size.width);
@@ -85,13 +85,13 @@ Picture window(const Picture& p, Size size, int64_t top, int64_t left) {
 
 int64_t half_rounded_down(int64_t n) { return n >= 0 ? n / 2 : -((1 - n) / 2); }
 
-// Black goes to both sides, one more pixel of it to the right and bottom; so does what is cut off.
+// Pads with black on both sides, the odd pixel at the right and bottom; or crops, the odd pixel at the left and top.
 Picture padded(const Picture& p, Size size) {
   return window(p, size, half_rounded_down(int64_t{size.height} - p.height),
                 half_rounded_down(int64_t{size.width} - p.width));
 }
 
-// A side that is too long is cut with less at its beginning, one that is too short filled with less at its beginning.
+// Crops a side that is too long, or pads one that is too short, by the odd pixel less at its beginning.
 Picture center_cropped(const Picture& p, Size size) {
   return window(p, size, (int64_t{size.height} - p.height) / 2, (int64_t{size.width} - p.width) / 2);
 }

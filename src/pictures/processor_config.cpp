@@ -10,20 +10,20 @@ namespace {
 
 constexpr uint32_t kLargestSide = 8'192;
 
-// What the file's missing fields mean.
+// Defaults for fields missing in the file.
 struct Kind {
   const char* type;
   uint32_t height, width, crop;  // crop 0: none
   Filter filter;
   bool donut;   // Donut's steps
-  bool nougat;  // those, and margins are cropped before
+  bool nougat;  // Donut's steps, after cropping margins
 };
 constexpr Kind kKinds[] = {{"ViT", 224, 224, 0, Filter::bilinear, false, false},
                            {"DeiT", 256, 256, 224, Filter::bicubic, false, false},
                            {"Donut", 2560, 1920, 0, Filter::bilinear, true, false},
                            {"Nougat", 896, 672, 0, Filter::bilinear, true, true}};
 
-// "ViTImageProcessor", "ViTImageProcessorFast", "ViTFeatureExtractor"; files that do not say are of ViT.
+// Finds "ViTImageProcessor", "ViTImageProcessorFast", "ViTFeatureExtractor"; a file that does not say means ViT.
 Result<Kind> find_kind(const JsonView& v) {
   const char* key = has(v, "image_processor_type") ? "image_processor_type" : "feature_extractor_type";
   LAPILLI_TRY(const auto type, get_string(v, key, "ViTImageProcessor"));
@@ -41,7 +41,7 @@ Result<uint32_t> side(const JsonView& v, const char* key) {
   return n;
 }
 
-// Older files have [width, height] for Donut.
+// Older Donut files have [width, height].
 Result<Size> listed_size(const JsonView& v, const char* key, bool width_first) {
   const auto& list = v.json[key];
   if (list.size() != 2) return fail(ErrorCode::invalid_data, "%s: %s has %u numbers, not 2", v.where, key, list.size());
@@ -100,7 +100,7 @@ Status read_filter(const JsonView& v, Processor& p) {
   return {};
 }
 
-// A number for all channels, or one for each.
+// Reads a number for all channels, or one for each.
 Status read_channels(const JsonView& v, const char* key, std::array<float, 3>& to) {
   if (!has(v, key)) return {};
   const auto& value = v.json[key];
@@ -138,7 +138,7 @@ Status read_steps(const JsonView& v, const Kind& kind, Processor& p) {
   LAPILLI_TRY(p.turn, get_bool(v, "do_align_long_axis", false));
   LAPILLI_TRY(p.shrink, get_bool(v, "do_thumbnail", kind.donut));
   LAPILLI_TRY(p.pad, get_bool(v, "do_pad", kind.donut));
-  if (!kind.donut && (p.turn || p.shrink || p.pad)) p.turn = p.shrink = p.pad = false;  // no step of theirs
+  if (!kind.donut && (p.turn || p.shrink || p.pad)) p.turn = p.shrink = p.pad = false;  // these have no such steps
   if (p.center_crop && p.crop.height == 0)
     return fail(ErrorCode::invalid_data, "%s: do_center_crop without crop_size", v.where);
   if (kind.donut) p.shortest_edge = std::min(p.size.height, p.size.width);

@@ -15,7 +15,7 @@ double triangle(double x) {
   return x < 1 ? 1 - x : 0;
 }
 
-// Keys 1981 with a = -0.5.
+// Keys 1981, with a = -0.5.
 double cubic(double x) {
   constexpr double a = -0.5;
   x = std::abs(x);
@@ -24,7 +24,7 @@ double cubic(double x) {
   return 0;
 }
 
-// For each new pixel of a line the old ones that it is made of: `count` from `first` on, weights from `begin` on.
+// The old pixels that each new pixel of a line combines: `count` from `first` on, weights from `begin` on.
 struct Taps {
   struct Range {
     uint32_t first = 0, count = 0;
@@ -32,13 +32,13 @@ struct Taps {
   };
   std::vector<Range> ranges;
   std::vector<int32_t> weights;
-  int precision = 0;  // bits behind the point
+  int precision = 0;  // fractional bits
 };
 
-// Towards zero, as the reference's casts round.
+// Towards zero, as the reference's casts.
 int64_t truncated(double value) { return static_cast<int64_t>(value); }
 
-// As many bits as leave the largest weight in 16 bits with a sign.
+// As many bits as leave the largest weight within 16 signed bits.
 int precision_of(double largest) {
   int bits = 0;
   while (bits < 22 && truncated(0.5 + largest * (1 << (bits + 1))) < 1 << 15) ++bits;
@@ -79,7 +79,7 @@ Taps make_taps(uint32_t from, uint32_t to, Filter filter) {
   return taps;
 }
 
-// One line: `from` and `to` are its first pixels' channel, `step` and `new_step` lead to the next pixel.
+// One line: `from` and `to` point to a channel of its first pixels, `step` and `new_step` lead to the next pixel.
 struct Line {
   const uint8_t* from = nullptr;
   uint8_t* to = nullptr;
@@ -113,7 +113,7 @@ Picture resample_rows(const Picture& p, uint32_t height, Filter filter) {
   return out;
 }
 
-// The old pixel under the middle of each new one, in the reference's arithmetic.
+// The old pixel under the centre of each new one, in the reference's arithmetic.
 std::vector<uint32_t> nearest_of(uint32_t from, uint32_t to) {
   const float scale = static_cast<float>(from) / static_cast<float>(to);
   std::vector<uint32_t> nearest(to);

@@ -1,5 +1,5 @@
-// Pictures of another size, by the reference's rules for 8 bits a channel: weights are rounded to 16 bits, columns are
-// brought to the new width first, rounded to 8 bits, then rows to the new height.
+// Resizing by the reference's rules for 8 bits a channel: weights are rounded to 16 bits; columns are resized first,
+// the result rounded to 8 bits, then rows.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ struct Size {
   friend bool operator==(const Size&, const Size&) = default;
 };
 
-// Bilinear and bicubic look at all pixels that a new one covers where the picture gets smaller. Errors: a size of 0,
-// and more than image::kMostPixels on the way.
+// When shrinking, bilinear and bicubic consider all pixels that a new one covers. Errors: a size of 0, and more than
+// image::kMostPixels in between.
 Result<image::Picture> resize(const image::Picture& picture, Size size, Filter filter);
 
 }  // namespace lapilli::pictures

@@ -1,4 +1,4 @@
-// A file that is read from the beginning, and numbers of it.
+// Reading files from the beginning, and numbers in them.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace lapilli::recordings {
 
-// As std::fseek and std::ftell, also beyond 2 GiB.
+// Like std::fseek and std::ftell, also beyond 2 GiB.
 inline int seek_to(std::FILE* f, int64_t offset, int whence = SEEK_SET) {
 #ifdef _WIN32
   return _fseeki64(f, offset, whence);
@@ -31,7 +31,7 @@ inline int64_t position_of(std::FILE* f) {
 #endif
 }
 
-// False of pipes, which are read once and from first to last.
+// False for pipes, which can be read only once and in order.
 inline bool can_seek(std::FILE* f) {
 #ifdef _WIN32
   struct _stat64 info {};
@@ -41,14 +41,14 @@ inline bool can_seek(std::FILE* f) {
 #endif
 }
 
-// Of `size` bytes, the lowest first.
+// A little-endian number of `size` bytes.
 inline uint64_t number_of(const std::byte* bytes, size_t size) {
   uint64_t n = 0;
   for (size_t i = size; i-- > 0;) n = n << 8 | static_cast<uint64_t>(bytes[i]);
   return n;
 }
 
-// How samples are stored.
+// The stored types of samples.
 enum class Stored : uint8_t { u8, s16, s24, s32, f32, f64 };
 constexpr uint32_t bytes_of(Stored s) {
   constexpr uint32_t kBytes[] = {1, 2, 3, 4, 4, 8};
@@ -66,9 +66,9 @@ inline float sample_of(Stored stored, const std::byte* at) {
   return 0;
 }
 
-// Whole samples, as many as there are and `to` has room for.
+// Reads whole samples, as many as there are and `to` holds.
 inline uint64_t read_samples(std::FILE* stream, Stored stored, std::span<float> to) {
-  std::byte buffer[6144];  // whole samples of every kind
+  std::byte buffer[6144];  // a multiple of every sample size
   const size_t each = bytes_of(stored);
   uint64_t done = 0;
   while (done < to.size()) {

@@ -1,5 +1,5 @@
-// Another program that is started for what it writes to its standard output: without a shell, so that no name means
-// more than a name. One file for each system; where none may be started (child_none.cpp), it says so.
+// A child process, started to read its standard output. No shell is involved, so names are never interpreted. Each
+// system has its own implementation; where no process can be started (child_none.cpp), start_child() fails.
 #pragma once
 
 #include <chrono>
@@ -17,22 +17,22 @@ namespace lapilli::recordings {
 
 class Child {
  public:
-  // Ends it, if it has not ended.
+  // Kills the process if it still runs.
   virtual ~Child() = default;
-  // Some of what it writes, as much as is there and `to` has room for; 0: it has written all. Waits for some at most
-  // that long, and is ErrorCode::timeout then.
+  // Reads some of the output, as much as is there and `to` holds; 0: end of output. Waits at most `most` for it, then
+  // fails with ErrorCode::timeout.
   virtual Result<size_t> read(std::span<std::byte> to, std::chrono::milliseconds most) = 0;
-  // After the end of what it writes: the exit code, or that of nobody's (-1) if it was ended.
+  // To be called after the end of output. Gives the exit code, or -1 if the process was killed.
   virtual int wait() = 0;
-  // The end of all that it said on stderr, in one line; a few hundred bytes at most.
+  // The end of what it wrote to stderr, in one line; a few hundred bytes at most.
   [[nodiscard]] virtual std::string last_words() const = 0;
 };
 
-// input: what it reads, from where that stands; null: nothing.
+// input: the child's standard input, from its current position; null: none.
 Result<std::unique_ptr<Child>> start_child(const std::string& program, const std::vector<std::string>& arguments,
                                            std::FILE* input);
 
-// The end of a text that may be of any length.
+// Keeps the end of a text of any length.
 class TextEnd {
  public:
   void add(std::string_view text) {
@@ -40,7 +40,7 @@ class TextEnd {
     text_ += text;
     if (text_.size() > kMost) text_.erase(0, text_.size() - kMost);
   }
-  // In one line, without what would steer a terminal.
+  // In one line, without terminal control characters.
   [[nodiscard]] std::string in_one_line() const {
     std::string line;
     for (const char c : text_) {

@@ -1,4 +1,4 @@
-// Where a program may start no other one: Android, iOS.
+// For systems on which a program may start no other one: Android, iOS.
 #include "recordings/child.hpp"
 
 namespace lapilli::recordings {

@@ -12,7 +12,7 @@
 
 #include "recordings/child.hpp"
 
-extern char** environ;  // NOLINT: of the system
+extern char** environ;  // NOLINT: declared by the system
 
 namespace lapilli::recordings {
 
@@ -21,7 +21,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// Closes itself.
+// Owns a file descriptor.
 class Descriptor {
  public:
   explicit Descriptor(int fd = -1) : fd_(fd) {}
@@ -44,7 +44,7 @@ struct Pipe {
   Descriptor from, to;
 };
 
-// Programs that are started inherit neither end.
+// Neither end is inherited by child processes.
 bool open_pipe(Pipe& pipe) {
   int ends[2];
   if (::pipe(ends) != 0) return false;
@@ -69,7 +69,7 @@ class PosixChild : public Child {
     return fail(ErrorCode::timeout, "nothing came for %.1f s", std::chrono::duration<double>(most).count());
   }
 
-  // It may go on for a while without writing anything.
+  // The process may run on for a while without writing anything.
   int wait() override {
     constexpr milliseconds kMost(5000), kOften(20);
     out_.close();
@@ -89,7 +89,7 @@ class PosixChild : public Child {
   [[nodiscard]] std::string last_words() const override { return words_.in_one_line(); }
 
  private:
-  // For its output; what it says meanwhile is heard, so that it never waits for a reader. False: it is too late.
+  // Waits for output. Drains stderr meanwhile, so that the process never blocks on it. False: the time is over.
   bool await(Clock::time_point until) {
     for (;;) {
       const auto left = std::chrono::ceil<milliseconds>(until - Clock::now());
@@ -101,7 +101,7 @@ class PosixChild : public Child {
     }
   }
 
-  // Some of what it says, if that comes in time. Others that it has started may hold that pipe open.
+  // Reads some of stderr, if it comes in time. Grandchildren may hold that pipe open.
   bool hear(milliseconds most) {
     pollfd words{err_.get(), POLLIN, 0};
     if (::poll(&words, 1, static_cast<int>(most.count())) <= 0) return false;
@@ -125,7 +125,7 @@ class PosixChild : public Child {
   TextEnd words_;
 };
 
-// Starts it: 0, or an error's number.
+// Gives 0 or an error number.
 int spawn(const std::string& program, std::vector<char*>& arguments, const Pipe& out, const Pipe& err, std::FILE* input,
           pid_t& pid) {
   posix_spawn_file_actions_t files;
@@ -138,7 +138,7 @@ int spawn(const std::string& program, std::vector<char*>& arguments, const Pipe&
   posix_spawn_file_actions_adddup2(&files, err.to.get(), 2);
   posix_spawnattr_t how;
   posix_spawnattr_init(&how);
-  sigset_t usual;  // signals that this program ignores
+  sigset_t usual;  // signals that this program ignores are reset to their defaults
   sigemptyset(&usual);
   sigaddset(&usual, SIGPIPE);
   posix_spawnattr_setsigdefault(&how, &usual);

@@ -14,9 +14,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
-constexpr milliseconds kOften(5);  // pipes without names cannot be waited for
+constexpr milliseconds kOften(5);  // polling interval: anonymous pipes cannot be waited for
 
-// Closes itself.
+// Owns a handle.
 class Handle {
  public:
   explicit Handle(HANDLE handle = nullptr) : handle_(handle == INVALID_HANDLE_VALUE ? nullptr : handle) {}
@@ -41,7 +41,7 @@ struct Pipe {
   Handle from, to;
 };
 
-// The end that is written to is inherited.
+// The writing end is inherited.
 bool open_pipe(Pipe& pipe) {
   SECURITY_ATTRIBUTES security = inherited();
   HANDLE from = nullptr, to = nullptr;
@@ -62,7 +62,7 @@ Handle input_of(std::FILE* input) {
   return Handle(copy);
 }
 
-// As programs take a line apart: backslashes count only before quotes.
+// Quoting as programs parse a command line: backslashes count only before quotes.
 std::string quoted(const std::string& argument) {
   std::string text = "\"";
   size_t backslashes = 0;
@@ -87,7 +87,7 @@ class WindowsChild : public Child {
     for (; Clock::now() < until; std::this_thread::sleep_for(kOften)) {
       hear();
       DWORD there = 0, got = 0;
-      if (!PeekNamedPipe(out_.get(), nullptr, 0, nullptr, &there, nullptr)) return size_t{0};  // nobody writes
+      if (!PeekNamedPipe(out_.get(), nullptr, 0, nullptr, &there, nullptr)) return size_t{0};  // no writer is left
       if (there == 0) continue;
       const auto room = static_cast<DWORD>(std::min<size_t>(to.size(), 65536));
       return ReadFile(out_.get(), to.data(), room, &got, nullptr) ? size_t{got} : size_t{0};

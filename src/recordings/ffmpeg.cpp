@@ -19,11 +19,11 @@ constexpr const char *kFfmpeg = "/ffmpeg.exe", *kOpenInput = "pipe:0";
 bool is_absolute(const std::string& folder) { return folder.size() > 2 && folder[1] == ':'; }
 #else
 constexpr char kBetweenFolders = ':';
-constexpr const char *kFfmpeg = "/ffmpeg", *kOpenInput = "file:/dev/stdin";  // which it can read anywhere
+constexpr const char *kFfmpeg = "/ffmpeg", *kOpenInput = "file:/dev/stdin";  // an input that ffmpeg can seek in
 bool is_absolute(const std::string& folder) { return folder.starts_with('/'); }
 #endif
 
-// In the folders of PATH, but for such as depend on where one is. "": nowhere.
+// Searches the folders of PATH except relative ones. "": not found.
 std::string find_ffmpeg() {
   const std::string folders = environment("PATH");
   for (size_t at = 0; at < folders.size();) {
@@ -35,7 +35,7 @@ std::string find_ffmpeg() {
   return "";
 }
 
-// One channel, as the line has it that messages give, and as Whisper's own code does.
+// Decodes to one channel, like the command line in the messages and like Whisper's own code.
 std::vector<std::string> ffmpeg_arguments(const std::string& input, const MediaRequest& request) {
   return {"-nostdin",  "-hide_banner", "-v",  "error", "-protocol_whitelist",
           "file,pipe", "-i",           input, "-vn",   "-sn",
@@ -65,7 +65,7 @@ class FfmpegReader : public Reader {
   }
 
  private:
-  // How many bytes there are then in `room_`, of `most`, with those of a sample that was begun.
+  // Reads into `room_` up to `most` bytes; gives the number of bytes there, including those of a partial sample.
   Result<size_t> take(size_t most) {
     auto got = child_->read(std::span(room_).first(most).subspan(begun_), request_.patience);
     if (!got) return fail(ErrorCode::invalid_data, "%s: ffmpeg was stopped: %s", name_, got.error().message);

@@ -1,5 +1,5 @@
-// Recordings that only ffmpeg reads, where it is installed: it is started, and its samples are read while it makes
-// them.
+// Recordings that only ffmpeg reads, where it is installed: it runs as a child process, and its samples are read as
+// they come.
 #pragma once
 
 #include <cstdio>
@@ -10,9 +10,9 @@
 
 namespace lapilli::recordings {
 
-// It is in a folder of PATH.
+// True if ffmpeg is in a folder of PATH.
 bool has_ffmpeg();
-// Reads a file by its name, or `input` that is open (null: it is not). kind: what it is, for messages.
+// Reads a file by its name, or the open `input` (null: none). kind: the kind of file, for messages.
 Result<std::unique_ptr<Reader>> open_by_ffmpeg(const std::string& path, Stream input, const char* kind,
                                                const MediaRequest& request);
 

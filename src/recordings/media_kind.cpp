@@ -38,7 +38,7 @@ constexpr MediaStart kMediaStarts[] = {{{"MPEG-4 (m4a, mp4, mov)", false}, 4, "f
                                        {{"AIFF", true}, 0, "FORM"},
                                        {{"CAF", true}, 0, "caff"}};
 
-constexpr size_t kPacket = 188;  // bytes, of MPEG transport streams, each of which begins with the same byte
+constexpr size_t kPacket = 188;  // bytes of an MPEG transport stream packet, each of which begins with the same byte
 constexpr std::byte kSync{0x47};
 
 }  // namespace

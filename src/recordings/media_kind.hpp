@@ -6,10 +6,10 @@
 namespace lapilli::recordings {
 
 struct MediaKind {
-  const char* name = nullptr;  // for messages: "MPEG-4 (m4a, mp4)"; null: nothing that is known
-  bool may_be_ours = true;     // libsndfile reads files of that kind, at least some
+  const char* name = nullptr;  // for messages: "MPEG-4 (m4a, mp4)"; null: unknown
+  bool may_be_ours = true;     // libsndfile reads at least some files of that kind
 };
-// The file stands at its beginning afterwards.
+// Leaves the file at its beginning.
 MediaKind media_kind(std::FILE* f);
 
 }  // namespace lapilli::recordings

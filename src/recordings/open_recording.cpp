@@ -13,7 +13,7 @@ namespace lapilli::recordings {
 
 namespace {
 
-constexpr uint64_t kMostKept = uint64_t{1} << 32;  // bytes that came through a pipe
+constexpr uint64_t kMostKept = uint64_t{1} << 32;  // bytes kept of a pipe's content
 
 Result<Stream> open_to_hear(const std::string& path) {
   if (directory_exists(path)) return fail(ErrorCode::invalid_argument, "%s is a folder, no recording", path);
@@ -26,7 +26,7 @@ bool write_all(std::FILE* to, std::span<const std::byte> bytes) {
   return std::fwrite(bytes.data(), 1, bytes.size(), to) == bytes.size();
 }
 
-// All that comes, behind `head`, as a file without a name that can be read anywhere.
+// Copies everything that comes, behind `head`, to a seekable temporary file without a name.
 Result<Stream> kept(std::span<const std::byte> head, std::FILE* pipe, const std::string& path) {
   Stream file(std::tmpfile());
   std::vector<std::byte> room(65536);

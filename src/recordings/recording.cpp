@@ -6,7 +6,7 @@
 namespace lapilli::recordings {
 
 namespace {
-constexpr uint64_t kBlock = 4096;  // samples, read at a time: what comes live waits no longer for its block
+constexpr uint64_t kBlock = 4096;  // samples read at a time: live input waits for no more than a block
 }  // namespace
 
 Result<std::unique_ptr<Recording>> Recording::open(Opener opener, std::string name, uint32_t rate, uint64_t most_kept) {
@@ -77,8 +77,8 @@ void Recording::note_shortage() {
 }
 
 std::string Recording::silence() const {
-  constexpr double kStep = 1.0 / 32768;  // of 16 bits, by which rounding may lift silence up or down
-  constexpr double kLeast = 0.01;  // of its channels, that a mix may be and still be one; lossy files cancel so far
+  constexpr double kStep = 1.0 / 32768;  // of 16 bits: rounding may shift silence by one up or down
+  constexpr double kLeast = 0.01;  // of its channels: a mix below counts as cancelled; lossy files cancel that far
   double loudest = 0;
   for (const Extent& channel : channels_) loudest = std::max(loudest, channel.width());
   if (taken_ == 0) return "";
@@ -133,7 +133,7 @@ Result<uint64_t> Recording::read_without_store(uint64_t first, std::span<float> 
   if (first < begin_) LAPILLI_CHECK(rewind());
   while (!ended_ && begin_ + kept_.size() < first + to.size()) {
     LAPILLI_CHECK(more());
-    // A second before what is wanted stays.
+    // Keep one second before the requested sample.
     const uint64_t end = begin_ + kept_.size(), keep_from = first > rate_ ? std::min(first - rate_, end) : 0;
     if (keep_from < begin_ + kBlock) continue;
     kept_.erase(kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(keep_from - begin_));

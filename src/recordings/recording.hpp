@@ -1,4 +1,4 @@
-// A recording as a model hears it: one channel, at the model's rate, whatever the file has.
+// A recording as a model hears it: one channel at the model's rate, whatever the file's format.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace lapilli::recordings {
 
-// How far samples lie apart.
+// The range of sample values.
 struct Extent {
   float lowest = std::numeric_limits<float>::infinity(), highest = -std::numeric_limits<float>::infinity();
   void add(float sample) {
@@ -27,25 +27,25 @@ struct Extent {
   }
 };
 
-// Opens the file, from its beginning.
+// Opens the recording from its beginning.
 using Opener = std::function<Result<std::unique_ptr<Reader>>()>;
 
-// Channels are mixed evenly. The file is read once; where its samples cannot be kept (SampleStore), a second of what was
-// read stays, and a step back beyond it reads the file anew.
+// Mixes channels evenly. The file is read once; where its samples cannot be kept (SampleStore), only the last second
+// stays, and a step back beyond it reads the file again.
 class Recording : public audio::SampleSource {
  public:
-  // `most_kept`: samples.
+  // `most_kept`: in samples.
   static Result<std::unique_ptr<Recording>> open(Opener opener, std::string name, uint32_t rate,
                                                  uint64_t most_kept = SampleStore::kMost);
   Result<uint64_t> read(uint64_t first, std::span<float> to) override;
-  // Reads to the end: how many samples there are, at the model's rate. `go_on` is asked often; false ends it with
+  // Reads to the end and gives the number of samples at the model's rate. Calls `go_on` often; false ends it with
   // ErrorCode::cancelled.
   Result<uint64_t> count(const std::function<bool()>& go_on = {});
-  // The end of what was read last: samples at the model's rate.
+  // The end of the last read, in samples at the model's rate.
   [[nodiscard]] uint64_t position() const { return position_; }
-  // After count(): why the file has fewer than it should have, by what it claims; "" if it has what it claims.
+  // After count(): a message if the file has fewer samples than it claims; "" otherwise.
   [[nodiscard]] const std::string& shortage() const { return shortage_; }
-  // After count(): why nothing, or next to nothing, is to be heard of its samples; "" if something is.
+  // After count(): a message if the samples are silent or nearly so; "" otherwise.
   [[nodiscard]] std::string silence() const;
 
  private:
@@ -64,16 +64,16 @@ class Recording : public audio::SampleSource {
   std::string name_;
   uint32_t rate_;
   std::unique_ptr<Reader> reader_;
-  std::unique_ptr<Resampler> resampler_;  // null: the rate is right
-  uint64_t taken_ = 0;                    // of the file, a channel
+  std::unique_ptr<Resampler> resampler_;  // null: no resampling is needed
+  uint64_t taken_ = 0;                    // samples a channel read from the file
   bool read_all_ = false, ended_ = false;
   std::vector<float> block_, mono_;  // as read; mixed, and not resampled yet
-  SampleStore store_;                // all from the beginning, unless lost
-  std::vector<float> kept_;          // samples from number begin_ on: behind the store, or without it
+  SampleStore store_;                // all samples from the beginning, unless lost
+  std::vector<float> kept_;          // samples from number begin_ on: those behind the store, or all without it
   uint64_t begin_ = 0, position_ = 0;
   std::string shortage_;
   std::vector<Extent> channels_;
-  Extent mixed_;  // of all that was taken
+  Extent mixed_;  // of all samples taken
 };
 
 }  // namespace lapilli::recordings

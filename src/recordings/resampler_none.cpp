@@ -1,4 +1,4 @@
-// In place of resampler.cpp where there is no libsamplerate.
+// Replaces resampler.cpp in builds without libsamplerate.
 #include "recordings/reader.hpp"
 
 namespace lapilli::recordings {

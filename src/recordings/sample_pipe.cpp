@@ -13,12 +13,12 @@
 namespace lapilli::recordings {
 
 namespace {
-constexpr size_t kMostSeconds = 60;  // that wait
+constexpr size_t kMostSeconds = 60;  // of samples that may wait
 constexpr size_t kBlocksASecond = 10;
 }  // namespace
 
 struct SamplePipe::Shared {
-  std::unique_ptr<Recording> recording;  // the thread's until it has ended
+  std::unique_ptr<Recording> recording;  // owned by the thread until it has ended
   size_t rate = 0;
 
   std::mutex lock;
@@ -32,7 +32,7 @@ struct SamplePipe::Shared {
   bool hand_over(std::span<const float> samples);
 };
 
-// False: nobody wants them any more.
+// False: the samples are no longer wanted.
 bool SamplePipe::Shared::hand_over(std::span<const float> samples) {
   std::unique_lock held(lock);
   changed.wait(held, [&] { return unwanted || waiting.size() < kMostSeconds * rate; });

@@ -1,5 +1,5 @@
-// Samples that come once, as fast as somebody makes them: read by a thread of their own, so that who writes them is not
-// held up while a model computes. What is waiting is bounded: then the writer waits.
+// Samples of a live source, read by a thread of their own, so that the writer is not held up while a model computes.
+// The queue is bounded; when it is full, the writer waits.
 #pragma once
 
 #include <chrono>
@@ -14,17 +14,17 @@ namespace lapilli::recordings {
 class SamplePipe {
  public:
   static Result<std::unique_ptr<SamplePipe>> open(const Opener& opener, const std::string& name, uint32_t rate);
-  // The thread may be waiting for its writer; nobody waits for it.
+  // Does not join the thread, which may be waiting for its writer.
   ~SamplePipe();
 
   struct Taken {
     size_t count = 0;
-    bool ended = false;  // there are no more
+    bool ended = false;  // no more will come
   };
-  // The next samples, at the rate asked for: as many as are there and `to` has room for. If there are none, waits for
+  // Takes the next samples, at the requested rate: as many as are there and `to` holds. If there are none, waits for
   // some, at most this long.
   Result<Taken> take(std::span<float> to, std::chrono::milliseconds most);
-  // After the end, as Recording's.
+  // After the end; see Recording.
   [[nodiscard]] std::string shortage() const;
   [[nodiscard]] std::string silence() const;
 

@@ -1,5 +1,5 @@
-// Samples in the order in which they were read, to be read again: up to a minute in memory, more in a file without a
-// name, so that a long recording is decoded once and memory does not grow with it.
+// Keeps samples in the order in which they were read: up to a minute in memory, more in a file without a name, so that
+// a long recording is decoded once and memory does not grow with it.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@ class SampleStore {
   static constexpr uint64_t kInMemory = uint64_t{1} << 20;  // samples: a minute of speech
   static constexpr uint64_t kMost = uint64_t{1} << 30;      // 4 GiB: 18 hours of speech
 
-  // `most`: samples that are kept.
+  // `most`: number of samples kept.
   explicit SampleStore(uint64_t most = kMost) : most_(most) {}
 
-  // False: there is no room for them, and the store has lost what it held.
+  // False: there is no room for them, and the store has lost its content.
   bool append(std::span<const float> samples);
-  // How many of those from `first` on were read: none where the file failed.
+  // Gives how many samples from `first` on were read; 0 if the file failed.
   uint64_t read(uint64_t first, std::span<float> to);
   [[nodiscard]] uint64_t size() const { return size_; }
   [[nodiscard]] bool lost() const { return lost_; }
@@ -33,7 +33,7 @@ class SampleStore {
   bool lose();
 
   uint64_t most_, size_ = 0;
-  std::vector<float> memory_;  // of a recording that is short so far
+  std::vector<float> memory_;  // used while the recording is short
   std::unique_ptr<std::FILE, Close> file_;
   bool lost_ = false;
 };

@@ -14,10 +14,10 @@
 namespace lapilli::recordings {
 namespace {
 
-// A file as the library is to see it: from where the sound begins, and with the length that was never written. Where
-// MP3 does not say how many frames it has, the library divides the file's length by that of the first and reads no
-// further, though later ones may be shorter: for that the end is shown far behind the true one, where reading ends in
-// any case.
+// A file as the library is to see it: from where the sound begins, and with the length that was never written. If an
+// MP3 file does not state its number of frames, the library divides the file's length by that of the first frame and
+// reads no further, though later frames may be shorter. So the end is reported far behind the true one; reading ends
+// there anyway.
 struct Shown {
   Stream stream;
   int64_t begin = 0;
@@ -31,10 +31,10 @@ struct Shown {
     seek_to(stream.get(), at);
   }
   [[nodiscard]] int64_t shown_end(int64_t end) const {
-    constexpr int64_t kShortest = 64;  // of rates of 8 to 320 kilobits
+    constexpr int64_t kShortest = 64;  // ratio of the rates 8 and 320 kilobits, rounded up
     return counted || end > std::numeric_limits<int64_t>::max() / kShortest ? end : end * kShortest;
   }
-  // Writes the length over what was read from `at` on.
+  // Patches the length into bytes that were read from `at` on.
   void mend(std::span<unsigned char> bytes, int64_t at) const {
     for (int64_t i = 0; length && i < 4; ++i) {
       const int64_t place = length->at + i - at;
@@ -44,7 +44,7 @@ struct Shown {
   }
 };
 
-// The library reads through these, so that names are ours to open.
+// The library reads through these callbacks, so that opening files by name stays ours.
 Shown& shown(void* user) { return *static_cast<Shown*>(user); }
 
 sf_count_t tell_position(void* user) {
@@ -79,14 +79,14 @@ struct CloseSound {
 };
 using SoundFile = std::unique_ptr<SNDFILE, CloseSound>;
 
-// Null: nothing that the library knows begins there.
+// Null: the library recognizes nothing there.
 SoundFile open_at(Shown& bytes, int64_t begin, SF_INFO& info) {
   bytes.begin_at(begin);
   info = {};
   return SoundFile(sf_open_virtual(&kCallbacks, SFM_READ, &info, &bytes));
 }
 
-// Where a recording begins is where the file does, in all but a few files.
+// In all but a few files, the recording begins where the file does.
 SoundFile open_where_it_begins(Shown& bytes, SF_INFO& info, std::string& why_not) {
   SoundFile file = open_at(bytes, 0, info);
   if (file) return file;
@@ -96,7 +96,7 @@ SoundFile open_where_it_begins(Shown& bytes, SF_INFO& info, std::string& why_not
   return file;
 }
 
-// Of WAV files the library says how many samples there are, not how many there should be.
+// For WAV files the library reports how many samples there are, not how many there should be.
 std::optional<uint64_t> claim_of_wav(const SF_INFO& info, const std::string& path) {
   const int type = info.format & SF_FORMAT_TYPEMASK;
   if ((type != SF_FORMAT_WAV && type != SF_FORMAT_WAVEX) || file_kind(path) != FileKind::regular) return std::nullopt;
@@ -115,7 +115,7 @@ class SoundFileReader : public Reader {
   [[nodiscard]] SoundFormat format() const override {
     return {static_cast<uint32_t>(info_.samplerate), static_cast<uint32_t>(info_.channels)};
   }
-  // The largest number is what the library says where it does not know.
+  // The library reports the largest number where it does not know.
   [[nodiscard]] std::optional<uint64_t> claimed() const override {
     if (header_says_) return header_says_;
     if (!bytes_->counted || info_.frames <= 0 || info_.frames == SF_COUNT_MAX) return std::nullopt;
@@ -130,7 +130,7 @@ class SoundFileReader : public Reader {
 
  private:
   std::unique_ptr<Shown> bytes_;
-  SoundFile file_;  // goes first
+  SoundFile file_;  // destroyed first
   SF_INFO info_;
   std::string path_;
   std::optional<uint64_t> header_says_;
@@ -139,7 +139,7 @@ class SoundFileReader : public Reader {
 }  // namespace
 
 namespace {
-// libsndfile 1.1 and newer.
+// True with libsndfile 1.1 and newer.
 bool reads_mp3() {
   SF_FORMAT_INFO info{};
   info.format = SF_FORMAT_MPEG;

@@ -1,4 +1,4 @@
-// In place of sndfile.cpp where there is no libsndfile.
+// Replaces sndfile.cpp in builds without libsndfile.
 #include "recordings/bytes.hpp"
 #include "recordings/reader.hpp"
 #include "recordings/sound_endings.hpp"

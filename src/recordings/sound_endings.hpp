@@ -1,4 +1,4 @@
-// Recordings by the endings of their names, for folders; what a file is, its content says.
+// File name endings of recordings, for folders; the kind of a single file is told by its content.
 #pragma once
 
 #include <span>
@@ -6,9 +6,9 @@
 
 namespace lapilli::recordings {
 
-// Without a dot, in small letters: of files that open_sound_file() reads.
+// Lower-case endings, without a dot, of files that open_sound_file() reads.
 std::span<const std::string_view> endings_that_are_read();
-// Of files of sound, and of films, whatever reads them.
+// Endings of sound files and films, whatever reads them.
 std::span<const std::string_view> endings_of_sound();
 
 }  // namespace lapilli::recordings

@@ -12,9 +12,9 @@ namespace lapilli::recordings {
 
 namespace {
 
-constexpr int64_t kMostInFront = int64_t{1} << 26;  // bytes that are looked through
+constexpr int64_t kMostInFront = int64_t{1} << 26;  // bytes searched for the beginning
 
-// Reads from `at` as much as there is, at most what `to` has room for.
+// Reads from `at` as much as there is, at most as much as `to` holds.
 std::span<const std::byte> bytes_at(std::FILE* f, int64_t at, std::span<std::byte> to) {
   return to.first(seek_to(f, at) == 0 ? std::fread(to.data(), 1, to.size(), f) : 0);
 }
@@ -30,7 +30,7 @@ int64_t behind_zeros(std::FILE* f, int64_t at) {
   return at;
 }
 
-// A tag says how long it is in four bytes of seven bits each.
+// A tag states its length in four bytes of seven bits each.
 int64_t behind_tag(std::FILE* f, int64_t at) {
   std::byte room[10];
   const auto head = bytes_at(f, at, room);
@@ -49,7 +49,7 @@ int64_t behind_padding(std::FILE* f) {
   return at;
 }
 
-// Of the frame with this header: MPEG 1, 2 or 2.5, layer III, of a known rate. 0: it is none.
+// Length of the frame with this header: MPEG 1, 2 or 2.5, layer III, at a known rate. 0: it is no such header.
 size_t frame_bytes(std::span<const std::byte> header) {
   constexpr uint32_t kRates[] = {44100, 48000, 32000};
   constexpr uint32_t kKilobits[2][15] = {{0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160},
@@ -65,7 +65,7 @@ size_t frame_bytes(std::span<const std::byte> header) {
   return (version == 3 ? 144 : 72) * kilobits * 1000 / (kRates[rate] / divisor) + field(2, 1, 1);
 }
 
-// Bytes that happen to look like a header are not followed by further ones in the right places.
+// Bytes that merely look like a header are not followed by further headers in the right places.
 bool are_frames(std::span<const std::byte> bytes) {
   constexpr int kEnough = 4;
   for (int n = 0; n < kEnough; ++n) {

@@ -1,4 +1,4 @@
-// Where sound begins in files that have something in front of it.
+// Finds where the sound begins in files that have something in front of it.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,13 @@
 
 namespace lapilli::recordings {
 
-// Places where a recording may begin that does not begin where the file does, to be tried in this order: behind zeros
-// and tags (ID3), as downloads that were continued and players' recordings have them; and the first frame of MP3 behind
-// that, as a piece cut out of a stream has it. The file may stand anywhere afterwards.
+// Candidate beginnings of a recording that does not begin where the file does, to be tried in this order: behind zeros
+// and tags (ID3), as resumed downloads and players' recordings have them; then the first MP3 frame behind those, as a
+// piece cut out of a stream has it. Moves the file position.
 std::vector<int64_t> later_starts(std::FILE* f);
 
-// Whether frames of MP3 begin at `at`, or behind a tag there, of which the first does not say how many there are. The
-// file may stand anywhere afterwards.
+// True if MP3 frames begin at `at`, or behind a tag there, and the first does not state how many there are. Moves the
+// file position.
 bool is_uncounted_mp3(std::FILE* f, int64_t at);
 
 }  // namespace lapilli::recordings

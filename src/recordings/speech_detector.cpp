@@ -11,20 +11,20 @@ namespace {
 
 constexpr uint32_t kBlocksPerSecond = 50;
 constexpr double kLevelStep = 0.5, kLowest = -110;  // decibels
-// What is measured, and from where on it is speech. Found with spoken clips, hum and chords.
-constexpr int kWithinLoudest = 40;     // decibels below what is loud in the recording: quieter is silence
+// Thresholds between silence, sound and speech, found with spoken clips, hum and chords.
+constexpr int kWithinLoudest = 40;     // decibels below the loud parts of the recording: quieter is silence
 constexpr int kLeastLoud = -65;        // decibels: quieter is silence in every recording
 constexpr double kLeastMovement = 9;   // decibels between the loudest and the quietest around
-constexpr double kLeastChange = 1.5;   // decibels by which bands change against each other, most of the time
-constexpr size_t kAround = 15;         // blocks to each side that are looked at
-constexpr size_t kLeastBlocks = 5;     // loud ones, for one to be speech
-constexpr size_t kMostOfASound = 15;   // blocks that a loud sound may begin before it, or go on behind it
-constexpr size_t kBeside = 10;         // blocks to each side that are kept
+constexpr double kLeastChange = 1.5;   // decibels by which bands change against each other, in most blocks around
+constexpr size_t kAround = 15;         // blocks to each side that are examined
+constexpr size_t kLeastBlocks = 5;     // loud blocks around one that is speech
+constexpr size_t kMostOfASound = 15;   // blocks by which a loud sound may extend before or after speech
+constexpr size_t kBeside = 10;         // blocks kept to each side
 constexpr size_t kLongestPause = 100;  // blocks
 
 constexpr auto kBands = SpeechDetector::kBands;
 
-// What is derived of the levels of blocks.
+// Measures derived from the levels of blocks.
 class Blocks {
  public:
   explicit Blocks(std::span<const uint8_t> levels) : levels_(levels), count_(levels.size() / kBands) {
@@ -58,7 +58,7 @@ class Blocks {
 
  private:
   [[nodiscard]] double level(size_t t, size_t band) const { return kLowest + kLevelStep * levels_[t * kBands + band]; }
-  // That a twentieth of the blocks exceeds.
+  // The level that a twentieth of the blocks exceeds.
   [[nodiscard]] double loud() const {
     std::vector<float> sorted = mean_;
     if (sorted.empty()) return kLowest;
@@ -66,7 +66,7 @@ class Blocks {
     std::nth_element(sorted.begin(), at, sorted.end());
     return *at;
   }
-  // By how much bands go apart within two blocks, whatever all of them do together.
+  // By how much the bands diverge within two blocks, apart from their common change.
   [[nodiscard]] float change_at(size_t t) const {
     if (t + 2 >= count_) return 0;
     std::array<double, kBands> moved{};
@@ -92,7 +92,7 @@ struct Run {
   size_t begin = 0, end = 0;
 };
 
-// With the loud sounds that it begins and ends in.
+// Runs of speech, extended by the loud sounds that they begin and end in.
 std::vector<Run> runs_of(const Blocks& blocks) {
   std::vector<Run> runs;
   for (size_t t = 0; t < blocks.count(); ++t) {
@@ -108,7 +108,7 @@ std::vector<Run> runs_of(const Blocks& blocks) {
   return runs;
 }
 
-// With what is beside them, and pauses between them.
+// Widens runs by the blocks beside them and joins them across short pauses.
 std::vector<Run> joined(std::vector<Run> runs, size_t count) {
   std::vector<Run> all;
   for (Run run : runs) {
@@ -156,7 +156,7 @@ void SpeechDetector::end_block() {
     const double steps = (std::isfinite(decibels) ? decibels - kLowest : 0) / kLevelStep;
     levels_.push_back(static_cast<uint8_t>(std::clamp(std::lround(steps), 0L, 255L)));
     energy_[b] = 0;
-    // What is too small for a float's usual numbers would take long.
+    // Denormal floats would be slow.
     if (std::abs(near_state_[b]) + std::abs(far_state_[b]) < 1e-20f || !std::isfinite(near_state_[b]))
       near_state_[b] = far_state_[b] = 0;
   }
@@ -168,7 +168,7 @@ std::vector<SpeechStretch> SpeechDetector::stretches() const {
   std::vector<SpeechStretch> all;
   for (const Run& run : joined(runs_of(blocks), blocks.count())) {
     const uint64_t first = uint64_t{run.begin} * block_;
-    // What is behind the last whole block goes with it.
+    // Samples behind the last whole block belong to it.
     const uint64_t end = run.end == blocks.count() ? count_ : uint64_t{run.end} * block_;
     all.push_back({first, end - first});
   }

@@ -1,6 +1,6 @@
-// Where in a recording somebody may be speaking: not where it is quiet, where it sounds on at one loudness (hum, fans),
-// and where its sound changes from time to time only (notes, chords). It knows no words: songs and noises that change
-// as quickly as speech pass.
+// Finds where in a recording somebody may be speaking. Quiet parts, steady sounds (hum, fans) and sounds that change
+// only from time to time (notes, chords) are not speech. The detector knows no words: songs and noises that change as
+// quickly as speech pass.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,13 @@ struct SpeechStretch {
   uint64_t first = 0, count = 0;
 };
 
-// Told all samples of a recording, in order; keeps 800 bytes a second of it.
+// Takes all samples of a recording, in order; keeps 800 bytes for each second.
 class SpeechDetector {
  public:
   explicit SpeechDetector(uint32_t rate);
   void add(std::span<const float> samples);
-  // Of all that was added: with a fifth of a second to each side, and with pauses of less than two seconds within.
+  // Stretches in all that was added, with a fifth of a second to each side; they include pauses of less than two
+  // seconds.
   [[nodiscard]] std::vector<SpeechStretch> stretches() const;
 
   static constexpr uint32_t kBands = 16;  // from 200 to 4000 Hz, or as far as the rate goes
@@ -30,10 +31,10 @@ class SpeechDetector {
   uint32_t block_;  // samples of a fiftieth of a second
   uint64_t count_ = 0;
   uint32_t in_block_ = 0;
-  // Of each band a filter of second order: its coefficients, and its last two states.
+  // A second-order filter for each band: its coefficients and its last two states.
   float gain_[kBands] = {}, back_[kBands] = {}, far_[kBands] = {}, near_state_[kBands] = {}, far_state_[kBands] = {};
-  float energy_[kBands] = {};    // of the block that is begun
-  std::vector<uint8_t> levels_;  // of each block its bands, in steps of half a decibel
+  float energy_[kBands] = {};    // of the current block
+  std::vector<uint8_t> levels_;  // each block's bands, in steps of half a decibel
 };
 
 }  // namespace lapilli::recordings

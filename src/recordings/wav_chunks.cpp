@@ -14,7 +14,7 @@ bool is_name(const Chunk& chunk) {
   return std::all_of(chunk.name.begin(), chunk.name.end(), [](char c) { return c >= ' ' && c <= '~'; });
 }
 
-// From `at` to the end of the file; a last byte that fills up may be missing.
+// True if chunks fill the file from `at` to its end; the padding byte of the last one may be missing.
 bool chunks_fill(std::FILE* f, int64_t at, int64_t end) {
   Chunk chunk;
   while (end - at >= static_cast<int64_t>(kChunkHeader)) {
@@ -73,7 +73,7 @@ std::optional<MissingLength> missing_length(std::FILE* f, int64_t begin) {
     if (!skip(f, chunk.bytes + chunk.bytes % 2)) return std::nullopt;
   const int64_t samples = position_of(f);
   if (!chunk.is("data") || chunk.bytes != 0 || !is_unfinished(f) || seek_to(f, 0, SEEK_END) != 0) return std::nullopt;
-  constexpr int64_t kMost = 0xfffffffe;  // the largest number says that it is not known
+  constexpr int64_t kMost = 0xfffffffe;  // the largest number means an unknown length
   return MissingLength{samples - 4 - begin, static_cast<uint32_t>(std::min(position_of(f) - samples, kMost))};
 }
 

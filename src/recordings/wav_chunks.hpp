@@ -1,4 +1,4 @@
-// The chunks that WAV files are made of.
+// The chunks of WAV files.
 #pragma once
 
 #include <array>
@@ -17,26 +17,26 @@ struct Chunk {
 };
 
 bool read_bytes(std::FILE* f, std::span<std::byte> to);
-// Forward by reading, so that pipes will do. False: the file ends before.
+// Skips by reading, so that pipes work. False: the file ends before that.
 bool skip(std::FILE* f, uint64_t bytes);
 bool read_chunk(std::FILE* f, Chunk& chunk);
-// How WAV files begin.
+// The beginning of a WAV file.
 constexpr size_t kWavHead = 12;
 bool is_wav_head(std::span<const std::byte> bytes);
-// False: the file does not begin so.
+// False: the file begins otherwise.
 bool read_wav_head(std::FILE* f);
 
-// Behind a chunk of samples that claims to be empty: whether its length was never written, as whoever made the file was
-// stopped or wrote to a pipe, and what follows are samples. Else other chunks follow, up to the end of the file, or
-// nothing. The file stays where it is; a pipe cannot be asked, and is taken for unfinished.
+// For a chunk of samples that claims to be empty: true if its length was never written (the writer was stopped or wrote
+// to a pipe), so that samples follow; false if other chunks follow up to the end of the file, or nothing. Keeps the
+// file position. A pipe cannot be checked and counts as unfinished.
 bool is_unfinished(std::FILE* f);
 
-// A length that was never written: where it should stand, and what it should be.
+// A length that was never written: its place in the file, and its value.
 struct MissingLength {
   int64_t at = 0;
   uint32_t bytes = 0;
 };
-// Of a file whose beginning is `begin`. It may stand anywhere afterwards.
+// The missing length of the file that begins at `begin`. Moves the file position.
 std::optional<MissingLength> missing_length(std::FILE* f, int64_t begin);
 
 }  // namespace lapilli::recordings

@@ -15,7 +15,7 @@ struct WavFormat {
   Stored stored = Stored::s16;
 };
 
-// Format numbers: 1 whole numbers, 3 floats, 0xfffe says it further behind.
+// Format numbers: 1 is integers, 3 is floats; with 0xfffe the actual number follows later in the chunk.
 Result<Stored> stored_as(uint64_t kind, uint64_t bits, const std::string& path) {
   if (kind == 1 && bits == 8) return Stored::u8;
   if (kind == 1 && bits == 16) return Stored::s16;
@@ -44,8 +44,8 @@ Result<WavFormat> read_format(std::FILE* f, const Chunk& chunk, const std::strin
 
 class WavReader : public Reader {
  public:
-  // bytes: of samples, as the header says; 0 and the largest number are what is written where it is not known, and to a
-  // pipe also about the largest that has a sign.
+  // bytes: of samples, according to the header. 0 and the largest number mean an unknown length; to a pipe, writers
+  // also put about the largest signed number.
   WavReader(Stream stream, const WavFormat& format, uint64_t bytes) : stream_(std::move(stream)), format_(format) {
     constexpr uint64_t kUnknown = 0xffffffff, kUnknownInPipes = 0x7ffff000;
     const uint64_t set = uint64_t{format.sound.channels} * bytes_of(format.stored);

@@ -27,7 +27,7 @@ CommandInfo describe(const CLI::App& app) {
 
 class HelpFormatter final : public CLI::Formatter {
  public:
-  // The switches come in front of it: what CLI11 lists above them cannot be added to.
+  // Puts the program's switches in front of the footer: CLI11's own lists above it cannot be extended.
   std::string make_footer(const CLI::App* app) const override {
     std::string footer = CLI::Formatter::make_footer(app);
     if (app->get_parent() == nullptr) return footer;

@@ -1,5 +1,4 @@
-// What the program's commands are and take, as one table: --help, the manual and the shells' completions are made of
-// it.
+// The program's commands and switches as one table, from which --help, the manual and the shells' completions are made.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,7 +9,7 @@
 namespace lapilli::cli {
 
 struct SwitchInfo {
-  std::vector<std::string> names;  // "-m", "--model"; of an argument without a switch its own
+  std::vector<std::string> names;  // "-m", "--model"; the name of an argument without a switch
   std::string value;               // "DIR"; "" if it takes none
   std::string description;
   bool positional = false;
@@ -22,7 +21,7 @@ struct CommandInfo {
 };
 
 struct CommandTable {
-  CommandInfo program;                // its switches stand behind every command, too
+  CommandInfo program;                // its switches are allowed behind every command, too
   std::vector<CommandInfo> commands;  // without hidden ones
 };
 CommandTable command_table(const CLI::App& app);

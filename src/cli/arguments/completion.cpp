@@ -11,7 +11,7 @@ Completes completes(const SwitchInfo& info) {
   return info.value == "INPUT" || info.value == "FILE" || info.value == "JSON" ? Completes::files : Completes::nothing;
 }
 
-// For a shell, between single quotes.
+// Single-quotes the text for a shell.
 std::string quoted(const std::string& text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -30,7 +30,7 @@ std::vector<std::string> command_names(const CommandTable& table) {
   return names;
 }
 
-// Names of switches: all, or those with a value that completes so.
+// The names of all switches, or of those whose value completes that way.
 std::vector<std::string> switch_names(const CommandInfo& command) {
   std::vector<std::string> names;
   for (const SwitchInfo& info : command.switches)
@@ -49,7 +49,7 @@ std::string bash_case(const std::vector<std::string>& names, const char* reply) 
   return names.empty() ? "" : "    " + joined(names, "|") + ") " + reply + "; return ;;\n";
 }
 
-// The word before decides on a value; else switches of the command that was typed, or files.
+// The previous word decides on a value; otherwise switches of the typed command, or files.
 std::string bash_command(const CommandTable& table, const CommandInfo& command) {
   CommandInfo all = command;
   all.switches.insert(all.switches.end(), table.program.switches.begin(), table.program.switches.end());
@@ -91,7 +91,7 @@ complete -F _lapilli lapilli
 )";
 }
 
-// Inside a specification of zsh's _arguments.
+// Escapes text for a specification of zsh's _arguments.
 std::string zsh_text(const std::string& text) {
   std::string out;
   for (const char c : text)

@@ -1,4 +1,4 @@
-// What makes shells complete the program's commands, switches, files and directories.
+// Makes the scripts by which shells complete the program's commands, switches, files and directories.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace lapilli::cli {
 
 struct Shell {
   const char* name;  // "bash"
-  const char* file;  // where an installed script is looked for, below share/
+  const char* file;  // path of the installed script, below share/
   std::string (*script)(const CommandTable& table);
 };
 inline constexpr size_t kShellCount = 3;

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kSwitch = "--config";
 
-// What --config names; nothing if it was not typed.
+// The value of --config; nothing if it was not typed.
 std::optional<std::string> typed_path(const std::vector<std::string>& typed) {
   for (size_t i = 0; i < typed.size(); ++i) {
     if (typed[i] == kSwitch && i + 1 < typed.size()) return typed[i + 1];
@@ -38,7 +38,7 @@ std::string usual_path() {
   return folder.empty() ? "" : folder + "/lapilli/config.toml";
 }
 
-// One that is named must be there; "" names none.
+// A file that is named must exist; "" names none.
 struct ConfigPath {
   std::string path;
   bool named = false;
@@ -64,7 +64,7 @@ bool was_typed(const CLI::Option& option, const std::vector<std::string>& typed)
          std::any_of(longs.begin(), longs.end(), [&](const auto& name) { return is("--" + name); });
 }
 
-// Switches that a file can set: named, with a meaning beyond printing a help, and not for one time alone.
+// Switches that a file can set: named ones that do more than print help and make sense in more than one call.
 std::vector<std::string> switch_names(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options()) {
@@ -80,12 +80,12 @@ class ConfigReader {
   ConfigReader(const CLI::App& app, const CLI::App& command, const std::vector<std::string>& typed)
       : app_(app), command_(command), typed_(typed) {}
 
-  // Into `found`; the reason if it cannot be used.
+  // Reads the settings into `found`; gives an error message, or "".
   std::string read(const std::string& text, std::vector<std::string>& found) {
     std::istringstream stream(text);
     items_ = CLI::ConfigTOML().from_config(stream);
     for (const CLI::ConfigItem& item : items_) {
-      if (item.name == "++" || item.name == "--") continue;  // how CLI11 marks where sections begin and end
+      if (item.name == "++" || item.name == "--") continue;  // CLI11's marks of a section's beginning and end
       if (std::string wrong = check(item); !wrong.empty()) return wrong;
       if (is_for_this(item) && !gives_way(item)) found.push_back("--" + item.name + "=" + item.inputs.front());
     }
@@ -128,7 +128,8 @@ class ConfigReader {
            });
   }
 
-  // To what was typed, to a section's own value, and where what it needs is not given.
+  // True if the setting yields: to a typed switch, to its section's own value, or because a switch that it needs is not
+  // set.
   [[nodiscard]] bool gives_way(const CLI::ConfigItem& item) const {
     const CLI::Option& option = *option_of(item);
     if (was_typed(option, typed_)) return true;

@@ -1,4 +1,4 @@
-// --dtype and --kv-dtype: how the device holds a model's matrices, and keys and values.
+// --dtype and --kv-dtype: the types in which the device holds a model's matrices, and keys and values.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ class App;
 
 namespace lapilli::cli {
 
-// The option, whose value is one of the names.
+// Adds the option, whose value is one of the names.
 void add_dtype(CLI::App& command, std::string& name);
 // Likewise.
 void add_kv_dtype(CLI::App& command, std::string& name);

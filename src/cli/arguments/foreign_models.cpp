@@ -17,7 +17,7 @@ constexpr const char* kInstead =
     "models lists such, lapilli fetch OWNER/NAME gets one";
 
 struct ModelFormat {
-  std::string_view begins, ends;  // of a file's name
+  std::string_view begins, ends;  // parts of a file's name
   std::string_view what;
 };
 constexpr ModelFormat kModelFormats[] = {
@@ -66,7 +66,7 @@ std::string foreign_directory(const std::string& path) {
   return "";
 }
 
-// "model" for "model/weights.bin"; "." where it has no folder.
+// "model" for "model/weights.bin"; "." if it has no folder.
 std::string folder_name(const std::string& path) {
   const std::string folder = folder_of(path);
   return folder.empty() ? "." : folder;

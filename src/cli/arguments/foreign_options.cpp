@@ -8,10 +8,10 @@ namespace lapilli::cli {
 namespace {
 
 struct ForeignOption {
-  std::string_view names;  // with blanks around each, in small letters, with - for _
+  std::string_view names;  // each between blanks, in lower case, with - for _
   std::string_view whose;
-  std::string_view ours;       // with blanks around each: the first that the command has is told
-  std::string_view otherwise;  // said where it has none of them
+  std::string_view ours;       // each between blanks: the first one that the command has is suggested
+  std::string_view otherwise;  // advice if it has none of them
 };
 constexpr std::string_view kNoThreads =
     "the device decides how many threads there are; lapilli help tune is about speed";
@@ -68,7 +68,7 @@ constexpr ForeignOption kForeignOptions[] = {
     {" print-progress pp verbose-json no-prints np ", "whisper.cpp's", " --quiet ", "--quiet and --verbose are ours"},
 };
 
-// "--Beam_Size" as tables have it: "beam-size".
+// "--Beam_Size" as the tables spell it: "beam-size".
 std::string plain_name(std::string_view typed) {
   std::string name(typed.substr(std::min(typed.find_first_not_of('-'), typed.size())));
   for (char& c : name) c = c == '_' ? '-' : c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -85,7 +85,7 @@ const ForeignOption* find_foreign(const std::string& name) {
   return name.empty() || found == std::end(kForeignOptions) ? nullptr : found;
 }
 
-// In the order of the row, which has what serves better first.
+// The first in the row's order, in which better substitutes come first.
 std::string first_of(std::string_view wanted, const std::vector<std::string>& ours) {
   size_t at = wanted.size();
   std::string first;
@@ -104,7 +104,7 @@ std::string instead_of(const ForeignOption& option, const std::vector<std::strin
          (own.empty() ? std::string(option.otherwise) : "here it is " + own + (own == "--options" ? " '{...}'" : ""));
 }
 
-// What is typed in one word behind a dash, and would be -o with a value.
+// Options in one word behind a dash, which would be read as -o with a value.
 constexpr std::string_view kGlued = " osrt ovtt ocsv oj ojf ojson otxt of ";
 
 }  // namespace

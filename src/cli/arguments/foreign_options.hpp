@@ -1,4 +1,4 @@
-// Options of other programs that people know, and what serves for them here.
+// Options that people know from other programs, and their counterparts here.
 #pragma once
 
 #include <string>
@@ -7,16 +7,15 @@
 
 namespace lapilli::cli {
 
-// What to say of an option that a command does not have; "" if it is nobody's. `ours`: the names of the command's own,
-// "--beam".
+// Advice on an option that the command does not have; "" if no other program has it either. `ours`: the names of the
+// command's own options, "--beam".
 std::string foreign_option(std::string_view typed, const std::vector<std::string>& ours);
 
-// Of arguments one that would be taken for an option of ours with a value, and is another program's: -osrt is -o srt.
-// With what to say of it; "" if there is none.
+// Finds an argument that would be read as an option of ours with a value, but is another program's option: -osrt is -o
+// srt. Gives advice on it; "" if there is none.
 std::string foreign_spelling(const std::vector<std::string>& arguments, const std::vector<std::string>& ours);
 
-// What to say behind the message that no device has this name; "" if it is not one by which other programs name
-// devices.
+// Advice to append if no device has this name; "" unless other programs name devices like that.
 std::string foreign_device(std::string_view select);
 
 }  // namespace lapilli::cli

@@ -8,7 +8,7 @@ namespace lapilli::cli {
 
 namespace {
 
-// Nothing in it is taken for a request or an escape; signs are those that can be typed.
+// Escapes text so that roff reads none of it as a request or an escape; minus signs stay ASCII.
 std::string roff(const std::string& text) {
   std::string out;
   for (const char c : text) {
@@ -45,7 +45,7 @@ std::string switches(const CommandInfo& command) {
   return text;
 }
 
-// Paragraphs are filled; lines that begin with a blank (examples) stay as they are.
+// Fills paragraphs; lines that begin with a blank (examples) stay as they are.
 std::string paragraphs(const std::string& footer) {
   std::string text;
   std::istringstream stream(footer);

@@ -7,9 +7,9 @@
 
 namespace lapilli::cli {
 
-// The pages' names: "lapilli" of the program, "lapilli-translate" of a command.
+// The page's name: "lapilli" for the program, "lapilli-translate" for a command.
 std::string manual_name(const CommandTable& table, const CommandInfo& command);
-// The page as man's macros (man(7)).
+// The page in man's macros (man(7)).
 std::string manual_page(const CommandTable& table, const CommandInfo& command);
 
 }  // namespace lapilli::cli

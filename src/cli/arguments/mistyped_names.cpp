@@ -10,7 +10,8 @@ namespace lapilli::cli {
 
 namespace {
 
-// Of files that hold text, or that people take for such. No ending of a web address or of a word with a dot in it.
+// Endings of files that hold text, or that people take for text. None is the ending of a web address or of a dotted
+// word.
 constexpr std::string_view kTextEndings[] = {"txt",   "text", "md",   "markdown", "rst", "tex", "log", "srt",
                                              "vtt",   "sub",  "html", "htm",      "xml", "tmx", "po",  "json",
                                              "jsonl", "tsv",  "csv",  "yaml",     "yml", "rtf", "doc", "docx",

@@ -1,12 +1,12 @@
-// Arguments that were meant for a file, but name none.
+// Detects arguments that were meant as files, but name none.
 #pragma once
 
 #include <string>
 
 namespace lapilli::cli {
 
-// What is wrong with an argument that would be taken for a text, and what to do: it names a directory, or has no blanks
-// in it and reads as the name of a file (kFileNameRule). Empty if it may well be a text.
+// Explains why an argument is probably no text: it names a directory, or contains no blanks and reads like a file name
+// (kFileNameRule). Empty if it may be a text.
 std::string why_no_text(const std::string& argument);
 
 inline constexpr const char* kFileNameRule =

@@ -17,7 +17,7 @@ namespace lapilli::cli {
 
 namespace {
 
-// None if the list is not there: names are then what they are.
+// Empty if the list is not there: names are then taken literally.
 std::vector<hub::Listed> known_models() {
   auto models = hub::read_catalogue(tools::known_models_file());
   return models ? std::move(*models) : std::vector<hub::Listed>{};
@@ -27,7 +27,7 @@ std::string without_owner(const std::string& name) { return name.substr(name.fin
 
 std::string question(const std::string& meant) { return meant.empty() ? "" : "; did you mean " + meant + "?"; }
 
-// What may be said of a name that leads nowhere.
+// Advice on a name that leads nowhere.
 std::string how_to_get(const std::string& name, const hub::Places& places) {
   const auto parsed = hub::parse_model_name(name);
   const std::string meant = known_model_meant(name);
@@ -42,7 +42,7 @@ std::string how_to_get(const std::string& name, const hub::Places& places) {
   return ", and no model of that name was fetched; lapilli fetch " + name + " gets it" + question(meant);
 }
 
-// The directory of a model that is no directory by its name, or "".
+// The directory of a model whose name is no directory, or "".
 std::string find_elsewhere(const std::string& name, const hub::Places& places) {
   if (const std::string bundled = bundled_directory(name); !bundled.empty()) return bundled;
   const auto parsed = hub::parse_model_name(name);

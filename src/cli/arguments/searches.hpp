@@ -1,4 +1,4 @@
-// What bench and tune are told of the searches that they run.
+// The arguments that bench and tune share.
 #pragma once
 
 #include <string>
@@ -13,11 +13,12 @@ struct SearchesRequest;
 namespace lapilli::cli {
 
 struct SearchesArguments {
-  std::string shape;  // in place of a model; "": a model
+  std::string shape;  // instead of a model; "": a model
 };
-// --shape, --batch, --beam, --dtype, --kv-dtype, --source, --target, --device, --caps and the model. Both outlive it.
+// Adds --shape, --batch, --beam, --dtype, --kv-dtype, --source, --target, --device, --caps and the model. `request` and
+// `more` must outlive the command.
 void add_searches(CLI::App& command, tools::SearchesRequest& request, SearchesArguments& more, const char* target_help);
-// Finds the model of the request: an exit code.
+// Finds the requested model; gives an exit code.
 int find_searched(tools::SearchesRequest& request, const SearchesArguments& more);
 
 }  // namespace lapilli::cli

@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kLongest = 366.0 * 24 * 3600;
 
-// Digits, and for the last part a fraction behind them, in whatever locale.
+// Digits, and in the last part optionally a fraction, in any locale.
 std::optional<double> part_in(std::string_view text, bool may_have_fraction) {
   double value = 0, place = 1;
   bool fraction = false, digits = false;

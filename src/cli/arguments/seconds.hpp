@@ -1,4 +1,4 @@
-// Times as they are typed: seconds, or with minutes and hours in front.
+// Times on the command line: seconds, optionally preceded by minutes and hours.
 #pragma once
 
 #include <optional>
@@ -6,7 +6,7 @@
 
 namespace lapilli::cli {
 
-// "90", "90.5", "1:30", "01:02:03.5"; nothing for others, and for what is beyond a year.
+// Parses "90", "90.5", "1:30", "01:02:03.5"; nothing for anything else, and beyond a year.
 std::optional<double> seconds_in(std::string_view text);
 
 }  // namespace lapilli::cli

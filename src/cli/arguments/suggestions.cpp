@@ -6,9 +6,9 @@ namespace lapilli::cli {
 
 namespace {
 
-constexpr size_t kLongestName = 96;  // of a model; what is longer is no name of ours
+constexpr size_t kLongestName = 96;  // of a model; longer names are none of ours
 
-// How many letters are to be left out, added, changed or swapped with the next one to make one word of the other.
+// Edit distance: letters to leave out, add, change or swap with the next one to turn one word into the other.
 size_t edits(const std::string& a, const std::string& b) {
   std::vector<std::vector<size_t>> d(a.size() + 1, std::vector<size_t>(b.size() + 1));
   for (size_t i = 0; i <= a.size(); ++i) {
@@ -30,7 +30,7 @@ size_t edits(const std::string& a, const std::string& b) {
 std::string nearest(const std::string& typed, const std::vector<std::string>& names) {
   std::string found;
   if (typed.size() < 2 || typed.size() > kLongestName) return found;
-  size_t least = std::max<size_t>(1, typed.size() / 3) + 1;  // a short word is near to too many others
+  size_t least = std::max<size_t>(1, typed.size() / 3) + 1;  // a short word is close to too many others
   for (const std::string& name : names) {
     const bool begun = typed.size() >= 3 && name.starts_with(typed);
     const size_t distance = begun ? 1 : edits(typed, name);

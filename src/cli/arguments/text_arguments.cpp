@@ -22,7 +22,7 @@ namespace lapilli::cli {
 namespace {
 
 void add_inputs(CLI::App& command, const TextCommand& about, TextArguments& a) {
-  // Taken raw: CLI11's own conversion would read something into braces.
+  // Taken raw: CLI11's own conversion would interpret braces.
   command
       .add_option(
           "inputs",
@@ -179,7 +179,7 @@ void add_output(CLI::App& command, TextArguments& a) {
 
 }  // namespace
 
-// Without the limits in --help, where they would hide what matters.
+// The limits are not shown in --help, where they would hide what matters.
 CLI::Validator whole_number(uint64_t low, uint64_t high) {
   return {[low, high](std::string& text) -> std::string {
             uint64_t value = 0;
@@ -290,7 +290,7 @@ std::string options_json(const TextArguments& a, const std::string& given) {
   if (flags.empty()) return given;
   const size_t end = given.find_last_not_of(" \t\r\n");
   if (end == std::string::npos) return "{" + flags + "}";
-  if (given[end] != '}') return given;  // not an object: the library says so
+  if (given[end] != '}') return given;  // not an object: the library reports it
   const std::string head = given.substr(0, end);
   const bool empty = head.find_first_not_of(" \t\r\n{") == std::string::npos;
   return head + (empty ? "" : ",") + flags + "}";

@@ -1,4 +1,4 @@
-// What the commands that run texts through a model have in common: their arguments, and these as options of the model.
+// The arguments shared by the commands that run texts through a model, and their translation to the model's options.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -17,22 +17,22 @@ struct TextCommand {
   const char* task;         // lapilli_options::task
   const char* description;  // in --help
   const char* footer;
-  const char* result;  // what JSON lines call it
-  bool whole_files;    // a file or an argument is one text; otherwise every line of it is
+  const char* result;  // its key in JSON lines
+  bool whole_files;    // a file or an argument is one text; otherwise each line is
   bool languages;      // --from, --to, --no-split
 };
 
-// Where the output goes, and what kind of text comes in.
+// Where the output goes, and the format of the input.
 struct FileArguments {
   std::string output, suffix, format, field = "text", to_field, column;
   bool resume = false, force = false, skip_existing = false;
 
-  // Every file to one of its own.
+  // True if every file has an output of its own.
   [[nodiscard]] bool one_each() const;
-  // A member, or a column, was named.
+  // True if a member, or a column, was named.
   [[nodiscard]] bool names_member() const { return field != "text"; }
   [[nodiscard]] bool names_column() const { return !column.empty(); }
-  // Something is written that gets its name when it is complete.
+  // True if a file is written, which gets its name once it is complete.
   [[nodiscard]] bool wanted() const { return !suffix.empty() || (!output.empty() && output != "-"); }
 };
 
@@ -43,7 +43,7 @@ struct TextArguments {
   int32_t beam = 0, max_length = 0, nbest = 1;
   uint32_t batch = 32;
   uint64_t memory_limit = 0;  // MiB
-  std::string dtype;          // "": fp32, or what a packed model is packed in
+  std::string dtype;          // "": fp32, or a packed model's own type
   std::string kv_dtype = "fp32";
   std::string trace_file;
   bool json = false, ids = false, scores = false, stats = false, validation = false, deterministic = false,
@@ -52,35 +52,35 @@ struct TextArguments {
   bool lines = false;
   FileArguments files;
   AttentionArguments attention;
-  std::optional<double> unsure;  // below which an output is told; nothing: as the model's directory says
+  std::optional<double> unsure;  // sureness below which an output is reported; nothing: the model's own threshold
   bool no_unsure = false;
-  // Sampling: as given, for numbers go into the options' JSON.
+  // Sampling: as given, since numbers are passed on in the options' JSON.
   bool sample = false;
   std::optional<uint64_t> seed;
   std::optional<uint32_t> top_k;
   std::optional<double> temperature, top_p, min_p, typical_p;
 
-  // Whatever a file's name and first bytes say.
+  // True if the input is declared to be text, whatever its name and first bytes say.
   [[nodiscard]] bool said_to_be_text() const { return !files.format.empty() || ids; }
 };
 
 struct Context;
 
-// Runs the command; gives the exit code.
+// Runs the command and gives the exit code.
 int run_texts(const TextCommand& about, const TextArguments& arguments, const Context& context);
 
 void add_text_arguments(CLI::App& command, const TextCommand& about, TextArguments& arguments);
 
-// What contradicts itself; empty if nothing does. `documents`: the command takes them.
+// Describes a contradiction among the arguments; empty if there is none. `documents`: the command takes documents.
 std::string contradiction(const TextArguments& arguments, bool documents);
 
-// The JSON that --options gives, or the file that it names, into `text`. 0, or errno of the file.
+// Reads the JSON given by --options, or the file that it names, into `text`. Gives 0, or the file's errno.
 int read_options(const TextArguments& arguments, std::string& text);
 
-// `given` (what --options gives) with what the sampling arguments say behind it, which then counts.
+// `given` (the value of --options) followed by the sampling arguments, which win.
 std::string options_json(const TextArguments& arguments, const std::string& given);
 
-// A message of the library, which calls options by other names than the program does.
+// Renames the library's options in its message to the program's.
 std::string named_as_typed(const TextArguments& arguments, const std::string& message);
 
 }  // namespace lapilli::cli

@@ -1,4 +1,4 @@
-// What the library calls an option, as it was typed.
+// Maps the library's names of options to those that were typed.
 #pragma once
 
 #include <string>
@@ -7,12 +7,11 @@
 namespace lapilli::cli {
 
 struct TypedName {
-  bool typed;  // else the message means what stands elsewhere, such as in the model's files
+  bool typed;  // otherwise the message is about another source, such as the model's files
   std::string library, program;
 };
 
-// A message of the library with the program's words: of names the one that it begins with, of advice what it says
-// anywhere.
+// Rewrites a message of the library in the program's words: the name that it begins with, and advice anywhere in it.
 std::string named_as_typed(const std::vector<TypedName>& names, const std::vector<TypedName>& advice,
                            std::string message);
 

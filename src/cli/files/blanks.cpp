@@ -6,7 +6,7 @@ namespace lapilli::cli {
 
 namespace {
 
-// Of one length each, so that their bytes are in the order of the characters.
+// Both ends have the same length, so that their bytes compare like the characters.
 struct Range {
   std::string_view first, last;
 };
@@ -24,7 +24,7 @@ constexpr Range kBlanks[] = {
     {"\xef\xbb\xbf", "\xef\xbb\xbf"},  // U+FEFF zero width no-break space, also the byte order mark
 };
 
-// Bytes of the blank that `text` begins with; 0 if it begins with none.
+// Length of the blank at the beginning of `text`; 0 if there is none.
 size_t leading_blank(std::string_view text) {
   for (const Range& range : kBlanks) {
     const std::string_view head = text.substr(0, range.first.size());

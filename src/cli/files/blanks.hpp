@@ -1,11 +1,11 @@
-// Characters that show as nothing, in UTF-8. What is no UTF-8 holds none.
+// Invisible characters in UTF-8. Invalid UTF-8 contains none.
 #pragma once
 
 #include <string_view>
 
 namespace lapilli::cli {
 
-// Nothing but white space and characters without width, in any script: to readers an empty line.
+// True if the text is only white space and zero-width characters of any script: readers see an empty line.
 bool is_blank(std::string_view text);
 bool has_blanks(std::string_view text);
 

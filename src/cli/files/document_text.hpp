@@ -1,5 +1,5 @@
-// A document as the program sees it: texts to translate, and the document with their translations. Keeps the documents'
-// interface, whose errors are the library's own, apart from the interface of lapilli.hpp, which has others of these
+// A document as the program sees it: texts to translate, and the document with their translations. Separates the
+// documents' interface, which has the library's internal errors, from that of lapilli.hpp, whose errors share their
 // names.
 #pragma once
 
@@ -20,15 +20,15 @@ class DocumentText {
   DocumentText& operator=(const DocumentText&) = delete;
   ~DocumentText();
 
-  // What is wrong; "" if nothing is.
+  // An error message; "" if there is none.
   std::string parse(Format format, std::string bytes);
   [[nodiscard]] size_t size() const;
   [[nodiscard]] const std::string& text(size_t segment) const;
-  [[nodiscard]] size_t line(size_t segment) const;  // that it begins in, from 1
+  [[nodiscard]] size_t line(size_t segment) const;  // in which it begins, from 1
   [[nodiscard]] bool needs_links(size_t segment) const;
-  // Words of the segment that come out as they are, whatever its translation.
+  // True if these words of the segment stay as they are in any translation.
   [[nodiscard]] bool keeps(size_t segment, std::string_view words) const;
-  // One translation for each segment; those that failed keep their text. What is wrong; "" if nothing is.
+  // Takes one translation for each segment; failed ones keep their text. Gives an error message, or "".
   std::string render(const std::vector<SavedSegment>& translations, std::string& bytes) const;
 
  private:

@@ -1,4 +1,4 @@
-// The kinds of files that are translated, by their names.
+// The kinds of files that are translated, told by their names.
 #pragma once
 
 #include <optional>
@@ -7,15 +7,15 @@
 
 namespace lapilli::cli {
 
-// Of `lines`, `jsonl` and `tsv` each line is read, translated and written by itself; the others are documents, which
+// In `lines`, `jsonl` and `tsv` each line is read, translated and written by itself; the others are documents, which
 // are read as a whole.
 enum class Format { lines, jsonl, tsv, text, markdown, html, srt, vtt };
 
 inline bool is_document(Format format) { return format >= Format::text; }
-// As --format takes it.
+// By its name in --format.
 std::optional<Format> format_called(std::string_view name);
 const char* format_name(Format format);
-// Of files that are found in folders; nothing for other endings.
+// The format of a file found in a folder; nothing for other endings.
 std::optional<Format> format_of_file(std::string_view name);
 
 }  // namespace lapilli::cli

@@ -1,4 +1,4 @@
-// Files below a folder that was given as an input.
+// Lists the files below a folder that was given as an input.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@ namespace lapilli::cli {
 struct FolderFile {
   std::string path;
   std::string below;                      // the path below the folder
-  const ForeignKind* left_out = nullptr;  // hidden, or a link to a folder, a pipe, a device: such are not for reading
+  const ForeignKind* left_out = nullptr;  // hidden, a link to a folder, a pipe or a device: not to be read
 };
 
-// All that is below, sorted folder by folder, without the folder `but` ("": none); nothing below hidden folders.
-// The exit code; what is wrong is said on stderr.
+// Lists all files, sorted folder by folder, without the folder `but` ("": none) and without what is in hidden folders.
+// Gives the exit code; errors go to stderr.
 int files_below(const std::string& folder, const std::string& but, std::vector<FolderFile>& files);
 
 }  // namespace lapilli::cli

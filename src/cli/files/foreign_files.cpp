@@ -46,7 +46,7 @@ constexpr ForeignKind kProgram = {"a program", "programs", "name a text"};
 constexpr ForeignKind kBinary = {"no text, for it holds NUL bytes", "files that hold NUL bytes",
                                  "name a text; if it is one nevertheless, --format lines takes it line by line"};
 
-// Kinds of text, which are read line by line if somebody says so.
+// Kinds of text, which are read line by line on request.
 constexpr ForeignKind kCsv = {"a CSV table, which is not read yet", "CSV tables",
                               "save it with tabs between the cells (.tsv) and name the column (--column), or "
                               "--format lines takes it line by line",
@@ -73,7 +73,7 @@ constexpr ForeignKind kMarkup = {"a document in markup that is not read yet", "d
                                  true};
 
 struct KindOfEnding {
-  std::string_view endings;  // with blanks around each
+  std::string_view endings;  // each between blanks
   const ForeignKind* kind;
 };
 constexpr KindOfEnding kKindsOfEndings[] = {
@@ -106,7 +106,7 @@ constexpr KindOfEnding kKindsOfEndings[] = {
     {" exe dll so dylib a o class wasm ", &kProgram},
 };
 
-// Of letters that a text may begin with as well, where `nul` is set: a NUL byte behind them tells.
+// If `nul` is set, a text may begin with these letters as well, but then contains no NUL byte.
 struct KindOfBytes {
   size_t at;
   std::string_view bytes;
@@ -164,14 +164,14 @@ constexpr KindOfBytes kKindsOfBytes[] = {
 
 bool has_nul(std::string_view bytes) { return bytes.find('\0') != std::string_view::npos; }
 
-// What stands at 8 is a kind of RIFF.
+// The bytes at 8 are a kind of RIFF.
 bool is_of(const KindOfBytes& kind, std::string_view head) {
   if (head.size() < kind.at || !head.substr(kind.at).starts_with(kind.bytes)) return false;
   if (kind.at == 8 && !head.starts_with("RIFF") && !head.starts_with("RF64")) return false;
   return !kind.nul || has_nul(head);
 }
 
-// Kinds whose files are archives or documents in one, which the name alone tells apart.
+// Kinds that are archives or OLE files inside, so that only the name tells them apart.
 bool is_wrapped(const ForeignKind* kind) {
   return kind == &kOffice || kind == &kSheet || kind == &kSlides || kind == &kBook || kind == &kPacked;
 }

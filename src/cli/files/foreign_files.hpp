@@ -1,4 +1,4 @@
-// Files that hold no text which is read here: which kind they are of, and what serves them.
+// Files without text that is read here: their kinds, and which command or program serves them.
 #pragma once
 
 #include <string>
@@ -9,24 +9,24 @@ namespace lapilli::cli {
 struct ForeignKind {
   std::string_view what, plural;  // "a picture", "pictures"
   std::string_view advice;
-  bool is_text = false;  // of a kind that people could read, and that is taken for text if somebody says so
+  bool is_text = false;  // readable by people, and taken for text on request
 };
 
-// Bytes of a file's beginning that tell its kind.
+// Bytes at a file's beginning that suffice to tell its kind.
 constexpr size_t kTellingBytes = 8192;
 
-// By its first bytes alone: "" and most texts are of no foreign kind. Null: none is known.
+// The kind by the first bytes alone; null if it is unknown, which includes "" and most texts.
 const ForeignKind* foreign_content(std::string_view head);
-// By its name alone, whatever it holds: a picture, a table.
+// The kind by the name alone, whatever the content: a picture, a table.
 const ForeignKind* foreign_name(std::string_view name);
-// Of a file of that name that begins so. A name tells kinds of text alone, for a text may have any name. `as_text`:
-// somebody says that it is text (--format), so only bytes count that no text begins with.
+// The kind of a file by its name and first bytes. A name alone tells only kinds of text, for a text may have any name.
+// `as_text`: the user declared it to be text (--format), so only bytes that no text begins with count.
 const ForeignKind* foreign_file(std::string_view name, std::string_view head, bool as_text);
 
 // "it is a picture; lapilli caption says what it shows"
 std::string told(const ForeignKind& kind);
 
-// The first bytes of a file; "" of one that cannot be read.
+// The first bytes of a file; "" if it cannot be read.
 std::string head_of(const std::string& file);
 
 }  // namespace lapilli::cli

@@ -46,7 +46,7 @@ std::vector<std::string_view> split(std::string_view text, char at) {
   }
 }
 
-// As many numbers between spaces as `numbers` has room for.
+// Parses as many numbers between spaces as `numbers` has elements.
 bool parse(std::string_view text, std::vector<uint64_t>& numbers) {
   const auto parts = split(text, ' ');
   if (parts.size() != numbers.size()) return false;
@@ -91,7 +91,7 @@ bool parse_point(std::string_view line, Point& point) {
   return true;
 }
 
-// Segments that no point follows do not count, nor do those of an input that is done.
+// Ignores segments that no point follows, and those of an input that is done.
 bool parse_records(std::string_view text, Journal& journal) {
   std::vector<SavedSegment> segments;
   for (const std::string_view line : split(text, '\n')) {

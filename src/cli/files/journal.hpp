@@ -1,5 +1,5 @@
-// How far an output is, so that a run that was interrupted can be resumed: lines of text beside it, which are only
-// added to.
+// Records how far an output is, so that an interrupted run can be resumed: lines of text beside the output, to which
+// lines are only added.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@
 
 namespace lapilli::cli {
 
-// What an output is made of and how: names and values. Resumed is only what has the same.
+// The inputs and settings that an output depends on, as names and values. A run is resumed only if they are equal.
 using Identity = std::vector<std::pair<std::string, std::string>>;
 
-// The name of the first thing that differs; "" if nothing does.
+// The name of the first difference; "" if there is none.
 std::string difference(const Identity& a, const Identity& b);
 
-// What is done of an output.
+// The completed part of an output.
 struct Point {
   uint64_t source = 0;        // the inputs before it are done
   uint64_t units = 0;         // lines of that input, or segments of a document, that are done
@@ -27,7 +27,7 @@ struct Point {
   uint64_t lines_before = 0;  // of the inputs before
 };
 
-// What became of a segment of a document whose others are not done.
+// The result of a segment whose document is not done.
 struct SavedSegment {
   bool failed = false;
   std::string text;
@@ -47,11 +47,11 @@ struct Journal {
 
 std::string journal_head(const Identity& identity);
 std::string journal_record(const SavedSegment& segment);
-// What stands before it belongs to it; what is behind the last one is not counted.
+// Earlier records belong to it; records behind the last one do not count.
 std::string journal_record(const Point& point);
 std::string journal_end();
 
-// Nothing if it is none. What was cut off at its end is left out.
+// Nothing if the text is no journal. An incomplete record at its end is ignored.
 std::optional<Journal> read_journal(std::string_view text);
 
 }  // namespace lapilli::cli

@@ -17,7 +17,7 @@ constexpr std::string_view kJsonBlanks = " \t\r\n";
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Goes over a text; every step tells whether what was expected stood there.
+// Scans a text; each step gives true if the expected token was there.
 class Scanner {
  public:
   Scanner(std::string_view text, size_t at) : text_(text), at_(at) {}
@@ -75,7 +75,7 @@ class Scanner {
     while (!at_end() && is_digit(text_[at_])) ++at_;
     return at_ > before;
   }
-  // Stops at its last character.
+  // Stops at the escape's last character.
   bool escape() {
     ++at_;
     if (at_end()) return false;
@@ -126,7 +126,8 @@ uint32_t hex(std::string_view four) {
   return value;
 }
 
-// What "\uXXXX" at `at` stands for, with the second half of a pair behind it; U+FFFD for one that is alone. Moves `at`.
+// The character of the "\uXXXX" at `at`, including the second half of a surrogate pair; U+FFFD for half a pair. Moves
+// `at`.
 uint32_t code_point(std::string_view text, size_t& at) {
   constexpr uint32_t kReplacement = 0xfffd;
   const uint32_t first = hex(text.substr(at + 2, 4));
@@ -139,7 +140,7 @@ uint32_t code_point(std::string_view text, size_t& at) {
   return 0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00);
 }
 
-// A string that was looked over, with its quotes.
+// Decodes a scanned string with its quotes.
 std::string text_of_string(std::string_view text) {
   constexpr std::string_view kNames = "bfnrt", kMeant = "\b\f\n\r\t";
   text = text.substr(1, text.size() - 2);
@@ -219,7 +220,7 @@ std::string JsonObject::with(std::string_view name, std::string_view value) cons
   const Member at = member(name);
   const std::string head(text_.substr(0, at.found ? at.begin : close_));
   if (at.found) return head + json_string(value) + std::string(text_.substr(at.end));
-  // As the object is written: {"a":1} or { "a": 1 }.
+  // Follow the object's style: {"a":1} or { "a": 1 }.
   const size_t last = head.find_last_not_of(kJsonBlanks);
   const bool roomy = text_.find("\": ") != std::string_view::npos;
   const std::string member = json_string(name) + (roomy ? ": " : ":") + json_string(value);

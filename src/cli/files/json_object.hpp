@@ -1,4 +1,4 @@
-// An object of JSON as text: one member is read or written, every other byte stays.
+// A JSON object as text: reads or writes one member and keeps every other byte.
 #pragma once
 
 #include <optional>
@@ -9,17 +9,17 @@ namespace lapilli::cli {
 
 class JsonObject {
  public:
-  // Keeps a view of `text`, which may be anything. Blanks around the object are allowed.
+  // Keeps a view of `text`, which may be invalid. Blanks around the object are allowed.
   explicit JsonObject(std::string_view text);
-  // Why `text` is no object of JSON; empty if it is one.
+  // Why `text` is no JSON object; empty if it is one.
   [[nodiscard]] std::string_view error() const { return error_; }
 
   enum class Found { nothing, string, other };
-  // The string that a member of the object holds, unescaped. Of members with one name the last counts.
+  // Reads a member that is a string, unescaped. Of members with the same name the last counts.
   Found find(std::string_view name, std::string& value) const;
-  // The number that a member holds.
+  // A member's number.
   [[nodiscard]] std::optional<double> number(std::string_view name) const;
-  // The text with a string as this member, in the place of the one that is there, else behind all others.
+  // The text with this member set to a string: in the place of the existing one, otherwise behind all others.
   [[nodiscard]] std::string with(std::string_view name, std::string_view value) const;
 
  private:

@@ -7,7 +7,7 @@
 namespace lapilli::cli {
 
 void LeftOut::add(const ForeignKind& kind, std::string_view name) {
-  // Two kinds of pictures are one to whom they are told.
+  // Kinds with the same plural form one group for the reader.
   auto group =
       std::find_if(groups_.begin(), groups_.end(), [&](const Group& g) { return g.kind->plural == kind.plural; });
   if (group == groups_.end()) group = groups_.insert(groups_.end(), {&kind, std::string(name), 0});

@@ -1,4 +1,4 @@
-// What a search of folders leaves out, and why, in a line for people.
+// Summarizes, in a line for people, what a search of folders left out and why.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ inline constexpr ForeignKind kUnknown = {"of no known kind", "files of no known 
 class LeftOut {
  public:
   void add(const ForeignKind& kind, std::string_view name);
-  // "photo.png, a picture; 12 CSV tables": the name of one, the number of many. "": nothing was.
+  // "photo.png, a picture; 12 CSV tables": the name of a single file, or the number of files. "": none.
   [[nodiscard]] std::string text() const;
 
  private:
@@ -31,7 +31,7 @@ class LeftOut {
     std::string first;
     size_t count = 0;
   };
-  std::vector<Group> groups_;  // as they came
+  std::vector<Group> groups_;  // in order of appearance
 };
 
 }  // namespace lapilli::cli

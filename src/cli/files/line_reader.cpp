@@ -37,7 +37,7 @@ void LineReader::fill() {
   }
   if (got < 0) error_ = interrupted() ? 0 : errno;
   end_ = true;
-  if (got == 0 && partial_.bytes > 0) finish_line(false);  // a last line without line end
+  if (got == 0 && partial_.bytes > 0) finish_line(false);  // a last line without a line end
 }
 
 void LineReader::take(const char* data, size_t size) {
@@ -46,7 +46,7 @@ void LineReader::take(const char* data, size_t size) {
     const size_t part = newline ? static_cast<size_t>(newline - data) : size;
     const size_t used = newline ? part + 1 : part;
     partial_.bytes += used;
-    // One byte more than allowed is kept, for the carriage return of a line that is just short enough.
+    // Keep one byte beyond the limit, for the carriage return of a line that just fits.
     const size_t room = longest_ + 1 - partial_.text.size();
     partial_.text.append(data, std::min(part, room));
     if (part > room) partial_.too_long = true;

@@ -1,4 +1,4 @@
-// Lines of a file, a pipe or a terminal, as many at a time as are there.
+// Reads the lines of a file, a pipe or a terminal, as many at a time as are there.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace lapilli::cli {
 
-// Longer lines are cut off and refused: nobody's sentence has a million bytes.
+// Longer lines are truncated and refused: no sentence has a million bytes.
 constexpr size_t kMaxLineBytes = size_t{1} << 20;
 
 struct Line {
@@ -19,23 +19,23 @@ struct Line {
   uint64_t number = 0;  // from 1
   uint64_t bytes = 0;   // in the file, line end included
   bool too_long = false;
-  bool marked = false;   // a byte order mark stood in front of it
+  bool marked = false;   // a byte order mark preceded it
   std::string_view end;  // "\n", "\r\n"; behind a last line nothing, or "\r"
 };
 
 class LineReader {
  public:
-  // `as_text`: it is text, whatever bytes are in it (foreign_file).
+  // `as_text`: the input is declared to be text, whatever its bytes (foreign_file).
   explicit LineReader(InputFile file, size_t longest = kMaxLineBytes, bool as_text = false)
       : file_(std::move(file)), longest_(longest), as_text_(as_text) {}
 
-  // Waits until there is a line, then gives what can be had without waiting, at most `limit` lines: a line typed at a
-  // terminal, what a pipe holds, or `limit` lines of a file. Empty at the end and when interrupted. The lines before
-  // an error come first; one that it cuts off does not come.
+  // Waits for a line, then gives the lines available without waiting, at most `limit`: a line typed at a terminal, the
+  // content of a pipe, or `limit` lines of a file. Empty at the end and when interrupted. Lines before an error come
+  // first; one that the error truncates is dropped.
   std::vector<Line> read(size_t limit);
 
-  // Why there are no lines: the file is of a kind that holds none, and a message for each would help nobody. Empty if
-  // it may be text.
+  // Why there are no lines: the file's kind holds none, and a message for each line would not help. Empty if it may be
+  // text.
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
 
   // errno of the read that failed, or 0.

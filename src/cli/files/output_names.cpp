@@ -22,7 +22,7 @@ std::string folder_of(std::string_view path) {
 std::string_view extension(std::string_view path) {
   const std::string_view name = last_part(path);
   const size_t dot = name.rfind('.');
-  const bool hidden = name.find_first_not_of('.') > dot;  // nothing but dots stands before it
+  const bool hidden = name.find_first_not_of('.') > dot;  // only dots precede it
   return dot == std::string_view::npos || hidden || dot + 1 == name.size() ? "" : name.substr(dot);
 }
 
@@ -41,7 +41,7 @@ std::string with_suffix(std::string_view path, std::string_view suffix) {
 
 bool has_suffix(std::string_view path, std::string_view suffix) {
   const std::string_view stem = last_part(path).substr(0, last_part(path).size() - extension(path).size());
-  // Of "letter.fr", which has no other ending, ".fr" may be the suffix or the kind of file; such a file is no known
+  // In "letter.fr", which has no other ending, ".fr" may be the suffix or the kind of file; such a file is of no known
   // kind.
   return !suffix.empty() && stem.size() > suffix.size() && stem.ends_with(suffix);
 }

@@ -1,4 +1,4 @@
-// Names of files that are written, made of those that are read.
+// Derives the names of output files from those of input files.
 #pragma once
 
 #include <string>
@@ -6,22 +6,22 @@
 
 namespace lapilli::cli {
 
-// "letter.txt" of "a/letter.txt".
+// "letter.txt" for "a/letter.txt".
 std::string_view last_part(std::string_view path);
-// "a/" of "a/letter.txt"; "" of "letter.txt".
+// "a/" for "a/letter.txt"; "" for "letter.txt".
 std::string folder_of(std::string_view path);
-// ".txt" of "a/letter.txt"; "" of "a/letter", ".profile" and "..".
+// ".txt" for "a/letter.txt"; "" for "a/letter", ".profile" and "..".
 std::string_view extension(std::string_view path);
-// Ends like the name of a folder: with a separator.
+// True if the name ends with a separator, like a folder's.
 bool names_folder(std::string_view path);
 std::string path_in(std::string_view folder, std::string_view name);
 
-// "a/letter.fr.txt" of "a/letter.txt" and ".fr".
+// "a/letter.fr.txt" for "a/letter.txt" and ".fr".
 std::string with_suffix(std::string_view path, std::string_view suffix);
-// It may have come from with_suffix.
+// True if with_suffix may have made the name.
 bool has_suffix(std::string_view path, std::string_view suffix);
 
-// Beside a file that is being written: what there is of it, and how far it is.
+// Files beside one that is being written: its content so far, and the journal of its progress.
 inline std::string part_of(const std::string& path) { return path + ".part"; }
 inline std::string journal_of(const std::string& path) { return path + ".part.journal"; }
 inline bool is_part(std::string_view path) { return path.ends_with(".part") || path.ends_with(".part.journal"); }

@@ -10,7 +10,7 @@ namespace lapilli::cli {
 
 #if defined(_WIN32)
 
-// There is no way to open a file that is open by its number.
+// Windows cannot open a file by the number of its descriptor.
 std::string PipedFile::take(const std::string& pipe, uint64_t) {
   return pipe + " comes through a pipe, which on Windows only recordings and texts may: name a file";
 }

@@ -1,4 +1,4 @@
-// A pipe's bytes as a file, for readers that go back and forth.
+// Makes a pipe's bytes a file, for readers that seek.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace lapilli::cli {
 
-// Without a name of its own, and gone with this object.
+// The file has no name and disappears with this object.
 class PipedFile {
  public:
-  // Reads to its end what comes through a pipe, or standard input ("-"): at most so many bytes. Else a message.
+  // Reads a pipe, or standard input ("-"), to its end: at most `most` bytes. Gives an error message, or "".
   std::string take(const std::string& pipe, uint64_t most);
-  // By which it can be opened in this process.
+  // The path by which this process can open it.
   [[nodiscard]] std::string path() const;
 
  private:

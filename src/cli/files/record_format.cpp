@@ -13,7 +13,7 @@ namespace lapilli::cli {
 
 namespace {
 
-// The bytes that a line reader takes away stand around what is kept.
+// Restores the bytes around the text that a line reader strips.
 std::string as_it_stood(const Line& line, const std::string& text) {
   return (line.marked ? "\xef\xbb\xbf" : "") + text + std::string(line.end);
 }
@@ -78,7 +78,7 @@ class TabColumns : public RecordFormat {
   }
 
  private:
-  // Which column has the name.
+  // Finds the column with the name.
   void find_name(const Line& line) {
     looked_ = true;
     uint64_t number = 1;
@@ -104,7 +104,7 @@ class TabColumns : public RecordFormat {
   }
 
   std::string name_;
-  uint64_t column_ = 0;  // from 1; 0: not known
+  uint64_t column_ = 0;  // from 1; 0: unknown
   bool looked_ = false;
 };
 

@@ -1,4 +1,4 @@
-// How a line of JSON or TSV holds the text that is translated, and how its translation is put back.
+// Extracts the text to translate from a line of JSON or TSV, and puts its translation back.
 #pragma once
 
 #include <memory>
@@ -17,19 +17,19 @@ class RecordFormat {
     std::string error;  // why there is none
   };
   virtual Text text(const Line& line) = 0;
-  // Why the file that the lines are from cannot be translated at all; known from its first line. "": it can.
+  // Why the file of these lines cannot be translated at all; known from its first line. "": it can.
   [[nodiscard]] virtual std::string refusal() const { return ""; }
 
   struct Result {
     std::string text;
-    std::string error;     // why there is no text; "": there is
+    std::string error;     // why there is no text; "" if there is
     bool nothing = false;  // there was nothing to translate
   };
-  // The line with its end. Bytes that are not the result's stay as they are.
+  // The line with its end. All bytes but the result's stay the same.
   virtual std::string output(const Line& line, const Result& result) = 0;
 };
 
-// Objects of JSON: one member is translated and another one set. A line that fails keeps its members and gets "error".
+// JSON objects: one member is translated, another one set. A line that fails keeps its members and gets "error".
 std::unique_ptr<RecordFormat> json_lines(const std::string& field, const std::string& to_field);
 // Columns between tabs: one of them is replaced. `column`: a number from 1, or a name from the first line, which stays.
 // A line that fails stays as it is.

@@ -1,4 +1,4 @@
-// What the transcript of a recording depends on, so that it is resumed with the same only.
+// The inputs and settings that a recording's transcript depends on; a run is resumed only with the same ones.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace lapilli::cli {
 
-// `name`: of a file, whose size and time stand for it, as recordings are large.
+// `name`: of a file; as recordings are large, its size and time stand for its content.
 Identity identity_of_recording(const TranscribeArguments& arguments, const lapilli_model_info& model,
                                const std::string& name);
 

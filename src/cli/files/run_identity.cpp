@@ -13,7 +13,7 @@ namespace lapilli::cli {
 
 namespace {
 
-// FNV-1a in 64 bits: tells a changed file from the same one, and is no proof against those who want to deceive.
+// FNV-1a in 64 bits: detects changed files, but is no protection against deliberate collisions.
 class Hash {
  public:
   void add(std::string_view bytes) {
@@ -37,7 +37,7 @@ std::string size_and_hash(const std::string& name) {
   return std::to_string(file.size()) + " " + hash.text();
 }
 
-// Weights are too large to be read twice: their names, sizes and times stand for them.
+// Weights are too large to be read twice; their names, sizes and times stand for them.
 std::string files_of(const std::string& folder) {
   std::vector<FolderEntry> entries;
   list_folder(folder, entries);

@@ -1,4 +1,4 @@
-// What the output of a run depends on, so that it is resumed with the same only.
+// The inputs and settings that a run's output depends on; a run is resumed only with the same ones.
 #pragma once
 
 #include <vector>
@@ -10,14 +10,14 @@
 
 namespace lapilli::cli {
 
-// What every run depends on, whatever it does: the command, the program, the model and its device.
+// The part common to all runs: the command, the program, the model and its device.
 Identity identity_of_run(const std::string& command, const lapilli_model_info& model);
 
-// `options`: what --options gives. All sources are files.
+// `options`: the value of --options. All sources are files.
 Identity identity_of(const TextCommand& about, const TextArguments& arguments, const std::string& options,
                      const lapilli_model_info& model, const std::vector<Source>& sources);
 
-// Whether a run on them can be resumed: all can be read again, and look the same then.
+// True if a run on these sources can be resumed: all can be read again with the same content.
 bool can_be_resumed(const std::vector<Source>& sources);
 
 }  // namespace lapilli::cli

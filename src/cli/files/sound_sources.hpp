@@ -1,4 +1,4 @@
-// What the inputs of `lapilli transcribe` are, and what is written of each.
+// Finds the recordings among the inputs of `lapilli transcribe`, and the files to write for each.
 #pragma once
 
 #include <string>
@@ -12,21 +12,21 @@ struct SoundFiles {
   std::vector<std::string> inputs;  // files, folders; "-": standard input
   std::string output, suffix;       // as typed
   std::vector<SpeechFormat> formats;
-  bool raw = false;  // what comes has no header
+  bool raw = false;  // the input has no header
 
-  // Every recording has files of its own.
+  // True if every recording has output files of its own.
   [[nodiscard]] bool one_each() const;
-  // Something is written that gets its name when it is complete.
+  // True if files are written, which get their names once they are complete.
   [[nodiscard]] bool to_files() const { return !output.empty() || one_each(); }
 };
 
 struct SoundSource {
   std::string name;                  // of a file; "-": standard input
-  std::vector<std::string> targets;  // of each format; none: standard output
+  std::vector<std::string> targets;  // one for each format; none: standard output
 };
 
-// The recordings, in order, before anything is loaded, and notes on what of folders is left out and why. The exit code;
-// what is wrong is said on stderr.
+// Lists the recordings, in order, before anything is loaded, and notes on files that folders leave out. Gives the exit
+// code; errors go to stderr.
 int find_recordings(const SoundFiles& files, std::vector<SoundSource>& sources, std::vector<std::string>& notes);
 
 }  // namespace lapilli::cli

@@ -16,7 +16,7 @@ namespace {
 
 constexpr auto kBetweenRecords = std::chrono::seconds(1);
 
-// 0, or errno. A signal does not end it: half a line helps nobody.
+// Gives 0, or errno. A signal does not stop it, so no line is cut in half.
 int write_all(int fd, std::string_view text) {
   while (!text.empty()) {
     const long written = write_some(fd, text.data(), text.size());
@@ -39,7 +39,7 @@ std::optional<Journal> journal_in(const std::string& name) {
   return read_journal(text);
 }
 
-// A new name of a file is on the disk when its folder is.
+// A file's new name is on the disk only once its folder is.
 void sync_folder(const std::string& path) {
   const std::string folder = folder_of(path);
   const int fd = open_to_read(folder.empty() ? "." : folder);
@@ -144,13 +144,13 @@ int TargetFile::resume(const Identity& identity, Journal& from, std::string& why
   bytes_ = from.point.bytes;
   any_kept_ = true;
   if (from.complete && !part) return exit_ok;
-  from.complete = false;  // only the name was not given
+  from.complete = false;  // only the renaming was missing
   if (!resize_file(part_of(name_), bytes_)) return fail(part_of(name_));
   if (const int code = open_part(true)) return code;
   return write_journal_anew(from);
 }
 
-// What is behind the last point of an earlier run is gone then.
+// Drops records behind the last point of an earlier run.
 int TargetFile::write_journal_anew(const Journal& journal) {
   std::string text = journal_head(journal.identity);
   for (const SavedSegment& segment : journal.segments) text += journal_record(segment);
@@ -182,7 +182,7 @@ int TargetFile::keep(const std::string& records) {
   const auto now = std::chrono::steady_clock::now();
   if (now - kept_ < kBetweenRecords) return exit_ok;
   kept_ = now;
-  // What a record tells of must be there before it.
+  // A record's output must be on the disk before the record.
   errno = sync_file(file_);
   if (errno != 0) return fail(part_of(name_));
   errno = write_all(journal_, std::exchange(pending_, {}));
@@ -194,13 +194,13 @@ bool TargetFile::stop() {
   if (!failed_ && !pending_.empty()) (void)keep("");
   close();
   if (direct_ || any_kept_ || bytes_ > 0) return true;
-  remove_file(part_of(name_));  // nothing that anybody would miss
+  remove_file(part_of(name_));  // it holds nothing of value
   remove_file(journal_of(name_));
   return false;
 }
 
 int TargetFile::finish() {
-  if (file_ < 0) return exit_ok;  // resumed when it was complete
+  if (file_ < 0) return exit_ok;  // the resumed output was complete
   if (direct_) {
     close();
     return exit_ok;

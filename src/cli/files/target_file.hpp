@@ -1,4 +1,4 @@
-// A file that is written: under another name until it is complete, with a journal beside it.
+// Writes a file under a temporary name until it is complete, with a journal beside it.
 #pragma once
 
 #include <chrono>
@@ -10,12 +10,11 @@
 
 namespace lapilli::cli {
 
-// What is wrong with the name of a file to be written: its folder, which is not there, is more likely mistyped than
-// wanted.
-// "": nothing is.
+// An error message if the folder of an output file does not exist, as it is more likely mistyped than wanted; "" if it
+// does.
 std::string missing_folder(const std::string& file);
 
-// What --suffix and -o contradict each other in; "": nothing.
+// A contradiction between --suffix and -o; "" if there is none.
 std::string wrong_suffix(const std::string& suffix, const std::string& output);
 
 class TargetFile : public Sink {
@@ -25,24 +24,24 @@ class TargetFile : public Sink {
   TargetFile& operator=(const TargetFile&) = delete;
   ~TargetFile() override;
 
-  // What stands in the way, before anything is loaded; "" if nothing does. None of the inputs is ever written over.
+  // An obstacle to writing, found before anything is loaded; "" if there is none. Inputs are never overwritten.
   [[nodiscard]] std::string obstacle(bool force, bool resume, const std::vector<std::string>& inputs = {}) const;
 
-  // The folder is made if it is not there. Gives the exit code.
+  // Creates the folder if it does not exist. Gives the exit code.
   int begin();
-  // The same with a journal. With `resume`, `from` is where to go on: what is left of an earlier run with the same
-  // identity; what has another one is an error that says what differs, unless `force` begins anew.
+  // The same with a journal. With `resume`, `from` is where to continue: the remains of an earlier run with the same
+  // identity. Those with another identity are an error that names the difference, unless `force` starts over.
   int begin(const Identity& identity, bool resume, bool force, Journal& from);
 
   int write(std::string_view text) override;
-  // Once a second at most; what is not kept is done again.
+  // Writes the journal at most once a second; later work is repeated after a crash.
   int keep(const std::string& records) override;
   [[nodiscard]] uint64_t bytes() const override { return bytes_; }
 
-  // Not all is written: what is done is kept to be resumed. False: nothing was, and nothing is left.
+  // Ends an incomplete output: finished work is kept to be resumed. False: there was none, and nothing is left.
   bool stop();
-  // All is written: the file gets its name. The journal stays until forget_journal(), so that a run of many files knows
-  // which of them it wrote.
+  // Ends a complete output: the file gets its name. The journal stays until forget_journal(), so that a run of many
+  // files knows which of them it wrote.
   int finish();
   void forget_journal() const;
   [[nodiscard]] const std::string& name() const { return name_; }
@@ -56,7 +55,7 @@ class TargetFile : public Sink {
 
   std::string name_;
   bool failed_ = false, any_kept_ = false;
-  bool direct_;  // a device or a pipe, which has no other name
+  bool direct_;  // a device or a pipe, which has no temporary name
   int file_ = -1, journal_ = -1;
   uint64_t bytes_ = 0;
   std::string pending_;  // records since `kept_`

@@ -21,7 +21,7 @@ namespace lapilli::cli {
 
 namespace {
 
-// A prompt may be of any kind of text.
+// A prompt may be any kind of text.
 bool takes_all_text(const TextCommand& about) { return std::string_view(about.task) == "generate"; }
 
 class JobFinder {
@@ -81,7 +81,7 @@ class JobFinder {
     return exit_ok;
   }
 
-  // Of files that go to files of their own one does not stop the others. A pipe is not opened before it is read.
+  // If files have outputs of their own, a bad file does not stop the others. A pipe is not opened before it is read.
   int refuse(const std::string& name) {
     if (file_kind(name) != FileKind::regular) return exit_ok;
     const bool by_name = !takes_all_text(about_);
@@ -91,7 +91,7 @@ class JobFinder {
     return complain(exit_input, name + ": " + told(*foreign));
   }
 
-  // What names a place within records wants some.
+  // Options that select a place in records require records.
   [[nodiscard]] int check_places() const {
     const auto reads = [&](Format f) {
       return std::any_of(sources_.begin(), sources_.end(), [&](const Source& s) { return s.format == f; });
@@ -103,8 +103,8 @@ class JobFinder {
     return exit_ok;
   }
 
-  // What is given wins, then the name. Plain text has a structure only where it goes to a file: lines on standard
-  // output stay with those that they were made of.
+  // --format wins, then the name. Plain text has structure only if it goes to a file: lines on standard output
+  // correspond to input lines.
   [[nodiscard]] Format format_of(const std::string& name) const {
     if (const auto given = format_called(files_.format)) return *given;
     const bool results = arguments_.json || arguments_.ids || arguments_.stream || arguments_.attention.wanted();
@@ -129,7 +129,7 @@ class JobFinder {
                                     (others.empty() ? "" : "; there is: " + others));
   }
 
-  // Null: it is looked at.
+  // Null: the file is used.
   [[nodiscard]] const ForeignKind* why_left_out(const FolderFile& file) const {
     if (file.left_out) return file.left_out;
     const std::string name(last_part(file.below));

@@ -1,4 +1,4 @@
-// What the arguments of a command on text are: texts, files, standard input; and where what becomes of each is written.
+// Resolves the arguments of a command on text to texts, files and standard input, and to the outputs written for them.
 #pragma once
 
 #include <string>
@@ -12,14 +12,14 @@ namespace lapilli::cli {
 
 struct Source {
   std::string name;   // of a file; "" for a text, "-" for standard input
-  std::string text;   // of an argument
-  std::string below;  // a file's name below the folder that was given, or its last part
+  std::string text;   // of a text argument
+  std::string below;  // a file's name below the given folder, or the last part of its name
   Format format = Format::lines;
   [[nodiscard]] bool standard_input() const { return name == "-"; }
   [[nodiscard]] bool is_text() const { return name.empty(); }
 };
 
-// What is written to one place.
+// An output and the sources that go to it.
 struct OutputJob {
   std::string target;  // "": standard output
   std::vector<Source> sources;
@@ -27,18 +27,18 @@ struct OutputJob {
 
 struct FoundJobs {
   std::vector<OutputJob> jobs;
-  std::string left_out;  // what there is in folders that no job has, and why; "": nothing
-  bool refused = false;  // a file was, which was said on stderr; the others are there
+  std::string left_out;  // files in folders that no job has, with the reason; "": none
+  bool refused = false;  // a file was refused, which was reported on stderr; the others are there
 };
 
-// Says what arguments are, and looks at the files, before anything is loaded, so that a file that is not there or holds
-// no text costs nothing. The exit code; what is wrong is said on stderr.
+// Classifies arguments and checks files before anything is loaded, so that a missing file, or one without text, fails
+// fast. Gives the exit code; errors go to stderr.
 int find_jobs(const TextCommand& about, const TextArguments& arguments, FoundJobs& found);
 
-// The lines of a text from an argument; the whole as one, unless `by_lines`.
+// The lines of a text argument; a single one unless `by_lines`.
 std::vector<Line> lines_of_argument(const std::string& text, bool by_lines);
 
-// Everything that is left, as one line.
+// The rest of the input as one line.
 Line whole_text(LineReader& reader);
 
 }  // namespace lapilli::cli

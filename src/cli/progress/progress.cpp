@@ -8,17 +8,17 @@
 namespace lapilli::cli {
 
 namespace {
-// What is done in a blink needs no line.
+// Runs shorter than this need no progress line.
 constexpr auto kBlink = std::chrono::milliseconds(300), kBetween = std::chrono::milliseconds(100);
-// Of more lines the sentences say nothing that the lines do not.
+// With more lines, counting sentences adds nothing.
 constexpr uint64_t kFewLines = 8;
 }  // namespace
 
-// Asked when the first line is due, for the other programs of a pipe are there by then.
+// Decided when the first line is due, for the other programs of a pipe run by then.
 bool Progress::enabled() {
   if (asked_) return enabled_;
   asked_ = true;
-  // Lines that appear on the same terminal show well enough how far it is.
+  // Output lines on the same terminal show the progress well enough.
   enabled_ = wanted_ && is_terminal(2) && (to_files_ || (!is_terminal(1) && !output_may_be_shown()));
   return enabled_;
 }

@@ -1,4 +1,4 @@
-// One line on the terminal's stderr that shows how far the run is.
+// One line on the terminal's stderr that shows the progress of a run.
 #pragma once
 
 #include <chrono>
@@ -10,25 +10,25 @@ namespace lapilli::cli {
 
 class Progress {
  public:
-  // `to_files`: what comes out of the run is on no terminal, whatever stdout is.
+  // `to_files`: the run's output goes to no terminal, whatever stdout is.
   Progress(bool quiet, bool to_files) : wanted_(!quiet), to_files_(to_files) {}
   ~Progress() { clear(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // Somebody types the lines, on the terminal that it would be drawn on.
+  // Called if lines are typed on the terminal that would show the progress.
   void be_silent() { wanted_ = false; }
   void begin_file(uint64_t file, uint64_t files);
-  // Of `bytes` in all, 0 where nobody knows how many come; what is done of them already is no work of this run.
+  // `bytes`: the total, 0 if unknown; the parts already done do not count as work of this run.
   void begin_source(uint64_t bytes, uint64_t done_bytes = 0, uint64_t done_lines = 0);
 
-  // The lines that are worked on: how many there are, and their bytes.
+  // Starts a window of lines: their number, and their bytes.
   void begin_window(uint64_t lines, uint64_t bytes);
-  // Pieces of work: the lines of the window, or the sentences that they consist of. Draws at most ten times a second.
+  // Counts pieces of work: the lines of the window, or their sentences. Draws at most ten times a second.
   void show(uint64_t done, uint64_t all);
   void end_window();
 
-  // Takes the line away, before other text is written.
+  // Erases the line, before other text is written.
   void clear();
 
  private:

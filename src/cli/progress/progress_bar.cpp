@@ -8,7 +8,7 @@
 
 namespace lapilli::cli {
 
-// A file that is done in a blink needs no bar.
+// Short files need no bar.
 bool ProgressBar::due() {
   const auto now = Clock::now();
   if (!enabled_ || now - start_ < std::chrono::milliseconds(300) || now - last_ < std::chrono::milliseconds(100))

@@ -1,4 +1,4 @@
-// One line on the terminal's stderr that shows how far a file is.
+// One line on the terminal's stderr that shows the progress of a file.
 #pragma once
 
 #include <chrono>
@@ -13,15 +13,15 @@ class ProgressBar {
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  // Of something else from now on, whose first call of show() begins anew.
+  // Starts a new item; its first call of show() sets the beginning.
   void begin() { first_ = -1; }
-  // `share` of the file in 0..1, and what is done of it. Draws at most ten times a second. What the first call says was
-  // there before.
+  // `share` of the file in 0..1, and a text on the finished part. Draws at most ten times a second. The share of the
+  // first call does not count as work of this run.
   void show(double share, const std::string& done);
-  // Text in the bar's place, of what has no known end: a mark of ASCII, and as much of the text's end as the line has
-  // room for. As often as show(), but at once where there is a mark.
+  // Shows text instead of the bar, for input without a known end: an ASCII mark, and as much of the text's end as fits
+  // on the line. Draws as often as show(), but at once if there is a mark.
   void show_text(const std::string& mark, const std::string& text);
-  // Takes the bar away, before other text is written.
+  // Erases the bar, before other text is written.
   void clear();
 
  private:

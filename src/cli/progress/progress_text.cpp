@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kLongestBar = 40, kShortestBar = 6;
 
-// In the order in which they are shown; those with the greatest `rank` go first where there is no room.
+// In display order; the parts of greatest `rank` are dropped first if there is no room.
 struct Part {
   std::string text;
   int rank;

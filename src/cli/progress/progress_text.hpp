@@ -1,4 +1,4 @@
-// How far a run is, in one line that fits.
+// The progress of a run as one line that fits.
 #pragma once
 
 #include <cstddef>
@@ -9,17 +9,17 @@
 namespace lapilli::cli {
 
 struct ProgressState {
-  std::optional<double> share;               // of the bytes, 0 to 1; nothing where nobody knows how many come
-  uint64_t lines = 0;                        // that are done
-  uint64_t sentences = 0, sentences_of = 0;  // of the lines that are worked on; of 0 where that says nothing
+  std::optional<double> share;               // of the bytes, 0 to 1; nothing if the total is unknown
+  uint64_t lines = 0;                        // finished ones
+  uint64_t sentences = 0, sentences_of = 0;  // of the current lines; of 0 if that adds nothing
   uint64_t file = 0, files = 0;              // which of how many
   double seconds = 0;                        // since the beginning, when
   double share_before = 0;                   // this was done already,
   uint64_t lines_before = 0;                 // and these
 };
 
-// At most `columns` - 1 characters (all of them ASCII), so that no terminal goes to another line. What matters less is
-// left out where there is no room.
+// At most `columns` - 1 characters (all of them ASCII), so that no terminal wraps. Less important parts are dropped if
+// there is no room.
 std::string progress_text(const ProgressState& state, int columns);
 
 // 1,234,567

@@ -22,7 +22,7 @@ bool ends_with(const std::string& text, const std::string& end) {
   return true;
 }
 
-// A file that cannot be written to its end is not left behind half, and one that is appended to stays as it was.
+// A file that cannot be written completely is removed, and one that is appended to is restored.
 Result<bool> write_file(const std::string& name, const void* bytes, size_t count, bool append) {
   const uint64_t before = append ? file_size(name) : 0;
   errno = 0;
@@ -38,7 +38,7 @@ Result<bool> write_file(const std::string& name, const void* bytes, size_t count
   return Error(LAPILLI_NOT_FOUND, name + ": cannot be written: " + std::strerror(why));
 }
 
-// Whether an error is none of one input alone. Of a run of the model, a wrong argument is its input's.
+// True if an error concerns more than one input. In a run of the model, a wrong argument is about its input.
 bool concerns_all(lapilli_status status, bool of_run) {
   return status == LAPILLI_NOT_FOUND || status == LAPILLI_NO_DEVICE || status == LAPILLI_DEVICE_LOST ||
          status == LAPILLI_TIMEOUT || (status == LAPILLI_INVALID_ARGUMENT && !of_run);
@@ -173,7 +173,7 @@ AttentionOutput::Outcome AttentionOutput::attend(const Model& model, const Resul
     for (size_t piece = 0; piece < Attention::pieces(results, input, sequence); ++piece) {
       auto attention = Attention::run(model, results, input, sequence, piece);
       if (!attention) return {{}, attention.error(), concerns_all(attention.error().status(), true)};
-      // What was kept has no attention, but words that belong to themselves.
+      // A kept sentence has no attention, but its words are linked to themselves.
       if (to_file && sequences[sequence].pieces[piece].finish != LAPILLI_FINISH_KEPT) {
         if (auto written = write(*attention); !written)
           return {{}, written.error(), concerns_all(written.error().status(), false)};

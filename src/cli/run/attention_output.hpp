@@ -1,4 +1,4 @@
-// --attention and --alignment of lapilli translate: what the model looked at, as a file or beside each translation.
+// --attention and --alignment of lapilli translate: the model's attention as a file or beside each translation.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -17,33 +17,33 @@ struct AttentionArguments {
   [[nodiscard]] bool wanted() const { return alignment || !file.empty(); }
 };
 
-// A number from 0, "mean" or "all".
+// Parses a number from 0, "mean" or "all".
 bool parse_attention_index(const std::string& text, int32_t& index);
 void add_attention_options(CLI::App& command, AttentionArguments& arguments);
 
-// Of one run of the program.
+// Serves one run of the program.
 class AttentionOutput {
  public:
   explicit AttentionOutput(const AttentionArguments& arguments) : arguments_(arguments) {}
 
-  // What is wrong with the arguments, before a model is loaded; "" if nothing is. `ids`: ids come in, not texts.
+  // Describes an error in the arguments, before a model is loaded; "" if there is none. `ids`: the input is ids, not
+  // text.
   std::string check(bool ids);
 
   struct Outcome {
-    // Word pairs of each sequence; none without --alignment. As text, lines of their own: a tab, bytes of source and
-    // target, weight, the words. As JSON: ',"alignment":[...]' to put into an object.
+    // Word pairs of each sequence; none without --alignment. As text, lines of their own: a tab, byte ranges of source
+    // and target, weight, the words. As JSON: ',"alignment":[...]' to put into an object.
     std::vector<std::string> alignments;
     std::optional<Error> error;
-    bool of_all = false;  // the error is none of this input alone: of the arguments, or of the file
+    bool of_all = false;  // the error is not about this input alone, but about the arguments or the file
   };
-  // Runs the model on what it made of input `input`, writes the file of each run of its best sequence and finds the
-  // word pairs. The first file is FILE; further ones of a picture are FILE-2, FILE-3, ..., those as JSON lines of one
-  // file.
+  // Runs the model on the results of input `input`, writes a file for each run of the best sequence and finds the word
+  // pairs. The first picture goes to FILE, further ones to FILE-2, FILE-3, ...; JSON goes to one file as lines.
   Outcome attend(const Model& model, const Results& results, size_t input, const std::string& source, bool json);
 
  private:
   enum class Format { svg, png, json };
-  // By the file's name; false if it says none.
+  // Chooses by the file's name; false if that names no format.
   bool choose_format();
   [[nodiscard]] bool picture() const { return format_ != Format::json; }
   [[nodiscard]] std::string file_name() const;

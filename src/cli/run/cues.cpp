@@ -10,7 +10,7 @@ namespace {
 
 using Words = std::vector<SpokenWord>;
 
-// Of UTF-8: bytes that begin one.
+// Counts the first bytes of UTF-8 characters.
 size_t characters_in(const std::string& text) {
   return static_cast<size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
@@ -23,7 +23,7 @@ size_t width_of(const SpokenWord& word, bool ids) {
   return width;
 }
 
-// What stands between blanks, all at the segment's time.
+// Words between blanks, all at the segment's time.
 Words words_of_text(const SpokenLine& line) {
   constexpr const char* kWordGaps = " \t\r\n";
   Words words;
@@ -54,7 +54,7 @@ std::vector<Words> lines_of(Words words, const CueShape& shape) {
   return lines;
 }
 
-// A subtitle that takes no time would not be seen: it stays up to the next one.
+// A subtitle without duration would be invisible: it stays until the next one.
 void give_time(std::vector<Cue>& cues, double end_of_segment) {
   for (size_t i = 0; i < cues.size(); ++i) {
     if (cues[i].end > cues[i].begin) continue;

@@ -1,4 +1,4 @@
-// Segments cut into subtitles: as many words as a line and a subtitle have room for.
+// Cuts segments into subtitles, with as many words as fit on a line and into a subtitle.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 namespace lapilli::cli {
 
 struct CueShape {
-  uint32_t width = 0;       // characters a line; 0: no bound, or of `by_words` a word a line
-  uint32_t lines = 0;       // of a subtitle; 0: no bound, or of `by_words` one
+  uint32_t width = 0;       // characters a line; 0: no limit, or with `by_words` a word a line
+  uint32_t lines = 0;       // of a subtitle; 0: no limit, or with `by_words` one
   bool by_words = false;    // subtitles begin and end with their words
-  bool word_times = false;  // words are told apart, although they are not cut
-  bool ids = false;         // ids are what is shown
+  bool word_times = false;  // words are kept apart even if no cut requires it
+  bool ids = false;         // ids are shown
 };
 
 struct Cue {
@@ -21,11 +21,10 @@ struct Cue {
   std::vector<std::vector<SpokenWord>> lines;
 };
 
-// A word that is longer than a line has one of its own. A segment without words is one subtitle, whatever `by_words`
-// says.
+// A word longer than a line has a line of its own. A segment without words is one subtitle, whatever `by_words`.
 std::vector<Cue> cues_of(const SpokenLine& line, const CueShape& shape);
 
-// Between it and the word before it there is a blank.
+// True if a blank separates the word from the previous one.
 inline bool stands_apart(const SpokenWord& word, bool ids) { return ids || word.text.starts_with(' '); }
 
 }  // namespace lapilli::cli

@@ -13,7 +13,7 @@ namespace lapilli::cli {
 
 namespace {
 
-constexpr size_t kMostBytes = size_t{64} << 20;  // a document's own limit
+constexpr size_t kMostBytes = size_t{64} << 20;  // the limit of a document
 
 }  // namespace
 
@@ -96,7 +96,7 @@ int DocumentTranslator::window(const std::vector<Line>& lines) {
   std::string records;
   std::vector<SavedSegment> made;
   for (size_t i = 0; i < lines.size(); ++i) {
-    if (results.lines[i].status == LAPILLI_CANCELLED || interrupted()) return exit_ok;  // the window is done again
+    if (results.lines[i].status == LAPILLI_CANCELLED || interrupted()) return exit_ok;  // the window is repeated
     made.push_back(segment_of(results, i, lines[i]));
     records += journal_record(made.back());
   }

@@ -1,5 +1,4 @@
-// The segments of one document through the model, window by window, and the document with their translations into a
-// sink.
+// Translates the segments of a document, window by window, and writes the document with their translations to a sink.
 #pragma once
 
 #include <vector>
@@ -12,12 +11,12 @@ namespace lapilli::cli {
 
 class DocumentTranslator {
  public:
-  // `index` of the source among those of the sink.
+  // `index`: of the source among those of the sink.
   DocumentTranslator(RunState& run, Sink& sink, const Source& source, uint64_t index)
       : run_(run), sink_(sink), source_(source), index_(index) {}
-  // Says what is wrong with the document, without the model: the exit code.
+  // Reports errors in the document, without the model; gives the exit code.
   int check() { return open(); }
-  // `done`: what an earlier run made of the first segments. Gives the exit code.
+  // `done`: the first segments' results from an earlier run. Gives the exit code.
   int translate(std::vector<SavedSegment> done);
 
  private:

@@ -7,11 +7,11 @@
 namespace lapilli::cli {
 
 struct Excerpt {
-  double offset = 0;               // seconds of the recording before it
-  std::optional<double> duration;  // in seconds; none: up to the end
+  double offset = 0;               // seconds of the recording to skip
+  std::optional<double> duration;  // in seconds; none: to the end
 };
 
-// Samples of a recording, by number from its beginning.
+// Samples of a recording, numbered from its beginning.
 struct Stretch {
   uint64_t first = 0, count = 0;
 };

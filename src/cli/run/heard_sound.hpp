@@ -1,4 +1,4 @@
-// What is heard, at the model's rate: of a file or of what comes through a pipe, from a time on and so long.
+// The sound that is heard, at the model's rate: an excerpt of a file, or of the content of a pipe.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@
 
 namespace lapilli::cli {
 
-// A file is read more than once, a pipe once.
+// Samples of a file are read several times, those of a pipe once.
 class HeardSound {
  public:
-  // Counts its samples. `show` is asked often; false ends it with ErrorCode::cancelled.
+  // Counts the samples. Calls `show` often; false ends it with ErrorCode::cancelled.
   static Result<HeardSound> of_file(const recordings::Opener& opener, const std::string& name, uint32_t rate,
                                     const Excerpt& excerpt,
                                     const std::function<bool(const recordings::Recording&)>& show);
@@ -29,18 +29,18 @@ class HeardSound {
   [[nodiscard]] bool is_pipe() const { return pipe_ != nullptr; }
   [[nodiscard]] recordings::Recording& file() { return *file_; }
   [[nodiscard]] const recordings::Recording& file() const { return *file_; }
-  // What is heard of it; of a pipe what has come.
+  // The part that is heard; of a pipe, the part that has come so far.
   [[nodiscard]] const Stretch& stretch() const { return stretch_; }
-  // Notes on its samples, once they are all there.
+  // Notes on the samples, once all are there.
   [[nodiscard]] std::vector<std::string> notes() const;
-  // Of reading it.
+  // The error of reading it.
   [[nodiscard]] const Status& error() const { return error_; }
 
-  // Of a pipe: the next samples.
+  // For a pipe: the next samples.
   SoundPiece next(std::span<float> to, bool may_wait);
-  // Of a file: where in it somebody may be speaking. `show` as that of of_file().
+  // For a file: where somebody may be speaking. `show`: see of_file().
   Result<std::vector<Stretch>> speech(uint32_t rate, const std::function<bool(const recordings::Recording&)>& show);
-  // Of a file: for the model, of a part of the recording. What is heard must outlive it.
+  // For a file: a part of the recording as the model's input. This object must outlive it.
   [[nodiscard]] lapilli_sample_source source(const Stretch& part);
 
  private:
@@ -50,9 +50,9 @@ class HeardSound {
   std::unique_ptr<recordings::Recording> file_;
   std::unique_ptr<recordings::SamplePipe> pipe_;
   Stretch stretch_;
-  uint64_t skip_ = 0;             // of a pipe: samples that are still to come before what is heard
-  std::optional<uint64_t> most_;  // of a pipe: that are heard
-  uint64_t part_first_ = 0;       // of the part that source() was asked for last
+  uint64_t skip_ = 0;             // of a pipe: samples still to be skipped
+  std::optional<uint64_t> most_;  // of a pipe: limit of samples to hear
+  uint64_t part_first_ = 0;       // first sample of the part that source() was last asked for
   Status error_;
 };
 

@@ -44,7 +44,7 @@ Trouble trouble(const std::optional<Error>& error) {
 
 Error interrupted_error() { return Error(LAPILLI_CANCELLED, "it was interrupted"); }
 
-// `offset`: seconds of the recording before what the model was given.
+// `offset`: seconds of the recording before the model's input.
 SpokenLine line_of(const Segment& s, double offset) {
   SpokenLine line{s.begin + offset, s.end + offset, s.text, s.ids, {}};
   for (const Word& w : s.words)
@@ -53,7 +53,7 @@ SpokenLine line_of(const Segment& s, double offset) {
   return line;
 }
 
-// One recording on its way through the model.
+// Runs one recording through the model.
 class Hearing {
  public:
   Hearing(const Model& model, const HearRequest& request) : info_(model.info()), request_(request) {}
@@ -69,11 +69,11 @@ class Hearing {
   }
 
  private:
-  // To its end; or to that of a pipe that nothing has come through.
+  // Follows the job to its end, or to the end of a pipe that gave nothing.
   std::optional<Error> follow() {
     constexpr uint64_t kOften = 50'000;  // microseconds
     for (bool over = false; !over && !nothing_came_;) {
-      over = job_->wait(kOften);  // returns at once where it has heard all that there is
+      over = job_->wait(kOften);  // returns at once when all available samples are heard
       while (auto event = job_->next_event())
         if (auto error = tell(*event)) return error;
       if (over) break;
@@ -103,14 +103,14 @@ class Hearing {
       const Interruption interruption;
       how.cancel_token = interruption.token();
       auto drawn = job_->draw_looks(how);
-      if (!drawn && drawn.error().status() != LAPILLI_INVALID_DATA) return drawn.error();  // that: it has no words
+      if (!drawn && drawn.error().status() != LAPILLI_INVALID_DATA) return drawn.error();  // else it has no words
       if (drawn) picture = std::move(*drawn);
     }
     if (!request_.on_segment(line_of(segment, request_.offset), picture)) return interrupted_error();
     return std::nullopt;
   }
 
-  // What is there by now, up to a window of it: so that a draft is one of the latest, and memory bounded.
+  // Feeds the available samples, at most a window of them, so that drafts are recent and memory is bounded.
   std::optional<Error> feed() {
     std::vector<float> room(16384);
     const uint64_t enough = fed_ + info_.window_samples;
@@ -129,7 +129,7 @@ class Hearing {
     return nothing_came_ ? std::nullopt : job_->end_samples(0);
   }
 
-  // Whoever reads it has called no function.
+  // The reader of the message has called no function.
   static Error without_function(const Error& error) {
     static const std::string function = "lapilli_job_append_samples: ";
     const std::string& message = error.message();
@@ -171,7 +171,7 @@ class Hearing {
   bool nothing_came_ = false;
 };
 
-// Every two seconds, or oftener where a window has less than eight.
+// Every two seconds, or more often if a window has less than eight.
 uint32_t draft_samples(const lapilli_model_info& info) {
   return std::min(2 * info.sample_rate, std::max(info.window_samples / 4, 1u));
 }
@@ -204,7 +204,7 @@ std::optional<Error> HearingModel::Impl::open(const HearingModelRequest& request
   model.emplace(std::move(*loaded));
   info = model->info();
   if (auto error = check_kind()) return error;
-  // A run of no recordings says what is wrong with the files.
+  // A run without recordings reports errors in the model's files.
   if (const auto nothing = model->transcribe({}); !nothing) return nothing.error();
   if (!request.ids && info.tokenizer_error) return Error(LAPILLI_UNSUPPORTED, info.tokenizer_error);
   return std::nullopt;
@@ -217,7 +217,7 @@ std::optional<Error> HearingModel::Impl::check_kind() const {
   return std::nullopt;
 }
 
-// What only models of windows, languages and tasks do.
+// Rejects requests that only models of windows, languages and tasks can serve.
 std::optional<Error> HearingModel::Impl::check_whole(const HearRequest& request) const {
   const char* what = !request.language.empty()     ? "--language: which language is spoken"
                      : request.task == "translate" ? "--to: whether it is translated"
@@ -235,12 +235,12 @@ std::optional<Error> HearingModel::Impl::check_whole(const HearRequest& request)
 
 std::optional<Error> HearingModel::Impl::check(const HearRequest& request) const {
   if (auto error = check_whole(request)) return error;
-  // Windows would be given what there is room for without a word.
+  // Otherwise windows would silently get fewer tokens.
   if (info.max_target_tokens != 0 && request.new_tokens > info.max_target_tokens)
     return Error(LAPILLI_INVALID_ARGUMENT, "--max-new-tokens: " + std::to_string(request.new_tokens) +
                                                " ids exceed the model's " + std::to_string(info.max_target_tokens) +
                                                " positions");
-  const auto nothing = model->transcribe({}, options(request));  // a run of no recordings says what is wrong
+  const auto nothing = model->transcribe({}, options(request));  // a run without recordings reports errors
   if (nothing) return std::nullopt;
   return as_typed(request, nothing.error());
 }
@@ -270,8 +270,8 @@ Options HearingModel::Impl::options(const HearRequest& request) const {
   return o;
 }
 
-// What is published with Whisper. Without --fallback windows are measured for a note, as far as that costs nothing:
-// probabilities of what beams found are made of every step's scores.
+// The values published with Whisper. Without --fallback, windows are measured for a note where that is cheap: with
+// beams, probabilities take the scores of every step.
 void HearingModel::Impl::set_attempts(const HearRequest& request, Options& o) {
   if (request.skip_silence) o.no_speech_threshold = 0.6f;
   if (request.fallback) o.temperatures = {0, 0.2f, 0.4f, 0.6f, 0.8f, 1};
@@ -284,7 +284,7 @@ Trouble HearingModel::check(const HearRequest& request) const { return trouble(i
 Trouble HearingModel::hear(const HearRequest& request) {
   auto error = impl_->check_whole(request);
   if (!error) error = Hearing(*impl_->model, request).run(*impl_->model, impl_->options(request));
-  (void)impl_->device->store_cache();  // what cannot be stored is a warning in the log
+  (void)impl_->device->store_cache();  // a failure to store is a warning in the log
   return error ? trouble(Impl::as_typed(request, *error)) : Trouble();
 }
 

@@ -17,61 +17,60 @@ namespace lapilli::cli {
 struct HearingModelRequest {
   std::string model;  // directory
   std::string select, caps, dtype = "fp32", kv_dtype = "fp32";
-  std::string cache;             // the folder of what is kept between runs; "": nothing is
-  unsigned long memory_mib = 0;  // of the device at most; 0: what there is
-  bool ids = false;              // segments are wanted as ids: a model without a tokenizer will do
+  std::string cache;             // folder of data kept between runs; "": none
+  unsigned long memory_mib = 0;  // limit of device memory; 0: none
+  bool ids = false;              // segments are requested as ids, so a model without a tokenizer will do
 };
 
-// Samples that come once: as many as are there and `to` has room for. If there are none, waits for some, a while, if
-// it may.
+// Samples of a live source: as many as are there and `to` holds. If there are none, waits a while for some, if allowed.
 struct SoundPiece {
   size_t count = 0;
-  bool ended = false;   // there are no more
-  bool failed = false;  // the caller knows why: it ends as if it were cancelled
+  bool ended = false;   // no more will come
+  bool failed = false;  // ends like a cancellation; the caller knows the error
 };
 using NextSamples = std::function<SoundPiece(std::span<float> to, bool may_wait)>;
 
 struct HearRequest {
   const lapilli_sample_source* sound = nullptr;  // at HearingModel::rate()
   NextSamples next;                              // instead of `sound`
-  double offset = 0;                             // seconds of the recording before them, which its times count
+  double offset = 0;                             // seconds of the recording before the sound, added to all times
   std::string language;                          // a code or a name; empty: detected
-  std::string prompt;                            // text that each window is to go on from; empty: none
+  std::string prompt;                            // text that each window continues; empty: none
   std::string task;                              // "transcribe" or "translate"
-  unsigned beams = 0, new_tokens = 0;            // of a window; 0: as the model's files say
-  unsigned batch = 0;         // of `sound`: cut where it is quiet, so many pieces at a time; 0: not cut
+  unsigned beams = 0, new_tokens = 0;            // per window; 0: as the model's files say
+  unsigned batch = 0;         // for `sound`: cut at quiet places, so many pieces at a time; 0: not cut
   bool words = false;         // SpokenLine::words
-  std::string pictures;       // of what each word looked at: "svg", "png"; "": none
-  bool skip_silence = false;  // what the model takes for silence, and is not sure of, says nothing
-  bool fallback = false;      // a window that came out badly is tried again at higher temperatures
-  // Each when it is certain, with its picture: a file's content, empty where there is no word. False ends it, and so
-  // does false of `progress` (seconds).
+  std::string pictures;       // of each word's attention: "svg", "png"; "": none
+  bool skip_silence = false;  // drop windows that the model takes for silence and is unsure of
+  bool fallback = false;      // retry bad windows at higher temperatures
+  // Called for each settled segment, with its picture: the content of a file, empty if there is no word. False ends the
+  // run, as does false from `progress` (seconds).
   std::function<bool(const SpokenLine&, const std::string& picture)> on_segment;
-  // Before the first window nothing is done, and `sound` is read.
+  // `done` is 0 before the first window, while `sound` is read.
   std::function<bool(double done)> progress;
-  // Of `next`, if wanted: what may be said at the end of what has come so far. It replaces the one before, and is void
-  // when on_segment brings something new.
+  // For `next`, optional: the probable text at the end of the samples so far. It replaces the previous draft, and is
+  // void once on_segment brings a new segment.
   std::function<bool(const std::vector<SpokenLine>&)> on_draft;
-  std::function<void(const std::string&)> on_note;  // what is to be known of it beside its text
+  std::function<void(const std::string&)> on_note;  // facts about the recording other than its text
 };
 
-// What ended something, for who prints it.
+// The error that ended an operation, for the caller to print.
 struct Trouble {
   lapilli_status status = LAPILLI_OK;
   std::string message;
 };
 
-// Of one thread.
+// Not thread-safe.
 class HearingModel {
  public:
   HearingModel();
   ~HearingModel();
-  // A model of another kind is told what serves it.
+  // For a model of another kind, the error says which command serves it.
   Trouble open(const HearingModelRequest& request);
-  // After open().
+  // To be called after open().
   [[nodiscard]] unsigned rate() const;
   [[nodiscard]] const lapilli_model_info& info() const;
-  // What the model cannot do of it, before anything is heard.
+  // Checks, before anything is heard, that the model can serve the request.
   [[nodiscard]] Trouble check(const HearRequest& request) const;
   Trouble hear(const HearRequest& request);
 

@@ -1,4 +1,4 @@
-// A cancel token for calls that cannot ask whether the program was interrupted.
+// A cancel token for calls that cannot ask if the program was interrupted.
 #pragma once
 
 #include <atomic>
@@ -8,7 +8,7 @@
 
 namespace lapilli::cli {
 
-// While it lives a signal cancels its token, a moment later: waking a thread is none of what a signal handler may do.
+// During its lifetime a signal cancels its token, with a short delay: a signal handler must not wake a thread.
 class Interruption {
  public:
   Interruption();

@@ -1,11 +1,11 @@
-// Where the program keeps a device's pipelines and what its self-test found.
+// The folder in which the program keeps a device's pipelines and the results of its self-test.
 #pragma once
 
 #include <string>
 
 namespace lapilli::cli {
 
-// "": nowhere, by --no-cache or LAPILLI_NO_CACHE, or as the system names no folder for it.
+// "": none, due to --no-cache or LAPILLI_NO_CACHE, or because the system names no such folder.
 std::string kept_folder(bool no_cache);
 
 }  // namespace lapilli::cli

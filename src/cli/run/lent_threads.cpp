@@ -21,7 +21,7 @@ void run_on_threads(void*, uint32_t count, lapilli_task_function task, void* con
   const uint32_t most = std::min({count, kMostThreads, std::max(std::thread::hardware_concurrency(), 1u)});
   try {
     while (threads.size() + 1 < most) threads.emplace_back(work);
-  } catch (const std::system_error&) {  // those that are there do it, and this one
+  } catch (const std::system_error&) {  // the threads that exist, and this one, do the work
   }
   work();
   for (std::thread& thread : threads) thread.join();

@@ -1,4 +1,4 @@
-// Threads that the program lends to the library, as many as the machine has processors, but not many.
+// Threads that the program lends to the library: as many as there are processors, up to a limit.
 #pragma once
 
 #include "lapilli/lapilli.h"

@@ -1,4 +1,4 @@
-// What is written of a line: text, ids or JSON.
+// Formats the output for a line: text, ids or JSON.
 #pragma once
 
 #include <optional>
@@ -9,10 +9,10 @@
 
 namespace lapilli::cli {
 
-// One text in, one line out, whatever the model says.
+// Keeps one line for each text, whatever the model writes.
 std::string in_one_line(std::string text);
 
-// Without line end. `number`: what JSON calls the line; `unsure_below`: the sureness below which JSON says "unsure".
+// Without line end. `number`: the line's number in JSON; `unsure_below`: the sureness below which JSON says "unsure".
 std::string line_output(const LineResult& result, uint64_t number, const TextArguments& arguments,
                         const std::optional<double>& unsure_below);
 

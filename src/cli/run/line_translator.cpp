@@ -12,7 +12,7 @@ namespace lapilli::cli {
 
 namespace {
 
-// A record may hold more than its text.
+// A record may hold other data besides its text.
 constexpr size_t kMaxRecordBytes = size_t{1} << 26;
 
 std::unique_ptr<RecordFormat> format_for(const Source& source, const TextArguments& arguments) {
@@ -46,7 +46,7 @@ int LineTranslator::translate(uint64_t units) { return source_.is_text() ? argum
 
 int LineTranslator::argument() {
   const auto lines = lines_of_argument(source_.text, by_lines());
-  // To whoever reads messages the lines of all arguments are one text.
+  // In messages the lines of all arguments count as one text.
   shown_before_ = run_.argument_lines;
   run_.progress.begin_source(0);
   run_.progress.begin_window(lines.size(), 0);
@@ -63,7 +63,7 @@ int LineTranslator::file(uint64_t units) {
   LineReader reader(source_.standard_input() ? InputFile::standard_input() : InputFile::open(source_.name), longest,
                     run_.arguments.said_to_be_text());
   if (!reader.file().ok()) {
-    if (interrupted()) return exit_ok;  // while nobody wrote to a pipe
+    if (interrupted()) return exit_ok;  // before anybody wrote to a pipe
     return complain(exit_input, source_.name + ": " + std::strerror(errno));
   }
   if (source_.standard_input()) ask_for_lines();
@@ -76,7 +76,7 @@ int LineTranslator::file(uint64_t units) {
   return complain(exit_input, (source_.standard_input() ? "standard input" : source_.name) + ": " + why);
 }
 
-// Who sits at a terminal learns what the program waits for.
+// Tells a user at a terminal that the program waits for input.
 void LineTranslator::ask_for_lines() const {
   if (is_terminal(0)) run_.progress.be_silent();
   if (run_.context.quiet || !is_terminal(0) || !is_terminal(2)) return;
@@ -112,12 +112,12 @@ int LineTranslator::windows(LineReader& reader, uint64_t units) {
 std::vector<Line> LineTranslator::next_window(LineReader& reader) const {
   if (by_lines()) return reader.read(run_.window());
   Line text = whole_text(reader);
-  // Half a text is another one.
+  // An incomplete text is not translated.
   if (reader.error() != 0 || interrupted() || !reader.refusal().empty()) return {};
   return {std::move(text)};
 }
 
-// One line at a time where text is printed as it comes.
+// One line at a time if text is printed while it is generated.
 int LineTranslator::window(const std::vector<Line>& lines) {
   if (!run_.arguments.stream) return together(lines, 0, 1);
   int code = exit_ok;
@@ -126,7 +126,7 @@ int LineTranslator::window(const std::vector<Line>& lines) {
   return code;
 }
 
-// They are part `at` of the `of` parts of their window.
+// The lines are part `at` of the `of` parts of their window.
 int LineTranslator::together(const std::vector<Line>& lines, uint64_t at, uint64_t of) {
   std::string streamed;
   int printed = exit_ok;
@@ -140,7 +140,7 @@ int LineTranslator::together(const std::vector<Line>& lines, uint64_t at, uint64
   callbacks.before_files = [this] { run_.progress.clear(); };
   std::vector<std::string> errors(lines.size());
   const auto texts = texts_of(lines, errors);
-  if (!refusal().empty()) return exit_ok;  // the caller says so
+  if (!refusal().empty()) return exit_ok;  // the caller reports it
   LineResults results = run_.model.run(texts, run_.lines_before, callbacks);
   if (printed != exit_ok) return printed;
   for (size_t i = 0; i < lines.size(); ++i) {
@@ -182,7 +182,7 @@ std::string LineTranslator::output(const Line& line, const LineResult& result) c
   return format_->output(line, made);
 }
 
-// `streamed`: what was printed of the (then only) line already.
+// `streamed`: the text already printed for the (then only) line.
 int LineTranslator::write(const std::vector<Line>& lines, const LineResults& results, const std::string& streamed) {
   std::string out;
   for (size_t i = 0; i < lines.size(); ++i) {

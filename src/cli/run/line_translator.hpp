@@ -1,4 +1,4 @@
-// The lines of one source through the model and into a sink, window by window.
+// Translates the lines of one source into a sink, window by window.
 #pragma once
 
 #include <memory>
@@ -11,9 +11,9 @@ namespace lapilli::cli {
 
 class LineTranslator {
  public:
-  // `index` of the source among those of the sink.
+  // `index`: of the source among those of the sink.
   LineTranslator(RunState& run, Sink& sink, const Source& source, uint64_t index);
-  // The first `units` lines are done. Gives the exit code.
+  // Skips the first `units` lines, which are done. Gives the exit code.
   int translate(uint64_t units);
 
  private:
@@ -25,12 +25,12 @@ class LineTranslator {
   std::vector<Line> next_window(LineReader& reader) const;
   int window(const std::vector<Line>& lines);
   int together(const std::vector<Line>& lines, uint64_t at, uint64_t of);
-  // What the model gets of each line, and what is wrong with it.
+  // The model's input for each line, and errors in the lines.
   std::vector<Line> texts_of(const std::vector<Line>& lines, std::vector<std::string>& errors);
   [[nodiscard]] std::string refusal() const { return format_ ? format_->refusal() : ""; }
   [[nodiscard]] std::string output(const Line& line, const LineResult& result) const;
   int write(const std::vector<Line>& lines, const LineResults& results, const std::string& streamed);
-  // A line, in messages.
+  // The name of a line in messages.
   [[nodiscard]] std::string where(uint64_t line) const;
 
   RunState& run_;
@@ -39,7 +39,7 @@ class LineTranslator {
   uint64_t index_;
   std::unique_ptr<RecordFormat> format_;  // none: lines are texts
   std::string shown_name_;                // in messages
-  uint64_t shown_before_ = 0;             // what messages add to the numbers of lines
+  uint64_t shown_before_ = 0;             // added to line numbers in messages
 };
 
 }  // namespace lapilli::cli

@@ -1,4 +1,4 @@
-// What is said of a model of another kind than a command is for.
+// The error for a model of the wrong kind for a command.
 #pragma once
 
 #include <string>

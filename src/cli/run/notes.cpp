@@ -9,14 +9,14 @@ namespace lapilli::cli {
 
 namespace {
 
-// At most so many bytes of it, never half a character.
+// Truncates to `limit` bytes, at a character boundary.
 std::string shortened(const std::string& text, size_t limit = 120) {
   if (text.size() <= limit) return text;
   while (limit > 0 && (static_cast<unsigned char>(text[limit]) & 0xC0) == 0x80) --limit;
   return text.substr(0, limit) + "...";
 }
 
-// Of the first piece that was cut.
+// The position at which the first cut piece ends.
 size_t cut_at(const Sequence& s) {
   const auto cut =
       std::find_if(s.pieces.begin(), s.pieces.end(), [](const Piece& p) { return p.finish == LAPILLI_FINISH_LENGTH; });
@@ -104,7 +104,7 @@ std::vector<std::string> notes_of(const Sequence& best, const NotesAbout& about)
     notes.push_back(cut_note(cut_at(best), about.positions));
   if (uint64_t{best.unknown_tokens} * 2 > best.word_tokens)
     notes.push_back(unknown_note(best.unknown_tokens, best.word_tokens));
-  if (notes.empty() && is_unsure(best, about.unsure_below))  // those before say why
+  if (notes.empty() && is_unsure(best, about.unsure_below))  // the notes before explain it
     notes.push_back(unsure_note(*sureness(best), *about.unsure_below));
   if (!best.lost_address.empty() && !about.keeps_lost) notes.push_back(lost_note(best.lost_address));
   if (best.finish == LAPILLI_FINISH_KEPT && about.attention_file)

@@ -1,5 +1,5 @@
-// Notes tell a reader of an output what is no error: it was cut, repeats itself, lost an address, was made from a text
-// that the model hardly knows, or is one that the model is unsure of.
+// Notes on an output that are no errors: it was cut, repeats itself, lost an address, or was made from a text that the
+// model hardly knows; or the model is unsure of it.
 #pragma once
 
 #include <cstdint>
@@ -12,22 +12,22 @@
 namespace lapilli::cli {
 
 struct NotesAbout {
-  uint32_t positions = 0;                   // tokens that the model can write; 0: any number
+  uint32_t positions = 0;                   // tokens that the model can write; 0: unlimited
   bool attention_file = false;              // attention is written to a file
-  bool keeps_lost = false;                  // the document keeps the address that the output lost
-  std::optional<double> unsure_below = {};  // sureness that is told; nothing: none
+  bool keeps_lost = false;                  // the document keeps an address that the output lost
+  std::optional<double> unsure_below = {};  // sureness below which a note is made; nothing: none
 };
 
-// Each says what to do.
+// Each note says what to do.
 std::vector<std::string> notes_of(const Sequence& best, const NotesAbout& about);
 
-// The note of a recording, whose `segments` are windows' or its only one. "": it does not repeat itself.
+// The note on a recording that repeats itself; "" if it does not. `segments` are the windows', or the only one.
 struct HeardHow {
   bool windows = false;   // the model goes through recordings window by window
-  bool fallback = false;  // what repeats itself was tried again
+  bool fallback = false;  // repetitions were tried again
 };
 std::string loop_note(const std::vector<Segment>& segments, const HeardHow& how);
-// The note of its windows that call for another attempt, by name of the first few; "": there is none.
+// The note on windows that call for another attempt, which names the first few; "" if there are none.
 std::string doubt_note(const std::vector<Segment>& segments);
 
 }  // namespace lapilli::cli

@@ -53,7 +53,7 @@ std::optional<Error> PictureModel::open() {
   return std::nullopt;
 }
 
-// All that can be wrong with the model and the options: a run of no pictures says it.
+// A run without pictures reports errors in the model and the options.
 std::optional<Error> PictureModel::check() const {
   if (auto error = check_kind()) return error;
   if (const auto nothing = model_->describe({}, options()); !nothing) return as_typed(nothing.error());

@@ -1,4 +1,4 @@
-// The model of a command on pictures, and what it makes of some files.
+// The model of a command on pictures, and its results for files.
 #pragma once
 
 #include <optional>
@@ -12,33 +12,33 @@ namespace lapilli::cli {
 struct PictureRequest {
   std::string model;  // directory
   std::string select, caps, dtype = "fp32", kv_dtype = "fp32";
-  std::string cache;                   // the folder of what is kept between runs; "": nothing is
-  unsigned long memory_mib = 0;        // of the device at most; 0: what there is
+  std::string cache;                   // folder of data kept between runs; "": none
+  unsigned long memory_mib = 0;        // limit of device memory; 0: none
   bool classes = false;                // the model must classify; otherwise it must write
-  std::string prompt;                  // of models that write
+  std::string prompt;                  // for models that write
   unsigned beams = 0, max_length = 0;  // 0: as the model says
-  unsigned top = 5, batch = 8;         // of models that classify
+  unsigned top = 5, batch = 8;         // for models that classify
   std::string attention;               // PictureAnswer::attention: "svg", "png"; "": none
   int attention_layer = LAPILLI_ATTENTION_MEAN, attention_head = LAPILLI_ATTENTION_MEAN;
 };
 
-// What became of one file.
+// The result for one file.
 struct PictureAnswer {
   Output output;
-  std::string attention;  // a file's content: what each word looked at
+  std::string attention;  // content of a file that shows each word's attention
 };
 
 struct PictureFigures {
-  double load_ms = 0, read_ms = 0, run_ms = 0;  // read: files, and what is made of them on the host
-  unsigned long long pictures = 0;              // that were answered
+  double load_ms = 0, read_ms = 0, run_ms = 0;  // read_ms: reading files and preparing pictures on the host
+  unsigned long long pictures = 0;              // answered ones
 };
 
 class PictureModel {
  public:
   explicit PictureModel(PictureRequest request) : request_(std::move(request)) {}
-  // A model of another kind is told what serves it.
+  // For a model of another kind, the error says which command serves it.
   std::optional<Error> load();
-  // An answer for each file, or for those before the error; none of an interrupted run.
+  // Gives an answer for each file, or for those before the error; none if the run was interrupted.
   std::optional<Error> run(const std::vector<std::string>& files, std::vector<PictureAnswer>& answers);
 
   [[nodiscard]] lapilli_model_info info() const { return model_->info(); }

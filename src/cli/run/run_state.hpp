@@ -1,4 +1,4 @@
-// What the parts of one run of a command on text share.
+// State shared by the parts of one run of a command on text.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +21,15 @@ struct RunState {
   TextModel& model;
   Progress& progress;
 
-  // Of the output that is being written.
+  // For the current output:
   uint64_t failed = 0;          // lines and segments
-  uint64_t lines_before = 0;    // of its sources that are done
-  uint64_t argument_lines = 0;  // of the arguments among them
+  uint64_t lines_before = 0;    // in its finished sources
+  uint64_t argument_lines = 0;  // in its text arguments
 
-  // Lines, or texts, that are sorted by length together. More make fuller batches, but an interruption may lose them.
+  // Lines, or texts, that are sorted by length together. More of them fill batches better, but an interruption may lose
+  // them.
   [[nodiscard]] size_t window() const { return size_t{arguments.batch} * 2; }
-  // `where`: gives the line as messages name it; `keeps_lost`: see NotesAbout.
+  // `where`: gives the line's name in messages; `keeps_lost`: see NotesAbout.
   template <class Where>
   void tell(Where&& where, const LineResult& result, bool keeps_lost = false) {
     if (result.status != LAPILLI_OK) {

@@ -1,4 +1,4 @@
-// What is written of one recording: each format to a place of its own.
+// Writes the results of one recording, each format to its own destination.
 #pragma once
 
 #include <string>
@@ -10,16 +10,16 @@
 
 namespace lapilli::cli {
 
-// All that write give the exit code, of the first place that cannot be written.
+// The writing functions give the exit code of the first destination that fails.
 class SpeechOutput {
  public:
-  // `file`: as SubtitleLines has it.
+  // `file`: see SubtitleLines.
   explicit SpeechOutput(std::string file) : file_(std::move(file)) {}
   void add(const SpeechStyle& style, Sink& sink) { parts_.push_back({SubtitleLines(style, file_), &sink, style}); }
 
   int begin();
   int write(const SpokenLine& line, double length);
-  // What may change: where the format can say so.
+  // Writes text that may still change, if the format can mark it.
   int write_draft(const SpokenLine& line);
   int end();
 

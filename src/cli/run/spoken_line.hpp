@@ -1,4 +1,4 @@
-// What is said in some seconds of a recording.
+// The words spoken in a stretch of a recording.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct SpokenLine {
   std::vector<int32_t> ids;
   std::vector<SpokenWord> words;
   bool settled = true;
-  std::string language = {};  // a code; empty: the model knows none
+  std::string language = {};  // a code; empty if the model gives none
 };
 
 }  // namespace lapilli::cli

@@ -1,4 +1,4 @@
-// --stats: what all runs of the model took together.
+// --stats: the figures of all runs of the model together.
 #pragma once
 
 #include "lapilli/lapilli.h"
@@ -7,9 +7,9 @@ namespace lapilli::cli {
 
 class Statistics {
  public:
-  // Peaks and what counts from the model's loading are those of the last run.
+  // Takes peaks, and figures counted since the model was loaded, from the last run.
   void add(const lapilli_stats& stats);
-  // On stderr, in milliseconds and mebibytes. The model's load time stands where nothing ran.
+  // Prints to stderr, in milliseconds and mebibytes; if nothing ran, the model's load time is still given.
   void print(const lapilli_model_info& model, bool json) const;
 
  private:

@@ -34,7 +34,7 @@ std::string trimmed(const std::string& text) {
   return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
 }
 
-// "-->" within a subtitle would be taken for its times. One of its lines is left, however many stand before the head.
+// "-->" within a subtitle would be read as its times. A single dash is left of any number before the head.
 std::string without_arrow(const std::string& text) {
   std::string safe;
   for (const char c : text) {
@@ -44,7 +44,7 @@ std::string without_arrow(const std::string& text) {
   return safe;
 }
 
-// What WebVTT would take for a tag or a character's name.
+// Escapes characters that WebVTT would read as a tag or a character reference.
 std::string marked_up(const std::string& text) {
   std::string safe;
   for (const char c : text)
@@ -57,7 +57,7 @@ std::string marked_up(const std::string& text) {
   return safe;
 }
 
-// A model that goes on behind the end of a recording is not followed there.
+// Models may run on behind the end of a recording; cues do not.
 Cue ended_at(double length, Cue cue) {
   cue.end = std::min(cue.end, length);
   cue.begin = std::min(cue.begin, cue.end);
@@ -123,7 +123,7 @@ std::string SubtitleLines::object(const SpokenLine& line) const {
          (style_.live ? std::string(",\"settled\":") + (line.settled ? "true" : "false") : "") + "}";
 }
 
-// A word's time stands before it where it is later than the one before and lies within the cue, as WebVTT asks.
+// A word's time precedes it if it is later than the last one and within the cue, as WebVTT requires.
 std::string SubtitleLines::cue_text(const Cue& cue) const {
   const bool vtt = style_.format == SpeechFormat::vtt;
   std::string all;
@@ -143,7 +143,7 @@ std::string SubtitleLines::cue_text(const Cue& cue) const {
   return all;
 }
 
-// The arrow may come of two words, so it is looked for in what they make together.
+// An arrow may result from two words, so it is searched for in the joined text.
 std::string SubtitleLines::subtitles(const SpokenLine& line, double length) {
   const bool srt = style_.format == SpeechFormat::srt;
   const char dot = srt ? ',' : '.';

@@ -1,4 +1,4 @@
-// Segments of speech as text, subtitles, JSON and TSV.
+// Formats segments of speech as text, subtitles, JSON and TSV.
 #pragma once
 
 #include <cstdint>
@@ -13,39 +13,39 @@
 
 namespace lapilli::cli {
 
-// `json` is an object a line, `document` one object of all.
+// `json` is one object a line, `document` a single object.
 enum class SpeechFormat : uint8_t { text, srt, vtt, json, document, tsv };
 const char* ending_of(SpeechFormat format);  // ".srt"
-// Of a file with this name; nothing for other endings.
+// The format by the file's name; nothing for other endings.
 std::optional<SpeechFormat> format_of_target(std::string_view name);
 
-// What a file is to say of its segments.
+// The content of a file's segments.
 struct SpeechStyle {
   SpeechFormat format = SpeechFormat::text;
   bool ids = false;    // ids instead of words
-  bool live = false;   // JSON says what is settled
+  bool live = false;   // JSON says which text is settled
   bool words = false;  // times and confidence of words: JSON, TSV (a word a line), WebVTT (times alone), SubRip
   bool named = false;  // text and TSV: each line begins with the recording's name and a tab
-  // Of subtitles: characters a line, lines a subtitle; 0: no bound. With words they are cut where one begins, of SubRip
-  // without bounds before each.
+  // For subtitles: characters a line, lines a subtitle; 0: no limit. With words they are cut at word boundaries, in
+  // SubRip without limits before each word.
   uint32_t line_width = 0, line_count = 0;
 };
-// Whether there is room for them.
+// True if the format has room for words.
 constexpr bool holds_words(SpeechFormat f) { return f != SpeechFormat::text; }
 constexpr bool is_subtitles(SpeechFormat f) { return f == SpeechFormat::srt || f == SpeechFormat::vtt; }
 
-// Of one recording; each piece is complete where it ends.
+// Formats one recording; each piece of output is complete.
 class SubtitleLines {
  public:
-  // `file` is what is said of where a segment comes from: by JSON, and by other formats that name it.
+  // `file`: the source of segments as JSON names it, and other formats if they name it.
   SubtitleLines(SpeechStyle style, std::string file) : style_(style), file_(std::move(file)) {}
   [[nodiscard]] std::string head() const;
-  // Behind the last line.
+  // The output behind the last line.
   [[nodiscard]] std::string tail() const;
-  // `length`: of the recording, as far as it is known to go, in seconds. Subtitles end where it does; in JSON and TSV
-  // the model's times stand.
+  // `length`: of the recording, as far as it is known, in seconds. Subtitles end there; JSON and TSV keep the model's
+  // times.
   std::string line(const SpokenLine& line, double length = std::numeric_limits<double>::infinity());
-  // Its words alone, or ids.
+  // Only its text, or ids.
   [[nodiscard]] std::string text_of(const SpokenLine& line) const { return text_of(line.text, line.ids); }
 
  private:

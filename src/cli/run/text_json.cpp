@@ -9,7 +9,7 @@ namespace lapilli::cli {
 
 namespace {
 
-// JSON knows neither infinity nor what is no number.
+// JSON has neither infinity nor NaN.
 std::string number(float value) {
   if (!std::isfinite(value)) return "null";
   char text[32];

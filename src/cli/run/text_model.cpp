@@ -18,7 +18,7 @@ namespace lapilli::cli {
 
 namespace {
 
-// Ids between blanks; false if there is anything else.
+// Parses ids between blanks; false if there is anything else.
 bool parse_ids(const std::string& text, Ids& ids) {
   const char *at = text.data(), *end = at + text.size();
   while (true) {
@@ -38,7 +38,7 @@ bool refuse(LineResult& result, std::string why) {
   return false;
 }
 
-// fp32 in so many words, of a model that is packed: the library takes it for nothing being said.
+// An explicit fp32 for a packed model fails here, as the library would treat it as unset.
 std::optional<Error> other_dtype(const std::string& asked, const Model& model) {
   const int32_t held = model.info().dtype;
   if (asked != name_of(Dtype::fp32) || held == LAPILLI_DTYPE_FP32) return std::nullopt;
@@ -62,7 +62,7 @@ std::string ids_text(const Ids& ids) {
   return text;
 }
 
-// What the lines that have something to do are to the model.
+// The model's inputs from lines that are not empty.
 struct TextModel::Inputs {
   std::vector<size_t> owners;  // the line of each
   std::vector<std::string> texts;
@@ -97,7 +97,7 @@ std::optional<Error> TextModel::load(const std::string& directory, const std::st
   return {};
 }
 
-// What is drawn is unlikely now and then, as it should be.
+// Sampled output is sometimes unlikely by design.
 std::optional<double> TextModel::find_unsure_below() const {
   if (arguments_.no_unsure) return {};
   if (arguments_.unsure) return arguments_.unsure;
@@ -188,8 +188,8 @@ std::vector<lapilli_word_link> TextModel::word_links(const LineResults& results,
   return links;
 }
 
-// What was asked for of attention and alignment. An error of the line is its own; one that all others would have, too,
-// is fatal, and from this line on none is finished.
+// Runs the requested attention and alignment. An error of the line is its own; one that all lines would have is fatal,
+// and this line and all later ones stay unfinished.
 void TextModel::attend(size_t input, const std::string& source, LineResults& results, LineResult& result) {
   if (results.fatal || interrupted()) {
     result.status = LAPILLI_CANCELLED;

@@ -1,4 +1,4 @@
-// The model of a command on text, and what it makes of some lines.
+// The model of a command on text, and its results for lines.
 #pragma once
 
 #include <functional>
@@ -15,20 +15,20 @@
 
 namespace lapilli::cli {
 
-// What became of one line: nothing to do, an error, or an output of the model.
+// The result for one line: nothing to do, an error, or an output of the model.
 struct LineResult {
   std::string error;
   lapilli_status status = LAPILLI_OK;  // LAPILLI_CANCELLED: not finished
   const Output* output = nullptr;
   size_t input = 0;                     // the output's place among LineResults::made
-  std::vector<std::string> alignments;  // of each sequence, as it is printed behind it
+  std::vector<std::string> alignments;  // of each sequence, as printed behind it
 };
 
-// The results of lines that were run together.
+// The results of lines that ran together.
 struct LineResults {
   std::vector<LineResult> lines;
-  std::optional<Results> made;  // what the lines point into
-  std::optional<Error> fatal;   // why nothing can go on; the lines before the first unfinished one are good
+  std::optional<Results> made;  // the lines point into it
+  std::optional<Error> fatal;   // why the run cannot continue; lines before the first unfinished one are good
   int fatal_code = 0;           // the program's exit code for it
 };
 
@@ -37,28 +37,28 @@ class TextModel {
   TextModel(const TextCommand& about, const TextArguments& arguments)
       : about_(about), arguments_(arguments), attention_(arguments.attention) {}
 
-  // What is wrong with the arguments, before anything is loaded; "" if nothing is.
+  // Describes an error in the arguments, before anything is loaded; "" if there is none.
   std::string check() { return attention_.check(arguments_.ids); }
-  // `directory`: of the model; `options_text`: what --options gives.
+  // `directory`: of the model; `options_text`: the value of --options.
   std::optional<Error> load(const std::string& directory, const std::string& options_text);
   [[nodiscard]] const Model& model() const { return *model_; }
 
   struct Callbacks {
     std::function<void(uint64_t done, uint64_t all)> progress;  // pieces of work: lines, or sentences of them
     std::function<bool(std::string_view text)> stream;          // if --stream is given; false cancels
-    std::function<void()> before_files;                         // before a file of attention is written
+    std::function<void()> before_files;                         // called before an attention file is written
   };
-  // Outputs whose sureness is less are told (unsure.hpp); nothing: none are.
+  // Outputs of lower sureness are reported (unsure.hpp); nothing: none are.
   [[nodiscard]] const std::optional<double>& unsure_below() const { return unsure_below_; }
-  // `lines_before`: of the sources that are done. What is drawn for a line is a matter of its number alone.
+  // `lines_before`: in the finished sources. Sampling for a line depends on its number alone.
   LineResults run(const std::vector<Line>& lines, uint64_t lines_before, const Callbacks& callbacks);
 
-  // What belongs together in a line that has an output; nothing where the alignment fails or finds nothing.
+  // The word links of a line with an output; empty if the alignment fails or finds none.
   [[nodiscard]] std::vector<lapilli_word_link> word_links(const LineResults& results, size_t line) const;
-  // From now on what comes out of a line does not depend on what it is run with, nor on what was run before.
+  // From now on the output of a line depends neither on the lines run with it nor on earlier ones.
   void make_deterministic() { options_.deterministic = true; }
 
-  // At the end, if there is one: empty, it is written.
+  // Called at the end, if there is a trace; nothing means success.
   [[nodiscard]] std::optional<Error> write_trace() const {
     return arguments_.trace_file.empty() ? std::nullopt : device_->write_trace();
   }

@@ -16,7 +16,7 @@ int check_trace(const std::string& file) {
   if (directory_exists(file)) return complain(exit_usage, "--trace: " + file + " is a folder");
   if (const std::string missing = missing_folder(file); !missing.empty())
     return complain(exit_usage, "--trace: " + missing);
-  if (file_kind(file) == FileKind::other) return exit_ok;  // the reader of a pipe would see its end
+  if (file_kind(file) == FileKind::other) return exit_ok;  // opening it would show a pipe's reader its end
   std::FILE* const opened = open_stream(file, "ab");
   if (!opened) return complain(exit_output, "--trace: " + file + " cannot be written: " + std::strerror(errno));
   std::fclose(opened);

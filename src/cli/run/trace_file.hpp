@@ -5,10 +5,10 @@
 
 namespace lapilli::cli {
 
-// Says what stands in its way, before anything is loaded, and gives the exit code. "": none is wanted.
+// Reports obstacles to writing it, before anything is loaded, and gives the exit code. "": no trace is requested.
 int check_trace(const std::string& file);
 
-// At the end: it could not be written.
+// Reports at the end that the file could not be written.
 int complain_of_trace(const std::string& why);
 
 }  // namespace lapilli::cli

@@ -39,7 +39,7 @@ int sound_exit_code(const Error& error) {
   }
 }
 
-// What a model says of the sound that it is given does not reach into what was left out beside it.
+// Limits the model's times to the given sound, so that they do not extend into skipped parts beside it.
 SpokenLine within(SpokenLine line, double begin, double end) {
   const auto clamp = [&](auto& part) {
     part.begin = std::clamp(part.begin, begin, end);
@@ -57,11 +57,11 @@ class Transcription {
 
   int run() {
     if (const int code = prepare()) return code;
-    catch_interrupts();  // while it loads, an interruption ends the program at once
+    catch_interrupts();  // before, an interruption ends the program at once
     int code = exit_ok;
     for (size_t i = 0; i < sources_.size() && interrupted() == 0; ++i) {
       const int ended = run_one(i);
-      // A recording that cannot be read says nothing of the others.
+      // One unreadable recording does not stop the others.
       if (ended != exit_ok && (ended != exit_input || sources_.size() == 1)) return finish(ended);
       if (ended != exit_ok) code = ended;
     }
@@ -69,7 +69,7 @@ class Transcription {
   }
 
  private:
-  // All that can be wrong with the arguments is said before the model is loaded.
+  // Reports everything that is wrong with the arguments before the model is loaded.
   int prepare() {
     if (!arguments_.raw.empty()) {
       const auto raw = recordings::parse_raw_format(arguments_.raw);
@@ -167,7 +167,7 @@ class Transcription {
     return style;
   }
 
-  // Those that an earlier run has not written.
+  // Begins the targets that an earlier run has not written.
   int begin_targets(size_t index, SpeechOutput& output, std::vector<TargetFile*>& begun) {
     const auto& targets = targets_[index];
     for (size_t i = 0; i < targets.size(); ++i) {
@@ -220,7 +220,7 @@ class Transcription {
                     name + ": there is no sound in it" + (arguments_.excerpt.offset > 0 ? " from --offset on" : ""));
   }
 
-  // With --vad those in which somebody may be speaking.
+  // With --vad only the parts in which somebody may be speaking.
   Result<std::vector<Stretch>> parts_of(HeardSound& heard, const std::string& name) {
     if (!arguments_.vad) return std::vector{heard.stretch()};
     const uint64_t end = heard.stretch().first + heard.stretch().count;
@@ -230,7 +230,7 @@ class Transcription {
     return parts;
   }
 
-  // The language that is found in the first part is that of all.
+  // The language detected in the first part applies to all.
   Trouble hear_part(HeardSound& heard, const Stretch& part, const std::string& name, SpeechOutput& output,
                     HearRequest& how, int& written) {
     const lapilli_sample_source source = heard.source(part);
@@ -265,7 +265,7 @@ class Transcription {
     return said;
   }
 
-  // JSON says that it may change; elsewhere it is shown while there is nothing later.
+  // JSON marks it as unsettled; elsewhere it is shown until later text replaces it.
   int show_draft(const std::vector<SpokenLine>& draft, SpeechOutput& output) {
     const SubtitleLines plain(style_of(SpeechFormat::text), "");
     std::string text;
@@ -275,13 +275,13 @@ class Transcription {
       text += (text.empty() ? "" : " ") + plain.text_of(line);
       if (written == exit_ok) written = output.write_draft(line);
     }
-    bar_.show_text("~ ", text);  // what follows the mark may change
+    bar_.show_text("~ ", text);  // text behind the mark may change
     return written;
   }
 
   [[nodiscard]] double seconds_of(uint64_t samples) const { return static_cast<double>(samples) / model_.rate(); }
 
-  // A file before its first window: it is read from first to last, and not once only. False: it was interrupted.
+  // Shows how far a file is read before its first window, which may happen several times. False: interrupted.
   bool show_reading(const char* what, const recordings::Recording& file, uint64_t samples) {
     char text[96];
     const int used = std::snprintf(text, sizeof text, "%s: %.0f", what, seconds_of(file.position()));
@@ -345,13 +345,13 @@ class Transcription {
   ProgressBar bar_;
   recordings::RawFormat raw_;
   std::vector<SoundSource> sources_;
-  std::vector<std::vector<std::unique_ptr<TargetFile>>> targets_;  // of each; none where standard output takes all
+  std::vector<std::vector<std::unique_ptr<TargetFile>>> targets_;  // of each; none if standard output takes all
   StandardOutput output_;
   HearingModel model_;
   double seconds_ = 0;
   size_t written_ = 0, resumed_ = 0;  // recordings; by an earlier run
-  size_t pictures_ = 0;               // that were written
-  bool has_head_ = false;             // standard output, of the first recording
+  size_t pictures_ = 0;               // written ones
+  bool has_head_ = false;             // standard output has the first recording's
   Clock::time_point start_ = Clock::now();
 };
 

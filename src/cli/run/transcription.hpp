@@ -1,4 +1,4 @@
-// Recordings through a model that hears, one after the other.
+// Runs recordings through a model that hears, one after the other.
 #pragma once
 
 #include <string>
@@ -13,11 +13,11 @@ namespace lapilli::cli {
 
 struct TranscribeArguments {
   SoundFiles files;
-  std::string raw;        // what samples without a header are; "": files have one
-  std::string attention;  // what each word looked at: FILE.svg or .png, FILE-2... a segment; "": nowhere
+  std::string raw;        // format of samples without a header; "": files have one
+  std::string attention;  // pictures of each word's attention: FILE.svg or .png, FILE-2... for each segment; "": none
   Excerpt excerpt;        // of each recording
-  bool live = false;      // what may be said at the end of what has come is shown
-  bool vad = false;       // what nobody speaks in is left out
+  bool live = false;      // show the probable text at the end of the sound so far
+  bool vad = false;       // skip parts without speech
   bool force = false, resume = false, no_cache = false, stats = false;
   SpeechStyle style;  // without the format
   HearingModelRequest model;

@@ -12,7 +12,7 @@ namespace lapilli::cli {
 
 namespace {
 
-// Of ids of a prompt there are no probabilities.
+// Ids of a prompt have no probabilities.
 std::optional<double> mean_of(const std::vector<float>& scores, size_t begin, size_t end) {
   double sum = 0;
   size_t count = 0;

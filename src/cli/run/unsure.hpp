@@ -1,4 +1,4 @@
-// How sure a model is of what it wrote: the lines that it is least sure of are wrong most often (docs/quality.md).
+// A model's sureness of its output: the lines of lowest sureness are wrong most often (docs/quality.md).
 #pragma once
 
 #include <optional>
@@ -8,8 +8,8 @@
 
 namespace lapilli::cli {
 
-// The mean logarithm of its tokens' probabilities, of the sentence that the model is least sure of. Nothing where the
-// model wrote nothing.
+// The mean logarithm of token probabilities in the sentence that the model is least sure of. Nothing if the model wrote
+// nothing.
 std::optional<double> sureness(const Sequence& sequence);
 
 inline bool is_unsure(const Sequence& sequence, const std::optional<double>& below) {
@@ -17,8 +17,8 @@ inline bool is_unsure(const Sequence& sequence, const std::optional<double>& bel
   return sure && *sure < *below;
 }
 
-// Below which a model's outputs are told: what its directory says ("unsure_below" in evaluation.json), as the bundled
-// model's does. Nothing: nobody has measured that.
+// The threshold below which a model's outputs are reported, from its directory ("unsure_below" in evaluation.json), as
+// the bundled model has it. Nothing: it was not measured.
 std::optional<double> unsure_threshold(const std::string& directory);
 
 }  // namespace lapilli::cli
