@@ -1,7 +1,7 @@
 // The C interface: the looks of words, drawn over pictures and spectrograms.
 #include "api/handles.hpp"
 #include "generate/picture_looks.hpp"
-#include "image/look_sheet.hpp"
+#include "drawing/look_sheet.hpp"
 #include "speech/look_picture.hpp"
 #include "text/unicode/utf8.hpp"
 
@@ -10,7 +10,7 @@ namespace lapilli::api {
 namespace {
 
 struct Drawing {
-  image::LookFormat format = image::LookFormat::svg;
+  drawing::LookFormat format = drawing::LookFormat::svg;
   AttentionChoice choice;
   std::function<bool()> go_on;
 };
@@ -33,7 +33,7 @@ Result<Drawing> read_drawing(const lapilli_drawing* from) {
                 given.layer < LAPILLI_ATTENTION_MEAN ? "layer" : "head", std::min(given.layer, given.head),
                 LAPILLI_ATTENTION_MEAN);
   Drawing to;
-  if (given.format == LAPILLI_DRAWING_PNG) to.format = image::LookFormat::png;
+  if (given.format == LAPILLI_DRAWING_PNG) to.format = drawing::LookFormat::png;
   to.choice = {AttentionKind::cross, given.layer, given.head};
   to.go_on = unless_cancelled(given.cancel_token);
   return to;
@@ -76,7 +76,7 @@ Result<std::string> draw(const std::shared_ptr<const PictureReader>& reader, con
   LAPILLI_TRY(const auto looks, looks_of_ids(reader->model(), std::move(source), ids, how.choice, how.go_on));
   LAPILLI_TRY(auto sheet, look_sheet_of(*reader, answer.seen->picture, answer.said, looks));
   sheet.title = to_utf32(name_of(how.choice));
-  return image::look_sheet_file(sheet, how.format);
+  return drawing::look_sheet_file(sheet, how.format);
 }
 
 }  // namespace
@@ -93,7 +93,7 @@ Result<std::string> draw_segment(const lapilli_drawing* from, const speech::Segm
   if (!speech::has_looks(segment))
     return fail(ErrorCode::invalid_data, "the segment has no words, or no sound, that could be drawn");
   LAPILLI_TRY(const auto sheet, speech::look_sheet_of(segment));
-  return image::look_sheet_file(sheet, how.format);
+  return drawing::look_sheet_file(sheet, how.format);
 }
 
 namespace {

@@ -81,7 +81,7 @@ std::string name_of(const AttentionChoice& choice);
 Result<std::string> attention_json(const Attention& attention, const AttentionChoice& choice);
 
 // The same as a picture, rows and columns labelled with their tokens: SVG with labels of any script, PNG with simple
-// ones (image/typeface.hpp).
+// ones (drawing/typeface.hpp).
 Result<std::string> attention_svg(const Attention& attention, const AttentionChoice& choice);
 Result<std::vector<uint8_t>> attention_png(const Attention& attention, const AttentionChoice& choice);
 

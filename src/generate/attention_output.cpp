@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "generate/attention.hpp"
-#include "image/heat_map.hpp"
+#include "drawing/heat_map.hpp"
 #include "image/stb.hpp"
 #include "text/unicode/utf8.hpp"
 
@@ -80,7 +80,7 @@ std::vector<std::u32string> labels(const std::vector<AttentionToken>& tokens) {
   return out;
 }
 
-Result<image::HeatMap> heat_map_of(const Attention& attention, const AttentionChoice& choice) {
+Result<drawing::HeatMap> heat_map_of(const Attention& attention, const AttentionChoice& choice) {
   if (choice.layer == kAttentionAll || choice.head == kAttentionAll) {
     return fail(ErrorCode::invalid_argument,
                 "a picture shows one layer and head or their mean; take all of them as JSON");
@@ -88,7 +88,7 @@ Result<image::HeatMap> heat_map_of(const Attention& attention, const AttentionCh
   LAPILLI_CHECK(has_maps(attention));
   const AttentionMap& map = attention.map(choice.kind);
   const Axes axes = axes_of(attention, choice.kind);
-  image::HeatMap heat;
+  drawing::HeatMap heat;
   LAPILLI_TRY(heat.values, map.select(choice.layer, choice.head));
   heat.values.resize(axes.rows.size() * map.cols);
   heat.title = to_utf32(name_of(choice));
@@ -142,14 +142,14 @@ Result<std::string> attention_json(const Attention& attention, const AttentionCh
 
 Result<std::string> attention_svg(const Attention& attention, const AttentionChoice& choice) {
   LAPILLI_TRY(const auto heat, heat_map_of(attention, choice));
-  return image::heat_map_svg(heat);
+  return drawing::heat_map_svg(heat);
 }
 
 Result<std::vector<uint8_t>> attention_png(const Attention& attention, const AttentionChoice& choice) {
   constexpr float kTextPixels = 15;
   LAPILLI_TRY(const auto heat, heat_map_of(attention, choice));
-  image::Typeface typeface(image::find_font(), kTextPixels);
-  LAPILLI_TRY(const auto picture, image::draw_heat_map(heat, typeface));
+  drawing::Typeface typeface(drawing::find_font(), kTextPixels);
+  LAPILLI_TRY(const auto picture, drawing::draw_heat_map(heat, typeface));
   return image::encode_png(picture.width, picture.height, 3, picture.rgb);
 }
 

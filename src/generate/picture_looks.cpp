@@ -186,17 +186,17 @@ Result<image::Picture> picture_to_show(const SeenPicture& seen, const PictureGri
   }
   const double longer = std::max(height, width), scale = std::clamp(longer, kShortest, kLongest) / longer;
   const auto side = [scale](double pixels) { return std::max(static_cast<uint32_t>(pixels * scale + 0.5), 1u); };
-  const pictures::Size size{side(height), side(width)};
-  if (size == pictures::Size{covered.height, covered.width}) return covered;
-  return pictures::resize(covered, size, pictures::Filter::bilinear);
+  const image::Size size{side(height), side(width)};
+  if (size == image::Size{covered.height, covered.width}) return covered;
+  return image::resize(covered, size, image::Filter::bilinear);
 }
 
-Result<image::LookSheet> look_sheet_of(const PictureReader& reader, const SeenPicture& seen,
+Result<drawing::LookSheet> look_sheet_of(const PictureReader& reader, const SeenPicture& seen,
                                        const PictureResult& result, const std::vector<std::vector<float>>& looks) {
   LAPILLI_TRY(const auto words, words_of(reader, result));
   if (words.empty()) return fail(ErrorCode::invalid_data, "the text has no words that could have looked at anything");
   const PictureGrid grid = grid_of(reader.model()->on_device().config());
-  image::LookSheet sheet;
+  drawing::LookSheet sheet;
   sheet.rows = grid.rows;
   sheet.columns = grid.columns;
   LAPILLI_TRY(sheet.picture, picture_to_show(seen, grid, reader.settings().processor.squeezes()));

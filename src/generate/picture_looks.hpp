@@ -11,7 +11,7 @@
 
 #include "generate/attention.hpp"
 #include "generate/picture_reader.hpp"
-#include "image/look_sheet.hpp"
+#include "drawing/look_sheet.hpp"
 
 namespace lapilli {
 
@@ -49,14 +49,14 @@ std::vector<WrittenWord> written_words(std::string_view text, std::span<const By
 // A picture as the model saw it, and the size of its file.
 struct SeenPicture {
   image::Picture prepared;
-  pictures::Size original;
+  image::Size original;
 };
 // The prepared picture as the grid covers it, scaled to fit a sheet. A squeezed picture gets the file's aspect ratio
 // back.
 Result<image::Picture> picture_to_show(const SeenPicture& seen, const PictureGrid& grid, bool squeezed);
 
 // The picture once for each word of `result`; `looks` are those of its ids. Refuses a text without words.
-Result<image::LookSheet> look_sheet_of(const PictureReader& reader, const SeenPicture& seen,
+Result<drawing::LookSheet> look_sheet_of(const PictureReader& reader, const SeenPicture& seen,
                                        const PictureResult& result, const std::vector<std::vector<float>>& looks);
 
 }  // namespace lapilli

@@ -15,7 +15,7 @@ namespace lapilli {
 namespace {
 
 // The size of processed pictures, if it does not depend on them.
-std::optional<pictures::Size> size_after(const pictures::Processor& p) {
+std::optional<image::Size> size_after(const image::Processor& p) {
   if (p.center_crop) return p.crop;
   if (p.pad || (p.resize && p.shortest_edge == 0 && !p.shrink)) return p.size;
   return std::nullopt;
@@ -23,12 +23,12 @@ std::optional<pictures::Size> size_after(const pictures::Processor& p) {
 
 }  // namespace
 
-Status check_processor(const pictures::Processor& processor, const model::PatchInput& input, const Files& files) {
+Status check_processor(const image::Processor& processor, const model::PatchInput& input, const Files& files) {
   if (input.channels != 3)
     return fail(ErrorCode::unsupported, "%s: pictures of %u channels are not supported; of three are", files,
                 input.channels);
   const auto size = size_after(processor);
-  if (!size || *size == pictures::Size{input.height, input.width}) return {};
+  if (!size || *size == image::Size{input.height, input.width}) return {};
   return fail(ErrorCode::invalid_data,
               "%s: preprocessor_config.json makes pictures of %u by %u, config.json wants %u by %u; one of the two is "
               "another model's",
@@ -71,7 +71,7 @@ Result<PictureSettings> read_picture_settings(const Model& model, const Files& f
   const model::Config& c = model.on_device().config();
   LAPILLI_CHECK(check_reads_pictures(c));
   PictureSettings settings;
-  LAPILLI_TRY(settings.processor, pictures::read_processor(files));
+  LAPILLI_TRY(settings.processor, image::read_processor(files));
   LAPILLI_CHECK(check_processor(settings.processor, c.patches, files));
   if (c.decoder.layers > 0) return settings;
   if (c.head.classes == 0)
@@ -86,16 +86,16 @@ bool PictureReader::classifies() const { return model_->on_device().config().hea
 
 Result<image::Picture> PictureReader::prepared(const image::Picture& picture) const {
   const model::PatchInput& input = model_->on_device().config().patches;
-  const pictures::Size wanted{input.height, input.width};
-  LAPILLI_TRY(auto prepared, pictures::prepare(settings_.processor, picture));
-  if (pictures::Size{prepared.height, prepared.width} == wanted) return prepared;
+  const image::Size wanted{input.height, input.width};
+  LAPILLI_TRY(auto prepared, image::prepare(settings_.processor, picture));
+  if (image::Size{prepared.height, prepared.width} == wanted) return prepared;
   return fail(ErrorCode::unsupported,
               "becomes a picture of %u by %u pixels (width by height); the model reads %u by %u", prepared.width,
               prepared.height, wanted.width, wanted.height);
 }
 
 Result<std::shared_ptr<const model::Features>> PictureReader::source_of(const image::Picture& prepared) const {
-  const auto pixels = pictures::pixels_of(settings_.processor, prepared);
+  const auto pixels = image::pixels_of(settings_.processor, prepared);
   LAPILLI_TRY(auto features, model::patches_of(model_->on_device().config().patches, pixels.values));
   return std::make_shared<const model::Features>(std::move(features));
 }

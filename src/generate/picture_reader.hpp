@@ -11,7 +11,7 @@
 
 #include "generate/generate.hpp"
 #include "image/picture.hpp"
-#include "pictures/processor.hpp"
+#include "image/processor.hpp"
 
 namespace lapilli {
 
@@ -48,7 +48,7 @@ struct PictureOptions {
 
 // Picture settings of a model's directory, in addition to the model's own.
 struct PictureSettings {
-  pictures::Processor processor;
+  image::Processor processor;
   std::vector<std::string> labels;  // of classes, by number
 };
 // Errors: the model reads no pictures; its preprocessor_config.json is missing, unsupported, or gives another size than
@@ -56,7 +56,7 @@ struct PictureSettings {
 Result<PictureSettings> read_picture_settings(const Model& model, const Files& files);
 
 // Fails unless a directory's processor makes pictures of the channels and size that its model reads.
-Status check_processor(const pictures::Processor& processor, const model::PatchInput& input, const Files& files);
+Status check_processor(const image::Processor& processor, const model::PatchInput& input, const Files& files);
 
 // A model that reads pictures. Thread-safe.
 class PictureReader {

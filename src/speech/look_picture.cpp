@@ -37,11 +37,11 @@ std::u32string label_of(const Word& word) {
 
 bool has_looks(const Segment& segment) { return segment.looks && segment.looks->frames > 0 && !segment.words.empty(); }
 
-Result<image::LookSheet> look_sheet_of(const Segment& segment) {
+Result<drawing::LookSheet> look_sheet_of(const Segment& segment) {
   if (!has_looks(segment))
     return fail(ErrorCode::invalid_argument, "a segment from %.2f to %.2f s has nothing to draw", segment.begin,
                 segment.end);
-  image::LookSheet sheet;
+  drawing::LookSheet sheet;
   sheet.title = to_utf32(format("%.2f to %.2f s", segment.begin, segment.end));
   sheet.picture = spectrogram(*segment.looks);
   sheet.columns = segment.looks->positions;

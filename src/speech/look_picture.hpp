@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "image/look_sheet.hpp"
+#include "drawing/look_sheet.hpp"
 #include "speech/transcribe.hpp"
 
 namespace lapilli::speech {
@@ -11,6 +11,6 @@ namespace lapilli::speech {
 // True if the segment has looks: words, and sound that they could look at.
 bool has_looks(const Segment& segment);
 // Refuses a segment without looks.
-Result<image::LookSheet> look_sheet_of(const Segment& segment);
+Result<drawing::LookSheet> look_sheet_of(const Segment& segment);
 
 }  // namespace lapilli::speech

@@ -14,7 +14,7 @@
 #include "generate/published.hpp"
 #include "model/families/family.hpp"
 #include "model/network.hpp"
-#include "pictures/processor.hpp"
+#include "image/processor.hpp"
 #include "tools/guard.hpp"
 #include "tools/inspect_table.hpp"
 #include "tools/locate.hpp"
@@ -123,7 +123,7 @@ Json tasks_of(const std::string& family, const nlohmann::json& config, const std
 std::string front_end_of(const std::string& directory, const model::Config& config) {
   const auto look = [&]() -> Status {
     if (config.patches.channels > 0) {
-      LAPILLI_TRY(const auto processor, pictures::read_processor(directory));
+      LAPILLI_TRY(const auto processor, image::read_processor(directory));
       return check_processor(processor, config.patches, directory);
     }
     LAPILLI_TRY(const auto sound, read_sound_config(directory));

@@ -1,6 +1,6 @@
 // caption, read, classify: files, folders, what is told of those that cannot be read, and of models of another kind.
 #include "cli/program.hpp"
-#include "pictures/png_bytes.hpp"
+#include "image/png_bytes.hpp"
 
 namespace lapilli::test {
 namespace {

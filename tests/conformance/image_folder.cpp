@@ -3,7 +3,7 @@
 
 #include "base/worst.hpp"
 #include "conformance/folder.hpp"
-#include "pictures/processor.hpp"
+#include "image/processor.hpp"
 
 namespace lapilli::conformance {
 
@@ -25,7 +25,7 @@ Result<image::Picture> recorded_picture(const Record& record, const std::string&
   return picture;
 }
 
-void compare_pixels(const pictures::Pixels& ours, const Matrix& expected, double tolerance, Outcome& o) {
+void compare_pixels(const image::Pixels& ours, const Matrix& expected, double tolerance, Outcome& o) {
   const std::vector<uint64_t> shape{3, ours.size.height, ours.size.width};
   if (expected.shape != shape)
     return o.fail("the picture becomes " + std::to_string(ours.size.height) + " by " + std::to_string(ours.size.width));
@@ -36,7 +36,7 @@ void compare_pixels(const pictures::Pixels& ours, const Matrix& expected, double
 }
 
 Result<Outcome> run_image(const std::string& directory, const Record& record, const Json& c) {
-  LAPILLI_TRY(const auto processor, pictures::read_processor(directory + "/" + c.value("files", std::string("files"))));
+  LAPILLI_TRY(const auto processor, image::read_processor(directory + "/" + c.value("files", std::string("files"))));
   Outcome o;
   std::string pixels;
   if (c.contains("inputs")) pixels = c["inputs"].at("pixels").get<std::string>();
@@ -51,7 +51,7 @@ Result<Outcome> run_image(const std::string& directory, const Record& record, co
     if (c.contains("image") && !same) o.fail("the file is read as other pixels");
     picture = recorded;
   }
-  LAPILLI_TRY(const auto ours, pictures::process(processor, picture));
+  LAPILLI_TRY(const auto ours, image::process(processor, picture));
   LAPILLI_TRY(const auto expected, read_matrix(record, c["output"].get<std::string>()));
   compare_pixels(ours, expected, c["atol_fp32"].get<double>(), o);
   return o;

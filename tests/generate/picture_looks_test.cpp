@@ -74,7 +74,7 @@ TEST(WrittenWords, FieldsAndScriptsWithoutSpaces) {
 }
 
 // A picture whose left upper quarter is white.
-SeenPicture seen_of(uint32_t height, uint32_t width, pictures::Size original) {
+SeenPicture seen_of(uint32_t height, uint32_t width, image::Size original) {
   SeenPicture seen{{width, height, std::vector<uint8_t>(size_t{3} * width * height)}, original};
   for (size_t y = 0; y < height / 2; ++y)
     std::fill_n(seen.prepared.rgb.begin() + static_cast<ptrdiff_t>(3 * y * width), 3 * (width / 2), uint8_t{255});
@@ -183,15 +183,15 @@ TEST_P(DevicePictureLooks, AreTheRecordedWeights) {
 TEST_P(DevicePictureLooks, AreDrawnWhereTheyLie) {
   const PictureGrid& g = GetParam().grid;
   LAPILLI_ASSERT_VALUE(const auto weights, looks({AttentionKind::cross, 0, 0}));
-  image::LookSheet sheet;
+  drawing::LookSheet sheet;
   sheet.rows = g.rows;
   sheet.columns = g.columns;
   LAPILLI_ASSERT_VALUE(sheet.picture, picture_to_show(seen_of(g.height, g.width, {g.height, g.width}), g, true));
   sheet.picture.rgb.assign(sheet.picture.rgb.size(), 100);
   for (const auto& w : weights) sheet.looks.push_back({U"x", w});
-  image::Typeface typeface("", 14);
-  LAPILLI_ASSERT_VALUE(const auto drawn, image::draw_look_sheet(sheet, typeface));
-  LAPILLI_ASSERT_VALUE(const auto at, image::lay_out(sheet, typeface.line_height() + 2));
+  drawing::Typeface typeface("", 14);
+  LAPILLI_ASSERT_VALUE(const auto drawn, drawing::draw_look_sheet(sheet, typeface));
+  LAPILLI_ASSERT_VALUE(const auto at, drawing::lay_out(sheet, typeface.line_height() + 2));
   for (size_t id = 0; id < weights.size(); ++id) {
     size_t most = 0;
     for (size_t part = 0; part < weights[id].size(); ++part)

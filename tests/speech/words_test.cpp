@@ -241,7 +241,7 @@ TEST_P(DeviceWords, LookAtTheirSegment) {
       EXPECT_GE(*std::min_element(weights.begin(), weights.end()), 0);
     }
     LAPILLI_TRY(const auto sheet, look_sheet_of(s));
-    LAPILLI_TRY(const auto svg, image::look_sheet_svg(sheet));
+    LAPILLI_TRY(const auto svg, drawing::look_sheet_svg(sheet));
     EXPECT_TRUE(svg.starts_with("<svg"));
     ++drawn;
     return {};

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "image/heat_map.hpp"
-#include "image/svg_text.hpp"
+#include "drawing/heat_map.hpp"
+#include "drawing/svg_text.hpp"
 
-namespace lapilli::image {
+namespace lapilli::drawing {
 namespace {
 
 std::vector<std::u32string> all_shortened(const std::vector<std::u32string>& labels) {
@@ -97,4 +97,4 @@ Result<std::string> heat_map_svg(const HeatMap& map) {
   return out + "</svg>\n";
 }
 
-}  // namespace lapilli::image
+}  // namespace lapilli::drawing

@@ -1,12 +1,12 @@
-#include "pictures/processor.hpp"
+#include "image/processor.hpp"
 
 #include <algorithm>
 
-namespace lapilli::pictures {
+namespace lapilli::image {
 
 namespace {
 
-using image::Picture;
+using Picture;
 
 // The reference's quotients: truncated from double precision.
 uint32_t share(uint32_t n, uint32_t of, uint32_t by) {
@@ -108,10 +108,10 @@ Result<Picture> prepare(const Processor& p, const Picture& picture) {
   if (p.turn && lies_across(now, p.size)) now = turned_right(now);
   if (p.resize) {
     const Size size = p.shortest_edge ? with_shortest_edge(now, p.shortest_edge) : p.size;
-    LAPILLI_TRY(now, pictures::resize(now, size, p.filter));
+    LAPILLI_TRY(now, resize(now, size, p.filter));
   }
   if (p.shrink) {
-    LAPILLI_TRY(now, pictures::resize(now, shrunk_into(now, p.size), p.filter));
+    LAPILLI_TRY(now, resize(now, shrunk_into(now, p.size), p.filter));
   }
   if (p.pad) now = padded(now, p.size);
   if (p.center_crop) now = center_cropped(now, p.crop);
@@ -139,4 +139,4 @@ Result<Pixels> process(const Processor& p, const Picture& picture) {
   return pixels_of(p, prepared);
 }
 
-}  // namespace lapilli::pictures
+}  // namespace lapilli::image

@@ -1,9 +1,9 @@
 #include <algorithm>
 
-#include "image/canvas.hpp"
-#include "image/heat_map.hpp"
+#include "drawing/canvas.hpp"
+#include "drawing/heat_map.hpp"
 
-namespace lapilli::image {
+namespace lapilli::drawing {
 namespace {
 
 // All text of the map, rendered.
@@ -69,7 +69,7 @@ void paint_scale(Canvas& canvas, Typeface& typeface, const HeatMapLayout& at) {
 
 }  // namespace
 
-Result<Picture> draw_heat_map(const HeatMap& map, Typeface& typeface, HeatMapLayout* layout) {
+Result<image::Picture> draw_heat_map(const HeatMap& map, Typeface& typeface, HeatMapLayout* layout) {
   const Texts texts = draw_texts(map, typeface);
   LAPILLI_TRY(const HeatMapLayout at,
               lay_out(map, {typeface.line_height(), texts.title.width, texts.row_title.width, texts.column_title.width,
@@ -82,4 +82,4 @@ Result<Picture> draw_heat_map(const HeatMap& map, Typeface& typeface, HeatMapLay
   return std::move(canvas).take();
 }
 
-}  // namespace lapilli::image
+}  // namespace lapilli::drawing

@@ -2,10 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "image/heat_map.hpp"
-#include "image/xml.hpp"
+#include "drawing/heat_map.hpp"
+#include "drawing/xml.hpp"
 
-namespace lapilli::image {
+namespace lapilli::drawing {
 namespace {
 
 using test::Element;
@@ -130,4 +130,4 @@ TEST(Svg, RefusesWhatIsNoMatrixOrTooLarge) {
 }
 
 }  // namespace
-}  // namespace lapilli::image
+}  // namespace lapilli::drawing

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "image/picture.hpp"
-#include "pictures/png_bytes.hpp"
+#include "image/png_bytes.hpp"
 #include "support/limited_child.hpp"
 
 namespace lapilli::image {

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "drawing/typeface.hpp"
 #include "image/picture.hpp"
-#include "image/typeface.hpp"
 
-namespace lapilli::image {
+namespace lapilli::drawing {
 
 struct Look {
   std::u32string label;
@@ -19,7 +19,7 @@ struct Look {
 };
 struct LookSheet {
   std::u32string title;
-  Picture picture;
+  image::Picture picture;
   uint32_t rows = 1, columns = 1;  // of the grid that weights refer to
   std::vector<Look> looks;
 };
@@ -46,11 +46,11 @@ constexpr float kMostCover = 0.75f;  // opacity over the picture where a share i
 
 // Both fail as lay_out() does; the SVG needs a build that writes PNG.
 Result<std::string> look_sheet_svg(const LookSheet& sheet);
-Result<Picture> draw_look_sheet(const LookSheet& sheet, Typeface& typeface);
+Result<image::Picture> draw_look_sheet(const LookSheet& sheet, Typeface& typeface);
 
 // The content of a file.
 enum class LookFormat : uint8_t { svg, png };
 inline LookFormat parse_look_format(std::string_view name) { return name == "svg" ? LookFormat::svg : LookFormat::png; }
 Result<std::string> look_sheet_file(const LookSheet& sheet, LookFormat format);
 
-}  // namespace lapilli::image
+}  // namespace lapilli::drawing

@@ -1,20 +1,20 @@
-#include "image/look_sheet.hpp"
+#include "drawing/look_sheet.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "image/canvas.hpp"
+#include "drawing/canvas.hpp"
+#include "drawing/svg_text.hpp"
 #include "image/stb.hpp"
-#include "image/svg_text.hpp"
 
-namespace lapilli::image {
+namespace lapilli::drawing {
 namespace {
 
 constexpr int32_t kSheetMargin = 12, kWidest = 1200;  // of a sheet, unless its picture is wider
 constexpr uint64_t kMostSheetPixels = uint64_t{1} << 27;
 
 Status check(const LookSheet& sheet) {
-  const Picture& p = sheet.picture;
+  const image::Picture& p = sheet.picture;
   const uint64_t parts = uint64_t{sheet.rows} * sheet.columns;
   bool agree = p.width > 0 && p.height > 0 && parts > 0 && p.rgb.size() == uint64_t{p.width} * p.height * 3;
   for (const Look& look : sheet.looks) agree = agree && look.weights.size() == parts;
@@ -57,7 +57,7 @@ void append_cover(std::string& out, const LookSheet& sheet, const Look& look) {
 }
 
 void paint_look(Canvas& canvas, const LookSheet& sheet, const Look& look, int32_t left, int32_t top) {
-  const Picture& p = sheet.picture;
+  const image::Picture& p = sheet.picture;
   const auto shares = shares_of(look);
   for (uint32_t part = 0; part < sheet.rows * sheet.columns; ++part) {
     const Span xs = span_of(part % sheet.columns, sheet.columns, p.width);
@@ -79,8 +79,8 @@ void paint_look(Canvas& canvas, const LookSheet& sheet, const Look& look, int32_
 
 Result<LookSheetLayout> lay_out(const LookSheet& sheet, int32_t line) {
   LAPILLI_CHECK(check(sheet));
-  const auto width = static_cast<int32_t>(std::min(sheet.picture.width, kLongestSide));
-  const auto height = static_cast<int32_t>(std::min(sheet.picture.height, kLongestSide));
+  const auto width = static_cast<int32_t>(std::min(sheet.picture.width, image::kLongestSide));
+  const auto height = static_cast<int32_t>(std::min(sheet.picture.height, image::kLongestSide));
   LookSheetLayout at;
   at.line = line;
   at.left = kSheetMargin;
@@ -107,8 +107,8 @@ std::vector<float> shares_of(const Look& look) {
 
 Result<std::string> look_sheet_svg(const LookSheet& sheet) {
   LAPILLI_TRY(const auto at, lay_out(sheet, kSvgLine));
-  const Picture& p = sheet.picture;
-  LAPILLI_TRY(const auto png, encode_png(p.width, p.height, 3, p.rgb));
+  const image::Picture& p = sheet.picture;
+  LAPILLI_TRY(const auto png, image::encode_png(p.width, p.height, 3, p.rgb));
   std::string out = svg_head(at.width, at.height, sheet.title);
   out += format("<defs><image id=\"picture\" width=\"%u\" height=\"%u\" href=\"data:image/png;base64,", p.width,
                 p.height) +
@@ -125,7 +125,7 @@ Result<std::string> look_sheet_svg(const LookSheet& sheet) {
   return out + "</svg>\n";
 }
 
-Result<Picture> draw_look_sheet(const LookSheet& sheet, Typeface& typeface) {
+Result<image::Picture> draw_look_sheet(const LookSheet& sheet, Typeface& typeface) {
   LAPILLI_TRY(const auto at, lay_out(sheet, typeface.line_height() + 2));
   Canvas canvas(static_cast<uint32_t>(at.width), static_cast<uint32_t>(at.height));
   canvas.text(typeface.draw(sheet.title, at.width - 2 * kSheetMargin), kSheetMargin, kSheetMargin);
@@ -141,8 +141,8 @@ Result<std::string> look_sheet_file(const LookSheet& sheet, LookFormat format) {
   if (format == LookFormat::svg) return look_sheet_svg(sheet);
   Typeface typeface(find_font(), kTextPixels);
   LAPILLI_TRY(const auto drawn, draw_look_sheet(sheet, typeface));
-  LAPILLI_TRY(const auto png, encode_png(drawn.width, drawn.height, 3, drawn.rgb));
+  LAPILLI_TRY(const auto png, image::encode_png(drawn.width, drawn.height, 3, drawn.rgb));
   return std::string(png.begin(), png.end());
 }
 
-}  // namespace lapilli::image
+}  // namespace lapilli::drawing

@@ -6,10 +6,10 @@
 #include <cstdlib>
 #include <memory>
 
+#include "image/mutants.hpp"
 #include "image/picture.hpp"
+#include "image/png_bytes.hpp"
 #include "image/stb.hpp"
-#include "pictures/mutants.hpp"
-#include "pictures/png_bytes.hpp"
 #include "support/limited_child.hpp"
 #include "support/temp_directory.hpp"
 

@@ -2,9 +2,9 @@
 #include <nlohmann/json.hpp>
 
 #include "formats/quote.hpp"
-#include "pictures/processor.hpp"
+#include "image/processor.hpp"
 
-namespace lapilli::pictures {
+namespace lapilli::image {
 
 namespace {
 
@@ -175,4 +175,4 @@ Result<Processor> read_processor(const Files& files) {
   return parse_processor({*part, joint.path() + ": image_processor"});
 }
 
-}  // namespace lapilli::pictures
+}  // namespace lapilli::image

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <utility>
 
+#include "drawing/typeface.hpp"
 #include "image/picture.hpp"
-#include "image/typeface.hpp"
 
-namespace lapilli::image {
+namespace lapilli::drawing {
 
 class Canvas {
  public:
@@ -37,7 +37,7 @@ class Canvas {
   void set(int32_t x, int32_t y, const uint8_t (&rgb)[3]) {
     if (uint8_t* p = pixel(x, y)) std::copy(std::begin(rgb), std::end(rgb), p);
   }
-  Picture take() && { return std::move(picture_); }
+  image::Picture take() && { return std::move(picture_); }
 
  private:
   uint8_t* pixel(int32_t x, int32_t y) {
@@ -45,7 +45,7 @@ class Canvas {
       return nullptr;
     return &picture_.rgb[(static_cast<size_t>(y) * picture_.width + static_cast<size_t>(x)) * 3];
   }
-  Picture picture_;
+  image::Picture picture_;
 };
 
-}  // namespace lapilli::image
+}  // namespace lapilli::drawing

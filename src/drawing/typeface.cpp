@@ -1,12 +1,12 @@
-#include "image/typeface.hpp"
+#include "drawing/typeface.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/path.hpp"
-#include "image/label.hpp"
+#include "drawing/label.hpp"
 
-namespace lapilli::image {
+namespace lapilli::drawing {
 namespace {
 
 // Fonts for many European and some other scripts. Full paths: nothing is searched for, so no unexpected file is read.
@@ -64,7 +64,7 @@ Typeface::Typeface(const std::string& font_file, float pixels)
     : pixels_(std::clamp(pixels, 6.0f, 96.0f)),
       ascent_(static_cast<int32_t>(std::ceil(pixels_ * 1.05f))),
       descent_(static_cast<int32_t>(std::ceil(pixels_ * 0.35f))) {
-  if (auto font = Font::open(font_file)) font_ = std::move(*font);
+  if (auto font = image::Font::open(font_file)) font_ = std::move(*font);
 }
 
 bool Typeface::has(char32_t code) const { return font_ ? font_->has(code) : code >= U' ' && code <= U'~'; }
@@ -83,8 +83,8 @@ std::u32string Typeface::spelt(std::u32string_view text) const {
 
 const GlyphImage& Typeface::glyph(char32_t code) {
   if (const auto known = glyphs_.find(code); known != glyphs_.end()) return known->second;
-  GlyphImage image =
-      font_ ? font_->draw(code, pixels_) : draw_plain(static_cast<char>(code), static_cast<uint32_t>(pixels_ / 10));
+  GlyphImage image = font_ ? font_->draw(code, pixels_)
+                           : image::draw_plain(static_cast<char>(code), static_cast<uint32_t>(pixels_ / 10));
   return glyphs_.emplace(code, std::move(image)).first->second;
 }
 
@@ -104,4 +104,4 @@ TextImage Typeface::draw(std::u32string_view text, int32_t max_width) {
   return out;
 }
 
-}  // namespace lapilli::image
+}  // namespace lapilli::drawing

@@ -1,5 +1,5 @@
 // Pictures of pixels: what is encoded can be read again, and every cell has the colour of its value.
-#include "image/heat_map.hpp"
+#include "drawing/heat_map.hpp"
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@
 #include <stb_image.h>
 #pragma GCC diagnostic pop
 
-namespace lapilli::image {
+namespace lapilli::drawing {
 namespace {
 
 std::vector<uint8_t> decode(const std::vector<uint8_t>& png, int& width, int& height) {
@@ -119,4 +119,4 @@ TEST(HeatMap, RefusesWhatIsNoMatrixOrTooLarge) {
 }
 
 }  // namespace
-}  // namespace lapilli::image
+}  // namespace lapilli::drawing

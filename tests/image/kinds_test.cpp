@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "image/mutants.hpp"
+#include "image/other_files.hpp"
 #include "image/picture.hpp"
-#include "pictures/mutants.hpp"
-#include "pictures/other_files.hpp"
 
 namespace lapilli::image {
 namespace {

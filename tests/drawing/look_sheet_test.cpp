@@ -1,13 +1,13 @@
 // What was looked at in a picture: every part as orange as its weight, in both kinds of file.
-#include "image/look_sheet.hpp"
+#include "drawing/look_sheet.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "drawing/xml.hpp"
 #include "image/stb.hpp"
-#include "image/xml.hpp"
 
-namespace lapilli::image {
+namespace lapilli::drawing {
 namespace {
 
 using test::Element;
@@ -91,4 +91,4 @@ TEST(LookSheet, RefusesWhatDoesNotAgree) {
 }
 
 }  // namespace
-}  // namespace lapilli::image
+}  // namespace lapilli::drawing

@@ -1,11 +1,11 @@
-#include "image/svg_text.hpp"
+#include "drawing/svg_text.hpp"
 
 #include <cmath>
 
 #include "base/result.hpp"
-#include "image/label.hpp"
+#include "drawing/label.hpp"
 
-namespace lapilli::image {
+namespace lapilli::drawing {
 namespace {
 
 // Estimated on the wide side; in ems of the usual sans-serif fonts.
@@ -76,4 +76,4 @@ std::string svg_head(int32_t width, int32_t height, std::u32string_view title) {
          "<title>" + escaped(title) + "</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n";
 }
 
-}  // namespace lapilli::image
+}  // namespace lapilli::drawing

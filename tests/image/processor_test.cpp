@@ -1,6 +1,6 @@
 // preprocessor_config.json: what it means, what of it is refused, and what becomes of odd pictures. That the numbers
 // are the reference's: the conformance program, on tests/data/pictures.
-#include "pictures/processor.hpp"
+#include "image/processor.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 
 #include "support/temp_directory.hpp"
 
-namespace lapilli::pictures {
+namespace lapilli::image {
 namespace {
 
 using testing::HasSubstr;
@@ -189,4 +189,4 @@ TEST(Processing, AnyConfigAndPicture) {
 }
 
 }  // namespace
-}  // namespace lapilli::pictures
+}  // namespace lapilli::image

@@ -1,14 +1,14 @@
-#include "pictures/resample.hpp"
+#include "image/resample.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-namespace lapilli::pictures {
+namespace lapilli::image {
 
 namespace {
 
-using image::Picture;
+using Picture;
 
 double triangle(double x) {
   x = std::abs(x);
@@ -138,7 +138,7 @@ Picture take_nearest(const Picture& p, Size size) {
 
 Result<Picture> resize(const Picture& picture, Size size, Filter filter) {
   const uint64_t most = uint64_t{size.width} * std::max(size.height, picture.height);
-  if (size.width == 0 || size.height == 0 || most > image::kMostPixels)
+  if (size.width == 0 || size.height == 0 || most > kMostPixels)
     return fail(ErrorCode::unsupported,
                 "a picture of %u by %u pixels cannot be brought to %u by %u, which leads over %u pixels; cut it to a "
                 "shape closer to that first",
@@ -150,4 +150,4 @@ Result<Picture> resize(const Picture& picture, Size size, Filter filter) {
   return resample_rows(resample_columns(picture, size.width, filter), size.height, filter);
 }
 
-}  // namespace lapilli::pictures
+}  // namespace lapilli::image

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "drawing/typeface.hpp"
 #include "image/picture.hpp"
-#include "image/typeface.hpp"
 
-namespace lapilli::image {
+namespace lapilli::drawing {
 
 struct HeatMap {
   std::u32string title, row_title, column_title;
@@ -41,6 +41,6 @@ void heat_colour(float value, uint8_t (&rgb)[3]);
 
 // Both fail as lay_out() does.
 Result<std::string> heat_map_svg(const HeatMap& map);
-Result<Picture> draw_heat_map(const HeatMap& map, Typeface& typeface, HeatMapLayout* layout = nullptr);
+Result<image::Picture> draw_heat_map(const HeatMap& map, Typeface& typeface, HeatMapLayout* layout = nullptr);
 
-}  // namespace lapilli::image
+}  // namespace lapilli::drawing

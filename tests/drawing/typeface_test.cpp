@@ -1,5 +1,5 @@
 // Labels in pixels: from a font of the system, or without any.
-#include "image/typeface.hpp"
+#include "drawing/typeface.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include "base/files.hpp"
 #include "support/temp_directory.hpp"
 
-namespace lapilli::image {
+namespace lapilli::drawing {
 namespace {
 
 uint64_t ink(const std::vector<uint8_t>& coverage) {
@@ -93,4 +93,4 @@ TEST(Typeface, CutsLongText) {
 }
 
 }  // namespace
-}  // namespace lapilli::image
+}  // namespace lapilli::drawing

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace lapilli::image {
+namespace lapilli::drawing {
 
 constexpr int32_t kSvgFont = 14, kSvgLine = 20,
                   kSvgBaseline = 15;  // pixels; of a line: its height and its baseline
@@ -20,4 +20,4 @@ std::string text_at(int32_t x, int32_t y, std::u32string_view text);
 // The head of the file, with a title and a white background.
 std::string svg_head(int32_t width, int32_t height, std::u32string_view title);
 
-}  // namespace lapilli::image
+}  // namespace lapilli::drawing

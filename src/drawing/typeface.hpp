@@ -12,10 +12,10 @@
 
 #include "image/stb.hpp"
 
-namespace lapilli::image {
+namespace lapilli::drawing {
 
 // A font file in one of the system's usual places, which only an administrator writes to; "" if there is none. No other
-// file is ever read as a font: see Font.
+// file is ever read as a font: see image::Font.
 std::string find_font();
 
 // Grey text: coverage 0 to 255.
@@ -41,10 +41,10 @@ class Typeface {
   const GlyphImage& glyph(char32_t code);
   [[nodiscard]] std::u32string spelt(std::u32string_view text) const;
 
-  std::optional<Font> font_;
+  std::optional<image::Font> font_;
   std::map<char32_t, GlyphImage> glyphs_;
   float pixels_;
   int32_t ascent_, descent_;
 };
 
-}  // namespace lapilli::image
+}  // namespace lapilli::drawing

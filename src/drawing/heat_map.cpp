@@ -1,10 +1,10 @@
 // Layout and colours, shared by both kinds of picture.
-#include "image/heat_map.hpp"
+#include "drawing/heat_map.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace lapilli::image {
+namespace lapilli::drawing {
 namespace {
 
 constexpr size_t kMostCells = 4000;  // per side
@@ -61,4 +61,4 @@ void heat_colour(float value, uint8_t (&rgb)[3]) {
   }
 }
 
-}  // namespace lapilli::image
+}  // namespace lapilli::drawing

@@ -9,9 +9,9 @@
 #include "base/result.hpp"
 #include "formats/hf_config.hpp"
 #include "image/picture.hpp"
-#include "pictures/resample.hpp"
+#include "image/resample.hpp"
 
-namespace lapilli::pictures {
+namespace lapilli::image {
 
 struct Processor {
   bool crop_margin = false;  // to the pixels darker than a paper's margin (Nougat)
@@ -44,9 +44,9 @@ struct Pixels {
   Size size;
   std::vector<float> values;
 };
-Result<Pixels> process(const Processor& processor, const image::Picture& picture);
+Result<Pixels> process(const Processor& processor, const Picture& picture);
 // The same in two steps: the cropped and resized picture, and its numbers.
-Result<image::Picture> prepare(const Processor& processor, const image::Picture& picture);
-Pixels pixels_of(const Processor& processor, const image::Picture& prepared);
+Result<Picture> prepare(const Processor& processor, const Picture& picture);
+Pixels pixels_of(const Processor& processor, const Picture& prepared);
 
-}  // namespace lapilli::pictures
+}  // namespace lapilli::image

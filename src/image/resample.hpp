@@ -7,7 +7,7 @@
 #include "base/result.hpp"
 #include "image/picture.hpp"
 
-namespace lapilli::pictures {
+namespace lapilli::image {
 
 enum class Filter : uint8_t { nearest, bilinear, bicubic };
 
@@ -17,7 +17,7 @@ struct Size {
 };
 
 // When shrinking, bilinear and bicubic consider all pixels that a new one covers. Errors: a size of 0, and more than
-// image::kMostPixels in between.
-Result<image::Picture> resize(const image::Picture& picture, Size size, Filter filter);
+// kMostPixels in between.
+Result<Picture> resize(const Picture& picture, Size size, Filter filter);
 
-}  // namespace lapilli::pictures
+}  // namespace lapilli::image

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace lapilli::image {
+namespace lapilli::drawing {
 
 // `text`, or as much of its beginning as fits into `room` together with three dots. `width_of` gives the width of a
 // code point.
@@ -21,4 +21,4 @@ std::u32string shorten(std::u32string_view text, float room, const WidthOf& widt
   return std::u32string(text);
 }
 
-}  // namespace lapilli::image
+}  // namespace lapilli::drawing

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "image/picture.hpp"
+#include "image/png_bytes.hpp"
 #include "image/stb.hpp"
-#include "pictures/png_bytes.hpp"
 #include "support/temp_directory.hpp"
 
 namespace lapilli::image {
