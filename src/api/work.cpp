@@ -16,19 +16,21 @@ Status Work::end_recording(size_t input) { return append(input, {}); }
 Result<std::unique_ptr<Work>> start_work(WorkRequest request) {
   LAPILLI_CHECK(check_kinds(request.function, request.inputs, *request.model));
   const model::Config& c = request.model->on_device().config();
-  if (c.features.width == 0) return start_texts(std::move(request));
+  if (c.reads() == model::Reads::ids) return start_texts(std::move(request));
   if (const Status& status = request.front->status; !status) return status.error();
-  return c.patches.channels ? start_pictures(std::move(request)) : start_recordings(std::move(request));
+  return c.reads() == model::Reads::pictures ? start_pictures(std::move(request))
+                                             : start_recordings(std::move(request));
 }
 
 Result<std::unique_ptr<Work>> prepare_work(WorkRequest request, const JobShape& shape) {
   const model::Config& c = request.model->on_device().config();
-  if (c.features.width == 0) return prepare_texts(std::move(request), shape);
+  if (c.reads() == model::Reads::ids) return prepare_texts(std::move(request), shape);
+  const bool pictures = c.reads() == model::Reads::pictures;
   return fail(ErrorCode::unsupported,
               "%s: %s models read %s, and no shape prepares for that: run a job with %s, and what it makes is kept for "
               "those behind it",
-              request.function, c.family, c.patches.channels ? "pictures" : "sound",
-              c.patches.channels ? "any picture" : "a second of silence");
+              request.function, c.family, pictures ? "pictures" : "sound",
+              pictures ? "any picture" : "a second of silence");
 }
 
 TextSequence sequence_of(std::string text, std::vector<int32_t> ids, std::vector<float> token_scores, Finish finish) {

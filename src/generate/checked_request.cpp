@@ -94,7 +94,7 @@ Status complete_lists(GenerateRequest& r) {
 Result<uint32_t> check_source(const model::Config& c, const GenerateRequest& r, size_t i) {
   const auto* features = r.features.empty() ? nullptr : r.features[i].get();
   if (!r.encoded.empty() && r.encoded[i]) return r.encoded[i]->positions();
-  if (c.features.width == 0) {
+  if (c.reads() == model::Reads::ids) {
     if (features) return fail(ErrorCode::invalid_argument, "source %u has features; %s models read ids", i, c.family);
     if (r.sources[i].empty()) return fail(ErrorCode::invalid_argument, "source %u has no ids", i);
     return static_cast<uint32_t>(r.sources[i].size());
@@ -107,7 +107,7 @@ Result<uint32_t> check_source(const model::Config& c, const GenerateRequest& r, 
 
 // Refuses options that depend on source ids if there are none.
 Status check_options(const model::Config& c, const SearchOptions& options) {
-  if (c.features.width == 0 || !options.needs_source_ids()) return {};
+  if (c.reads() == model::Reads::ids || !options.needs_source_ids()) return {};
   return fail(ErrorCode::unsupported,
               "encoder_no_repeat_ngram_size, encoder_repetition_penalty: sources of %s models are no ids", c.family);
 }

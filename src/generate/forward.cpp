@@ -68,7 +68,7 @@ Status write_features(const StateWriter& write, const model::FeatureInput& input
 std::vector<uint64_t> output_shape(const std::string& name, const model::ForwardShape& s, const model::Config& c,
                                    const graph::Tensor& t) {
   const uint64_t cols = t.cols, batch = s.batch, source = s.source_length, target = s.target_length;
-  if (c.decoder.layers == 0 && (name == "pooler_output" || name == "logits")) return {batch, cols};
+  if (!c.writes() && (name == "pooler_output" || name == "logits")) return {batch, cols};
   if (name.starts_with("encoder_attentions")) return {batch, c.encoder.heads, source, source};
   if (name.starts_with("decoder_attentions")) return {batch, c.decoder.heads, target, target};
   if (name.starts_with("cross_attentions")) return {batch, c.decoder.heads, target, source};
@@ -129,9 +129,9 @@ Result<std::unique_ptr<Session>> find_room(const Model& model, const Plan& plan)
 
 // Checks the kind of sources, and finds the longest one.
 Status check_forward(const model::Config& c, const ForwardRequest& r, model::ForwardShape& shape) {
-  const bool ids = c.features.width == 0;
+  const bool ids = c.reads() == model::Reads::ids;
   const size_t sources = ids ? r.sources.size() : r.features.size();
-  const size_t targets = c.decoder.layers == 0 ? 0 : sources;
+  const size_t targets = c.writes() ? sources : 0;
   if (sources == 0 || targets != r.targets.size() || sources > state::MAX_ROWS)
     return fail(ErrorCode::invalid_argument, "%u sources of %s and %u targets; 1 to %u%s are needed", sources,
                 ids ? "ids" : "features", r.targets.size(), state::MAX_ROWS, targets ? " of each" : " sources");
@@ -209,10 +209,10 @@ Result<ForwardPass> ForwardPass::make(const std::shared_ptr<Model>& model, const
 
 Status ForwardPass::Impl::write(const ForwardRequest& request, const StateWriter& to) const {
   const model::Config& c = model->on_device().config();
-  LAPILLI_CHECK(c.features.width != 0
+  LAPILLI_CHECK(c.reads() != model::Reads::ids
                     ? write_features(to, c.features, request, shape.features)
                     : write_rows(to, StateKind::source_ids, StateKind::lengths, request.sources, shape.source_length));
-  if (c.decoder.layers == 0) return {};
+  if (!c.writes()) return {};
   LAPILLI_CHECK(write_rows(to, StateKind::target_ids, StateKind::target_lengths, request.targets, shape.target_length));
   const auto globals = global_words(c, request.global_positions, shape.batch, shape.source_length);
   return globals.empty() ? Status() : to(StateKind::globals, globals);
@@ -259,7 +259,7 @@ Result<std::vector<ForwardTensor>> ForwardPass::run(const ForwardRequest& reques
     outputs.push_back(std::move(f));
   }
   join_streams(outputs);
-  if (impl_->model->on_device().config().decoder.layers == 0) name_as_alone(outputs);
+  if (!impl_->model->on_device().config().writes()) name_as_alone(outputs);
   return outputs;
 }
 

@@ -19,7 +19,7 @@ ModelInfo describe_model(const model::Network& n, const std::string& checkpoint_
                               ? name(spec.format)
                               : stored_type_name(spec.parts.front().tensor->type);
   info.parameters = n.parameters;
-  info.d_model = c.decoder.layers ? c.decoder.d_model : c.encoder.d_model;
+  info.d_model = c.last_stack().d_model;
   info.encoder_layers = c.encoder.layers;
   info.decoder_layers = c.decoder.layers;
   info.encoder_heads = c.encoder.heads;
@@ -32,7 +32,7 @@ ModelInfo describe_model(const model::Network& n, const std::string& checkpoint_
   info.feature_width = c.features.width;
   info.feature_rows = c.features.rows;
   info.max_target_positions = c.decoder.max_positions;
-  info.activation = c.decoder.layers ? c.decoder.activation_name : c.encoder.activation_name;
+  info.activation = c.last_stack().activation_name;
   return info;
 }
 

@@ -73,7 +73,7 @@ Result<PictureSettings> read_picture_settings(const Model& model, const Files& f
   PictureSettings settings;
   LAPILLI_TRY(settings.processor, image::read_processor(files));
   LAPILLI_CHECK(check_processor(settings.processor, c.patches, files));
-  if (c.decoder.layers > 0) return settings;
+  if (c.writes()) return settings;
   if (c.head.classes == 0)
     return fail(ErrorCode::unsupported, "%s: the model has no classes; it serves %s", files, verbs_for(c));
   const FileName path = files / "config.json";

@@ -11,31 +11,34 @@ Failure not_for(const model::Config& c, const char* what) {
 }  // namespace
 
 std::string verbs_for(const model::Config& c) {
-  if (c.decoder.layers == 0)
+  if (!c.writes())
     return c.head.classes ? "lapilli classify" : "programs that want what the encoder makes of a source, no command";
-  if (c.patches.channels) return "lapilli caption or lapilli read";
-  if (c.features.width) return "lapilli transcribe";
+  switch (c.reads()) {
+    case model::Reads::pictures: return "lapilli caption or lapilli read";
+    case model::Reads::sound: return "lapilli transcribe";
+    case model::Reads::ids: break;
+  }
   return "lapilli translate, summarize or generate";
 }
 
 Status check_reads_text(const model::Config& c) {
-  if (c.features.width == 0) return {};
-  return not_for(c, c.patches.channels ? "read pictures, not text" : "read sound, not text");
+  if (c.reads() == model::Reads::ids) return {};
+  return not_for(c, c.reads() == model::Reads::pictures ? "read pictures, not text" : "read sound, not text");
 }
 
 Status check_writes_text(const model::Config& c) {
-  return c.decoder.layers ? Status() : not_for(c, "have no decoder and write no text");
+  return c.writes() ? Status() : not_for(c, "have no decoder and write no text");
 }
 
 Status check_hears(const model::Config& c) {
-  if (c.patches.channels) return not_for(c, "read pictures and hear nothing");
-  if (c.features.width == 0) return not_for(c, "read text and hear nothing");
-  return check_writes_text(c);
+  if (c.reads() == model::Reads::sound) return check_writes_text(c);
+  return not_for(c,
+                 c.reads() == model::Reads::pictures ? "read pictures and hear nothing" : "read text and hear nothing");
 }
 
 Status check_reads_pictures(const model::Config& c) {
-  return c.patches.channels ? Status()
-                            : not_for(c, c.features.width ? "read sound, no pictures" : "read text, no pictures");
+  if (c.reads() == model::Reads::pictures) return {};
+  return not_for(c, c.reads() == model::Reads::sound ? "read sound, no pictures" : "read text, no pictures");
 }
 
 }  // namespace lapilli

@@ -138,7 +138,18 @@ struct HeadConfig {
   bool distilled = false;  // another such layer reads the second row; scores are the mean of both
 };
 
+// The rows of a source: token ids, numbers (frames of filter banks, or samples of sound), or patches of a picture.
+enum class Reads : uint8_t { ids, sound, pictures };
+
 struct Config {
+  // The kind of the model, which follows from the fields below.
+  [[nodiscard]] Reads reads() const {
+    return patches.channels > 0 ? Reads::pictures : features.width > 0 ? Reads::sound : Reads::ids;
+  }
+  [[nodiscard]] bool writes() const { return decoder.layers > 0; }  // it has a decoder
+  // The side whose hidden states leave the model.
+  [[nodiscard]] const StackConfig& last_stack() const { return writes() ? decoder : encoder; }
+
   std::string family;            // config.json's model_type
   std::string tokenizer;         // kind, for load_tokenizer
   StackConfig encoder, decoder;  // a decoder without layers: none

@@ -53,7 +53,7 @@ class WeightBinder {
       : c_(config), names_(names), checkpoint_(checkpoint), packed_(in_words(packed)), net_(network) {}
 
   Status run() {
-    if (c_.decoder.layers == 0) return encoder_alone();
+    if (!c_.writes()) return encoder_alone();
     LAPILLI_CHECK(embeddings());
     LAPILLI_CHECK(input_layers());
     LAPILLI_CHECK(encoder_layers());
@@ -163,7 +163,7 @@ class WeightBinder {
   Status embeddings() {
     const uint32_t d = c_.decoder.d_model;
     const StoredTensor* source = nullptr;
-    if (c_.features.width == 0) {
+    if (c_.reads() == Reads::ids) {
       LAPILLI_TRY(source, find_matrix(names_.encoder.embedding, c_.source_vocabulary, c_.encoder.d_model));
     }
     LAPILLI_TRY(const auto* target, find_matrix(names_.decoder.embedding, c_.target_vocabulary, d));

@@ -98,7 +98,7 @@ Network random_network(const Config& config, uint64_t seed, WeightFormat format)
   Network network;
   network.config = config;
   RandomBinder r(network, seed, format);
-  const bool alone = config.decoder.layers == 0, ids = config.features.width == 0;
+  const bool alone = !config.writes(), ids = config.reads() == Reads::ids;
   if (!alone) network.output = r.matrix("output", config.target_vocabulary, config.decoder.d_model, 1.0);
   network.encoder.embedding = network.decoder.embedding = network.output;
   if (!config.shared_embeddings && ids)

@@ -70,7 +70,7 @@ void fit_frames(Config& c) {
 }
 
 Status fit_pictures(Config& c) {
-  if (c.patches.channels == 0) return {};
+  if (c.reads() != Reads::pictures) return {};
   c.features.width = c.patches.numbers();
   c.features.layers = {{1, 1, 0, 0, c.encoder.d_model, Activation::none, true}};
   const Status fits = fit_picture(c, "shape");
@@ -109,11 +109,11 @@ Status apply(Config& c, const std::string& key, const std::string& value) {
     c.encoder.layers = n;
   else if (key == "decoder")
     c.decoder.layers = n;
-  else if (key == "vocabulary" && c.features.width + c.patches.channels)
+  else if (key == "vocabulary" && c.reads() != Reads::ids)
     c.target_vocabulary = n;
   else if (key == "vocabulary")
     c.source_vocabulary = c.target_vocabulary = n;
-  else if (key == "picture" && c.patches.channels)
+  else if (key == "picture" && c.reads() == Reads::pictures)
     c.patches.height = c.patches.width = n;
   else if (key == "positions")
     c.encoder.max_positions = c.decoder.max_positions = n;

@@ -140,7 +140,7 @@ void build_forward(Builder& b, const ForwardShape& shape) {
   auto memory =
       build_encoder(b, {shape.batch, shape.source_length, 0, shape.features, shape.hidden_states, shape.attentions});
   b.keep_copy("encoder_last_hidden_state", memory);
-  if (c.decoder.layers == 0) return keep_heads(b, memory, shape.batch, shape.source_length);
+  if (!c.writes()) return keep_heads(b, memory, shape.batch, shape.source_length);
   memory = project_memory(b, memory);
 
   DecoderRun run;

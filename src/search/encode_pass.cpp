@@ -69,7 +69,7 @@ std::vector<uint32_t> encode_grid_words(const Plan& encode, const EncodePass& pa
 void put_pass(UploadArea& area, const Plan& encode, std::span<const PassSource> sources, const model::Config& config,
               uint32_t source_positions) {
   PassOptions options{!area.words(StateKind::globals).empty(), source_positions};
-  if (config.features.width != 0) options.features = &config.features;
+  if (config.reads() != model::Reads::ids) options.features = &config.features;
   const EncodePass pass = pack_pass(sources, options);
   const auto put = [&](StateKind kind, const std::vector<uint32_t>& words) {
     std::copy(words.begin(), words.end(), area.words(kind).begin());

@@ -8,7 +8,7 @@ namespace lapilli::speech {
 
 bool takes_whole_recordings(const Model& model) {
   const model::Config& c = model.on_device().config();
-  return c.features.width != 0 && c.features.rows == 0 && c.patches.channels == 0 && c.decoder.layers != 0;
+  return c.reads() == model::Reads::sound && c.features.rows == 0 && c.writes();
 }
 
 WholeLimits::WholeLimits(const Model& model, SoundConfig config)

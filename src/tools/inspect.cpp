@@ -12,9 +12,9 @@
 #include "generate/fitting_tokenizer.hpp"
 #include "generate/picture_reader.hpp"
 #include "generate/published.hpp"
+#include "image/processor.hpp"
 #include "model/families/family.hpp"
 #include "model/network.hpp"
-#include "image/processor.hpp"
 #include "tools/guard.hpp"
 #include "tools/inspect_table.hpp"
 #include "tools/locate.hpp"
@@ -101,7 +101,7 @@ Result<Json> heard_languages(const std::string& directory) {
 
 // Commands that suit the model, by the settings in its files or its family.
 Json picture_tasks(const model::Config& c) {
-  if (c.decoder.layers > 0) return Json::array({"caption", "read"});
+  if (c.writes()) return Json::array({"caption", "read"});
   return c.head.classes > 0 ? Json::array({"classify"}) : Json::array();
 }
 
@@ -122,7 +122,7 @@ Json tasks_of(const std::string& family, const nlohmann::json& config, const std
 // State of the files that prepare sound or pictures: "ok", or what is wrong.
 std::string front_end_of(const std::string& directory, const model::Config& config) {
   const auto look = [&]() -> Status {
-    if (config.patches.channels > 0) {
+    if (config.reads() == model::Reads::pictures) {
       LAPILLI_TRY(const auto processor, image::read_processor(directory));
       return check_processor(processor, config.patches, directory);
     }
@@ -158,14 +158,15 @@ Result<Json> describe(const InspectRequest& request) {
   json["directory"] = directory;
   json["family"] = type;
   json["description"] = family->description;
-  json["d_model"] = config.decoder.layers ? config.decoder.d_model : config.encoder.d_model;
+  json["d_model"] = config.last_stack().d_model;
   json["encoder"] = stack_json(config.encoder);
   json["decoder"] = stack_json(config.decoder);
   json["activation"] = config.decoder.activation_name;
   json["source_vocabulary"] = config.source_vocabulary;
   json["target_vocabulary"] = config.target_vocabulary;
   json["max_positions"] = config.encoder.max_positions;
-  if (config.features.width != 0) json["features"] = {{"width", config.features.width}, {"rows", config.features.rows}};
+  if (config.reads() != model::Reads::ids)
+    json["features"] = {{"width", config.features.width}, {"rows", config.features.rows}};
   json["tied"] = {{"source_target", network.encoder.embedding == network.decoder.embedding},
                   {"target_output", network.decoder.embedding == network.output}};
   json["parameters"] = network.parameters;
@@ -177,7 +178,7 @@ Result<Json> describe(const InspectRequest& request) {
   json["device_weight_bytes"] = weight_bytes(network);
   json["tokenizer"] = tokenizer ? "ok" : tokenizer.error().message;
   json["generation"] = generation_json(generation);
-  const bool pictures = config.patches.channels > 0, sound = !pictures && config.features.width > 0;
+  const bool pictures = config.reads() == model::Reads::pictures, sound = config.reads() == model::Reads::sound;
   json["tasks"] = pictures ? picture_tasks(config)
                   : sound  ? Json::array({"transcribe"})
                            : tasks_of(type, config_json, config_path);

@@ -65,10 +65,10 @@ struct MiddleOfSearch::Impl {
       return fail(ErrorCode::invalid_argument,
                   "batch %u with %u beams is out of range; together at most %u rows, and at most %u beams", batch_,
                   beams_, state::MAX_ROWS, state::MAX_BEAMS);
-    if (c.decoder.layers == 0)
+    if (!c.writes())
       return fail(ErrorCode::unsupported,
                   "%s models are an encoder alone, which is measured as a whole: without --per-op", c.family);
-    if (c.features.width == 0 && c.encoder.max_positions && r_.source > c.encoder.max_positions)
+    if (c.reads() == model::Reads::ids && c.encoder.max_positions && r_.source > c.encoder.max_positions)
       return fail(ErrorCode::invalid_argument, "source: %u ids; the model has positions for %u", r_.source,
                   c.encoder.max_positions);
     return {};
