@@ -1,7 +1,7 @@
 // The C interface: the looks of words, drawn over pictures and spectrograms.
 #include "api/handles.hpp"
-#include "generate/picture_looks.hpp"
 #include "drawing/look_sheet.hpp"
+#include "generate/picture_looks.hpp"
 #include "speech/look_picture.hpp"
 #include "text/unicode/utf8.hpp"
 

@@ -35,7 +35,7 @@ constexpr const char* kFonts[] = {
 };
 
 // Draws `image` with its pen at (x, baseline); the darker pixel wins where they overlap.
-void paint(TextImage& onto, const GlyphImage& image, int32_t x) {
+void paint(TextImage& onto, const image::GlyphImage& image, int32_t x) {
   for (int32_t row = 0; row < image.height; ++row) {
     const int32_t y = onto.baseline + image.top + row;
     if (y < 0 || y >= onto.height) continue;
@@ -81,10 +81,10 @@ std::u32string Typeface::spelt(std::u32string_view text) const {
   return out;
 }
 
-const GlyphImage& Typeface::glyph(char32_t code) {
+const image::GlyphImage& Typeface::glyph(char32_t code) {
   if (const auto known = glyphs_.find(code); known != glyphs_.end()) return known->second;
-  GlyphImage image = font_ ? font_->draw(code, pixels_)
-                           : image::draw_plain(static_cast<char>(code), static_cast<uint32_t>(pixels_ / 10));
+  image::GlyphImage image = font_ ? font_->draw(code, pixels_)
+                                  : image::draw_plain(static_cast<char>(code), static_cast<uint32_t>(pixels_ / 10));
   return glyphs_.emplace(code, std::move(image)).first->second;
 }
 

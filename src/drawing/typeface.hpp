@@ -38,11 +38,11 @@ class Typeface {
   [[nodiscard]] bool has(char32_t code) const;
 
  private:
-  const GlyphImage& glyph(char32_t code);
+  const image::GlyphImage& glyph(char32_t code);
   [[nodiscard]] std::u32string spelt(std::u32string_view text) const;
 
   std::optional<image::Font> font_;
-  std::map<char32_t, GlyphImage> glyphs_;
+  std::map<char32_t, image::GlyphImage> glyphs_;
   float pixels_;
   int32_t ascent_, descent_;
 };

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "generate/attention.hpp"
 #include "drawing/heat_map.hpp"
+#include "generate/attention.hpp"
 #include "image/stb.hpp"
 #include "text/unicode/utf8.hpp"
 

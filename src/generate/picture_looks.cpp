@@ -192,7 +192,7 @@ Result<image::Picture> picture_to_show(const SeenPicture& seen, const PictureGri
 }
 
 Result<drawing::LookSheet> look_sheet_of(const PictureReader& reader, const SeenPicture& seen,
-                                       const PictureResult& result, const std::vector<std::vector<float>>& looks) {
+                                         const PictureResult& result, const std::vector<std::vector<float>>& looks) {
   LAPILLI_TRY(const auto words, words_of(reader, result));
   if (words.empty()) return fail(ErrorCode::invalid_data, "the text has no words that could have looked at anything");
   const PictureGrid grid = grid_of(reader.model()->on_device().config());

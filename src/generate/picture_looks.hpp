@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "drawing/look_sheet.hpp"
 #include "generate/attention.hpp"
 #include "generate/picture_reader.hpp"
-#include "drawing/look_sheet.hpp"
 
 namespace lapilli {
 
@@ -57,6 +57,6 @@ Result<image::Picture> picture_to_show(const SeenPicture& seen, const PictureGri
 
 // The picture once for each word of `result`; `looks` are those of its ids. Refuses a text without words.
 Result<drawing::LookSheet> look_sheet_of(const PictureReader& reader, const SeenPicture& seen,
-                                       const PictureResult& result, const std::vector<std::vector<float>>& looks);
+                                         const PictureResult& result, const std::vector<std::vector<float>>& looks);
 
 }  // namespace lapilli

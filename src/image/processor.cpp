@@ -6,8 +6,6 @@ namespace lapilli::image {
 
 namespace {
 
-using Picture;
-
 // The reference's quotients: truncated from double precision.
 uint32_t share(uint32_t n, uint32_t of, uint32_t by) {
   const double value = static_cast<double>(uint64_t{n} * of) / by;

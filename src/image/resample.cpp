@@ -8,8 +8,6 @@ namespace lapilli::image {
 
 namespace {
 
-using Picture;
-
 double triangle(double x) {
   x = std::abs(x);
   return x < 1 ? 1 - x : 0;

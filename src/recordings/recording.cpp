@@ -124,7 +124,9 @@ Status Recording::store_up_to(uint64_t end) {
 Result<uint64_t> Recording::read(uint64_t first, std::span<float> to) {
   LAPILLI_CHECK(store_up_to(first + to.size()));
   uint64_t n = store_.read(first, to);
-  if (store_.lost()) LAPILLI_TRY(n, read_without_store(first, to));
+  if (store_.lost()) {
+    LAPILLI_TRY(n, read_without_store(first, to));
+  }
   position_ = first + n;
   return n;
 }

@@ -184,7 +184,9 @@ Result<Json> describe(const InspectRequest& request) {
                            : tasks_of(type, config_json, config_path);
   json["input"] = pictures ? "picture" : sound ? "sound" : "text";
   json["languages"] = tokenizer ? languages_json(**tokenizer) : Json(nullptr);
-  if (sound) LAPILLI_TRY(json["languages"], heard_languages(directory));
+  if (sound) {
+    LAPILLI_TRY(json["languages"], heard_languages(directory));
+  }
   if (pictures || sound) json["preprocessor"] = front_end_of(directory, config);
   if (!request.tensors) return json;
   for (const StoredTensor& tensor : checkpoint.tensors()) {

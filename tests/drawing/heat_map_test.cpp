@@ -35,15 +35,15 @@ std::vector<uint8_t> decode(const std::vector<uint8_t>& png, int& width, int& he
 TEST(Png, RoundTrip) {
   std::vector<uint8_t> pixels(37 * 21 * 3);
   for (size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<uint8_t>(i * 7 + i / 111);
-  const auto png = encode_png(37, 21, 3, pixels);
+  const auto png = image::encode_png(37, 21, 3, pixels);
   ASSERT_TRUE(png.ok());
   int width = 0, height = 0;
   EXPECT_EQ(decode(*png, width, height), pixels);
   EXPECT_EQ(width, 37);
   EXPECT_EQ(height, 21);
-  EXPECT_FALSE(encode_png(37, 21, 3, std::span(pixels).first(100)).ok());
-  EXPECT_FALSE(encode_png(0, 21, 3, {}).ok());
-  EXPECT_FALSE(encode_png(1u << 31, 1u << 31, 4, {}).ok());
+  EXPECT_FALSE(image::encode_png(37, 21, 3, std::span(pixels).first(100)).ok());
+  EXPECT_FALSE(image::encode_png(0, 21, 3, {}).ok());
+  EXPECT_FALSE(image::encode_png(1u << 31, 1u << 31, 4, {}).ok());
 }
 
 TEST(HeatMap, ColoursFollowValues) {

@@ -25,11 +25,11 @@ class SystemFont : public testing::Test {
 };
 
 TEST_F(SystemFont, DrawsGlyphs) {
-  const auto font = Font::open(find_font());
+  const auto font = image::Font::open(find_font());
   ASSERT_TRUE(font.ok()) << font.error().message;
   for (const char32_t c : std::u32string_view(U"Aßőżжω€")) {
     ASSERT_TRUE(font->has(c)) << static_cast<uint32_t>(c);
-    const GlyphImage image = font->draw(c, 20);
+    const image::GlyphImage image = font->draw(c, 20);
     EXPECT_GT(ink(image.coverage), 255u * 5) << static_cast<uint32_t>(c);
     EXPECT_GT(image.advance, 3);
     EXPECT_LT(image.advance, 30);
@@ -38,7 +38,7 @@ TEST_F(SystemFont, DrawsGlyphs) {
   // A space has an advance and no ink; an I is taller than wide, and stands on the baseline.
   EXPECT_EQ(ink(font->draw(U' ', 20).coverage), 0u);
   EXPECT_GT(font->draw(U' ', 20).advance, 3);
-  const GlyphImage i = font->draw(U'I', 40);
+  const image::GlyphImage i = font->draw(U'I', 40);
   EXPECT_NEAR(-i.top, 30, 3);
   EXPECT_NEAR(i.top + i.height, 0, 2);
   EXPECT_LT(i.width, i.height / 2);
@@ -51,9 +51,9 @@ TEST_F(SystemFont, CutOffFilesAreRefused) {
   const TempDirectory folder;
   for (const size_t kept :
        {size_t{0}, size_t{3}, size_t{15}, size_t{16}, size_t{100}, size_t{400}, bytes->size() / 2, bytes->size() - 4}) {
-    EXPECT_FALSE(Font::open(folder.write("cut.ttf", bytes->substr(0, kept))).ok()) << kept;
+    EXPECT_FALSE(image::Font::open(folder.write("cut.ttf", bytes->substr(0, kept))).ok()) << kept;
   }
-  EXPECT_TRUE(Font::open(folder.write("cut.ttf", *bytes)).ok());
+  EXPECT_TRUE(image::Font::open(folder.write("cut.ttf", *bytes)).ok());
 }
 
 TEST_F(SystemFont, TakesWhatItHasAndSpellsTheRest) {
@@ -65,11 +65,11 @@ TEST_F(SystemFont, TakesWhatItHasAndSpellsTheRest) {
 
 TEST(Font, RefusesWhatIsNone) {
   const TempDirectory folder;
-  EXPECT_FALSE(Font::open("").ok());
-  EXPECT_FALSE(Font::open("/nonexistent.ttf").ok());
-  EXPECT_FALSE(Font::open(folder.write("zeros.ttf", std::string(4096, '\0'))).ok());
-  EXPECT_FALSE(Font::open(folder.write("ones.ttf", std::string(4096, '\xff'))).ok());
-  EXPECT_FALSE(Font::open(folder.write("collection.ttc", "ttcf" + std::string(60, '\xff'))).ok());
+  EXPECT_FALSE(image::Font::open("").ok());
+  EXPECT_FALSE(image::Font::open("/nonexistent.ttf").ok());
+  EXPECT_FALSE(image::Font::open(folder.write("zeros.ttf", std::string(4096, '\0'))).ok());
+  EXPECT_FALSE(image::Font::open(folder.write("ones.ttf", std::string(4096, '\xff'))).ok());
+  EXPECT_FALSE(image::Font::open(folder.write("collection.ttc", "ttcf" + std::string(60, '\xff'))).ok());
 }
 
 TEST(Typeface, DrawsWithoutAnyFont) {

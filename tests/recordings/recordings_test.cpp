@@ -91,7 +91,8 @@ TEST(Recordings, BlocksOfAnySizeAndASecondReadingAreTheSame) {
   }
 }
 
-// A file is opened again where its samples were not kept (when the store is full, and for the step back), and nowhere else.
+// A file is opened again where its samples were not kept (when the store is full, and for the step back), and nowhere
+// else.
 TEST(Recordings, AreReadOnce) {
   TempDirectory dir;
   struct Case {
@@ -99,8 +100,8 @@ TEST(Recordings, AreReadOnce) {
     uint64_t most_kept;
     int times;
   };
-  for (const auto& [seconds, most_kept, times] :
-       {Case{60, SampleStore::kMost, 1}, Case{140, SampleStore::kMost, 1}, Case{60, 500000, 3}, Case{140, 1500000, 3}}) {
+  for (const auto& [seconds, most_kept, times] : {Case{60, SampleStore::kMost, 1}, Case{140, SampleStore::kMost, 1},
+                                                  Case{60, 500000, 3}, Case{140, 1500000, 3}}) {
     const auto samples = glide(16000, seconds);
     const auto path = dir.write("a.wav", wav_of(samples, {16000, 1, 3, 32}));
     int opened = 0;

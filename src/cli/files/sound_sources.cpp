@@ -72,7 +72,8 @@ class RecordingFinder {
       else
         (ends_with_one_of(file.path, recordings::endings_of_sound()) ? unread : other).push_back(file.below);
     }
-    note(left_out(folder, unread, "only ffmpeg reads them, which is not installed here: install it, or make WAV files elsewhere"));
+    note(left_out(folder, unread,
+                  "only ffmpeg reads them, which is not installed here: install it, or make WAV files elsewhere"));
     note(left_out(folder, other, "no recordings, by their endings"));
     if (sources_.size() > before) return exit_ok;
     for (const std::string& text : notes_) complain(exit_ok, text);

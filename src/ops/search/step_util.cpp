@@ -73,7 +73,7 @@ void Bookkeeping::write_log(uint32_t beam, const LogWords& words) {
   to[state::LOG_PARENT] = words.parent;
   to[state::LOG_RUNNING] = words.score;
   to[state::LOG_NOTE] = words.note;
-  to[state::LOG_OCCUPANT] = p_[P::mark];
+  to[state::LOG_OCCUPANT] = p_[state::P_MARK];
 }
 
 void Bookkeeping::log_finished(uint32_t beam, const uint32_t* words) {
