@@ -33,7 +33,6 @@ CONSTANT uint STEP_ADMITTED = 4u;  // of these, not yet counted by advance
 CONSTANT uint STEP_MARK = 5u;      // mark of the session; the log's headers repeat it
 CONSTANT uint STEP_ROWS = 16u;     // first of MAX_ROWS row words
 CONSTANT uint STEP_QUEUE = STEP_ROWS + MAX_ROWS;  // first of MAX_ROWS words
-CONSTANT uint STEP_WORDS = STEP_QUEUE + MAX_ROWS;
 // The word for the n-th place that enters the queue.
 FUNCTION uint step_queue_word(const uint n) { return STEP_QUEUE + (n & (MAX_ROWS - 1u)); }
 
@@ -84,6 +83,18 @@ CONSTANT uint P_TIMESTAMP_AFTER = 58u;   // total ids before the first generated
 CONSTANT uint PARAM_WORDS = 60u;
 CONSTANT uint STOP_NO = 0u, STOP_YES = 1u, STOP_NEVER = 2u;  // early_stopping
 
+// lineage: [2 parities][2 planes][slots][positions]. Plane 0: the slot whose cache holds that position (ancestry);
+// plane 1: the token id. A row at position t reads parity t & 1 (positions 0..t) and writes parity (t + 1) & 1
+// (positions 0..t + 1). admit writes the given ids into both parities; for all but the last of them, all slots of a
+// place share the cache of its first slot. A slot that continues itself (greedy search) writes positions t and t + 1
+// only, since the others are already there.
+CONSTANT uint LINEAGE_ANCESTRY = 0u, LINEAGE_TOKENS = 1u;  // planes
+FUNCTION uint lineage_parity(const uint position) { return position & 1u; }
+FUNCTION WIDE lineage_word(const WIDE parity, const WIDE plane, const WIDE slot, const WIDE position, const WIDE slots,
+                           const WIDE positions) {
+  return ((parity * 2u + plane) * slots + slot) * positions + position;
+}
+
 // search: per place search_stride(beams) words: the options, then the progress of the search.
 CONSTANT uint SEARCH_STATUS = PARAM_WORDS;         // STATUS_*
 CONSTANT uint SEARCH_POSITION = PARAM_WORDS + 1u;  // position of its rows, whose tokens go in next
@@ -101,18 +112,6 @@ FUNCTION WIDE search_record(const WIDE place, const uint beams) { return place *
 FUNCTION uint search_running(const uint beam) { return SEARCH_HEADER + beam; }
 FUNCTION uint search_finished_entry(const uint beams, const uint i) {
   return SEARCH_HEADER + beams + FINISHED_WORDS * i;
-}
-
-// lineage: [2 parities][2 planes][slots][positions]. Plane 0: the slot whose cache holds that position (ancestry);
-// plane 1: the token id. A row at position t reads parity t & 1 (positions 0..t) and writes parity (t + 1) & 1
-// (positions 0..t + 1). admit writes the given ids into both parities; for all but the last of them, all slots of a
-// place share the cache of its first slot. A slot that continues itself (greedy search) writes positions t and t + 1
-// only, since the others are already there.
-CONSTANT uint LINEAGE_ANCESTRY = 0u, LINEAGE_TOKENS = 1u;  // planes
-FUNCTION uint lineage_parity(const uint position) { return position & 1u; }
-FUNCTION WIDE lineage_word(const WIDE parity, const WIDE plane, const WIDE slot, const WIDE position, const WIDE slots,
-                           const WIDE positions) {
-  return ((parity * 2u + plane) * slots + slot) * positions + position;
 }
 
 // log: a ring of `ticks` rows of log_stride(rows) words; tick t has row t modulo ticks, which the host copies out before
@@ -160,7 +159,6 @@ CONSTANT uint SPAN_TILE = 1u;   // its first tile
 CONSTANT uint SPAN_IDS = 2u;    // number of its ids, which is its number of rows
 CONSTANT uint SPAN_PLACE = 3u;  // its number in cross_kv and lengths; in feature_spans the number of rows that count
 CONSTANT uint SPAN_STRIDE = 4u;
-CONSTANT uint SPAN_WORDS = MAX_ROWS * SPAN_STRIDE;  // 16 KiB: every device binds that much as a uniform buffer
 CONSTANT uint TILE_ROWS = 4u;  // rows of one sentence per workgroup of attention
 
 // Finite stand-in for minus infinity: masked and forbidden. Scores at or below FORBIDDEN are reported as -infinity.

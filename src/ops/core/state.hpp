@@ -22,6 +22,8 @@ static_assert(MAX_ROWS == 1u << SLOT_BITS);
 static_assert(MAX_CANDIDATES == (1 + MAX_END_TOKENS) * MAX_BEAMS);
 static_assert(SEARCH_LARGEST == search_stride(MAX_BEAMS));
 
+constexpr uint32_t STEP_WORDS = STEP_QUEUE + MAX_ROWS;
+constexpr uint32_t SPAN_WORDS = MAX_ROWS * SPAN_STRIDE;  // 16 KiB, which every device binds as a uniform buffer
 constexpr uint64_t lineage_words(uint64_t slots, uint64_t positions) { return 4 * slots * positions; }
 }  // namespace state
 
