@@ -22,8 +22,8 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/src/vulkan/device.cpp)
   lapilli_gpu_test(ops.suite COMMAND op_suite --caps "full floor gpu" --no-slow DRIVERS swiftshader LABELS long)
   lapilli_gpu_test(ops.suite.masks COMMAND op_suite --caps "small-bindings gpu,small-bindings no-subgroup no-timeline" --no-slow
     LABELS long)
-  # Every tenth case; on SwiftShader, which compiles a kernel for seconds, every twentieth.
-  lapilli_gpu_test(ops.suite.sampled COMMAND op_suite --caps "full floor" --no-slow --part 1/20 DRIVERS swiftshader LABELS slow)
+  # Every tenth case; on SwiftShader, which compiles a kernel for seconds, every fortieth.
+  lapilli_gpu_test(ops.suite.sampled COMMAND op_suite --caps "full floor" --no-slow --part 1/40 DRIVERS swiftshader LABELS slow)
   lapilli_gpu_test(ops.suite.masks.sampled COMMAND op_suite --caps "small-bindings gpu,small-bindings no-subgroup no-timeline"
     --no-slow --part 2/10 LABELS slow)
   lapilli_gpu_test(ops.suite.checked.sampled COMMAND op_suite --caps "full floor gpu" --no-slow --part 3/10 VALIDATE LABELS slow)
