@@ -67,11 +67,18 @@ std::string matrix_key(const graph::Tensor& matrix) {
   return format("%u columns, rows %u", matrix.cols, tuning_class(matrix.rows));
 }
 
-}  // namespace
-
+// `small`: GPUs that are not discrete, phones among them.
+enum class DeviceClass : uint8_t { cpu, small, large };
 DeviceClass device_class(const Capabilities& caps) {
   if (caps.type == DeviceType::cpu) return DeviceClass::cpu;
   return caps.type == DeviceType::discrete ? DeviceClass::large : DeviceClass::small;
+}
+
+}  // namespace
+
+DeviceTraits device_traits(const Capabilities& caps) {
+  const DeviceClass c = device_class(caps);
+  return {c != DeviceClass::cpu, c == DeviceClass::large, c != DeviceClass::small};
 }
 
 WeightFormat default_format(const Capabilities& caps) {

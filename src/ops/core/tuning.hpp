@@ -8,11 +8,15 @@
 
 namespace lapilli {
 
-// The properties of a device that matter beyond its limits. CPU drivers run invocations sequentially, and a barrier
-// costs more than it saves: they want few invocations with much work each. `small`: GPUs that are not discrete, phones
-// among them.
-enum class DeviceClass : uint8_t { cpu, small, large };
-DeviceClass device_class(const Capabilities& caps);
+// The properties of a device that matter beyond its limits.
+struct DeviceTraits {
+  // Invocations run at the same time. CPU drivers run them one after the other, and a barrier costs more than it saves:
+  // they want few invocations with much work each, and round alike in all kernels.
+  bool parallel = true;
+  bool wide = false;            // a discrete GPU: has room for very many invocations, each of which waits for memory
+  bool private_arrays = false;  // its compiler can handle private arrays of more than sixteen vectors; phones' crash
+};
+DeviceTraits device_traits(const Capabilities& caps);
 
 // The default weight format for a device of this class. CPU drivers turn bf16 into a float by a shift; GPUs convert
 // fp16, which is eight times as precise, as they load it.

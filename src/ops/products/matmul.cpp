@@ -283,7 +283,7 @@ Numbers split_rows(const Capabilities& caps, const MatmulKernel& kernel, const S
 // The fewer columns a workgroup takes, the more workgroups there are.
 Numbers numbers_of(const Capabilities& caps, const MatmulKernel& kernel, const Size& size) {
   const bool panels = kernel.each == Each::of_invocation, split = kernel.each == Each::of_workgroup;
-  const bool large = device_class(caps) == DeviceClass::large;
+  const bool large = device_traits(caps).wide;
   if (kernel.subgroup && !panels) return {caps.subgroup_size};
   if (kernel.subgroups != 0) return {kernel.subgroups * cooperative_subgroup(caps)};
   if (split && large && kernel.rows > 1) return split_rows(caps, kernel, size);
@@ -304,8 +304,7 @@ uint64_t groups_of(const Capabilities& caps, const MatmulKernel& kernel, const S
 
 // True if the device runs all workgroups at once, so that it waits for their rows only once.
 bool runs_at_once(const Capabilities& caps, const MatmulKernel& kernel, const Size& size) {
-  if (device_class(caps) == DeviceClass::large && kernel.rows > 1)
-    return is_held(kernel, numbers_of(caps, kernel, size), size);
+  if (device_traits(caps).wide && kernel.rows > 1) return is_held(kernel, numbers_of(caps, kernel, size), size);
   return groups_of(caps, kernel, size) <= groups_at_once(caps);
 }
 
@@ -314,8 +313,7 @@ bool runs_at_once(const Capabilities& caps, const MatmulKernel& kernel, const Si
 std::vector<uint32_t> possible_tiles(const Capabilities& caps, uint64_t rows) {
   std::vector<uint32_t> tiles;
   for (const uint32_t id : {kTiled64, kTiled32, kTiled16})
-    if (2 * rows > kKernels[id].rows && (id != kTiled64 || device_class(caps) != DeviceClass::small))
-      tiles.push_back(id);
+    if (2 * rows > kKernels[id].rows && (id != kTiled64 || device_traits(caps).private_arrays)) tiles.push_back(id);
   return tiles;
 }
 
@@ -345,101 +343,145 @@ bool fills_with_matrices(const Capabilities& caps, const Size& size) {
 std::optional<uint32_t> first_coop(const Capabilities& caps, const Size& size, bool has_large, bool has_small) {
   if (has_large && fills_with_matrices(caps, size)) return kCoop64;
   const bool many = size.rows > 32 || groups_of(caps, kKernels[kCoop32], size) >= least_groups(caps);
-  return has_small && many && device_class(caps) == DeviceClass::large ? std::optional(kCoop32) : std::nullopt;
+  return has_small && many && device_traits(caps).wide ? std::optional(kCoop32) : std::nullopt;
 }
 
 // For more than sixteen rows: gives four times as many workgroups as tiles of sixteen, and each invocation waits for
 // only a part of the depth. This is faster until a large device is full.
 bool splits_rows(const Capabilities& caps, const Size& size) {
   constexpr uint32_t kWide = 32;  // maximum columns per workgroup
-  if (size.rows <= 16 || size.rows > 64 || device_class(caps) != DeviceClass::large) return false;
+  if (size.rows <= 16 || size.rows > 64 || !device_traits(caps).wide) return false;
   return div_up<uint64_t>(size.rows, 4) * div_up(size.columns, kWide) <= 2 * least_groups(caps);
 }
-std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, const graph::Node& node) {
-  const auto a = node.attributes.as<MatmulAttributes>();
-  const uint64_t rows = g.tensor(node.inputs[0]).rows;
-  const Size size{rows, a.n, a.k};
-  const bool batch = a.split && a.kv.place != Place::step;
-  const SharingWays ways = sharing_ways(caps);
-  const bool shared_first = ways.shared, rows_first = ways.uniform && rows > 1;
-  std::vector<Variant> list;
+// Kernels of a product with their ranks: the order in which they are tried, where the first one serves unless a tuning
+// names another.
+enum class Rank : uint8_t {
+  norm_first,
+  texels,
+  shared,
+  rows,
+  lanes,
+  rows_last,
+  shared_last,
+  fragile,
+  panels,
+  norm_last,
+  floor
+};
+
+class Choice {
+ public:
+  Choice(const Capabilities& caps, const graph::Graph& g, const graph::Node& node)
+      : caps_(caps),
+        a_(node.attributes.as<MatmulAttributes>()),
+        rows_(g.tensor(node.inputs[0]).rows),
+        size_{rows_, a_.n, a_.k},
+        fp16_(format_of(g.tensor(node.inputs[1]).dtype) == WeightFormat::fp16),
+        batch_(a_.split && a_.kv.place != Place::step) {}
+
+  std::vector<Variant> run() {
+    norm_splits();
+    panels();
+    shared();
+    if (has_lanes(caps_)) registers(Rank::lanes, {kLanes1, kLanes4, kLanes8, kLanes16});
+    registers(ways_.uniform && rows_ > 1 ? Rank::rows : Rank::rows_last, {kRows1, kRows4, kRows8, kRows16});
+    add(Rank::floor, {kRows1});
+    std::ranges::stable_sort(ranked_, {}, &Ranked::rank);
+    std::vector<Variant> list;
+    for (const Ranked& r : ranked_) list.push_back(variant(r.id));
+    return list;
+  }
+
+ private:
+  struct Ranked {
+    Rank rank;
+    uint32_t id;
+  };
+  struct Registers {
+    uint32_t one, four, eight, sixteen;
+  };
+
+  void add(Rank rank, std::initializer_list<uint32_t> ids) {
+    for (const uint32_t id : ids) ranked_.push_back({rank, id});
+  }
+
   // Split kernels sum parts of the depth, and the order in a cooperative matrix is up to the device; all others process
   // the depth from its first to its last four. But GPU compilers fuse multiplications in some kernels and not in
   // others, so there only a single kernel for all row counts gives the same bits.
-  const bool alike = device_class(caps) == DeviceClass::cpu;
-  const auto add = [&](uint32_t id) {
+  [[nodiscard]] Variant variant(uint32_t id) const {
     const MatmulKernel& kernel = kKernels[id];
     const bool in_order =
-        alike ? kernel.each != Each::of_workgroup && kernel.subgroups == 0 : id == kRows1 || id == kLanes1;
-    list.push_back({id, kernel.name, in_order, numbers_of(caps, kernel, size)});
-  };
+        traits_.parallel ? id == kRows1 || id == kLanes1 : kernel.each != Each::of_workgroup && kernel.subgroups == 0;
+    return {id, kernel.name, in_order, numbers_of(caps_, kernel, size_)};
+  }
+
   // With several rows the deep kernel comes first if it has more invocations.
-  const auto splits_of = [&](uint32_t one, uint32_t four, uint32_t deep) -> std::vector<uint32_t> {
-    if (rows == 1) return {one};
-    if (numbers_of(caps, kKernels[deep], size).local > kKernels[four].sizes.most) return {deep, four};
-    return {four, deep};
-  };
-  const auto add_all = [&](const std::vector<uint32_t>& ids) { std::ranges::for_each(ids, add); };
+  void splits(Rank rank, uint32_t one, uint32_t four, uint32_t deep) {
+    if (rows_ == 1) return add(rank, {one});
+    const bool deep_first = numbers_of(caps_, kKernels[deep], size_).local > kKernels[four].sizes.most;
+    add(rank, {deep_first ? deep : four, deep_first ? four : deep});
+  }
+
   // Kernels that normalize their rows come first where that pays, otherwise last.
-  const auto norm_splits = splits_of(kNormSplit1, kNormSplit4, kDeepNormSplit4);
-  const bool has_norm_split = a.norm != NormFirst::none && rows <= 16 && !batch && has_most_bindings(caps);
-  const bool norm_first = has_norm_split && shared_first && runs_at_once(caps, kKernels[norm_splits.front()], size);
-  if (norm_first) add_all(norm_splits);
+  void norm_splits() {
+    if (a_.norm == NormFirst::none || rows_ > 16 || batch_ || !has_most_bindings(caps_)) return;
+    splits(Rank::norm_last, kNormSplit1, kNormSplit4, kDeepNormSplit4);
+    if (!ways_.shared || !runs_at_once(caps_, kKernels[ranked_.front().id], size_)) return;
+    for (Ranked& r : ranked_) r.rank = Rank::norm_first;
+  }
+
   // Panels are for CPU drivers only: phone compilers cannot handle private arrays of that many vectors. They come first
   // where texels take fewer instructions, otherwise last.
-  const bool has_panels = has_lanes(caps) && caps.texels && !(rows == 1 && batch);
-  const auto add_panels = [&] {
-    if (!has_panels) return;
-    const bool even = rows > 64 || div_up<uint64_t>(rows, 8) % 2 == 0;
-    if (even) add(kTexels16);
-    if (rows > 4) add(kTexels8);
-    if (rows > 8 && !even) add(kTexels16);
-    add(rows > 1 ? kTexels4 : kTexels1);
-    if (rows > 4) add(kPanels8);
-    add(rows > 1 ? kPanels4 : kPanels1);
-  };
-  if (ways.texels) add_panels();
-  // Sixteen rows mean private arrays of more than sixteen vectors, which crash some phone compilers: these come last
-  // there.
-  const bool small = device_class(caps) == DeviceClass::small;
-  const auto add_registers = [&](uint32_t one, uint32_t four, uint32_t eight, uint32_t sixteen) {
-    if (rows > 8 && !small) add(sixteen);
-    if (rows > 4) add(eight);
-    if (rows > 1) add(four);
-    if (one != kRows1) add(one);
-  };
-  const bool fp16 = format_of(g.tensor(node.inputs[1]).dtype) == WeightFormat::fp16;
-  const auto has_coop = [&](uint32_t id) {
-    return shared_first && fp16 && has_coop_kernel(caps, id) && 2 * rows > kKernels[id].rows;
-  };
-  const auto coop_first = first_coop(caps, size, has_coop(kCoop64), has_coop(kCoop32));
-  const auto add_shared = [&] {
-    const bool few = rows <= 16, split_first = few || splits_rows(caps, size);
-    const auto add_split = [&] {
-      if (!batch) add_all(splits_of(kSplit1, kSplit4, kDeepSplit4));
-    };
-    if (split_first) add_split();
-    if (coop_first) add(*coop_first);
-    if (rows >= 16)
-      for (const uint32_t tile : tiles_for(caps, size)) add(tile);
-    for (const uint32_t id : {kCoop64, kCoop32})
-      if (has_coop(id) && coop_first != id) add(id);
-    if (!split_first && rows <= 32) add_split();  // more workgroups than tiles have, but they read W more often
-  };
-  if (shared_first) add_shared();
-  const auto add_rows = [&] { add_registers(kRows1, kRows4, kRows8, kRows16); };
-  if (rows_first) add_rows();
-  if (has_lanes(caps)) add_registers(kLanes1, kLanes4, kLanes8, kLanes16);
-  if (!rows_first) add_rows();
-  if (!shared_first) add_shared();
-  if (rows > 8 && small) {
-    if (has_lanes(caps)) add(kLanes16);
-    add(kRows16);
+  void panels() {
+    if (!has_lanes(caps_) || !caps_.texels || (rows_ == 1 && batch_)) return;
+    const Rank rank = ways_.texels ? Rank::texels : Rank::panels;
+    const bool even = rows_ > 64 || div_up<uint64_t>(rows_, 8) % 2 == 0;
+    if (even) add(rank, {kTexels16});
+    if (rows_ > 4) add(rank, {kTexels8});
+    if (rows_ > 8 && !even) add(rank, {kTexels16});
+    add(rank, {rows_ > 1 ? kTexels4 : kTexels1});
+    if (rows_ > 4) add(rank, {kPanels8});
+    add(rank, {rows_ > 1 ? kPanels4 : kPanels1});
   }
-  if (!ways.texels) add_panels();
-  if (has_norm_split && !norm_first) add_all(norm_splits);
-  add(kRows1);
-  return list;
+
+  // Sixteen rows mean private arrays of more than sixteen vectors, which crash some phone compilers.
+  void registers(Rank rank, const Registers& ids) {
+    if (rows_ > 8) add(traits_.private_arrays ? rank : Rank::fragile, {ids.sixteen});
+    if (rows_ > 4) add(rank, {ids.eight});
+    if (rows_ > 1) add(rank, {ids.four});
+    if (ids.one != kRows1) add(rank, {ids.one});
+  }
+
+  [[nodiscard]] bool has_coop(uint32_t id) const {
+    return ways_.shared && fp16_ && has_coop_kernel(caps_, id) && 2 * rows_ > kKernels[id].rows;
+  }
+
+  // For more than sixteen rows, splits give more workgroups than tiles, but they read W more often.
+  void shared() {
+    const Rank rank = ways_.shared ? Rank::shared : Rank::shared_last;
+    const bool split_first = rows_ <= 16 || splits_rows(caps_, size_);
+    const auto coop_first = first_coop(caps_, size_, has_coop(kCoop64), has_coop(kCoop32));
+    if (split_first && !batch_) splits(rank, kSplit1, kSplit4, kDeepSplit4);
+    if (coop_first) add(rank, {*coop_first});
+    if (rows_ >= 16)
+      for (const uint32_t tile : tiles_for(caps_, size_)) add(rank, {tile});
+    for (const uint32_t id : {kCoop64, kCoop32})
+      if (has_coop(id) && coop_first != id) add(rank, {id});
+    if (!split_first && rows_ <= 32 && !batch_) splits(rank, kSplit1, kSplit4, kDeepSplit4);
+  }
+
+  const Capabilities& caps_;
+  const MatmulAttributes a_;
+  const uint64_t rows_;
+  const Size size_;
+  const bool fp16_, batch_;
+  const DeviceTraits traits_ = device_traits(caps_);
+  const SharingWays ways_ = sharing_ways(caps_);
+  std::vector<Ranked> ranked_;
+};
+
+std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, const graph::Node& node) {
+  return Choice(caps, g, node).run();
 }
 
 Status lower(const LowerContext& context, const graph::Node& node, Variant variant, std::vector<Dispatch>& out) {

@@ -28,7 +28,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
 
 std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
   Numbers numbers = default_numbers(caps, Tuned::row_sums);
-  if (device_class(caps) == DeviceClass::large) numbers.local = 128;  // a row then waits for memory less often
+  if (device_traits(caps).wide) numbers.local = 128;  // a row then waits for memory less often
   return {{0, "workgroup a row", true, numbers}};
 }
 

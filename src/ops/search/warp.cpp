@@ -58,7 +58,7 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
   numbers.local = std::min(std::max(numbers.local, local_sizes(t.ld).least), most);
   const uint64_t slices = slices_of(t.cols);
   std::vector<Variant> all = {{kRows, "workgroup a row", true, numbers}};
-  const bool first = device_class(caps) != DeviceClass::cpu && slices >= kManySlices;
+  const bool first = device_traits(caps).parallel && slices >= kManySlices;
   if (slices > 1) all.insert(first ? all.begin() : all.end(), {kSlices, "workgroup a slice", true, numbers});
   return all;
 }

@@ -225,7 +225,7 @@ class Bench {
   }
 
   // Operations of a submission: milliseconds of it, beside which submitting and waiting are little.
-  [[nodiscard]] double work_of_a_run() const { return device_class(caps_) == DeviceClass::cpu ? 1e8 : 2e10; }
+  [[nodiscard]] double work_of_a_run() const { return device_traits(caps_).parallel ? 2e10 : 1e8; }
 
   // Best and median wall time, median CPU time of one submission.
   Result<std::array<double, 3>> time(const vulkan::CommandRecording& recording) {
