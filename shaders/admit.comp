@@ -1,7 +1,7 @@
 #version 450
 // Admits new sentences: copies what the host put in the inbox to their places and appends the places to the queue.
 // STAGE 0, one workgroup per sentence (the first also handles cancellations): options, search state, queue. STAGE 1,
-// one workgroup per slot: the lineage of the given ids, in both parities. STAGE 2: source lengths and blocks of lists.
+// one workgroup per slot: the lineage of the prompt ids, in both parities. STAGE 2: source lengths and blocks of lists.
 #extension GL_GOOGLE_include_directive : enable
 #include "common.glsl"
 #include "state.glsl"
@@ -70,7 +70,7 @@ void main() {
   if (sentence >= sentences) return;
   uint entry = inbox_entry_at(sentence), first = inbox[entry + INBOX_PLACE] * p.beams, slot = first + g % p.beams;
   if (slot >= p.slots) return;
-  uint given = min(inbox[entry + INBOX_PARAMS + P_PREFIX], p.positions), ids = inbox[entry + INBOX_GIVEN_OFFSET];
+  uint given = min(inbox[entry + INBOX_PARAMS + P_PREFIX], p.positions), ids = inbox[entry + INBOX_PROMPT_OFFSET];
   for (uint i = lane; i < given; i += 64u) {
     // The prefix shared by all hypotheses is computed once, in the first slot.
     uint holder = i + 1u < given ? first : slot;

@@ -40,7 +40,7 @@ FUNCTION uint step_queue_word(const uint n) { return STEP_QUEUE + (n & (MAX_ROWS
 // share a session.
 CONSTANT uint P_MARK = 0u;                // mark of the place's occupant; its log entries repeat it
 CONSTANT uint P_MAX_LENGTH = 1u;          // total ids, decoder start included
-CONSTANT uint P_PREFIX = 2u;              // given decoder ids, at least 1 (the decoder start)
+CONSTANT uint P_PREFIX = 2u;              // prompt ids, at least 1 (the decoder start)
 CONSTANT uint P_MIN_LENGTH = 3u;          // total ids before which end tokens are forbidden; 0: none
 CONSTANT uint P_MIN_NEW_LENGTH = 4u;      // likewise, by min_new_tokens
 CONSTANT uint P_EARLY_STOPPING = 5u;      // STOP_*
@@ -85,7 +85,7 @@ CONSTANT uint STOP_NO = 0u, STOP_YES = 1u, STOP_NEVER = 2u;  // early_stopping
 
 // lineage: [2 parities][2 planes][slots][positions]. Plane 0: the slot whose cache holds that position (ancestry);
 // plane 1: the token id. A row at position t reads parity t & 1 (positions 0..t) and writes parity (t + 1) & 1
-// (positions 0..t + 1). admit writes the given ids into both parities; for all but the last of them, all slots of a
+// (positions 0..t + 1). admit writes the prompt ids into both parities; for all but the last of them, all slots of a
 // place share the cache of its first slot. A slot that continues itself (greedy search) writes positions t and t + 1
 // only, since the others are already there.
 CONSTANT uint LINEAGE_ANCESTRY = 0u, LINEAGE_TOKENS = 1u;  // planes
@@ -141,8 +141,8 @@ CONSTANT uint INBOX_BLOCKS = 3u;  // number of blocks for lists
 CONSTANT uint INBOX_BLOCKS_OFFSET = 4u;
 CONSTANT uint INBOX_MARK = 5u;  // mark of the session
 CONSTANT uint INBOX_HEADER = 8u;
-// An entry: place, source [begin, end), offset of its given ids in the inbox, then the options.
-CONSTANT uint INBOX_PLACE = 0u, INBOX_SOURCE_BEGIN = 1u, INBOX_SOURCE_END = 2u, INBOX_GIVEN_OFFSET = 3u;
+// An entry: place, source [begin, end), offset of its prompt ids in the inbox, then the options.
+CONSTANT uint INBOX_PLACE = 0u, INBOX_SOURCE_BEGIN = 1u, INBOX_SOURCE_END = 2u, INBOX_PROMPT_OFFSET = 3u;
 CONSTANT uint INBOX_PARAMS = 4u, INBOX_ENTRY = INBOX_PARAMS + PARAM_WORDS;
 FUNCTION uint inbox_entry_at(const uint sentence) { return INBOX_HEADER + INBOX_ENTRY * sentence; }
 // A block: offset in lists, words, offset in the inbox.

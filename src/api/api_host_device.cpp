@@ -19,7 +19,7 @@ KeptRequirements& kept_requirements() {
   return kept;
 }
 
-lapilli_requirements given_out(const KeptRequirements& kept) {
+lapilli_requirements prompt_out(const KeptRequirements& kept) {
   const lapilli::vulkan::HostRequirements& asked = kept.asked;
   lapilli_requirements out{};
   out.usable = asked.refusal.empty();
@@ -110,7 +110,7 @@ lapilli_status lapilli_device_requirements(void* get_instance_proc_addr, void* i
     LAPILLI_TRY(kept.asked, lapilli::vulkan::host_requirements(get_instance_proc_addr, instance, physical_device));
     kept.extensions.clear();
     for (const std::string& name : kept.asked.extensions) kept.extensions.push_back(name.c_str());
-    return lapilli::api::write_struct(given_out(kept), requirements, "lapilli_requirements");
+    return lapilli::api::write_struct(prompt_out(kept), requirements, "lapilli_requirements");
   });
 }
 

@@ -7,7 +7,7 @@
 
 #include "generate/batch_job.hpp"
 #include "generate/repeats.hpp"
-#include "speech/whole_recording.hpp"
+#include "speech/offline_recording.hpp"
 
 namespace lapilli::api {
 
@@ -121,8 +121,8 @@ Failure hears_nothing() {
 
 Result<std::unique_ptr<Work>> start_recordings(WorkRequest request) {
   LAPILLI_CHECK(check_rates(request));
-  return speech::takes_whole_recordings(*request.model) ? start_whole(std::move(request))
-                                                        : start_windows(std::move(request));
+  return speech::takes_offline_recordings(*request.model) ? start_offline(std::move(request))
+                                                          : start_windows(std::move(request));
 }
 
 Recordings::Recordings(WorkRequest& from)

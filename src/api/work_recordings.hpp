@@ -49,7 +49,7 @@ Failure hears_nothing();
 
 // For models that take recordings window by window, and for those that take them as a whole.
 Result<std::unique_ptr<Work>> start_windows(WorkRequest request);
-Result<std::unique_ptr<Work>> start_whole(WorkRequest request);
+Result<std::unique_ptr<Work>> start_offline(WorkRequest request);
 // Cuts recordings at silence (lapilli_options.pieces).
 Result<std::unique_ptr<Work>> start_pieces(WorkRequest request, speech::TranscribeRequest how);
 

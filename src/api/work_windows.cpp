@@ -112,9 +112,9 @@ Result<speech::TranscribeRequest> windows_request(const WorkRequest& from) {
 // 0: no drafts.
 uint32_t draft_frames(uint32_t samples, uint32_t hop) { return samples == 0 ? 0 : std::max(samples / hop, 1u); }
 
-class Windows : public Recordings {
+class WindowedRecordings : public Recordings {
  public:
-  explicit Windows(WorkRequest& from) : Recordings(from) {}
+  explicit WindowedRecordings(WorkRequest& from) : Recordings(from) {}
   Status begin(const WorkRequest& from, speech::TranscribeRequest request);
 
   bool pump(double budget_us) override { return job_->pump(budget_us); }
@@ -139,7 +139,7 @@ class Windows : public Recordings {
   std::unique_ptr<speech::TranscriptionJob> job_;
 };
 
-Status Windows::begin(const WorkRequest& from, speech::TranscribeRequest request) {
+Status WindowedRecordings::begin(const WorkRequest& from, speech::TranscribeRequest request) {
   LAPILLI_TRY(auto made, speech::SoundFeatures::create(from.model->device(), *from.front->sound));
   const std::shared_ptr<speech::SoundFeatures> features = std::move(made);
   for (const Input& input : from.inputs) request.recordings.push_back({frames_of(input, features), {}});
@@ -154,8 +154,8 @@ Status Windows::begin(const WorkRequest& from, speech::TranscribeRequest request
   return {};
 }
 
-std::shared_ptr<speech::FrameSource> Windows::frames_of(const Input& input,
-                                                        const std::shared_ptr<speech::SoundFeatures>& features) {
+std::shared_ptr<speech::FrameSource> WindowedRecordings::frames_of(
+    const Input& input, const std::shared_ptr<speech::SoundFeatures>& features) {
   if (!input.more_samples) {
     streams_.emplace_back();
     return std::make_shared<speech::SoundFrames>(features, source_of(input), samples_of(input));
@@ -167,28 +167,28 @@ std::shared_ptr<speech::FrameSource> Windows::frames_of(const Input& input,
   return std::make_shared<BrokenFrames>(std::move(pushed));
 }
 
-Result<WorkOutput> Windows::take() {
+Result<WorkOutput> WindowedRecordings::take() {
   LAPILLI_CHECK(Status(job_->status()));
   return output(job_->take());
 }
 
-Status Windows::resume(const std::shared_ptr<Model>& model, const FrontEnd& front) {
+Status WindowedRecordings::resume(const std::shared_ptr<Model>& model, const FrontEnd& front) {
   if (!front.sound) return hears_nothing();
   LAPILLI_TRY(auto features, speech::SoundFeatures::create(model->device(), *front.sound));
   return job_->resume(model, std::shared_ptr<speech::SoundFeatures>(std::move(features)));
 }
 
-Result<speech::SampleStream*> Windows::stream_of(size_t input) const {
+Result<speech::SampleStream*> WindowedRecordings::stream_of(size_t input) const {
   if (input >= streams_.size() || !streams_[input]) return not_going_on(input);
   return streams_[input].get();
 }
 
-Status Windows::append(size_t input, std::span<const float> samples) {
+Status WindowedRecordings::append(size_t input, std::span<const float> samples) {
   LAPILLI_TRY(speech::SampleStream* const stream, stream_of(input));
   return stream->push(samples);
 }
 
-Status Windows::end_recording(size_t input) {
+Status WindowedRecordings::end_recording(size_t input) {
   LAPILLI_TRY(speech::SampleStream* const stream, stream_of(input));
   return stream->finish();
 }
@@ -198,7 +198,7 @@ Status Windows::end_recording(size_t input) {
 Result<std::unique_ptr<Work>> start_windows(WorkRequest request) {
   LAPILLI_TRY(auto r, windows_request(request));
   if (request.options.pieces != 0) return start_pieces(std::move(request), std::move(r));
-  auto work = std::make_unique<Windows>(request);
+  auto work = std::make_unique<WindowedRecordings>(request);
   LAPILLI_CHECK(work->begin(request, std::move(r)));
   return std::unique_ptr<Work>(std::move(work));
 }

@@ -33,7 +33,7 @@ Status take_encoded(const Model& model, GenerateRequest& request) {
 }
 
 // Prepends the decoder start if no row starts with it.
-Result<std::vector<std::vector<int32_t>>> complete_given(const GenerateRequest& request, int32_t start) {
+Result<std::vector<std::vector<int32_t>>> complete_prompt(const GenerateRequest& request, int32_t start) {
   auto given = request.decoder_ids;
   if (given.empty()) given.assign(request.sources.size(), {start});
   if (given.size() != request.sources.size())
@@ -55,12 +55,12 @@ Status check_written(const GenerateRequest& request) {
                 request.decoder_ids.size());
   for (size_t i = 0; i < request.written.size(); ++i)
     if (request.written[i] >= request.decoder_ids[i].size())
-      return fail(ErrorCode::invalid_argument, "source %u: %u of %u given ids are said to be written", i,
+      return fail(ErrorCode::invalid_argument, "source %u: %u of %u prompt ids are said to be written", i,
                   request.written[i], request.decoder_ids[i].size());
   return {};
 }
 
-// Checks the positions of given ids whose logits are requested.
+// Checks the positions of prompt ids whose logits are requested.
 Status check_logits(const GenerateRequest& request) {
   const auto& given = request.decoder_ids;
   if (request.logits_at.empty()) return {};
@@ -74,7 +74,7 @@ Status check_logits(const GenerateRequest& request) {
                   wanted.size(), kMostLogits);
     for (const uint32_t at : wanted)
       if (at >= given[i].size())
-        return fail(ErrorCode::invalid_argument, "source %u: logits at position %u of %u given ids", i, at,
+        return fail(ErrorCode::invalid_argument, "source %u: logits at position %u of %u prompt ids", i, at,
                     given[i].size());
   }
   return {};
@@ -165,7 +165,7 @@ Result<CheckedRequest> CheckedRequest::check(const Model& model, GenerateRequest
     r.resolved = std::make_shared<ResolvedOptions>(std::move(resolved));
   }
   LAPILLI_CHECK(check_options(c, r.resolved->common()));
-  LAPILLI_TRY(r.decoder_ids, complete_given(r, r.resolved->common().decoder_start));
+  LAPILLI_TRY(r.decoder_ids, complete_prompt(r, r.resolved->common().decoder_start));
   LAPILLI_CHECK(check_rows(r.decoder_ids, c.target_vocabulary, 0, "decoder ids of source"));
   LAPILLI_CHECK(check_written(r));
   LAPILLI_CHECK(check_logits(r));

@@ -126,10 +126,10 @@ struct GenerateRequest {
   std::vector<std::vector<int32_t>> decoder_ids;
   // Takes decoder_ids unchanged: the decoder start is never prepended.
   bool exact_decoder_ids = false;
-  // Per source, how many of its last given ids an earlier search wrote: length limits and rules for the first new ids
+  // Per source, how many of its last prompt ids an earlier search wrote: length limits and rules for the first new ids
   // count from the ids before these. Empty: none. At least one given id precedes them.
   std::vector<uint32_t> written;
-  // Per source, positions of its given ids (0: the decoder start) at which to return logits: the model's prediction
+  // Per source, positions of its prompt ids (0: the decoder start) at which to return logits: the model's prediction
   // after each, before any processor. At most 256 per source. Empty: none.
   std::vector<std::vector<uint32_t>> logits_at;
   // For models with window attention (LED): positions of each source with global attention. Empty: none, as in the

@@ -15,9 +15,9 @@ namespace {
 
 uint32_t sentence_bucket(size_t n) { return static_cast<uint32_t>(std::bit_ceil(n)); }
 
-// Limit on the rows of given ids in one pass.
-constexpr uint32_t kMostGivenRows = 256;
-static_assert(kMostLogits <= kMostGivenRows, "what one source asks for fits one admission");
+// Limit on the rows of prompt ids in one pass.
+constexpr uint32_t kMostPromptRows = 256;
+static_assert(kMostLogits <= kMostPromptRows, "what one source asks for fits one admission");
 
 // Positions that a translation of this many source ids hardly ever exceeds: caches get the usual size. By the source's
 // bucket, so that one source bucket has one target bucket.
@@ -37,7 +37,7 @@ struct Job::Impl {
   std::shared_ptr<SearchEngine> engine;      // set after that
   SearchEngine::Counts before;               // the engine's counts when the job began
   std::optional<OnceStream> stream;
-  std::vector<SettledIds> settled;
+  std::vector<CommittedIds> settled;
   std::vector<bool> told;  // sentences whose end was seen
   std::atomic<bool> cancelled{false};
   bool ended = false, taken = false;
@@ -77,10 +77,10 @@ Status Job::Impl::make_sentences() {
     const auto all = static_cast<uint32_t>(given[i].size());
     const uint32_t n = all - (request().written.empty() ? 0 : request().written[i]);
     if (!by_given.contains(n)) {
-      LAPILLI_TRY(by_given[n], checked.options().for_given(n));
+      LAPILLI_TRY(by_given[n], checked.options().for_prompt(n));
     }
     if (all >= by_given[n].max_length)
-      return fail(ErrorCode::invalid_argument, "max_length: %u leaves nothing to generate after %u given ids",
+      return fail(ErrorCode::invalid_argument, "max_length: %u leaves nothing to generate after %u prompt ids",
                   by_given[n].max_length, all);
     // Options that depend on source ids see the padding of the caller's batch, as in the reference.
     std::vector<int32_t> padded = request().sources[i];
@@ -119,7 +119,7 @@ Status Job::Impl::take_source(Sentence& s, size_t number, bool first_copy) {
   return {};
 }
 
-// Reserves what was asked for, except that given ids must fit at once whatever the source's length.
+// Reserves what was asked for, except that prompt ids must fit at once whatever the source's length.
 uint32_t Job::Impl::wanted_positions(uint32_t source_bucket, uint32_t given) const {
   const uint32_t likely = likely_positions(source_bucket, given);
   if (reserved_ids.value_or(0) == 0) return std::max(likely, model->engines().known_positions(source_bucket));
@@ -158,11 +158,11 @@ WorkspaceKey Job::Impl::key() const {
   s.target_positions = length_bucket(std::max(2u, std::min(longest, positions)));
   if (given > 1) {
     // As few passes as possible.
-    const uint64_t rows_wanted = std::min(all_given, std::max<uint64_t>(given - 1, kMostGivenRows));
-    key.given_rows = static_cast<uint32_t>(std::min<uint64_t>(std::bit_ceil(rows_wanted), kMostGivenRows));
-    key.given_passes = static_cast<uint32_t>(div_up<uint64_t>(rows_wanted, key.given_rows));
+    const uint64_t rows_wanted = std::min(all_given, std::max<uint64_t>(given - 1, kMostPromptRows));
+    key.prompt_rows = static_cast<uint32_t>(std::min<uint64_t>(std::bit_ceil(rows_wanted), kMostPromptRows));
+    key.prompt_passes = static_cast<uint32_t>(div_up<uint64_t>(rows_wanted, key.prompt_rows));
   }
-  if (all_logits > 0) key.logits_rows = std::min(sentence_bucket(all_logits), kMostGivenRows);
+  if (all_logits > 0) key.logits_rows = std::min(sentence_bucket(all_logits), kMostPromptRows);
   uint64_t all_source = 0;
   for (const auto& one : sentences) all_source += one->source_positions();
   key.encode_rows = engines.encode_room(s.running, s.source_positions, all_source);

@@ -99,7 +99,7 @@ Status TranslationJob::read_options() {
   const auto given = static_cast<uint32_t>(std::min<size_t>(prompt_.size(), 1u << 20) + (start_in_front ? 1 : 0));
   if (!start_in_front) prompt_.erase(prompt_.begin());
   LAPILLI_TRY(auto resolved, resolve_options(model_->generation_config(), options_, model_->on_device().config()));
-  LAPILLI_TRY(search_, resolved.for_given(given));
+  LAPILLI_TRY(search_, resolved.for_prompt(given));
   resolved_ = std::make_shared<ResolvedOptions>(std::move(resolved));
   return {};
 }
@@ -276,14 +276,14 @@ GenerateRequest TranslationJob::request() {
     g.sequences.push_back(draw_number(request_.inputs[u.input].number.value_or(u.input), u.piece));
   }
   g.batch = request_.batch != 0 ? request_.batch : model_->engines().usual_sources(kDefaultBatch);
-  if (forced_) force_given(g);
+  if (forced_) force_prompt(g);
   if (request_.stream)
     g.on_tokens = [this](size_t row, std::span<const int32_t> ids) { return take_ids(order_[row], ids); };
   return g;
 }
 
 // Makes the decoder begin with the output already given out.
-void TranslationJob::force_given(GenerateRequest& g) const {
+void TranslationJob::force_prompt(GenerateRequest& g) const {
   g.decoder_ids.clear();
   for (const size_t unit : order_) {
     const auto written = stream_->given(unit);

@@ -91,7 +91,7 @@ class TranslationJob {
   Status keep(double budget_us);
   [[nodiscard]] GenerateRequest plain_request(size_t sources) const;
   [[nodiscard]] GenerateRequest request();
-  void force_given(GenerateRequest& g) const;
+  void force_prompt(GenerateRequest& g) const;
   Status begin_search();
   Status begin_search_again();
   Status search(double budget_us);

@@ -128,9 +128,9 @@ graph::TensorId build_step(Builder& b, const StepShape& shape) {
   return output_logits(b, decoder_rows(b, step, shape.rows, shape.room));
 }
 
-void build_given(Builder& b, const GivenShape& shape) {
-  const auto given = b.state(state_id(StateKind::given), "given", 1, state::STEP_QUEUE);
-  b.state(state_id(StateKind::given_grids), "given_grids", state::MAX_GRIDS, state::GRID_STRIDE);
+void build_prompt(Builder& b, const PromptShape& shape) {
+  const auto given = b.state(state_id(StateKind::prompt), "given", 1, state::STEP_QUEUE);
+  b.state(state_id(StateKind::prompt_grids), "prompt_grids", state::MAX_GRIDS, state::GRID_STRIDE);
   const auto x = decoder_rows(b, given, shape.rows, shape.room);
   if (shape.logits) b.keep("logits", output_logits(b, x));
 }

@@ -38,14 +38,14 @@ struct EncodeShape {
 };
 void build_encode(Builder& b, const EncodeShape& shape);
 
-// The decoder over up to `rows` rows of given ids (slots and positions in StateKind::given), for their keys and values;
-// optionally with logits, an output of that name [rows, target vocabulary].
-struct GivenShape {
+// The decoder over up to `rows` rows of prompt ids (slots and positions in StateKind::prompt), for their keys and
+// values; optionally with logits, an output of that name [rows, target vocabulary].
+struct PromptShape {
   uint32_t rows = 0;
   bool logits = false;
   DecodeRoom room;
 };
-void build_given(Builder& b, const GivenShape& shape);
+void build_prompt(Builder& b, const PromptShape& shape);
 
 // One decoder step for up to `rows` live rows; ends with the logits [rows, target vocabulary].
 struct StepShape {

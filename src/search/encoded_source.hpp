@@ -1,5 +1,5 @@
 // The encoder's output for one source in its own device memory: the cross keys and values of every decoder layer. It
-// can be searched again (GenerateRequest::encoded) with other options, beams or given ids without being encoded again.
+// can be searched again (GenerateRequest::encoded) with other options, beams or prompt ids without being encoded again.
 #pragma once
 
 #include <cstdint>

@@ -28,10 +28,10 @@ bool same_kind(const WorkspaceKey& a, const WorkspaceKey& b) {
 bool has_room(const WorkspaceKey& large, const WorkspaceKey& small) {
   return large.shape.source_positions >= small.shape.source_positions &&
          large.shape.list_words >= small.shape.list_words && large.encode_rows >= small.shape.source_positions &&
-         large.given_rows * large.given_passes >= small.given_rows * small.given_passes &&
+         large.prompt_rows * large.prompt_passes >= small.prompt_rows * small.prompt_passes &&
          large.logits_rows >= small.logits_rows &&
-         // Target positions can grow during a search, but given ids need theirs from the start.
-         (small.given_rows == 0 || large.shape.target_positions >= small.shape.target_positions);
+         // Target positions can grow during a search, but prompt ids need theirs from the start.
+         (small.prompt_rows == 0 || large.shape.target_positions >= small.shape.target_positions);
 }
 
 }  // namespace
@@ -236,8 +236,8 @@ Area* free_one(const std::vector<std::unique_ptr<Area>>& areas) {
 }  // namespace
 
 bool SearchEngine::can_admit() const {
-  if (count_free(w_->admissions) == 0 || count_free(w_->given_passes) < w_->key.given_passes) return false;
-  if (w_->given_logits && count_free(w_->logits_passes) == 0) return false;
+  if (count_free(w_->admissions) == 0 || count_free(w_->prompt_passes) < w_->key.prompt_passes) return false;
+  if (w_->prompt_logits && count_free(w_->logits_passes) == 0) return false;
   // An empty admission makes the device drain its queue.
   if (queue_is_full()) return unfinished() == 0;
   const size_t possible = std::min(pending_.size(), free_places_.size());
@@ -271,7 +271,7 @@ Status SearchEngine::send(UploadArea& area) {
 
 bool SearchEngine::enter(Admission& a, const std::shared_ptr<Sentence>& s) {
   const WorkspaceKey& key = w_->key;
-  if (a.given.size() + s->given.size() - 1 > uint64_t{key.given_rows} * key.given_passes) return false;
+  if (a.given.size() + s->given.size() - 1 > uint64_t{key.prompt_rows} * key.prompt_passes) return false;
   if (a.logits.size() + s->logits_at.size() > key.logits_rows) return false;
   const size_t rows = s->encoded ? 0 : s->source_positions();
   if (a.rows + rows > key.encode_rows) return false;
@@ -325,7 +325,7 @@ Status SearchEngine::admit() {
   }
   for (const auto& [s, place] : a.entered) sent_.back().entered.push_back(s);
   LAPILLI_CHECK(move_sources(a));
-  LAPILLI_CHECK(run_given(a.given));
+  LAPILLI_CHECK(run_prompt(a.given));
   LAPILLI_CHECK(run_logits(a));
   runner_->append(*w_->start);
   runner_->name_last(0);
@@ -353,13 +353,13 @@ Status SearchEngine::move_sources(const Admission& a) {
   return {};
 }
 
-// Computes the keys and values of given ids, in several passes if there are many rows.
-Status SearchEngine::run_given(std::span<const uint32_t> rows) {
-  const uint32_t most = w_->key.given_rows;
+// Computes the keys and values of prompt ids, in several passes if there are many rows.
+Status SearchEngine::run_prompt(std::span<const uint32_t> rows) {
+  const uint32_t most = w_->key.prompt_rows;
   for (size_t begin = 0; begin < rows.size(); begin += most) {
-    UploadArea* area = free_one(w_->given_passes);
-    if (!area) return fail(ErrorCode::internal, "no area is free for %u rows of given ids", rows.size());
-    put_given_rows(*area, *w_->plans.given, rows.subspan(begin, std::min<size_t>(most, rows.size() - begin)));
+    UploadArea* area = free_one(w_->prompt_passes);
+    if (!area) return fail(ErrorCode::internal, "no area is free for %u rows of prompt ids", rows.size());
+    put_prompt_rows(*area, *w_->plans.given, rows.subspan(begin, std::min<size_t>(most, rows.size() - begin)));
     LAPILLI_CHECK(send(*area));
     runner_->append(*w_->given);
   }
@@ -371,9 +371,9 @@ Status SearchEngine::run_logits(const Admission& a) {
   if (a.logits.empty()) return {};
   LogitsPass* pass = free_one(w_->logits_passes);
   if (!pass) return fail(ErrorCode::internal, "no area is free for %u rows of logits", a.logits.size());
-  put_given_rows(pass->area(), *w_->plans.given_logits, a.logits);
+  put_prompt_rows(pass->area(), *w_->plans.prompt_logits, a.logits);
   LAPILLI_CHECK(send(pass->area()));
-  runner_->append(*w_->given_logits);
+  runner_->append(*w_->prompt_logits);
   runner_->append(pass->copy());
   pass->busy = true;
   sent_.back().logits = pass;

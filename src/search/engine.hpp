@@ -95,7 +95,7 @@ class SearchEngine {
   struct Admission;
   Status admit();
   bool enter(Admission& admission, const std::shared_ptr<Sentence>& sentence);
-  Status run_given(std::span<const uint32_t> rows);
+  Status run_prompt(std::span<const uint32_t> rows);
   Status run_logits(const Admission& admission);
   Status move_sources(const Admission& admission);
   Status read_logits();

@@ -14,7 +14,7 @@ enum class Finish : uint8_t {
 };
 
 struct Hypothesis {
-  std::vector<int32_t> ids;  // decoder start (or given ids) and end token included, no padding
+  std::vector<int32_t> ids;  // decoder start (or prompt ids) and end token included, no padding
   float score = 0;           // sum of log-probabilities / generated tokens ^ length_penalty
   Finish finish = Finish::length;
   // Per generated token, the log-probability that the search saw after all processors; 0 for forced ids. Greedy search

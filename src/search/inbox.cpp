@@ -7,7 +7,7 @@ namespace lapilli {
 namespace {}  // namespace
 
 uint32_t inbox_words(const InboxRoom& room) {
-  return state::inbox_entry_at(room.sentences) + room.sentences * (1 + state::INBOX_BLOCK) + room.given_ids +
+  return state::inbox_entry_at(room.sentences) + room.sentences * (1 + state::INBOX_BLOCK) + room.prompt_ids +
          room.places + room.list_words;
 }
 
@@ -30,7 +30,7 @@ void InboxWriter::enter(const Sentence& s, uint32_t place, uint32_t lists_offset
   entry[state::INBOX_PLACE] = place;
   entry[state::INBOX_SOURCE_BEGIN] = 0;
   entry[state::INBOX_SOURCE_END] = s.source_length();
-  entry[state::INBOX_GIVEN_OFFSET] = put(ids);
+  entry[state::INBOX_PROMPT_OFFSET] = put(ids);
   std::copy(params.begin(), params.end(), entry + state::INBOX_PARAMS);
   ++sentences_;
   if (!with_lists) return;

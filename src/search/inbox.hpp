@@ -11,7 +11,7 @@ namespace lapilli {
 
 class InboxWriter {
  public:
-  // `words` must have room for this many sentences with their given ids and lists; see inbox_words().
+  // `words` must have room for this many sentences with their prompt ids and lists; see inbox_words().
   InboxWriter(std::span<uint32_t> words, uint32_t sentences);
   // Adds a sentence, whose mark is set. Its lists go to `lists_offset`; `with_lists`: their words are sent too.
   void enter(const Sentence& sentence, uint32_t place, uint32_t lists_offset, bool with_lists);
@@ -26,10 +26,10 @@ class InboxWriter {
   std::vector<uint32_t> blocks_;
 };
 
-// Size of an inbox for `sentences` sentences with `given_ids` given ids in all beside the decoder starts, lists of
+// Size of an inbox for `sentences` sentences with `prompt_ids` prompt ids in all beside the decoder starts, lists of
 // `list_words`, and `places` places to cancel.
 struct InboxRoom {
-  uint32_t sentences = 0, given_ids = 0, list_words = 0, places = 0;
+  uint32_t sentences = 0, prompt_ids = 0, list_words = 0, places = 0;
 };
 uint32_t inbox_words(const InboxRoom& room);
 

@@ -7,21 +7,21 @@
 
 namespace lapilli {
 
-void put_given_rows(UploadArea& area, const Plan& plan, std::span<const uint32_t> rows) {
-  const auto words = area.words(StateKind::given);
+void put_prompt_rows(UploadArea& area, const Plan& plan, std::span<const uint32_t> rows) {
+  const auto words = area.words(StateKind::prompt);
   std::fill(words.begin(), words.end(), 0u);
   words[state::STEP_LIVE] = static_cast<uint32_t>(rows.size());
   std::copy(rows.begin(), rows.end(), words.begin() + state::STEP_ROWS);
   auto grids = grid_words(plan.grids, plan.max_group_x);
   for (uint32_t i = 0; i < state::MAX_GRIDS; ++i)
     search::write_grid(grids, uint64_t{i} * state::GRID_STRIDE, static_cast<uint32_t>(rows.size()));
-  std::copy(grids.begin(), grids.end(), area.words(StateKind::given_grids).begin());
+  std::copy(grids.begin(), grids.end(), area.words(StateKind::prompt_grids).begin());
 }
 
 Result<std::unique_ptr<LogitsPass>> LogitsPass::create(const Session& session, const BoundPlan& given,
                                                        graph::TensorId logits) {
   std::unique_ptr<LogitsPass> pass(new LogitsPass());
-  LAPILLI_TRY(pass->area_, UploadArea::create(session, std::array{StateKind::given, StateKind::given_grids}));
+  LAPILLI_TRY(pass->area_, UploadArea::create(session, std::array{StateKind::prompt, StateKind::prompt_grids}));
   const Plan& plan = given.plan();
   const graph::Tensor& t = plan.graph.tensor(logits);
   pass->rows_ = t.rows;

@@ -1,4 +1,4 @@
-// Logits at given ids: the requested rows go through the decoder once more, up to the logits, which are copied to host
+// Logits at prompt ids: the requested rows go through the decoder once more, up to the logits, which are copied to host
 // memory.
 #pragma once
 
@@ -11,9 +11,9 @@
 
 namespace lapilli {
 
-// Writes these rows, at most as many as the plan has, to the states of a pass over given ids (StateKind::given,
-// given_grids).
-void put_given_rows(UploadArea& area, const Plan& plan, std::span<const uint32_t> rows);
+// Writes these rows, at most as many as the plan has, to the states of a pass over prompt ids (StateKind::prompt,
+// prompt_grids).
+void put_prompt_rows(UploadArea& area, const Plan& plan, std::span<const uint32_t> rows);
 
 // One such pass with its areas; may be submitted again once `busy` is not set.
 class LogitsPass {

@@ -20,7 +20,7 @@ std::vector<std::shared_ptr<const Plan>> WorkspacePlans::all() const {
   std::vector<std::shared_ptr<const Plan>> plans{admit, start, step};
   plans.insert(plans.end(), encode.begin(), encode.end());
   if (given) plans.push_back(given);
-  if (given_logits) plans.push_back(given_logits);
+  if (prompt_logits) plans.push_back(prompt_logits);
   plans.insert(plans.end(), narrow_steps.begin(), narrow_steps.end());
   return plans;
 }
@@ -44,13 +44,13 @@ Result<WorkspacePlans> PlanCache::compile_all(const WorkspaceKey& key) const {
     p.encode.push_back(std::move(encode));
   }
   LAPILLI_TRY(p.start, compiled(start_graph(network_.network, key.shape)));
-  if (key.given_rows) {
-    LAPILLI_TRY(p.given, compiled(given_graph(network_.network, key)));
+  if (key.prompt_rows) {
+    LAPILLI_TRY(p.given, compiled(prompt_graph(network_.network, key)));
   }
   if (key.logits_rows) {
-    StepGraph given = given_logits_graph(network_.network, key);
-    p.given_logits_out = given.logits;
-    LAPILLI_TRY(p.given_logits, compiled(std::move(given.graph)));
+    StepGraph given = prompt_logits_graph(network_.network, key);
+    p.prompt_logits_out = given.logits;
+    LAPILLI_TRY(p.prompt_logits, compiled(std::move(given.graph)));
   }
   StepGraph step = step_graph(network_.network, key);
   p.logits = step.logits;

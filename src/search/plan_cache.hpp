@@ -31,8 +31,8 @@ struct WorkspacePlans {
   std::shared_ptr<const Plan> admit, start, step;
   std::vector<std::shared_ptr<const Plan>> encode;  // for encode_rows(), the most rows first
   std::shared_ptr<const Plan> given;                // null if only the decoder start is given
-  std::shared_ptr<const Plan> given_logits;         // null if no logits are asked for
-  graph::TensorId given_logits_out = graph::kNone;
+  std::shared_ptr<const Plan> prompt_logits;        // null if no logits are asked for
+  graph::TensorId prompt_logits_out = graph::kNone;
   // The step for half the sentences, a quarter..., if the key asks for them.
   std::vector<std::shared_ptr<const Plan>> narrow_steps;
   graph::TensorId logits = graph::kNone, scores = graph::kNone;  // set when capturing

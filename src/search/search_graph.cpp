@@ -86,14 +86,14 @@ graph::Graph encode_graph(const model::Network& network, const WorkspaceKey& key
   });
 }
 
-graph::Graph given_graph(const model::Network& network, const WorkspaceKey& key) {
-  return built(network, [&](model::Builder& b) { model::build_given(b, {key.given_rows, false, key.shape.room()}); });
+graph::Graph prompt_graph(const model::Network& network, const WorkspaceKey& key) {
+  return built(network, [&](model::Builder& b) { model::build_prompt(b, {key.prompt_rows, false, key.shape.room()}); });
 }
 
-StepGraph given_logits_graph(const model::Network& network, const WorkspaceKey& key) {
+StepGraph prompt_logits_graph(const model::Network& network, const WorkspaceKey& key) {
   StepGraph s;
   model::Builder b(network, s.graph);
-  model::build_given(b, {key.logits_rows, true, key.shape.room()});
+  model::build_prompt(b, {key.logits_rows, true, key.shape.room()});
   s.logits = output(b, "logits");
   return s;
 }

@@ -32,14 +32,14 @@ graph::Graph start_graph(const model::Network& network, const SessionShape& sess
 
 // `rows`: the most source ids; 0: the key's limit.
 graph::Graph encode_graph(const model::Network& network, const WorkspaceKey& key, uint32_t rows = 0);
-graph::Graph given_graph(const model::Network& network, const WorkspaceKey& key);
+graph::Graph prompt_graph(const model::Network& network, const WorkspaceKey& key);
 // A step's graph, with the outputs that are read back if they are kept.
 struct StepGraph {
   graph::Graph graph;
   graph::TensorId logits = graph::kNone, scores = graph::kNone;
 };
-// Runs rows of given ids up to their logits.
-StepGraph given_logits_graph(const model::Network& network, const WorkspaceKey& key);
+// Runs rows of prompt ids up to their logits.
+StepGraph prompt_logits_graph(const model::Network& network, const WorkspaceKey& key);
 // `rows`: the most live rows; 0: all that run at a time.
 StepGraph step_graph(const model::Network& network, const WorkspaceKey& key, uint32_t rows = 0);
 

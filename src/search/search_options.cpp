@@ -229,7 +229,7 @@ ResolvedOptions::ResolvedOptions(SearchOptions common, const GenerationConfig& m
       min_new_(merged.min_new_tokens),
       positions_(config.decoder.max_positions) {}
 
-Result<SearchOptions> ResolvedOptions::for_given(uint32_t given) const {
+Result<SearchOptions> ResolvedOptions::for_prompt(uint32_t given) const {
   SearchOptions o = common_;
   uint64_t longest = 0;
   if (max_new_)
@@ -239,7 +239,7 @@ Result<SearchOptions> ResolvedOptions::for_given(uint32_t given) const {
   else
     longest = std::min<uint64_t>(given + kDefaultNewTokens, positions_ ? positions_ : ~0u);
   if (longest <= given)
-    return fail(ErrorCode::invalid_argument, "max_length: %u leaves nothing to generate after %u given ids", longest,
+    return fail(ErrorCode::invalid_argument, "max_length: %u leaves nothing to generate after %u prompt ids", longest,
                 given);
   if (longest > kMaxLength)
     return fail(ErrorCode::invalid_argument, "max_length: %u ids; at most %u are supported", longest, kMaxLength);

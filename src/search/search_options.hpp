@@ -59,14 +59,14 @@ struct SearchOptions {
   }
 };
 
-// Options merged and checked once per request. Lengths depend on the number of given decoder ids.
+// Options merged and checked once per request. Lengths depend on the number of prompt ids.
 class ResolvedOptions {
  public:
   ResolvedOptions(SearchOptions common, const GenerationConfig& merged, const model::Config& config);
   // The options that do not depend on it; lengths are unset.
   [[nodiscard]] const SearchOptions& common() const { return common_; }
   // `given` counts the decoder start. Refuses lengths that are out of range or leave nothing to generate.
-  [[nodiscard]] Result<SearchOptions> for_given(uint32_t given) const;
+  [[nodiscard]] Result<SearchOptions> for_prompt(uint32_t given) const;
 
  private:
   SearchOptions common_;

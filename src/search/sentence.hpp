@@ -13,7 +13,7 @@
 
 namespace lapilli {
 
-// The choices of every step for one sentence, starting after its given ids.
+// The choices of every step for one sentence, starting after its prompt ids.
 struct SentenceLog {
   struct Entry {
     int32_t token = 0;

@@ -40,7 +40,7 @@ Status OnceStream::complete(size_t source, std::span<const int32_t> all) {
   return push(source, all.subspan(s.seen));
 }
 
-std::vector<int32_t> SettledIds::take(const SentenceLog& log) {
+std::vector<int32_t> CommittedIds::take(const SentenceLog& log) {
   for (; read_ < log.steps() && !ended_; ++read_) {
     ended_ = (log.at(read_, 0).note & state::LOG_NOTE_ENDED) != 0;
     if (log.beams == 1)
@@ -53,7 +53,7 @@ std::vector<int32_t> SettledIds::take(const SentenceLog& log) {
 
 // Hypotheses are distinct, so two of them share exactly the path up to their last common log entry. Walks back from
 // `step` with all that can still win until a single entry is left.
-void SettledIds::read_beams(const SentenceLog& log, uint32_t step) {
+void CommittedIds::read_beams(const SentenceLog& log, uint32_t step) {
   std::vector<uint32_t> on;  // beams of step `u`
   const auto add = [&](uint32_t beam) {
     if (beam < log.beams && std::find(on.begin(), on.end(), beam) == on.end()) on.push_back(beam);

@@ -1,5 +1,5 @@
-// Token streaming: reads the settled ids of each source's best hypothesis from the log while its search runs, and gives
-// each out once.
+// Token streaming: reads the committed ids of each source's best hypothesis from the log while its search runs, and
+// gives each out once.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace lapilli {
 
-// New ids of a source's best hypothesis, in order, without given ids. An error ends the job with that error.
+// New ids of a source's best hypothesis, in order, without prompt ids. An error ends the job with that error.
 using TokenSink = std::function<Status(size_t source, std::span<const int32_t> ids)>;
 
 // Passes ids on once, however often a search is rerun (with more room, or in a smaller batch).
@@ -44,9 +44,9 @@ class OnceStream {
   std::vector<Source> sources_;
 };
 
-// Settled ids of a sentence, read from its log. With one beam every id is settled at once; with several, the ids that
+// Committed ids of a sentence, read from its log. With one beam every id is settled at once; with several, the ids that
 // all hypotheses share which can still win: the running ones, and the best finished one (the others only get worse).
-class SettledIds {
+class CommittedIds {
  public:
   // Ids that the steps logged since the last call have settled.
   std::vector<int32_t> take(const SentenceLog& log);

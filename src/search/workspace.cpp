@@ -22,7 +22,7 @@ std::vector<PlanOf> all_plans(const WorkspacePlans& p) {
   std::vector<PlanOf> all{{p.admit, ArenaOf::admission}, {p.start, ArenaOf::admission}};
   for (const auto& encode : p.encode) all.push_back({encode, ArenaOf::admission});
   if (p.given) all.push_back({p.given, ArenaOf::admission});
-  if (p.given_logits) all.push_back({p.given_logits, ArenaOf::admission});
+  if (p.prompt_logits) all.push_back({p.prompt_logits, ArenaOf::admission});
   all.push_back({p.step, ArenaOf::steps});
   for (const auto& narrow : p.narrow_steps) all.push_back({narrow, ArenaOf::steps});
   return all;
@@ -168,8 +168,8 @@ Status WorkspaceFactory::bind(Workspace& w) {
   LAPILLI_CHECK(bind_ahead(w.plans.admit, w.admit, "admit"));
   for (const auto& plan : w.plans.encode) LAPILLI_CHECK(bind_ahead(plan, w.encode.emplace_back(), "encode"));
   LAPILLI_CHECK(bind_ahead(w.plans.start, w.start, "start"));
-  if (w.plans.given) LAPILLI_CHECK(bind_ahead(w.plans.given, w.given, "given ids"));
-  if (w.plans.given_logits) LAPILLI_CHECK(bind_ahead(w.plans.given_logits, w.given_logits, "logits of given ids"));
+  if (w.plans.given) LAPILLI_CHECK(bind_ahead(w.plans.given, w.given, "prompt ids"));
+  if (w.plans.prompt_logits) LAPILLI_CHECK(bind_ahead(w.plans.prompt_logits, w.prompt_logits, "logits of prompt ids"));
   const auto steps = step_plans(w.plans);
   const SharedGrids grids = share_grids(steps);
   const auto sentences = narrow_sentences(w.key);
@@ -193,12 +193,12 @@ Status WorkspaceFactory::bind(Workspace& w) {
     LAPILLI_TRY(auto area, UploadArea::create(*w.session, kinds));
     w.admissions.push_back(std::move(area));
   }
-  for (uint32_t i = 0; w.given && i < w.key.given_passes + 1; ++i) {
-    LAPILLI_TRY(auto area, UploadArea::create(*w.session, std::array{StateKind::given, StateKind::given_grids}));
-    w.given_passes.push_back(std::move(area));
+  for (uint32_t i = 0; w.given && i < w.key.prompt_passes + 1; ++i) {
+    LAPILLI_TRY(auto area, UploadArea::create(*w.session, std::array{StateKind::prompt, StateKind::prompt_grids}));
+    w.prompt_passes.push_back(std::move(area));
   }
-  for (uint32_t i = 0; w.given_logits && i < kAdmissionAreas; ++i) {
-    LAPILLI_TRY(auto pass, LogitsPass::create(*w.session, *w.given_logits, w.plans.given_logits_out));
+  for (uint32_t i = 0; w.prompt_logits && i < kAdmissionAreas; ++i) {
+    LAPILLI_TRY(auto pass, LogitsPass::create(*w.session, *w.prompt_logits, w.plans.prompt_logits_out));
     w.logits_passes.push_back(std::move(pass));
   }
   return {};

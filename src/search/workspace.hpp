@@ -18,7 +18,7 @@ struct Workspace {
   WorkspaceKey key;
   WorkspacePlans plans;
   std::unique_ptr<Session> session;
-  std::unique_ptr<BoundPlan> admit, given, given_logits, start, step;
+  std::unique_ptr<BoundPlan> admit, given, prompt_logits, start, step;
   std::vector<std::unique_ptr<BoundPlan>> encode;
   struct NarrowStep {
     std::unique_ptr<BoundPlan> plan;
@@ -27,7 +27,7 @@ struct Workspace {
   std::vector<NarrowStep> narrow_steps;
   // Sent once, before anything else: step words, search state, grids.
   std::unique_ptr<UploadArea> first;
-  std::vector<std::unique_ptr<UploadArea>> admissions, given_passes;
+  std::vector<std::unique_ptr<UploadArea>> admissions, prompt_passes;
   std::vector<std::unique_ptr<LogitsPass>> logits_passes;
   // For a session that took over another's sentences: the copy, and the old workspace until it is done.
   std::unique_ptr<vulkan::CommandRecording> move;

@@ -69,15 +69,15 @@ Result<std::string> plan_text(const PlanRequest& request) {
     return fail(ErrorCode::invalid_argument, "%u source and %u target positions; each is between 1 and %u",
                 request.source, request.target, kMost);
   WorkspaceKey key = plain_key(request.batch, request.beams, request.source, request.target);
-  key.given_rows = request.batch;
-  key.given_passes = 1;
+  key.prompt_rows = request.batch;
+  key.prompt_passes = 1;
   graph::Graph g;
   if (request.graph == "admit")
     g = admit_graph(network, key.shape);
   else if (request.graph == "encode")
     g = encode_graph(network, key);
   else if (request.graph == "given")
-    g = given_graph(network, key);
+    g = prompt_graph(network, key);
   else if (request.graph == "step")
     g = step_graph(network, key).graph;
   else

@@ -78,7 +78,7 @@ struct MiddleOfSearch::Impl {
   Status make_sentences() {
     const auto wanted = exact_steps(beams_, std::max(r_.target, steps_ + 1));
     LAPILLI_TRY(const auto resolved, resolve_options(loaded_.model->generation_config(), wanted, network_.config()));
-    LAPILLI_TRY(const auto options, resolved.for_given(1));
+    LAPILLI_TRY(const auto options, resolved.for_prompt(1));
     const auto sources = random_sources(r_, *loaded_.model, batch_);
     const auto features = random_features(r_, *loaded_.model, batch_);
     for (uint32_t i = 0; i < batch_; ++i) {

@@ -38,14 +38,14 @@ Appended AppendQueue::append(VkCommandBuffer into, uint64_t budget_us) {
   return out;
 }
 
-Status AppendQueue::check_given(uint64_t serial) const {
+Status AppendQueue::check_prompt(uint64_t serial) const {
   if (serial <= serial_) return {};
   return fail(ErrorCode::invalid_argument, "serial %u was not given out yet; the last one was %u", serial, serial_);
 }
 
 Status AppendQueue::completed(uint64_t serial) {
   const std::lock_guard lock(mutex_);
-  LAPILLI_CHECK(check_given(serial));
+  LAPILLI_CHECK(check_prompt(serial));
   for (; !taken_.empty() && taken_.front().serial <= serial; taken_.pop_front())
     over_ = taken_.front().pieces.back().ticket;
   changed_.notify_all();
@@ -54,7 +54,7 @@ Status AppendQueue::completed(uint64_t serial) {
 
 Status AppendQueue::dropped(uint64_t serial) {
   const std::lock_guard lock(mutex_);
-  LAPILLI_CHECK(check_given(serial));
+  LAPILLI_CHECK(check_prompt(serial));
   for (; !taken_.empty() && taken_.back().serial >= serial; taken_.pop_back()) {
     std::vector<Piece>& pieces = taken_.back().pieces;
     waiting_.insert(waiting_.begin(), std::make_move_iterator(pieces.begin()), std::make_move_iterator(pieces.end()));

@@ -39,7 +39,7 @@ class AppendQueue {
     uint64_t serial = 0;
     std::vector<Piece> pieces;
   };
-  Status check_given(uint64_t serial) const;
+  Status check_prompt(uint64_t serial) const;
   static bool fits(const Piece& piece, const Appended& so_far, uint64_t budget_us);
 
   Context& context_;

@@ -1,4 +1,4 @@
-// Sentences of one session at positions of their own: given ids of any lengths, more sources than run at a time,
+// Sentences of one session at positions of their own: prompt ids of any lengths, more sources than run at a time,
 // searches that outgrow their session, jobs that share one, sources that fail alone. Each finds what it finds alone.
 #include <gmock/gmock.h>
 
@@ -76,7 +76,7 @@ class DeviceEngine : public testing::TestWithParam<uint32_t> {
 INSTANTIATE_TEST_SUITE_P(Counters, DeviceEngine, testing::Values(0u, 0xffffffffu - 100, 0xffffffffu - 7),
                          [](const auto& p) { return format("from_%08x", p.param); });
 
-// ---- given ids ----------------------------------------------------------------------------------------------------
+// ---- prompt ids ----------------------------------------------------------------------------------------------------
 
 // What a search said itself and is given goes on as it did.
 TEST_P(DeviceEngine, GivenIdsAreAsGoodAsChosenOnes) {
@@ -97,7 +97,7 @@ TEST_P(DeviceEngine, GivenIdsAreAsGoodAsChosenOnes) {
   expect_as_alone(request, given);
 }
 
-// Several passes of given ids for one admission, and several admissions.
+// Several passes of prompt ids for one admission, and several admissions.
 TEST_P(DeviceEngine, RaggedGivenIdsWithBeams) {
   for (const uint32_t batch : {0u, 2u}) {
     GenerateRequest request = endless({7, 12, 3, 9, 5, 20}, 3, 0);
@@ -136,7 +136,7 @@ TEST_P(DeviceEngine, RaggedGivenIdsWithBeams) {
   }
 }
 
-// A session that was made for fewer given ids does not serve a job with more.
+// A session that was made for fewer prompt ids does not serve a job with more.
 TEST_P(DeviceEngine, LongerGivenIdsAfterShorterOnes) {
   for (const size_t given : {70u, 200u}) {
     GenerateRequest request = endless({7, 5}, 1, 0);

@@ -73,8 +73,9 @@ class Traced {
     t.model->engines().narrow_from = 0;  // narrower steps too, however few the rows
     return t;
   }
-  // More sources than run at a time with given ids of several lengths and room that has to grow, a job that comes while
-  // they run, one that comes and is cancelled, and one that comes when all are done, to a session that was used before.
+  // More sources than run at a time with prompt ids of several lengths and room that has to grow, a job that comes
+  // while they run, one that comes and is cancelled, and one that comes when all are done, to a session that was used
+  // before.
   Status search(const Case& c) const {
     const GenerateRequest other = endless(c, {4, 2, 5}, 12);
     GenerateRequest request = endless(c, c.lengths, 3 * c.given + (c.grows ? 150 : 9));

@@ -37,7 +37,7 @@ TEST_P(DeviceNonBlocking, NobodyWaitsFromTheStartToTheEnd) {
     const auto start = counting::calls();
     LAPILLI_ASSERT_OK(run_job(model, first));
     EXPECT_GT(counting::waits(counting::since(start)), 0u);
-    // Another size, more sources than run at a time, given ids of several lengths, and room that has to grow.
+    // Another size, more sources than run at a time, prompt ids of several lengths, and room that has to grow.
     GenerateRequest request = request_of({7, 12, 3, 9, 20, 1, 6, 11, 4, 8}, beams, 120);
     for (int32_t i = 0; i < 10; ++i) request.decoder_ids.emplace_back(1 + i % 4, 3 + i);
     request.batch = 4;

@@ -1,4 +1,4 @@
-// Sources that stay encoded and are searched again, and logits behind given ids: as if all had been computed anew.
+// Sources that stay encoded and are searched again, and logits behind prompt ids: as if all had been computed anew.
 #include <gmock/gmock.h>
 
 #include <limits>
@@ -137,7 +137,7 @@ TEST_P(DeviceSearchedAgain, WhatDoesNotFitIsRefused) {
   refused(model_, "257 positions");
 }
 
-// As one pass over the given ids has them; the search goes on as if nobody had asked.
+// As one pass over the prompt ids has them; the search goes on as if nobody had asked.
 TEST_P(DeviceSearchedAgain, LogitsBehindGivenIds) {
   for (const uint32_t beams : {1u, 3u}) {
     GenerateRequest request = request_of({7, 12, 3, 9, 5}, beams, 6);

@@ -122,11 +122,11 @@ struct Simulated {
 };
 
 // The log may have grown by one step since the last look, or by several.
-TEST(SettledIds, AreWhatAllThatCanStillWinShare) {
+TEST(CommittedIds, AreWhatAllThatCanStillWinShare) {
   size_t settled_early = 0, rounds_with_best = 0;
   for (uint32_t seed = 0; seed < 600; ++seed) {
     Simulated search(seed);
-    SettledIds settled;
+    CommittedIds settled;
     std::vector<int32_t> got;
     for (uint32_t t = 0; t < 40; ++t) {
       for (uint32_t n = 1 + (seed % 3) * search.below(2); n > 0; --n) search.step();

@@ -46,13 +46,13 @@ std::vector<Capabilities> devices() {
 // What a job of so many sentences and beams runs.
 std::vector<graph::Graph> graphs_of(const model::Network& network, uint32_t sentences, uint32_t beams) {
   WorkspaceKey key = plain_key(sentences, beams, 32, 64);
-  key.given_rows = sentences;
-  key.given_passes = 1;
+  key.prompt_rows = sentences;
+  key.prompt_passes = 1;
   std::vector<graph::Graph> graphs;
   graphs.push_back(admit_graph(network, key.shape));
   graphs.push_back(start_graph(network, key.shape));
   for (const uint32_t rows : encode_rows(key)) graphs.push_back(encode_graph(network, key, rows));
-  graphs.push_back(given_graph(network, key));
+  graphs.push_back(prompt_graph(network, key));
   graphs.push_back(step_graph(network, key).graph);
   key.sample = true;
   graphs.push_back(step_graph(network, key).graph);

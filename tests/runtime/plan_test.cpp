@@ -54,12 +54,12 @@ SearchInput input_of(const Case& c, uint32_t vocabulary) {
   return input;
 }
 
-// Of a session in which as many sentences wait as run, with given ids.
+// Of a session in which as many sentences wait as run, with prompt ids.
 Result<WorkspacePlans> compile_case(const Case& c, const CompileOptions& options = {}) {
   LAPILLI_TRY(const auto loaded, testing_support::make_network(c.shape));
   WorkspaceKey key = testing_support::exact_key(input_of(c, loaded.network.config.target_vocabulary));
-  key.given_rows = 6;
-  key.given_passes = 2;
+  key.prompt_rows = 6;
+  key.prompt_passes = 2;
   complete_key(key, key.shape.running);
   return testing_support::compile_plans(loaded.network, key, masked(c.mask), options);
 }

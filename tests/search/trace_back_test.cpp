@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Two beams, two given ids, three steps.
+// Two beams, two prompt ids, three steps.
 class TraceBack : public testing::Test {
  protected:
   TraceBack() {

@@ -56,8 +56,8 @@ WorkspaceKey exact_key(const SearchInput& input) {
     longest = std::max(longest, s.size());
     key.encode_rows += static_cast<uint32_t>(s.size());
   }
-  for (const auto& given : input.given) key.given_rows += static_cast<uint32_t>(given.size());
-  key.given_passes = key.given_rows ? 1 : 0;
+  for (const auto& given : input.given) key.prompt_rows += static_cast<uint32_t>(given.size());
+  key.prompt_passes = key.prompt_rows ? 1 : 0;
   key.shape.running = static_cast<uint32_t>(input.sources.size());
   key.shape.beams = input.options.beams;
   key.shape.source_positions = static_cast<uint32_t>(longest);
@@ -134,13 +134,13 @@ std::map<uint32_t, std::vector<uint32_t>> host_states(const model::Network& netw
   auto& inbox = states[state_id(StateKind::inbox)];
   inbox.assign(key.shape.inbox_words, 0);
   InboxWriter writer(inbox, key.shape.running);
-  std::vector<uint32_t> given_rows;
+  std::vector<uint32_t> prompt_rows;
   for (uint32_t i = 0; i < input.sources.size(); ++i) {
     Sentence s;
     s.source = input.sources[i];
     s.given = {input.options.decoder_start};
     if (i < input.given.size()) s.given.insert(s.given.end(), input.given[i].begin(), input.given[i].end());
-    for (uint32_t t = 0; t + 1 < s.given.size(); ++t) given_rows.push_back(state::row_word_of(i * key.shape.beams, t));
+    for (uint32_t t = 0; t + 1 < s.given.size(); ++t) prompt_rows.push_back(state::row_word_of(i * key.shape.beams, t));
     s.words = encode_options(input.options, static_cast<uint32_t>(s.given.size()), s.source, i);
     s.mark = i + 1;
     writer.enter(s, i, 0, i == 0);
@@ -150,11 +150,11 @@ std::map<uint32_t, std::vector<uint32_t>> host_states(const model::Network& netw
                                     {StateKind::search, key.shape.places * state::search_stride(key.shape.beams)},
                                     {StateKind::lists, key.shape.list_words}})
     states[state_id(kind)].assign(words, 0);
-  if (key.given_rows) {
-    auto& given = states[state_id(StateKind::given)];
+  if (key.prompt_rows) {
+    auto& given = states[state_id(StateKind::prompt)];
     given.assign(state::STEP_QUEUE, 0);
-    given[state::STEP_LIVE] = static_cast<uint32_t>(given_rows.size());
-    std::copy(given_rows.begin(), given_rows.end(), given.begin() + state::STEP_ROWS);
+    given[state::STEP_LIVE] = static_cast<uint32_t>(prompt_rows.size());
+    std::copy(prompt_rows.begin(), prompt_rows.end(), given.begin() + state::STEP_ROWS);
   }
   std::vector<PassSource> sources;
   auto& lengths = states[state_id(StateKind::lengths)];
@@ -175,8 +175,8 @@ std::map<uint32_t, std::vector<uint32_t>> host_states(const model::Network& netw
   if (!plans->given) return states;
   auto grids = grid_words(plans->given->grids, plans->given->max_group_x);
   for (uint32_t i = 0; i < state::MAX_GRIDS; ++i)
-    search::write_grid(grids, uint64_t{i} * state::GRID_STRIDE, static_cast<uint32_t>(given_rows.size()));
-  states[state_id(StateKind::given_grids)] = std::move(grids);
+    search::write_grid(grids, uint64_t{i} * state::GRID_STRIDE, static_cast<uint32_t>(prompt_rows.size()));
+  states[state_id(StateKind::prompt_grids)] = std::move(grids);
   return states;
 }
 
@@ -196,8 +196,8 @@ Result<WorkspacePlans> compile_plans(const model::Network& network, const Worksp
   LAPILLI_TRY(plans.admit, compile(admit_graph(network, key.shape), caps, options));
   LAPILLI_TRY(auto encode, compile(encode_graph(network, key), caps, options));
   plans.encode.push_back(std::move(encode));
-  if (key.given_rows) {
-    LAPILLI_TRY(plans.given, compile(given_graph(network, key), caps, options));
+  if (key.prompt_rows) {
+    LAPILLI_TRY(plans.given, compile(prompt_graph(network, key), caps, options));
   }
   LAPILLI_TRY(plans.start, compile(start_graph(network, key.shape), caps, options));
   StepGraph step = step_graph(network, key);

@@ -92,7 +92,7 @@ std::vector<float> padded_steps(const Bigram& b) {
 
 }  // namespace
 
-// The given ids' scores are what the table has for the last of them: nothing is computed for those before.
+// The prompt ids' scores are what the table has for the last of them: nothing is computed for those before.
 void finish(Bigram& b) {
   // Room for one sentence more than there are, and for some more ids.
   const auto sentences = static_cast<uint32_t>(b.prompts.size());
@@ -109,7 +109,7 @@ void finish(Bigram& b) {
     s.mark = i + 1;
     s.log.beams = b.options.beams;
     s.log.given = static_cast<uint32_t>(s.given.size());
-    room.given_ids += s.log.given;
+    room.prompt_ids += s.log.given;
     room.list_words += static_cast<uint32_t>(s.words.lists.size());
   }
   b.list_words = room.list_words;

@@ -1,4 +1,4 @@
-// Processors on given ids and scores.
+// Processors on prompt ids and scores.
 #include <cmath>
 
 #include "runtime/check/interpreter.hpp"
@@ -38,7 +38,7 @@ Result<Given> read_given(const Recorded& recorded, const json& c) {
     g.prefix = c.at("prompt_length");
   }
   if (g.sources.size() != g.history.size() || g.prefix == 0 || g.prefix > g.history[0].size())
-    return fail(ErrorCode::invalid_data, "ids, sources and given ids do not fit together");
+    return fail(ErrorCode::invalid_data, "ids, sources and prompt ids do not fit together");
   return g;
 }
 

@@ -78,7 +78,7 @@ Result<SearchEnd> run_on(const std::shared_ptr<vulkan::Device>& device, const Bi
 Result<std::vector<Sentence>> read_log(const Bigram& bigram, const SearchEnd& end);
 Comparison compare(const Bigram& bigram, const nlohmann::json& c, const SearchEnd& end);
 
-// Processors on given ids and scores. Rows are padded to whole vectors.
+// Processors on prompt ids and scores. Rows are padded to whole vectors.
 struct Processed {
   graph::Graph graph;
   std::map<uint32_t, std::vector<uint32_t>> states;

@@ -45,8 +45,8 @@ enum class StateKind : uint16_t {
   globals,         // global positions (windows), per sentence: count, rows of the pass (teacher forcing: positions)
   spans,           // spans of the sentences of an encode pass, see state::SPAN_*; uniform, written by the host
   encode_grids,    // as grids, for the encode plan; arguments written by the host for each pass
-  given,           // STEP_* up to the queue: rows of given ids that run at once; written by the host
-  given_grids,     // as grids, for these
+  prompt,          // STEP_* up to the queue: rows of prompt ids that run at once; written by the host
+  prompt_grids,    // as grids, for these
   features,        // numeric sources: their rows, as source_ids
   feature_spans,   // spans of a pass at each level of the encoder's input, SPAN_WORDS each; uniform
   samples,         // samples of the frames of a run, written by the host (speech/feature_pass.hpp)

@@ -127,7 +127,7 @@ class Admission {
             return lineage_[state::lineage_word(parity, plane, slot, i, shape_.slots, shape_.positions)];
           };
           word(state::LINEAGE_ANCESTRY) = i + 1 < given ? first : slot;
-          word(state::LINEAGE_TOKENS) = inbox_[entry[state::INBOX_GIVEN_OFFSET] + i];
+          word(state::LINEAGE_TOKENS) = inbox_[entry[state::INBOX_PROMPT_OFFSET] + i];
         }
   }
 
@@ -143,7 +143,7 @@ void reference(const graph::Graph&, const graph::Node& node, HostTensors& values
 
 struct Build {
   SearchShape shape;
-  std::vector<std::pair<uint32_t, uint32_t>> sentences = {};  // place and given ids
+  std::vector<std::pair<uint32_t, uint32_t>> sentences = {};  // place and prompt ids
   std::vector<uint32_t> cancelled = {};
   std::vector<std::pair<uint32_t, uint32_t>> blocks = {};  // for lists: offset, words
   uint32_t room = 0;                                       // 0: as many as needed
@@ -183,7 +183,7 @@ OpCase make_case(const std::string& name, const Build& b) {
     entry[state::INBOX_PLACE] = b.sentences[i].first;
     entry[state::INBOX_SOURCE_BEGIN] = i % 2;
     entry[state::INBOX_SOURCE_END] = 3 + i;
-    entry[state::INBOX_GIVEN_OFFSET] = put(b.sentences[i].second);
+    entry[state::INBOX_PROMPT_OFFSET] = put(b.sentences[i].second);
   }
   c.step[state::STEP_QUEUED] = b.queued;
   for (auto& w : c.search) w = 77;
@@ -203,8 +203,8 @@ std::vector<OpCase> cases() {
   all.push_back(make_case("more room than sentences", {{28, 33, 4, 7, 16, 8}, {{6, 2}, {1, 1}}, {}, {}, 7}));
   all.push_back(
       make_case("some are cancelled", {{14, 33, 2, 7, 14, 8}, {{3, 2}}, {0, 6, 5}, {{0, 1}, {400, 90}, {9, 64}}}));
-  all.push_back(make_case("given ids fill the capacity", {{10, 9, 5, 2, 10, 8}, {{1, 9}, {0, 4}}}));
-  all.push_back(make_case("many given ids", {{4, 900, 2, 2, 4, 8}, {{1, 700}, {0, 333}}}));
+  all.push_back(make_case("prompt ids fill the capacity", {{10, 9, 5, 2, 10, 8}, {{1, 9}, {0, 4}}}));
+  all.push_back(make_case("many prompt ids", {{4, 900, 2, 2, 4, 8}, {{1, 700}, {0, 333}}}));
   all.push_back(make_case("most beams", {{96, 8, state::MAX_BEAMS, 3, 96, 8}, {{2, 2}, {0, 1}}}));
   all.push_back(
       make_case("counters wrap", {{8, 16, 1, 8, 8, 8}, {{3, 1}, {1, 2}, {4, 1}}, {}, {}, 0, ~uint32_t{0} - 1}));

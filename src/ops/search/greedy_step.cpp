@@ -177,7 +177,7 @@ std::vector<OpCase> cases() {
   all.push_back(make_case(make_state("beyond the capacity", 13, 5, 5), 5, 2, 4));
   all.push_back(make_case(make_state("done", 7, 5, 0), 5, 2, 5));
   {
-    auto c = make_state("behind given ids, options of their own", 6, 9, 9);
+    auto c = make_state("behind prompt ids, options of their own", 6, 9, 9);
     for (uint32_t s = 0; s < 9; ++s) {
       c.param(s, state::P_PREFIX) = 1 + s % 4;
       c.param(s, state::P_MAX_LENGTH) = 7 + s % 3;

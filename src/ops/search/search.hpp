@@ -52,7 +52,7 @@ struct StepAttributes {
   uint32_t candidates = 1, slices = 1;
   uint32_t drawn = 0;  // 1: partials or candidates were drawn
 };
-// "admit": moves new sentences from the inbox to their places: options, search state, lineage of the given ids,
+// "admit": moves new sentences from the inbox to their places: options, search state, lineage of the prompt ids,
 // lengths, lists; they wait in the queue. "advance": runs after all sentences have stepped: their next positions,
 // sentences that start, the rows of the next step, log header, grids. attributes: AdvanceAttributes.
 struct AdmitAttributes {

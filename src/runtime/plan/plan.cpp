@@ -100,7 +100,7 @@ Status check_dispatch(const Capabilities& caps, const graph::Graph& g, const gra
 
 uint32_t grids_state(const graph::Graph& g) {
   for (const auto& t : g.tensors())
-    for (const StateKind kind : {StateKind::encode_grids, StateKind::given_grids})
+    for (const StateKind kind : {StateKind::encode_grids, StateKind::prompt_grids})
       if (t.space == graph::Space::state && t.id == state_id(kind)) return t.id;
   return state_id(StateKind::grids);
 }

@@ -85,7 +85,7 @@ struct Plan {
   std::vector<graph::Command> commands;  // the same dispatches, as byte ranges
   graph::Schedule schedule;
   std::vector<GridSpec> grids;  // distinct grids that follow the live rows; at most state::MAX_GRIDS
-  // The state that holds their arguments: encode_grids or given_grids if the graph has it, otherwise grids.
+  // The state that holds their arguments: encode_grids or prompt_grids if the graph has it, otherwise grids.
   uint32_t grids_state = 0;
   uint32_t max_group_x = 65535;
 

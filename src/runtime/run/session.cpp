@@ -10,8 +10,8 @@ const char* state_name(StateKind kind) {
   switch (kind) {
     case StateKind::step: return "step state";
     case StateKind::inbox: return "inbox";
-    case StateKind::given: return "rows of given ids";
-    case StateKind::given_grids: return "grids of given ids";
+    case StateKind::prompt: return "rows of prompt ids";
+    case StateKind::prompt_grids: return "grids of prompt ids";
     case StateKind::lengths: return "source lengths";
     case StateKind::source_ids: return "source ids";
     case StateKind::target_ids: return "target ids";

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "formats/checkpoint.hpp"
-#include "speech/whole_job.hpp"
+#include "speech/offline_job.hpp"
 #include "support/fixtures.hpp"
 
 namespace lapilli::speech {
@@ -34,7 +34,7 @@ class DeviceWhole : public testing::Test {
   void open(const std::string& family, SoundConfig config) {
     LAPILLI_ASSERT_VALUE(device_, vulkan::Device::create({}));
     LAPILLI_ASSERT_VALUE(model_, Model::load(device_, std::string(LAPILLI_TEST_DATA) + "/models/" + family + "/model"));
-    LAPILLI_ASSERT_VALUE(whole_, WholeRecordings::create(model_, std::move(config)));
+    LAPILLI_ASSERT_VALUE(whole_, OfflineRecordings::create(model_, std::move(config)));
   }
   void open_moonshine() {
     SoundConfig config;
@@ -47,8 +47,8 @@ class DeviceWhole : public testing::Test {
     open("speech_to_text", std::move(config));
   }
   // Each is one recording's; an error of its own is the result's.
-  Result<std::vector<Transcript>> follow(WholeRequest request) {
-    LAPILLI_TRY(const auto job, WholeJob::start(model_, whole_, std::move(request)));
+  Result<std::vector<Transcript>> follow(OfflineRequest request) {
+    LAPILLI_TRY(const auto job, OfflineJob::start(model_, whole_, std::move(request)));
     while (!job->pump()) {
       if (job->is_hungry()) return fail(ErrorCode::invalid_argument, "hungry");
       job->rest();
@@ -57,7 +57,7 @@ class DeviceWhole : public testing::Test {
     return job->take().transcripts;
   }
   Result<Transcript> heard(std::span<const float> samples, GenerationConfig options = {}, uint64_t claimed = 0) {
-    WholeRequest request;
+    OfflineRequest request;
     request.recordings = {{std::make_shared<audio::SamplesInMemory>(samples), claimed ? claimed : samples.size()}};
     request.options = std::move(options);
     LAPILLI_TRY(auto all, follow(std::move(request)));
@@ -70,7 +70,7 @@ class DeviceWhole : public testing::Test {
   }
   std::shared_ptr<vulkan::Device> device_;
   std::shared_ptr<Model> model_;
-  std::shared_ptr<WholeRecordings> whole_;
+  std::shared_ptr<OfflineRecordings> whole_;
 };
 
 TEST_F(DeviceWhole, SamplesGiveTheRecordedText) {
@@ -129,9 +129,9 @@ TEST_F(DeviceWhole, WhatIsNoSound) {
 TEST_F(DeviceWhole, EndsWhereItIsTold) {
   open_moonshine();
   const std::vector<float> samples(4000, 0.25f);
-  WholeRequest request;
+  OfflineRequest request;
   request.recordings = {{std::make_shared<audio::SamplesInMemory>(samples), samples.size()}};
-  LAPILLI_ASSERT_VALUE(const auto job, WholeJob::start(model_, whole_, std::move(request)));
+  LAPILLI_ASSERT_VALUE(const auto job, OfflineJob::start(model_, whole_, std::move(request)));
   EXPECT_FALSE(job->pump(1));
   job->cancel();
   EXPECT_TRUE(job->pump());
@@ -144,7 +144,7 @@ TEST_F(DeviceWhole, EndsWhereItIsTold) {
 TEST_F(DeviceWhole, SeveralRecordings) {
   open_moonshine();
   auto samples = tensor("/models/moonshine", "single.input_values");
-  WholeRequest request;
+  OfflineRequest request;
   request.options.max_new_tokens = 6;
   std::vector<std::vector<int32_t>> want;
   for (size_t i = 0; i < 11; ++i) {
@@ -159,7 +159,7 @@ TEST_F(DeviceWhole, SeveralRecordings) {
     EXPECT_TRUE(status.ok());
     ended.push_back(recording);
   };
-  LAPILLI_ASSERT_VALUE(const auto job, WholeJob::start(model_, whole_, std::move(request)));
+  LAPILLI_ASSERT_VALUE(const auto job, OfflineJob::start(model_, whole_, std::move(request)));
   while (!job->pump() && !job->is_hungry()) job->rest();
   EXPECT_EQ(job->done(), 10u);
   job->end_recording(4, *length);
@@ -199,8 +199,8 @@ TEST_F(DeviceWhole, FillingIsAskedFor) {
 TEST_F(DeviceWhole, ModelsOfWindowsAreRefused) {
   LAPILLI_ASSERT_VALUE(device_, vulkan::Device::create({}));
   LAPILLI_ASSERT_VALUE(model_, Model::load(device_, std::string(LAPILLI_TEST_DATA) + "/models/whisper/model"));
-  EXPECT_FALSE(takes_whole_recordings(*model_));
-  const auto made = WholeRecordings::create(model_, {});
+  EXPECT_FALSE(takes_offline_recordings(*model_));
+  const auto made = OfflineRecordings::create(model_, {});
   ASSERT_FALSE(made);
   EXPECT_THAT(made.error().message, HasSubstr("do not take recordings as a whole"));
 }

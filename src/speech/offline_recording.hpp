@@ -10,12 +10,12 @@
 namespace lapilli::speech {
 
 // True if the model takes sound, of any length up to a limit rather than in windows of one length.
-bool takes_whole_recordings(const Model& model);
+bool takes_offline_recordings(const Model& model);
 
 // Length limits of such a model's recordings. Holds no device resources.
-class WholeLimits {
+class OfflineLimits {
  public:
-  WholeLimits(const Model& model, SoundConfig config);
+  OfflineLimits(const Model& model, SoundConfig config);
   // Length of the longest recording that the model takes.
   [[nodiscard]] uint64_t most_samples() const;
   // The error for a recording of this length ("70.0 s").
@@ -38,11 +38,11 @@ class WholeLimits {
 
 // For one thread at a time. Reads one recording at a time: begin() selects it, poll() continues without waiting for the
 // device.
-class WholeRecordings {
+class OfflineRecordings {
  public:
   // The configuration must be the model's (check_sound_config).
-  static Result<std::unique_ptr<WholeRecordings>> create(const std::shared_ptr<Model>& model, SoundConfig config);
-  [[nodiscard]] const WholeLimits& limits() const { return limits_; }
+  static Result<std::unique_ptr<OfflineRecordings>> create(const std::shared_ptr<Model>& model, SoundConfig config);
+  [[nodiscard]] const OfflineLimits& limits() const { return limits_; }
 
   // Refuses what the limits do. The sound's source must live until poll() returns true.
   Status begin(const Sound& sound);
@@ -57,9 +57,9 @@ class WholeRecordings {
   Result<std::shared_ptr<const model::Features>> source(const Sound& sound);
 
  private:
-  explicit WholeRecordings(WholeLimits limits) : limits_(std::move(limits)) {}
+  explicit OfflineRecordings(OfflineLimits limits) : limits_(std::move(limits)) {}
 
-  const WholeLimits limits_;
+  const OfflineLimits limits_;
   std::unique_ptr<SoundFeatures> features_;  // null: the samples are the features
   Sound sound_;
   std::shared_ptr<model::Features> made_;

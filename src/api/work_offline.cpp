@@ -1,9 +1,9 @@
-// Recordings transcribed as a whole, by a WholeJob.
+// Recordings transcribed as a whole, by a OfflineJob.
 #include <cmath>
 
 #include "api/handles.hpp"
 #include "api/work_recordings.hpp"
-#include "speech/whole_job.hpp"
+#include "speech/offline_job.hpp"
 
 namespace lapilli::api {
 
@@ -51,7 +51,7 @@ Status refuse_for_whole(const lapilli_options& o, const std::string& family) {
 class Whole : public Recordings {
  public:
   explicit Whole(WorkRequest& from) : Recordings(from), limits_(*from.model, *from.front->sound) {}
-  Status begin(const WorkRequest& from, speech::WholeRequest request);
+  Status begin(const WorkRequest& from, speech::OfflineRequest request);
 
   bool pump(double budget_us) override { return job_->pump(budget_us); }
   void rest() override { job_->rest(); }
@@ -71,25 +71,25 @@ class Whole : public Recordings {
     std::shared_ptr<GrowingSamples> samples;  // null: the input is complete
     bool ended = false;
   };
-  speech::WholeSound sound_of(const Input& input);
+  speech::OfflineSound sound_of(const Input& input);
   Result<Stream*> stream_of(size_t input);
   [[nodiscard]] Status check_growing(uint64_t samples) const;
 
-  const speech::WholeLimits limits_;
+  const speech::OfflineLimits limits_;
   std::vector<Stream> streams_;  // by input
-  std::unique_ptr<speech::WholeJob> job_;
+  std::unique_ptr<speech::OfflineJob> job_;
 };
 
-Status Whole::begin(const WorkRequest& from, speech::WholeRequest request) {
+Status Whole::begin(const WorkRequest& from, speech::OfflineRequest request) {
   for (const Input& input : from.inputs) request.recordings.push_back(sound_of(input));
   request.on_segment = [this](const speech::Segment& segment) { return hear(segment); };
   request.on_end = [this](size_t input, const Status& status) { tell_end(input, status); };
-  LAPILLI_TRY(auto reader, speech::WholeRecordings::create(from.model, *from.front->sound));
-  LAPILLI_TRY(job_, speech::WholeJob::start(from.model, std::move(reader), std::move(request)));
+  LAPILLI_TRY(auto reader, speech::OfflineRecordings::create(from.model, *from.front->sound));
+  LAPILLI_TRY(job_, speech::OfflineJob::start(from.model, std::move(reader), std::move(request)));
   return {};
 }
 
-speech::WholeSound Whole::sound_of(const Input& input) {
+speech::OfflineSound Whole::sound_of(const Input& input) {
   Stream& stream = streams_.emplace_back();
   if (!input.more_samples) return {source_of(input), samples_of(input)};
   stream.samples = std::make_shared<GrowingSamples>();
@@ -104,7 +104,7 @@ Result<WorkOutput> Whole::take() {
 
 Status Whole::resume(const std::shared_ptr<Model>& model, const FrontEnd& front) {
   if (!front.sound) return hears_nothing();
-  LAPILLI_TRY(auto reader, speech::WholeRecordings::create(model, *front.sound));
+  LAPILLI_TRY(auto reader, speech::OfflineRecordings::create(model, *front.sound));
   return job_->resume(model, std::move(reader));
 }
 
@@ -140,9 +140,9 @@ Status Whole::end_recording(size_t input) {
 
 }  // namespace
 
-Result<std::unique_ptr<Work>> start_whole(WorkRequest request) {
+Result<std::unique_ptr<Work>> start_offline(WorkRequest request) {
   const lapilli_options& o = request.options;
-  speech::WholeRequest r;
+  speech::OfflineRequest r;
   LAPILLI_CHECK(refuse_for_sound(o));
   LAPILLI_CHECK(refuse_for_whole(o, request.model->info().family));
   LAPILLI_CHECK(read_generation(o, r.options));

@@ -1,4 +1,4 @@
-#include "speech/whole_recording.hpp"
+#include "speech/offline_recording.hpp"
 
 #include <algorithm>
 
@@ -6,26 +6,26 @@
 
 namespace lapilli::speech {
 
-bool takes_whole_recordings(const Model& model) {
+bool takes_offline_recordings(const Model& model) {
   const model::Config& c = model.on_device().config();
   return c.reads() == model::Reads::sound && c.features.rows == 0 && c.writes();
 }
 
-WholeLimits::WholeLimits(const Model& model, SoundConfig config)
+OfflineLimits::OfflineLimits(const Model& model, SoundConfig config)
     : input_(model.on_device().config().features), family_(model.info().family), config_(std::move(config)) {}
 
-uint64_t WholeLimits::rows(uint64_t samples) const {
+uint64_t OfflineLimits::rows(uint64_t samples) const {
   return config_.kind == SoundKind::samples ? samples : config_.frames(samples);
 }
 
-uint64_t WholeLimits::most_rows() const { return input_.most != 0 ? input_.most : model::kMaxFeatureRows; }
+uint64_t OfflineLimits::most_rows() const { return input_.most != 0 ? input_.most : model::kMaxFeatureRows; }
 
-uint64_t WholeLimits::most_samples() const {
+uint64_t OfflineLimits::most_samples() const {
   if (config_.kind == SoundKind::samples) return most_rows();
   return most_rows() * config_.hop + config_.frame_length - 1;
 }
 
-Failure WholeLimits::too_long(const std::string& length) const {
+Failure OfflineLimits::too_long(const std::string& length) const {
   const double samples_a_row = config_.kind == SoundKind::samples ? 1 : config_.hop;
   return fail(ErrorCode::invalid_data,
               "%s of sound, and models of the family %s take a recording as a whole: this one at most %.1f s. Cut the "
@@ -33,12 +33,12 @@ Failure WholeLimits::too_long(const std::string& length) const {
               length, family_, static_cast<double>(most_rows()) * samples_a_row / config_.sampling_rate);
 }
 
-Status WholeLimits::check_longest(uint64_t samples) const {
+Status OfflineLimits::check_longest(uint64_t samples) const {
   if (rows(samples) <= most_rows()) return {};
   return too_long(format("%.1f s", static_cast<double>(samples) / config_.sampling_rate));
 }
 
-Status WholeLimits::check(uint64_t samples) const {
+Status OfflineLimits::check(uint64_t samples) const {
   LAPILLI_CHECK(check_longest(samples));
   const uint64_t n = rows(samples);
   if (n > 0 && model::level_rows(input_, static_cast<uint32_t>(n)).back() > 0) return {};
@@ -46,18 +46,18 @@ Status WholeLimits::check(uint64_t samples) const {
               static_cast<double>(samples) / config_.sampling_rate);
 }
 
-Result<std::unique_ptr<WholeRecordings>> WholeRecordings::create(const std::shared_ptr<Model>& model,
-                                                                 SoundConfig config) {
-  if (!takes_whole_recordings(*model))
+Result<std::unique_ptr<OfflineRecordings>> OfflineRecordings::create(const std::shared_ptr<Model>& model,
+                                                                     SoundConfig config) {
+  if (!takes_offline_recordings(*model))
     return fail(ErrorCode::invalid_argument, "%s models do not take recordings as a whole", model->info().family);
-  std::unique_ptr<WholeRecordings> made(new WholeRecordings(WholeLimits(*model, config)));
+  std::unique_ptr<OfflineRecordings> made(new OfflineRecordings(OfflineLimits(*model, config)));
   if (config.kind != SoundKind::samples) {
     LAPILLI_TRY(made->features_, SoundFeatures::create(model->device(), std::move(config)));
   }
   return made;
 }
 
-Status WholeRecordings::begin(const Sound& sound) {
+Status OfflineRecordings::begin(const Sound& sound) {
   LAPILLI_CHECK(limits_.check(sound.samples));
   sound_ = sound;
   made_ = std::make_shared<model::Features>();
@@ -68,7 +68,7 @@ Status WholeRecordings::begin(const Sound& sound) {
 }
 
 // Features stay 0, as silence, where the source ends early.
-Result<bool> WholeRecordings::poll() {
+Result<bool> OfflineRecordings::poll() {
   if (features_) return features_->poll();
   auto& values = made_->values;
   LAPILLI_TRY(const uint64_t got, sound_.source->read(0, values));
@@ -76,9 +76,9 @@ Result<bool> WholeRecordings::poll() {
   return true;
 }
 
-Status WholeRecordings::rest() { return features_ ? features_->rest() : Status(); }
+Status OfflineRecordings::rest() { return features_ ? features_->rest() : Status(); }
 
-Result<std::shared_ptr<const model::Features>> WholeRecordings::source(const Sound& sound) {
+Result<std::shared_ptr<const model::Features>> OfflineRecordings::source(const Sound& sound) {
   LAPILLI_CHECK(begin(sound));
   for (;;) {
     LAPILLI_TRY(const bool done, poll());

@@ -1,4 +1,4 @@
-#include "speech/whole_job.hpp"
+#include "speech/offline_job.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -23,7 +23,7 @@ GenerationConfig with_length(GenerationConfig options, const Model& model) {
 
 }  // namespace
 
-WholeJob::WholeJob(std::shared_ptr<Model> model, std::shared_ptr<WholeRecordings> reader, WholeRequest request)
+OfflineJob::OfflineJob(std::shared_ptr<Model> model, std::shared_ptr<OfflineRecordings> reader, OfflineRequest request)
     : model_(std::move(model)),
       info_(model_->info()),
       reader_(std::move(reader)),
@@ -34,15 +34,16 @@ WholeJob::WholeJob(std::shared_ptr<Model> model, std::shared_ptr<WholeRecordings
   request_.options = with_length(std::move(request_.options), *model_);
 }
 
-Result<std::unique_ptr<WholeJob>> WholeJob::start(std::shared_ptr<Model> model, std::shared_ptr<WholeRecordings> reader,
-                                                  WholeRequest request) {
+Result<std::unique_ptr<OfflineJob>> OfflineJob::start(std::shared_ptr<Model> model,
+                                                      std::shared_ptr<OfflineRecordings> reader,
+                                                      OfflineRequest request) {
   LAPILLI_CHECK(resolve_options(model->generation_config(), request.options, model->on_device().config()));
-  return std::unique_ptr<WholeJob>(new WholeJob(std::move(model), std::move(reader), std::move(request)));
+  return std::unique_ptr<OfflineJob>(new OfflineJob(std::move(model), std::move(reader), std::move(request)));
 }
 
 // ---- one step after the other --------------------------------------------------------------------------------------
 
-bool WholeJob::pump(double budget_us) {
+bool OfflineJob::pump(double budget_us) {
   if (phase_ == Phase::ended) return true;
   if (cancelled_) {
     out_.cancelled = true;
@@ -53,7 +54,7 @@ bool WholeJob::pump(double budget_us) {
   return phase_ == Phase::ended;
 }
 
-void WholeJob::rest() {
+void OfflineJob::rest() {
   if (phase_ == Phase::ended) return;
   if (model_->device()->is_paused()) {
     (void)model_->device()->wait_while_paused(vulkan::kPauseRound);
@@ -64,16 +65,16 @@ void WholeJob::rest() {
   if (auto s = reader_->rest(); !s) stop(std::move(s));
 }
 
-Status WholeJob::step(double budget_us) {
+Status OfflineJob::step(double budget_us) {
   if (phase_ == Phase::choose) LAPILLI_CHECK(choose());
   if (phase_ == Phase::read) LAPILLI_CHECK(read());
   return phase_ == Phase::search ? search(budget_us) : Status();
 }
 
-uint64_t WholeJob::done() const { return static_cast<uint64_t>(std::count(over_.begin(), over_.end(), true)); }
+uint64_t OfflineJob::done() const { return static_cast<uint64_t>(std::count(over_.begin(), over_.end(), true)); }
 
 // Starts a round with complete recordings.
-Status WholeJob::choose() {
+Status OfflineJob::choose() {
   round_.clear();
   sources_.clear();
   for (size_t i = 0; i < over_.size() && round_.size() < kAtATime; ++i)
@@ -86,10 +87,10 @@ Status WholeJob::choose() {
   return {};
 }
 
-Status WholeJob::read() {
+Status OfflineJob::read() {
   while (sources_.size() < round_.size()) {
     const size_t i = round_[sources_.size()];
-    const WholeSound& from = request_.recordings[i];
+    const OfflineSound& from = request_.recordings[i];
     Result<bool> done = false;
     if (auto s = begun_ ? Status() : reader_->begin({from.source.get(), *from.samples}); !s)
       done = std::move(s).error();
@@ -107,7 +108,7 @@ Status WholeJob::read() {
 }
 
 // Ends the recording that the error concerns; others go on.
-Status WholeJob::set_aside(size_t recording, Status status) {
+Status OfflineJob::set_aside(size_t recording, Status status) {
   if (!concerns_one(status.error())) return status;
   over_[recording] = true;
   out_.transcripts[recording].status = std::move(status);
@@ -116,7 +117,7 @@ Status WholeJob::set_aside(size_t recording, Status status) {
   return {};
 }
 
-Status WholeJob::begin_search() {
+Status OfflineJob::begin_search() {
   GenerateRequest search;
   search.features = sources_;
   search.options = request_.options;
@@ -129,7 +130,7 @@ Status WholeJob::begin_search() {
   return {};
 }
 
-Status WholeJob::search(double budget_us) {
+Status OfflineJob::search(double budget_us) {
   if (!batch_->pump(budget_us)) return {};
   const auto batch = std::move(batch_);
   GenerateOutput& out = batch->output();
@@ -140,7 +141,7 @@ Status WholeJob::search(double budget_us) {
   return take_results(out);
 }
 
-Status WholeJob::take_results(GenerateOutput& out) {
+Status OfflineJob::take_results(GenerateOutput& out) {
   const auto round = round_;
   for (size_t k = 0; k < round.size(); ++k)
     LAPILLI_CHECK(out.errors[k] ? deliver(round[k], out.hypotheses[k].front())
@@ -148,7 +149,7 @@ Status WholeJob::take_results(GenerateOutput& out) {
   return {};
 }
 
-Result<Segment> WholeJob::segment_of(size_t recording, const Hypothesis& said) const {
+Result<Segment> OfflineJob::segment_of(size_t recording, const Hypothesis& said) const {
   Segment s;
   s.recording = recording;
   s.end = static_cast<double>(*request_.recordings[recording].samples) / rate_;
@@ -162,7 +163,7 @@ Result<Segment> WholeJob::segment_of(size_t recording, const Hypothesis& said) c
   return s;
 }
 
-Status WholeJob::deliver(size_t recording, const Hypothesis& said) {
+Status OfflineJob::deliver(size_t recording, const Hypothesis& said) {
   LAPILLI_TRY(auto segment, segment_of(recording, said));
   over_[recording] = true;
   out_.transcripts[recording].cut = said.finish == Finish::length;
@@ -174,7 +175,7 @@ Status WholeJob::deliver(size_t recording, const Hypothesis& said) {
 
 // ---- the end, and after a lost device ------------------------------------------------------------------------------
 
-void WholeJob::let_go() {
+void OfflineJob::let_go() {
   phase_ = Phase::ended;
   hungry_ = begun_ = false;
   batch_.reset();
@@ -183,20 +184,20 @@ void WholeJob::let_go() {
   model_.reset();
 }
 
-void WholeJob::stop(Status status) {
+void OfflineJob::stop(Status status) {
   if (status.error().code != ErrorCode::device_lost) return end(std::move(status));
   interrupted_ = true;
   status_ = std::move(status);
   let_go();
 }
 
-void WholeJob::end(Status status) {
+void OfflineJob::end(Status status) {
   status_ = std::move(status);
   let_go();
   request_.recordings.clear();
 }
 
-Status WholeJob::resume(std::shared_ptr<Model> model, std::shared_ptr<WholeRecordings> reader) {
+Status OfflineJob::resume(std::shared_ptr<Model> model, std::shared_ptr<OfflineRecordings> reader) {
   if (!interrupted_) return fail(ErrorCode::invalid_argument, "the job has not ended because of a lost device");
   LAPILLI_CHECK(check_same_model(model->info(), info_));
   model_ = std::move(model);
@@ -207,7 +208,7 @@ Status WholeJob::resume(std::shared_ptr<Model> model, std::shared_ptr<WholeRecor
   return {};
 }
 
-Status WholeJob::abandon() {
+Status OfflineJob::abandon() {
   if (!interrupted_) return fail(ErrorCode::invalid_argument, "the job has not ended because of a lost device");
   interrupted_ = false;
   out_.cancelled = true;

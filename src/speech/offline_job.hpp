@@ -11,17 +11,17 @@
 #include <vector>
 
 #include "generate/batch_job.hpp"
+#include "speech/offline_recording.hpp"
 #include "speech/transcribe.hpp"
-#include "speech/whole_recording.hpp"
 
 namespace lapilli::speech {
 
-struct WholeSound {
+struct OfflineSound {
   std::shared_ptr<audio::SampleSource> source;  // at SoundConfig::sampling_rate
   std::optional<uint64_t> samples;              // none: the recording is in progress
 };
-struct WholeRequest {
-  std::vector<WholeSound> recordings;
+struct OfflineRequest {
+  std::vector<OfflineSound> recordings;
   GenerationConfig options;  // beams, max_new_tokens...; defaults are the model files'
   // Called with each recording's single segment once it is done, in the calling thread. An error ends the job.
   std::function<Status(const Segment& segment)> on_segment;
@@ -30,11 +30,11 @@ struct WholeRequest {
 };
 
 // For one thread at a time; cancel() may come from any.
-class WholeJob {
+class OfflineJob {
  public:
   // Refuses options that the model does not support.
-  static Result<std::unique_ptr<WholeJob>> start(std::shared_ptr<Model> model, std::shared_ptr<WholeRecordings> reader,
-                                                 WholeRequest request);
+  static Result<std::unique_ptr<OfflineJob>> start(std::shared_ptr<Model> model,
+                                                   std::shared_ptr<OfflineRecordings> reader, OfflineRequest request);
 
   // As TranscriptionJob's.
   bool pump(double budget_us = std::numeric_limits<double>::infinity());
@@ -51,12 +51,12 @@ class WholeJob {
   TranscribeOutput take() { return std::move(out_); }
 
   [[nodiscard]] bool is_interrupted() const { return interrupted_; }
-  Status resume(std::shared_ptr<Model> model, std::shared_ptr<WholeRecordings> reader);
+  Status resume(std::shared_ptr<Model> model, std::shared_ptr<OfflineRecordings> reader);
   Status abandon();
 
  private:
   enum class Phase : uint8_t { choose, read, search, ended };
-  WholeJob(std::shared_ptr<Model> model, std::shared_ptr<WholeRecordings> reader, WholeRequest request);
+  OfflineJob(std::shared_ptr<Model> model, std::shared_ptr<OfflineRecordings> reader, OfflineRequest request);
   Status step(double budget_us);
   Status choose();
   Status read();
@@ -72,9 +72,9 @@ class WholeJob {
 
   std::shared_ptr<Model> model_;  // until the end
   const ModelInfo info_;          // of the first model
-  std::shared_ptr<WholeRecordings> reader_;
+  std::shared_ptr<OfflineRecordings> reader_;
   const uint32_t rate_;
-  WholeRequest request_;
+  OfflineRequest request_;
   Phase phase_ = Phase::choose;
   std::atomic<bool> cancelled_{false};
   bool hungry_ = false, interrupted_ = false;
