@@ -3,7 +3,7 @@
 
 #include "api/handles.hpp"
 #include "tools/model_tuning.hpp"
-#include "vulkan/kept.hpp"
+#include "vulkan/caps/kept.hpp"
 
 using lapilli::ErrorCode;
 using lapilli::fail;

@@ -19,7 +19,7 @@
 #include "generate/translate.hpp"
 #include "lapilli/lapilli.h"
 #include "ops/core/weight_layout.hpp"
-#include "vulkan/device.hpp"
+#include "vulkan/device/device.hpp"
 
 struct lapilli_device {
   std::shared_ptr<lapilli::api::ReplaceableDevice> place;

@@ -6,7 +6,7 @@
 #include "base/result.hpp"
 #include "base/store.hpp"
 #include "lapilli/lapilli.h"
-#include "vulkan/device.hpp"
+#include "vulkan/device/device.hpp"
 
 namespace lapilli::api {
 

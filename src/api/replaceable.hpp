@@ -11,7 +11,7 @@
 #include "base/files.hpp"
 #include "generate/generate.hpp"
 #include "generate/model_loading.hpp"
-#include "vulkan/device.hpp"
+#include "vulkan/device/device.hpp"
 
 namespace lapilli::api {
 

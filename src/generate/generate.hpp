@@ -25,7 +25,7 @@
 #include "ops/core/weight_layout.hpp"
 #include "search/hypothesis.hpp"
 #include "text/tokenizer.hpp"
-#include "vulkan/device.hpp"
+#include "vulkan/device/device.hpp"
 
 namespace lapilli {
 

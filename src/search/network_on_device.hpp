@@ -7,7 +7,7 @@
 #include "model/network.hpp"
 #include "runtime/plan/tunings.hpp"
 #include "runtime/weights/weights.hpp"
-#include "vulkan/device.hpp"
+#include "vulkan/device/device.hpp"
 
 namespace lapilli {
 

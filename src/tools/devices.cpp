@@ -4,9 +4,9 @@
 #include "ops/core/work_limit.hpp"
 #include "tools/guard.hpp"
 #include "tools/tools.hpp"
-#include "vulkan/capabilities_json.hpp"
-#include "vulkan/choose.hpp"
-#include "vulkan/device.hpp"
+#include "vulkan/caps/capabilities_json.hpp"
+#include "vulkan/device/choose.hpp"
+#include "vulkan/device/device.hpp"
 
 namespace lapilli::tools {
 

@@ -12,10 +12,10 @@
 #include "tools/bundled_sentences.hpp"
 #include "tools/guard.hpp"
 #include "tools/tools.hpp"
-#include "vulkan/capabilities_json.hpp"
-#include "vulkan/choose.hpp"
-#include "vulkan/kept.hpp"
-#include "vulkan/memory_report.hpp"
+#include "vulkan/caps/capabilities_json.hpp"
+#include "vulkan/caps/kept.hpp"
+#include "vulkan/device/choose.hpp"
+#include "vulkan/device/memory_report.hpp"
 
 namespace lapilli::tools {
 namespace {

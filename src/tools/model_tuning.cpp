@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "ops/core/shader_table.hpp"
-#include "vulkan/kept.hpp"
+#include "vulkan/caps/kept.hpp"
 
 namespace lapilli::tools {
 

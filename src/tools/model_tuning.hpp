@@ -10,7 +10,7 @@
 
 #include "tools/bench_model.hpp"
 #include "tools/search_tuning.hpp"
-#include "vulkan/stored.hpp"
+#include "vulkan/caps/stored.hpp"
 
 namespace lapilli::tools {
 

@@ -11,7 +11,7 @@
 #include "tools/guard.hpp"
 #include "tools/locate.hpp"
 #include "tools/tools.hpp"
-#include "vulkan/device.hpp"
+#include "vulkan/device/device.hpp"
 
 namespace lapilli::tools {
 

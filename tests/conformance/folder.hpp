@@ -9,7 +9,7 @@
 #include "formats/checkpoint.hpp"
 #include "formats/hf_config.hpp"
 #include "model/features.hpp"
-#include "vulkan/device.hpp"
+#include "vulkan/device/device.hpp"
 
 namespace lapilli {
 class Model;

@@ -11,7 +11,7 @@
 #include "search/engine_pool.hpp"
 #include "search/search_graph.hpp"
 #include "support/fixtures.hpp"
-#include "vulkan/mask.hpp"
+#include "vulkan/caps/mask.hpp"
 
 namespace lapilli {
 namespace {

@@ -14,7 +14,7 @@
 #include "support/memory_store.hpp"
 #include "support/temp_directory.hpp"
 #include "tools/tools.hpp"
-#include "vulkan/kept.hpp"
+#include "vulkan/caps/kept.hpp"
 
 namespace lapilli {
 namespace {

@@ -9,7 +9,7 @@
 #include "ops/core/case_util.hpp"
 #include "ops/core/shader_table.hpp"
 #include "support/other_numbers.hpp"
-#include "vulkan/bindings.hpp"
+#include "vulkan/caps/bindings.hpp"
 
 namespace lapilli {
 namespace {

@@ -11,7 +11,7 @@
 #include "push_members.hpp"
 #include "spirv_reader.hpp"
 #include "support/temp_directory.hpp"
-#include "vulkan/bindings.hpp"
+#include "vulkan/caps/bindings.hpp"
 
 namespace lapilli {
 namespace {

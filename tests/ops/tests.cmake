@@ -5,7 +5,7 @@ lapilli_add_named_shaders(test_ops ${PROJECT_SOURCE_DIR}/shaders/table.inc ${CMA
 target_compile_definitions(test_ops PRIVATE LAPILLI_NAMED_SHADERS="${CMAKE_CURRENT_BINARY_DIR}/named_shaders")
 gtest_discover_tests(test_ops TEST_PREFIX ops. PROPERTIES LABELS fast-host DISCOVERY_TIMEOUT 120)
 
-if(EXISTS ${PROJECT_SOURCE_DIR}/src/vulkan/device.cpp)
+if(EXISTS ${PROJECT_SOURCE_DIR}/src/vulkan/device/device.cpp)
   file(GLOB suite_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/suite/*.cpp)
   add_executable(op_suite ${suite_sources})
   set_target_properties(op_suite PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})

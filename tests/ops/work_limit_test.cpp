@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "vulkan/mask.hpp"
+#include "vulkan/caps/mask.hpp"
 
 namespace lapilli {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <limits>
 
-#include "vulkan/submission_timer.hpp"
+#include "vulkan/device/submission_timer.hpp"
 
 namespace lapilli {
 namespace {

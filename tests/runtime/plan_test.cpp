@@ -7,7 +7,7 @@
 
 #include "support/fixtures.hpp"
 #include "support/network_rig.hpp"
-#include "vulkan/mask.hpp"
+#include "vulkan/caps/mask.hpp"
 
 namespace lapilli {
 namespace {

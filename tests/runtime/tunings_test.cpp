@@ -16,7 +16,7 @@
 #include "support/counting_vulkan.hpp"
 #include "support/fixtures.hpp"
 #include "support/memory_store.hpp"
-#include "vulkan/kept.hpp"
+#include "vulkan/caps/kept.hpp"
 
 namespace lapilli {
 namespace {

@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "vulkan/loader.hpp"
+#include "vulkan/driver/loader.hpp"
 
 namespace lapilli::counting {
 namespace {

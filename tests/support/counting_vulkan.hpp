@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "vulkan/api.hpp"
+#include "vulkan/driver/api.hpp"
 
 namespace lapilli::counting {
 

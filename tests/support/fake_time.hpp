@@ -1,7 +1,7 @@
 // Time that passes when a test says so, or when somebody sleeps.
 #pragma once
 
-#include "vulkan/submit_gap.hpp"
+#include "vulkan/device/submit_gap.hpp"
 
 namespace lapilli::testing_support {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/result.hpp"
-#include "vulkan/device.hpp"
+#include "vulkan/device/device.hpp"
 
 namespace lapilli::testing_support {
 

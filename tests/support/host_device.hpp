@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "vulkan/device.hpp"
-#include "vulkan/instance.hpp"
-#include "vulkan/loader.hpp"
+#include "vulkan/device/device.hpp"
+#include "vulkan/driver/instance.hpp"
+#include "vulkan/driver/loader.hpp"
 
 namespace lapilli::counting {
 

@@ -1,5 +1,5 @@
-// What a device was really given (vulkan/trace.hpp) as events for graph::check: recordings as commands and levels, by
-// the barriers that were recorded, steps at their rows of the log, the host's accesses and what it learned.
+// What a device was really given (vulkan/device/trace.hpp) as events for graph::check: recordings as commands and
+// levels, by the barriers that were recorded, steps at their rows of the log, the host's accesses and what it learned.
 #pragma once
 
 #include <map>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "graph/schedule.hpp"
-#include "vulkan/trace.hpp"
+#include "vulkan/device/trace.hpp"
 
 namespace lapilli::testing_support {
 

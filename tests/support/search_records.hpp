@@ -14,7 +14,7 @@
 #include "formats/checkpoint.hpp"
 #include "ops/search/search.hpp"
 #include "search/sentence.hpp"
-#include "vulkan/device.hpp"
+#include "vulkan/device/device.hpp"
 
 namespace lapilli::search_records {
 

@@ -1,4 +1,4 @@
-#include "vulkan/capabilities.hpp"
+#include "vulkan/caps/capabilities.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,10 +6,10 @@
 
 #include "base/files.hpp"
 #include "support/temp_directory.hpp"
-#include "vulkan/capabilities_json.hpp"
-#include "vulkan/mask.hpp"
-#include "vulkan/quirks.hpp"
-#include "vulkan/snapshot.hpp"
+#include "vulkan/caps/capabilities_json.hpp"
+#include "vulkan/caps/mask.hpp"
+#include "vulkan/caps/quirks.hpp"
+#include "vulkan/device/snapshot.hpp"
 
 namespace lapilli {
 namespace {

@@ -1,4 +1,4 @@
-#include "vulkan/choose.hpp"
+#include "vulkan/device/choose.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

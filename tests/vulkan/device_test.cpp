@@ -1,6 +1,6 @@
 // The device layer on whatever device there is: buffers, pipelines, recordings, submissions; each with mapped and
 // staged memory, with a timeline semaphore and with fences.
-#include "vulkan/device.hpp"
+#include "vulkan/device/device.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 
 #include "base/log.hpp"
 #include "vulkan/affine.spv.h"
-#include "vulkan/capabilities_json.hpp"
+#include "vulkan/caps/capabilities_json.hpp"
 #include "vulkan/indirect.spv.h"
 #include "vulkan/spin.spv.h"
 #include "vulkan/work.hpp"

@@ -9,7 +9,7 @@
 
 #include "support/counting_vulkan.hpp"
 #include "vulkan/affine.spv.h"
-#include "vulkan/snapshot.hpp"
+#include "vulkan/device/snapshot.hpp"
 #include "vulkan/work.hpp"
 
 namespace lapilli::vulkan {

@@ -1,6 +1,6 @@
 // What is kept between runs: headers that match to the bit, trials that leave a mark when they do not end, and what a
 // driver is given and what not.
-#include "vulkan/kept.hpp"
+#include "vulkan/caps/kept.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Threads that a host lends, well and badly: pools with and without the thread that asks, one after the other, tasks
 // that are left or called twice, and tasks that throw.
-#include "vulkan/lent_threads.hpp"
+#include "vulkan/device/lent_threads.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Machines without Vulkan: no loader, no driver, and functions that are missing.
-#include "vulkan/loader.hpp"
+#include "vulkan/driver/loader.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <cstring>
 #include <map>
 
-#include "vulkan/device.hpp"
+#include "vulkan/device/device.hpp"
 
 namespace lapilli::vulkan {
 namespace {

@@ -1,5 +1,5 @@
 // The memory pool over a fake driver that only counts bytes: no device is needed.
-#include "vulkan/memory.hpp"
+#include "vulkan/device/memory.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Which memory types each use takes on six devices, as their drivers report them: no device is needed.
-#include "vulkan/memory_types.hpp"
+#include "vulkan/device/memory_types.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -8,7 +8,7 @@
 #include "base/log.hpp"
 #include "support/counting_vulkan.hpp"
 #include "vulkan/affine.spv.h"
-#include "vulkan/suballocator.hpp"
+#include "vulkan/device/suballocator.hpp"
 #include "vulkan/work.hpp"
 
 namespace {

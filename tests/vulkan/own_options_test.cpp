@@ -4,7 +4,7 @@
 
 #include "support/counting_vulkan.hpp"
 #include "support/fixtures.hpp"
-#include "vulkan/instance.hpp"
+#include "vulkan/driver/instance.hpp"
 #include "vulkan/work.hpp"
 
 namespace lapilli::vulkan {

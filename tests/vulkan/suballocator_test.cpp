@@ -1,4 +1,4 @@
-#include "vulkan/suballocator.hpp"
+#include "vulkan/device/suballocator.hpp"
 
 #include <gtest/gtest.h>
 

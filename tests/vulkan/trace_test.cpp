@@ -1,5 +1,5 @@
 // What a trace tells of transfers and of memory that is used again, before the checker; what is refused of recordings.
-#include "vulkan/trace.hpp"
+#include "vulkan/device/trace.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "vulkan/device.hpp"
+#include "vulkan/device/device.hpp"
 
 namespace lapilli::vulkan {
 

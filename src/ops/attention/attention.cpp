@@ -8,7 +8,7 @@
 #include "ops/core/spans.hpp"
 #include "ops/core/state.hpp"
 #include "ops/core/tuning.hpp"
-#include "vulkan/bindings.hpp"
+#include "vulkan/caps/bindings.hpp"
 
 namespace lapilli {
 namespace attention_impl {

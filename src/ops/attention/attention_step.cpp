@@ -8,7 +8,7 @@
 #include "ops/core/lower_util.hpp"
 #include "ops/core/registry.hpp"
 #include "ops/core/tuning.hpp"
-#include "vulkan/bindings.hpp"
+#include "vulkan/caps/bindings.hpp"
 
 namespace lapilli {
 namespace attention_step_impl {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "vulkan/bindings.hpp"
+#include "vulkan/caps/bindings.hpp"
 
 namespace lapilli {
 namespace {

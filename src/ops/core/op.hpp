@@ -16,13 +16,13 @@
 #include "ops/core/push.hpp"
 #include "ops/core/shader_id.hpp"
 #include "ops/core/work_limit.hpp"
-#include "vulkan/capabilities.hpp"
+#include "vulkan/caps/capabilities.hpp"
 
 namespace lapilli {
 
 // A part of a tensor at a binding. begin is a multiple of the device's offset alignment (bind_range() ensures this).
 struct Operand {
-  uint32_t binding = 0;  // see vulkan/bindings.hpp
+  uint32_t binding = 0;  // see vulkan/caps/bindings.hpp
   graph::TensorId tensor = graph::kNone;
   uint64_t begin = 0, end = 0;  // bytes within the tensor
   graph::Access access = graph::Access::read;

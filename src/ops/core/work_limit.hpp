@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "vulkan/capabilities.hpp"
+#include "vulkan/caps/capabilities.hpp"
 
 namespace lapilli {
 

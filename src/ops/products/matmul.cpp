@@ -12,7 +12,7 @@
 #include "ops/products/matmul_lower.hpp"
 #include "ops/products/row_parts.hpp"
 #include "ops/rows/activation_math.hpp"
-#include "vulkan/bindings.hpp"
+#include "vulkan/caps/bindings.hpp"
 
 namespace lapilli {
 namespace matmul_impl {

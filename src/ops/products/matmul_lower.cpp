@@ -5,7 +5,7 @@
 
 #include "ops/core/lower_util.hpp"
 #include "ops/products/row_parts.hpp"
-#include "vulkan/bindings.hpp"
+#include "vulkan/caps/bindings.hpp"
 
 namespace lapilli {
 namespace {

@@ -8,7 +8,7 @@
 #include "ops/search/log_softmax.hpp"
 #include "ops/search/search_util.hpp"
 #include "ops/search/select_util.hpp"
-#include "vulkan/bindings.hpp"
+#include "vulkan/caps/bindings.hpp"
 
 namespace lapilli {
 namespace choose_impl {

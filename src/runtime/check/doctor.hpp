@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "vulkan/device.hpp"
+#include "vulkan/device/device.hpp"
 
 namespace lapilli {
 

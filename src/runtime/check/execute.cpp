@@ -7,7 +7,7 @@
 
 #include "ops/core/case_util.hpp"
 #include "ops/core/shader_table.hpp"
-#include "vulkan/trace.hpp"
+#include "vulkan/device/trace.hpp"
 
 namespace lapilli::runtime {
 namespace {

@@ -10,7 +10,7 @@
 #include "base/result.hpp"
 #include "graph/graph.hpp"
 #include "ops/core/op.hpp"
-#include "vulkan/device.hpp"
+#include "vulkan/device/device.hpp"
 
 namespace lapilli::runtime {
 

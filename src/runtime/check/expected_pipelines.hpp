@@ -12,7 +12,7 @@
 
 #include "base/store.hpp"
 #include "runtime/plan/plan.hpp"
-#include "vulkan/device.hpp"
+#include "vulkan/device/device.hpp"
 
 namespace lapilli {
 

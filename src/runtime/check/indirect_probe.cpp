@@ -8,7 +8,7 @@
 #include "ops/core/op.hpp"
 #include "ops/core/shader_table.hpp"
 #include "ops/rows/basic.hpp"
-#include "vulkan/trace.hpp"
+#include "vulkan/device/trace.hpp"
 
 namespace lapilli {
 

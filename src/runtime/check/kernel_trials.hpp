@@ -11,7 +11,7 @@
 #include "base/result.hpp"
 #include "runtime/plan/plan.hpp"
 #include "runtime/run/paced_submitter.hpp"
-#include "vulkan/device.hpp"
+#include "vulkan/device/device.hpp"
 
 namespace lapilli {
 

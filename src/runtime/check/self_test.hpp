@@ -1,8 +1,8 @@
 // The self-test on a user's device: before a kernel is used there, cases of its op run on it and are compared with the
 // op's reference in double precision. A variant that disagrees, or whose pipeline the driver refuses, is not used on
 // that device: the op falls back to its next one, ending at the floor. Each kernel (shader and constants) is tested
-// once per device, and once per driver where verdicts are kept between runs (vulkan/kept.hpp). Along with the first
-// kernels, it tests whether an indirect dispatch of no groups does nothing; if not, the device goes without them.
+// once per device, and once per driver where verdicts are kept between runs (vulkan/caps/kept.hpp). Along with the
+// first kernels, it tests whether an indirect dispatch of no groups does nothing; if not, the device goes without them.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@
 #include "runtime/check/indirect_probe.hpp"
 #include "runtime/check/kernel_trials.hpp"
 #include "runtime/plan/plan.hpp"
-#include "vulkan/device.hpp"
+#include "vulkan/device/device.hpp"
 
 namespace lapilli {
 

@@ -5,7 +5,7 @@
 #include "ops/core/state.hpp"
 #include "runtime/plan/fuse.hpp"
 #include "runtime/plan/tunings.hpp"
-#include "vulkan/bindings.hpp"
+#include "vulkan/caps/bindings.hpp"
 
 namespace lapilli {
 

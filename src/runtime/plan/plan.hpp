@@ -15,7 +15,7 @@
 #include "graph/plan_memory.hpp"
 #include "graph/schedule.hpp"
 #include "ops/core/op.hpp"
-#include "vulkan/capabilities.hpp"
+#include "vulkan/caps/capabilities.hpp"
 
 namespace lapilli {
 

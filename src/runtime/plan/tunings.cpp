@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "runtime/plan/json_blob.hpp"
-#include "vulkan/device.hpp"
+#include "vulkan/device/device.hpp"
 
 namespace lapilli {
 

@@ -6,7 +6,7 @@
 
 #include "ops/core/shader_table.hpp"
 #include "ops/core/state.hpp"
-#include "vulkan/trace.hpp"
+#include "vulkan/device/trace.hpp"
 
 namespace lapilli {
 

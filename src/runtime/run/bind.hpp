@@ -10,7 +10,7 @@
 #include "ops/core/state.hpp"
 #include "runtime/plan/plan.hpp"
 #include "runtime/run/paced_submitter.hpp"
-#include "vulkan/device.hpp"
+#include "vulkan/device/device.hpp"
 
 namespace lapilli {
 

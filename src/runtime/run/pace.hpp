@@ -12,7 +12,7 @@
 #include "base/log.hpp"
 #include "graph/schedule.hpp"
 #include "ops/core/work_limit.hpp"
-#include "vulkan/device.hpp"
+#include "vulkan/device/device.hpp"
 
 namespace lapilli {
 

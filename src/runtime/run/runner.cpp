@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "vulkan/trace.hpp"
+#include "vulkan/device/trace.hpp"
 
 namespace lapilli {
 

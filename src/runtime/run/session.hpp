@@ -9,7 +9,7 @@
 
 #include "ops/core/state.hpp"
 #include "runtime/run/bind.hpp"
-#include "vulkan/device.hpp"
+#include "vulkan/device/device.hpp"
 
 namespace lapilli {
 

@@ -8,7 +8,7 @@
 #include <span>
 
 #include "runtime/run/session.hpp"
-#include "vulkan/device.hpp"
+#include "vulkan/device/device.hpp"
 
 namespace lapilli {
 

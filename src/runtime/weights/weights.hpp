@@ -11,7 +11,7 @@
 #include "ops/core/weight_layout.hpp"
 #include "ops/products/pack.hpp"
 #include "runtime/run/bind.hpp"
-#include "vulkan/device.hpp"
+#include "vulkan/device/device.hpp"
 
 namespace lapilli {
 

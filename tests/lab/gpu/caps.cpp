@@ -2,8 +2,8 @@
 // src/vulkan and src/base alone, so that a cross compiler has little to do.
 #include <cstdio>
 
-#include "vulkan/capabilities_json.hpp"
-#include "vulkan/device.hpp"
+#include "vulkan/caps/capabilities_json.hpp"
+#include "vulkan/device/device.hpp"
 
 int main() {
   const auto devices = lapilli::vulkan::list_devices({});

@@ -20,8 +20,8 @@
 #include "ops/core/shader_table.hpp"
 #include "runtime/plan/plan.hpp"
 #include "search/search_graph.hpp"
-#include "vulkan/capabilities_json.hpp"
-#include "vulkan/device.hpp"
+#include "vulkan/caps/capabilities_json.hpp"
+#include "vulkan/device/device.hpp"
 
 namespace {
 

@@ -19,7 +19,7 @@
 #include "ops/core/tuning.hpp"
 #include "ops/products/matmul.hpp"
 #include "ops/products/matmul_cases.hpp"
-#include "vulkan/device.hpp"
+#include "vulkan/device/device.hpp"
 
 namespace lapilli {
 namespace {

@@ -17,7 +17,7 @@
 #include "ops/core/shader_table.hpp"
 #include "runtime/check/execute.hpp"
 #include "support/other_numbers.hpp"
-#include "vulkan/device.hpp"
+#include "vulkan/device/device.hpp"
 
 namespace lapilli {
 namespace {

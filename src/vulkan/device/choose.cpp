@@ -1,0 +1,190 @@
+#include "vulkan/device/choose.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+namespace lapilli::vulkan {
+namespace {
+
+std::string lower(std::string s) {
+  for (char& c : s) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return s;
+}
+
+std::string uuid_digits(const Capabilities& caps) {
+  std::string s;
+  for (const uint8_t b : caps.uuid) s += format("%02x", b);
+  return s;
+}
+
+bool has_uuid(const Capabilities& caps) {
+  return std::any_of(caps.uuid.begin(), caps.uuid.end(), [](uint8_t b) { return b != 0; });
+}
+
+bool same_gpu(const Capabilities& a, const Capabilities& b) {
+  return has_uuid(a) && a.uuid == b.uuid && a.vendor_id == b.vendor_id && a.device_id == b.device_id &&
+         a.type != DeviceType::cpu && b.type != DeviceType::cpu;
+}
+
+// A driver that translates to another API: correct, but slower than a native one.
+bool layered(const Capabilities& caps) { return lower(caps.driver_name).find("dozen") != std::string::npos; }
+
+bool all_digits(const std::string& s) {
+  return !s.empty() && std::all_of(s.begin(), s.end(), [](unsigned char c) { return std::isdigit(c); });
+}
+
+std::string table(std::span<const DeviceInfo> devices) {
+  std::string s;
+  for (const DeviceInfo& d : devices) {
+    s += format("\n  %u: %s", d.index, describe(d.caps));
+    if (!d.refusal.empty()) s += " - " + d.refusal;
+  }
+  return s;
+}
+
+// The usable device with the highest score among those that `match` accepts; the first of equals. -1: none.
+template <class Match>
+int best(std::span<const DeviceInfo> devices, Match match) {
+  int found = -1;
+  for (size_t i = 0; i < devices.size(); ++i) {
+    if (!devices[i].refusal.empty() || !match(devices[i])) continue;
+    if (found < 0 || devices[i].score > devices[static_cast<size_t>(found)].score) found = static_cast<int>(i);
+  }
+  return found;
+}
+
+// A whole number is always an index, even if names contain these digits: if a device is missing, no other may take its
+// place.
+bool is_index(const std::string& select) {
+  constexpr size_t kUuidDigits = 32;
+  return all_digits(select) && select.size() < kUuidDigits;
+}
+
+// An index; otherwise a UUID or part of a name.
+std::vector<size_t> matches(std::span<const DeviceInfo> devices, const std::string& select) {
+  std::vector<size_t> found;
+  if (is_index(select)) {
+    for (size_t i = 0; i < devices.size(); ++i) {
+      if (std::to_string(devices[i].index) == select) found.push_back(i);
+    }
+    return found;
+  }
+  std::string digits = lower(select);
+  digits.erase(std::remove(digits.begin(), digits.end(), '-'), digits.end());
+  for (size_t i = 0; i < devices.size(); ++i) {
+    if (has_uuid(devices[i].caps) && uuid_digits(devices[i].caps) == digits) found.push_back(i);
+  }
+  if (!found.empty()) return found;
+  for (size_t i = 0; i < devices.size(); ++i) {
+    const std::string name = lower(devices[i].caps.device_name + " " + devices[i].caps.driver_name);
+    if (name.find(lower(select)) != std::string::npos) found.push_back(i);
+  }
+  return found;
+}
+
+Result<size_t> take_selected(std::span<DeviceInfo> devices, const std::string& select) {
+  const std::vector<size_t> found = matches(devices, select);
+  if (found.empty()) {
+    return fail(ErrorCode::no_device, "no device has the %s '%s'; there are:%s",
+                is_index(select) ? "index" : "UUID or name", select, table(devices));
+  }
+  const auto is_match = [&](const DeviceInfo& d) {
+    return std::any_of(found.begin(), found.end(), [&](size_t i) { return &devices[i] == &d; });
+  };
+  const int i = best(devices, is_match);
+  if (i < 0) {
+    const DeviceInfo& d = devices[found[0]];
+    return fail(ErrorCode::no_device, "device '%s' (%s) cannot be used: %s", select, describe(d.caps), d.refusal);
+  }
+  for (DeviceInfo& d : devices) {
+    if (d.refusal.empty() && &d != &devices[static_cast<size_t>(i)]) {
+      d.refusal = is_match(d) ? "another device that '" + select + "' names has a higher score"
+                              : "'" + select + "' was asked for";
+    }
+  }
+  return static_cast<size_t>(i);
+}
+
+// Keeps only the best of several drivers for one GPU.
+void pass_over_duplicates(std::span<DeviceInfo> devices) {
+  for (DeviceInfo& a : devices) {
+    for (const DeviceInfo& b : devices) {
+      if (&a == &b || !a.refusal.empty() || !b.refusal.empty() || !same_gpu(a.caps, b.caps)) continue;
+      if (b.score > a.score || (b.score == a.score && &b < &a)) {
+        a.refusal = format("the same GPU as device %u, whose driver (%s) is preferred", b.index, b.caps.driver_name);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::string describe(const Capabilities& caps) {
+  std::string driver =
+      lower(caps.device_name).find(lower(caps.driver_name)) == std::string::npos ? caps.driver_name : "";
+  if (!driver.empty() && !caps.driver_info.empty()) driver += " ";
+  driver += caps.driver_info;
+  return driver.empty() ? caps.device_name : caps.device_name + ", " + driver;
+}
+
+int64_t score_device(const Capabilities& caps, std::string* reason) {
+  int64_t score = 0;
+  std::string why;
+  const auto add = [&](const std::string& name, int64_t points) {
+    if (points == 0) return;
+    if (!why.empty()) why += points < 0 ? " - " : " + ";
+    why += name + " " + std::to_string(points < 0 ? -points : points);
+    score += points;
+  };
+  switch (caps.type) {
+    case DeviceType::discrete: add("discrete GPU", 4000); break;
+    case DeviceType::integrated: add("integrated GPU", 3000); break;
+    case DeviceType::virtual_gpu: add("virtual GPU", 2000); break;
+    case DeviceType::other: add("other device", 1000); break;
+    case DeviceType::cpu: add("CPU", 100); break;
+  }
+  add("GiB of memory", static_cast<int64_t>(std::min<uint64_t>(caps.heap_bytes >> 30, 256)));
+  add("fp16", caps.arithmetic_fp16 ? 50 : 0);
+  add("16-bit storage", caps.storage_16bit ? 20 : 0);
+  add("integer dot", caps.integer_dot ? 20 : 0);
+  add("subgroups", caps.subgroup_size > 1 ? 20 : 0);
+  add("timeline", caps.timeline_semaphore ? 10 : 0);
+  if (layered(caps)) add("translating driver", -500);
+  if (reason) *reason = std::move(why);
+  return score;
+}
+
+Result<size_t> choose_device(std::span<DeviceInfo> devices, const std::string& select) {
+  for (DeviceInfo& d : devices) {
+    d.chosen = false;
+    d.score = score_device(d.caps, &d.score_reason);
+  }
+  if (devices.empty()) return fail(ErrorCode::no_device, "there is no Vulkan device");
+  if (!select.empty()) {
+    LAPILLI_TRY(const size_t i, take_selected(devices, select));
+    devices[i].chosen = true;
+    return i;
+  }
+  pass_over_duplicates(devices);
+  int i = best(devices, [](const DeviceInfo& d) { return d.caps.type != DeviceType::cpu; });
+  if (i >= 0) {
+    for (DeviceInfo& d : devices) {
+      if (d.refusal.empty() && d.caps.type == DeviceType::cpu) {
+        d.refusal = "a CPU driver: taken only if it is asked for or alone";
+      }
+    }
+  } else {
+    i = best(devices, [](const DeviceInfo&) { return true; });
+  }
+  if (i < 0) {
+    return fail(ErrorCode::no_device, "no Vulkan device can be used:%s", table(devices));
+  }
+  DeviceInfo& chosen = devices[static_cast<size_t>(i)];
+  chosen.chosen = true;
+  for (DeviceInfo& d : devices) {
+    if (d.refusal.empty() && &d != &chosen) d.refusal = format("device %u has a higher score", chosen.index);
+  }
+  return static_cast<size_t>(i);
+}
+
+}  // namespace lapilli::vulkan
