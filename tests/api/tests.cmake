@@ -8,7 +8,7 @@ lapilli_gpu_test(api.device COMMAND test_api --gtest_filter=*Device*-ApiHostDevi
   LABELS slow sanitize threads)
 # A loss at each submission, and every call that may fail, take long; one loss of each sort is fast.
 set(swept *AtAnySubmission:*AnyCall*:*EachCall*)
-lapilli_gpu_test(api.loss COMMAND test_api --gtest_filter=ApiLossDevice*-${swept} LABELS fast sanitize)
+lapilli_gpu_test(api.loss COMMAND test_api --gtest_filter=ApiLossDevice*-${swept} LABELS slow sanitize)
 lapilli_gpu_test(api.loss.all COMMAND test_api --gtest_filter=*ApiLossDevice* LABELS long TIMEOUT 3600)
 lapilli_gpu_test(api.host_device COMMAND test_api --gtest_filter=ApiHostDevice*:*/ApiHostDevices* VALIDATE LABELS fast)
 lapilli_gpu_test(api.host_device COMMAND test_api --gtest_filter=ApiHostDevice*:*/ApiHostDevices* VALIDATE DRIVERS swiftshader

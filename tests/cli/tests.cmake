@@ -30,7 +30,7 @@ lapilli_gpu_test(cli.four_minutes COMMAND test_cli --gtest_filter=*DeviceFourMin
 lapilli_gpu_test(cli.ten_minutes COMMAND test_cli --gtest_filter=*DeviceTenMinutes* LABELS long)
 lapilli_gpu_test(cli.hour COMMAND test_cli --gtest_filter=*DeviceHour* LABELS long TIMEOUT 3600)
 lapilli_gpu_test(cli.first_inputs COMMAND test_cli --gtest_filter=*DeviceFirstInputs* LABELS slow)
-lapilli_gpu_test(cli.terminal COMMAND test_cli --gtest_filter=*Terminal* LABELS fast)
+lapilli_gpu_test(cli.terminal COMMAND test_cli --gtest_filter=*Terminal* LABELS slow)
 set_tests_properties(cli.terminal.lavapipe PROPERTIES SKIP_REGULAR_EXPRESSION "SKIPPED: there are no pseudo-terminals"
   FAIL_REGULAR_EXPRESSION "0 tests from 0 test suites")
 lapilli_gpu_test(cli.small_memory COMMAND test_cli --gtest_filter=*SmallMemory* PROFILES heap=16 LABELS fast)
@@ -42,6 +42,6 @@ set_tests_properties("cli.doctor.lied.lavapipe.indirect=one-group" PROPERTIES
 lapilli_gpu_test(cli.doctor COMMAND lapilli_cli doctor --quick LABELS slow)
 lapilli_gpu_test(cli.doctor COMMAND lapilli_cli doctor --quick DRIVERS swiftshader LABELS long)
 lapilli_gpu_test(cli.doctor COMMAND lapilli_cli doctor --quick PROFILES memory-mali android-2022 LABELS long)
-lapilli_gpu_test(cli.doctor.lied COMMAND lapilli_cli doctor --quick --runs 1 PROFILES "type=integrated,subgroupSize=64" LABELS fast)
+lapilli_gpu_test(cli.doctor.lied COMMAND lapilli_cli doctor --quick --runs 1 PROFILES "type=integrated,subgroupSize=64" LABELS slow)
 set_tests_properties("cli.doctor.lied.lavapipe.type=integrated,subgroupSize=64" PROPERTIES
   PASS_REGULAR_EXPRESSION "matmul/lanes.*Please report it")

@@ -8,10 +8,10 @@ lapilli_gpu_test(generate.device COMMAND test_generate --gtest_filter=*Device*-$
   LABELS long)
 lapilli_gpu_test(generate.device COMMAND test_generate --gtest_filter=*Device*-${separate}:*NonCoherent* VALIDATE
   PROFILES "android-2022,memory=discrete" LABELS long TIMEOUT 3600)
-lapilli_gpu_test(generate.device COMMAND test_generate --gtest_filter=*Device*-${separate}:*SelfTest* LABELS fast
+lapilli_gpu_test(generate.device COMMAND test_generate --gtest_filter=*Device*-${separate}:*SelfTest* LABELS slow
   sanitize threads)
 # Wherever counters begin; where they wrap in the middle of a search, with masks and validation too.
-lapilli_gpu_test(generate.engine COMMAND test_generate --gtest_filter=*Engine*/from_ffffff9b LABELS fast sanitize threads)
+lapilli_gpu_test(generate.engine COMMAND test_generate --gtest_filter=*Engine*/from_ffffff9b LABELS slow sanitize threads)
 lapilli_gpu_test(generate.engine.all COMMAND test_generate --gtest_filter=*Engine* LABELS long)
 # With a mask and with validation a third each: the same code with other kernels, and looked at.
 lapilli_gpu_test(generate.engine COMMAND test_generate --gtest_filter=*Engine*/from_ffffff9b MASKS floor SHARD 1/3 LABELS slow)

@@ -18,10 +18,11 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/src/vulkan/device/device.cpp)
   set(masks ${PROJECT_SOURCE_DIR}/tests/lab/masks)
   set(macs "gpu,${masks}/moltenvk-m1.json gpu,${masks}/moltenvk-m5.json gpu,${masks}/moltenvk-intel.json gpu,${masks}/moltenvk-amd.json")
   # gpu: sizes and variants that a GPU would get, which no CPU driver gets otherwise.
-  lapilli_gpu_test(ops.suite COMMAND op_suite --caps "full floor gpu" --no-slow LABELS fast)
+  lapilli_gpu_test(ops.suite COMMAND op_suite --caps "full floor gpu" --no-slow LABELS slow)
   lapilli_gpu_test(ops.suite COMMAND op_suite --caps "full floor gpu" --no-slow DRIVERS swiftshader LABELS long)
   lapilli_gpu_test(ops.suite.masks COMMAND op_suite --caps "small-bindings gpu,small-bindings no-subgroup no-timeline" --no-slow
     LABELS long)
+  lapilli_gpu_test(ops.suite.sampled COMMAND op_suite --caps "full floor" --no-slow --part 1/20 LABELS fast)
   # Every tenth case; on SwiftShader, which compiles a kernel for seconds, every fortieth.
   lapilli_gpu_test(ops.suite.sampled COMMAND op_suite --caps "full floor" --no-slow --part 1/40 DRIVERS swiftshader LABELS slow)
   lapilli_gpu_test(ops.suite.masks.sampled COMMAND op_suite --caps "small-bindings gpu,small-bindings no-subgroup no-timeline"

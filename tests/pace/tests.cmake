@@ -1,7 +1,7 @@
 # Devices of three speeds by a clock of the lab layer's own; a phone's and a desktop's GPU.
 set(phone ",type=integrated,vendor=0x5143")
 lapilli_gpu_test(pace.small COMMAND test_pace --gtest_filter=Small/DevicePace.*:DevicePaceLoading.* PROFILES "pace=6${phone}"
-  LABELS fast)
+  LABELS slow)
 lapilli_gpu_test(pace.small COMMAND test_pace --gtest_filter=Small/DevicePace.* PROFILES "pace=20${phone}" LABELS long)
 lapilli_gpu_test(pace.base COMMAND test_pace --gtest_filter=Base/DevicePace.* PROFILES "pace=6${phone}" LABELS slow)
 lapilli_gpu_test(pace.base COMMAND test_pace --gtest_filter=Base/DevicePace.* PROFILES "pace=20${phone}" LABELS long)

@@ -5,7 +5,7 @@ lapilli_gpu_test(runtime.device COMMAND test_runtime --gtest_filter=*Device*-*Sl
 lapilli_gpu_test(runtime.device.all COMMAND test_runtime --gtest_filter=*Device*-*Slow*:*LeftOut* VALIDATE LABELS long)
 lapilli_gpu_test(runtime.device COMMAND test_runtime --gtest_filter=*Device*-*Slow*:*LeftOut* VALIDATE
   PROFILES "android-2022,memory=discrete" LABELS long)
-lapilli_gpu_test(runtime.device COMMAND test_runtime --gtest_filter=*Device*-*Slow* LABELS fast sanitize threads)
+lapilli_gpu_test(runtime.device COMMAND test_runtime --gtest_filter=*Device*-*Slow* LABELS slow sanitize threads)
 lapilli_gpu_test(runtime.transformer-base COMMAND test_runtime --gtest_filter=*Slow* LABELS slow)
 # These pass if validation finds the barrier that is missing.
 foreach(place WithinAStep BetweenSteps)

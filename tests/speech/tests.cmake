@@ -1,7 +1,7 @@
 # Tests named Device* need a device; the others are pure.
 gtest_discover_tests(test_speech TEST_PREFIX speech. TEST_FILTER "-*Device*" PROPERTIES LABELS fast-host
   DISCOVERY_TIMEOUT 120)
-lapilli_gpu_test(speech.device COMMAND test_speech --gtest_filter=*Device* LABELS fast sanitize)
+lapilli_gpu_test(speech.device COMMAND test_speech --gtest_filter=*Device* LABELS slow sanitize)
 # With other kernels, and with validation, a third each.
 lapilli_gpu_test(speech.device COMMAND test_speech --gtest_filter=*Device* MASKS floor SHARD 1/3 LABELS slow)
 lapilli_gpu_test(speech.device COMMAND test_speech --gtest_filter=*Device* MASKS gpu SHARD 2/3 LABELS slow)
