@@ -38,7 +38,8 @@ static VkInstance instance;
 static VkPhysicalDevice gpu;
 static VkDevice device;
 static bool has_statistics;
-static uint32_t cooperative_size; /* of subgroups that share matrices, as src/vulkan/caps/capabilities.hpp has it; 0: any */
+static uint32_t
+    cooperative_size; /* of subgroups that share matrices, as src/vulkan/caps/capabilities.hpp has it; 0: any */
 static VkPipelineLayout layout;
 static int seconds = 300;
 static unsigned storage = 4, uniform = 4, more = 2, push = 128;
