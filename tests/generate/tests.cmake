@@ -39,7 +39,7 @@ lapilli_gpu_test(generate.events.all COMMAND test_generate --gtest_filter=*Devic
 lapilli_gpu_test(generate.events.all COMMAND test_generate --gtest_filter=*DeviceEvents*
   PROFILES "android-2022,memory=discrete" LABELS long)
 # Not under ThreadSanitizer: it has room for 64 locks, and the CPU driver's compiler holds more after so many kernels.
-lapilli_gpu_test(generate.self_test COMMAND test_generate --gtest_filter=*SelfTest* LABELS fast sanitize)
+lapilli_gpu_test(generate.self_test COMMAND test_generate --gtest_filter=*SelfTest* LABELS slow sanitize)
 # Twenty thousand draws for each filter. On the other driver, where they take longer, without a filter and with one: the op suite runs
 # the kernel of the filters there in full.
 lapilli_gpu_test(generate.sampling COMMAND test_generate --gtest_filter=*DeviceSampling* LABELS slow)

@@ -4,7 +4,9 @@
 gtest_discover_tests(test_vulkan TEST_PREFIX vulkan. TEST_FILTER "-*Device*" PROPERTIES LABELS fast-host
   DISCOVERY_TIMEOUT 120)
 lapilli_gpu_test(vulkan.device COMMAND test_vulkan --gtest_filter=*Device*-*Faults*:*ThreadsShareTheDevice*:*DevicePipelines* VALIDATE
-  PROFILES - android-2022 "android-2022,memory=discrete" LABELS fast)
+  LABELS fast)
+lapilli_gpu_test(vulkan.device COMMAND test_vulkan --gtest_filter=*Device*-*Faults*:*ThreadsShareTheDevice*:*DevicePipelines* VALIDATE
+  PROFILES android-2022 "android-2022,memory=discrete" LABELS slow)
 lapilli_gpu_test(vulkan.device COMMAND test_vulkan --gtest_filter=*Device*-*Faults*:*ThreadsShareTheDevice*:*DevicePipelines* VALIDATE
   DRIVERS swiftshader LABELS slow)
 lapilli_gpu_test(vulkan.device COMMAND test_vulkan --gtest_filter=*Device*-*Faults*:*ThreadsShareTheDevice*:*DevicePipelines* VALIDATE
