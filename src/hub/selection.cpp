@@ -10,7 +10,7 @@ namespace lapilli::hub {
 
 namespace {
 
-// All files that src/formats, src/text and src/pictures open.
+// All files that src/formats, src/text and src/image open.
 constexpr const char* kRead[] = {"config.json",
                                  "generation_config.json",
                                  "preprocessor_config.json",

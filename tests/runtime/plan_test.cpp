@@ -54,7 +54,7 @@ SearchInput input_of(const Case& c, uint32_t vocabulary) {
   return input;
 }
 
-// Of a session in which as many sentences wait as run, with prompt ids.
+// A session with as many waiting sentences as running ones, with prompt ids.
 Result<WorkspacePlans> compile_case(const Case& c, const CompileOptions& options = {}) {
   LAPILLI_TRY(const auto loaded, testing_support::make_network(c.shape));
   WorkspaceKey key = testing_support::exact_key(input_of(c, loaded.network.config.target_vocabulary));

@@ -1,4 +1,4 @@
-// What a device was really given (vulkan/device/trace.hpp) as events for graph::check: recordings as commands and
+// Events for graph::check of the commands that a device got (vulkan/device/trace.hpp): recordings as commands and
 // levels, by the barriers that were recorded, steps at their rows of the log, the host's accesses and what it learned.
 #pragma once
 
