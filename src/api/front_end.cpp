@@ -17,10 +17,10 @@ Result<SoundConfig> read_sound(const Model& model, const Files& files) {
 FrontEnd read_front_end(const Model& model, const Files& files) {
   FrontEnd front;
   const model::Config& c = model.on_device().config();
-  if (c.reads() == model::Reads::pictures) {
+  if (c.kind().reads == model::Reads::pictures) {
     auto settings = read_picture_settings(model, files);
     settings ? void(front.pictures = std::move(*settings)) : void(front.status = std::move(settings).error());
-  } else if (c.reads() == model::Reads::sound) {
+  } else if (c.kind().reads == model::Reads::sound) {
     auto sound = read_sound(model, files);
     sound ? void(front.sound = std::move(*sound)) : void(front.status = std::move(sound).error());
   }

@@ -151,10 +151,10 @@ struct Taken {
   const char* helpers;
 };
 Taken taken_by(const model::Config& c) {
-  if (c.reads() == model::Reads::pictures)
+  if (c.kind().reads == model::Reads::pictures)
     return {LAPILLI_INPUT_PIXELS, LAPILLI_INPUT_PICTURE_FILE, "pictures",
             "lapilli_pixels() and lapilli_picture_file()"};
-  if (c.reads() == model::Reads::sound)
+  if (c.kind().reads == model::Reads::sound)
     return {LAPILLI_INPUT_SAMPLES, LAPILLI_INPUT_SAMPLES, "sound",
             "lapilli_samples(), lapilli_sample_stream() and lapilli_pulled_samples()"};
   return {LAPILLI_INPUT_TEXT, LAPILLI_INPUT_IDS, "text", "lapilli_text() and lapilli_tokens()"};

@@ -196,7 +196,8 @@ void BatchJob::collect(GenerateOutput&& part) {
 Status generate_into(const std::shared_ptr<Model>& model, const GenerateRequest& request,
                      const std::function<bool(uint64_t done, uint64_t total)>& progress, GenerateOutput& out) {
   out = {};
-  if (request.sources.empty() && request.features.empty() && request.encoded.empty()) return {};
+  if (request.sources.empty() && request.features.empty() && request.encoded.empty() && request.decoder_ids.empty())
+    return {};
   LAPILLI_TRY(auto checked, CheckedRequest::check(*model, request));
   BatchJob job(model, std::move(checked));
   const auto ask = [&] {

@@ -32,9 +32,11 @@ Status take_encoded(const Model& model, GenerateRequest& request) {
   return {};
 }
 
-// Prepends the decoder start if no row starts with it.
-Result<std::vector<std::vector<int32_t>>> complete_prompt(const GenerateRequest& request, int32_t start) {
+// Prepends the decoder start if no row starts with it; the prompt of a decoder alone stays as it is.
+Result<std::vector<std::vector<int32_t>>> complete_prompt(const model::Config& c, const GenerateRequest& request,
+                                                          int32_t start) {
   auto given = request.decoder_ids;
+  if (given.empty() && start == kNoStart) return fail(ErrorCode::invalid_argument, "%s models need a prompt", c.family);
   if (given.empty()) given.assign(request.sources.size(), {start});
   if (given.size() != request.sources.size())
     return fail(ErrorCode::invalid_argument, "decoder ids for %u of %u sources", given.size(), request.sources.size());
@@ -43,7 +45,7 @@ Result<std::vector<std::vector<int32_t>>> complete_prompt(const GenerateRequest&
     if (given[i].empty()) return fail(ErrorCode::invalid_argument, "source %u: its decoder ids are empty", i);
     none_starts = none_starts && given[i].front() != start;
   }
-  if (none_starts && !request.exact_decoder_ids)
+  if (none_starts && c.kind().encodes && !request.exact_decoder_ids)
     for (auto& row : given) row.insert(row.begin(), start);
   return given;
 }
@@ -81,8 +83,9 @@ Status check_logits(const GenerateRequest& request) {
 }
 
 // Gives each list of source properties an entry per source.
-Status complete_lists(GenerateRequest& r) {
-  const size_t n = std::max({r.sources.size(), r.features.size(), r.encoded.size()});
+Status complete_lists(const model::Kind& kind, GenerateRequest& r) {
+  size_t n = std::max({r.sources.size(), r.features.size(), r.encoded.size()});
+  if (!kind.encodes) n = std::max(n, r.decoder_ids.size());
   if (n == 0) return fail(ErrorCode::invalid_argument, "no sources");
   if (r.sources.empty()) r.sources.resize(n);
   if (!r.features.empty() && r.features.size() != r.sources.size())
@@ -94,7 +97,11 @@ Status complete_lists(GenerateRequest& r) {
 Result<uint32_t> check_source(const model::Config& c, const GenerateRequest& r, size_t i) {
   const auto* features = r.features.empty() ? nullptr : r.features[i].get();
   if (!r.encoded.empty() && r.encoded[i]) return r.encoded[i]->positions();
-  if (c.reads() == model::Reads::ids) {
+  if (c.kind().reads == model::Reads::nothing) {
+    if (!features && r.sources[i].empty() && !r.keep_encoded) return 0u;
+    return fail(ErrorCode::invalid_argument, "source %u: %s models have no encoder; they continue prompts", i, c.family);
+  }
+  if (c.kind().reads == model::Reads::ids) {
     if (features) return fail(ErrorCode::invalid_argument, "source %u has features; %s models read ids", i, c.family);
     if (r.sources[i].empty()) return fail(ErrorCode::invalid_argument, "source %u has no ids", i);
     return static_cast<uint32_t>(r.sources[i].size());
@@ -107,7 +114,7 @@ Result<uint32_t> check_source(const model::Config& c, const GenerateRequest& r, 
 
 // Refuses options that depend on source ids if there are none.
 Status check_options(const model::Config& c, const SearchOptions& options) {
-  if (c.reads() == model::Reads::ids || !options.needs_source_ids()) return {};
+  if (c.kind().reads == model::Reads::ids || !options.needs_source_ids()) return {};
   return fail(ErrorCode::unsupported,
               "encoder_no_repeat_ngram_size, encoder_repetition_penalty: sources of %s models are no ids", c.family);
 }
@@ -139,7 +146,7 @@ Status check_rows(const std::vector<std::vector<int32_t>>& rows, uint32_t vocabu
 Status CheckedRequest::check_sources(const Model& model) {
   const model::Config& c = model.on_device().config();
   LAPILLI_CHECK(check_writes_text(c));
-  LAPILLI_CHECK(complete_lists(request_));
+  LAPILLI_CHECK(complete_lists(c.kind(), request_));
   LAPILLI_CHECK(take_encoded(model, request_));
   for (size_t i = 0; i < request_.sources.size(); ++i) {
     LAPILLI_TRY(const auto positions, check_source(c, request_, i));
@@ -165,7 +172,7 @@ Result<CheckedRequest> CheckedRequest::check(const Model& model, GenerateRequest
     r.resolved = std::make_shared<ResolvedOptions>(std::move(resolved));
   }
   LAPILLI_CHECK(check_options(c, r.resolved->common()));
-  LAPILLI_TRY(r.decoder_ids, complete_prompt(r, r.resolved->common().decoder_start));
+  LAPILLI_TRY(r.decoder_ids, complete_prompt(c, r, r.resolved->common().decoder_start));
   LAPILLI_CHECK(check_rows(r.decoder_ids, c.target_vocabulary, 0, "decoder ids of source"));
   LAPILLI_CHECK(check_written(r));
   LAPILLI_CHECK(check_logits(r));

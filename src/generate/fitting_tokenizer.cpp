@@ -37,10 +37,10 @@ Status check_special(const Tokenizer& tokenizer, const Files& files, uint64_t ro
 }  // namespace
 
 Result<std::unique_ptr<Tokenizer>> load_fitting_tokenizer(const Files& files, const model::Config& config) {
-  if (!config.writes() && config.source_vocabulary == 0)
+  if (!config.kind().writes && config.source_vocabulary == 0)
     return fail(ErrorCode::unsupported, "%s models have no words", config.family);
   LAPILLI_TRY(auto tokenizer, load_tokenizer(files, config.tokenizer));
-  if (config.reads() == model::Reads::ids)
+  if (config.kind().reads_text())
     LAPILLI_CHECK(check_side(*tokenizer, files, {TextSide::source, "source", config.source_vocabulary}));
   LAPILLI_CHECK(check_side(*tokenizer, files, {TextSide::target, "target", config.target_vocabulary}));
   LAPILLI_CHECK(

@@ -3,13 +3,16 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <optional>
 
 #include "generate/checked_request.hpp"
 #include "generate/forward_job.hpp"
+#include "ops/core/spans.hpp"
 #include "runtime/check/self_test.hpp"
 #include "runtime/run/paced_submitter.hpp"
 #include "runtime/run/upload.hpp"
+#include "search/encode_pass.hpp"
 #include "search/engine_pool.hpp"
 #include "search/globals.hpp"
 
@@ -63,12 +66,42 @@ Status write_features(const StateWriter& write, const model::FeatureInput& input
   return write_lengths(write, StateKind::lengths, lengths);
 }
 
+// The sources of a packed pass, in their order.
+std::vector<PassSource> pass_sources(const ForwardRequest& r, uint32_t batch) {
+  std::vector<PassSource> sources;
+  for (uint32_t i = 0; i < batch; ++i) {
+    PassSource& s = sources.emplace_back();
+    s.place = i;
+    if (!r.sources.empty()) s.ids = r.sources[i];
+    if (!r.features.empty()) s.features = r.features[i].get();
+    if (!r.global_positions.empty()) s.globals = r.global_positions[i];
+  }
+  return sources;
+}
+
+// Rows of each source in the encoder.
+std::vector<uint32_t> rows_of_sources(const model::Config& c, const ForwardRequest& r) {
+  std::vector<uint32_t> rows;
+  for (const auto& source : r.sources) rows.push_back(static_cast<uint32_t>(source.size()));
+  for (const auto& f : r.features) rows.push_back(model::counted_rows(c.features, rows_of(*f)));
+  return rows;
+}
+
+// Where the rows of sources begin that are as far apart as the longest is long; heads read this.
+Status write_spans_apart(const StateWriter& write, std::span<const uint32_t> rows, uint32_t apart) {
+  std::vector<Span> spans;
+  for (size_t i = 0; i < rows.size(); ++i) spans.push_back({static_cast<uint32_t>(i) * apart, 0, rows[i], 0});
+  return write(StateKind::spans, span_words(spans));
+}
+
 // The reference's shape of an output: hidden states [batch, length, d], attention weights [batch, heads, queries,
 // keys].
 std::vector<uint64_t> output_shape(const std::string& name, const model::ForwardShape& s, const model::Config& c,
                                    const graph::Tensor& t) {
   const uint64_t cols = t.cols, batch = s.batch, source = s.source_length, target = s.target_length;
-  if (!c.writes() && (name == "pooler_output" || name == "logits")) return {batch, cols};
+  if (t.live_rows) return {batch, source, cols};
+  const bool of_source = !c.kind().decodes && !c.heads.front().every_row;
+  if (of_source && (name == "pooler_output" || name == "logits")) return {batch, cols};
   if (name.starts_with("encoder_attentions")) return {batch, c.encoder.heads, source, source};
   if (name.starts_with("decoder_attentions")) return {batch, c.decoder.heads, target, target};
   if (name.starts_with("cross_attentions")) return {batch, c.decoder.heads, target, source};
@@ -97,11 +130,11 @@ void join_streams(std::vector<ForwardTensor>& outputs) {
   outputs.push_back(std::move(all));
 }
 
-// Uses the reference's names for outputs of an encoder without a decoder: "hidden_states.0".
+// Uses the reference's names for outputs of a model with one side: "hidden_states.0".
 void name_as_alone(std::vector<ForwardTensor>& outputs) {
-  constexpr std::string_view kSide = "encoder_";
   for (ForwardTensor& f : outputs)
-    if (f.name.starts_with(kSide)) f.name.erase(0, kSide.size());
+    for (const std::string_view side : {"encoder_", "decoder_"})
+      if (f.name.starts_with(side)) f.name.erase(0, side.size());
 }
 
 // A session for one plan, counted against the model's memory limit.
@@ -127,25 +160,36 @@ Result<std::unique_ptr<Session>> find_room(const Model& model, const Plan& plan)
   return make_room(model, plan);
 }
 
-// Checks the kind of sources, and finds the longest one.
+// Checks that the model takes this kind of sources and targets, and their numbers.
+Status check_numbers(const model::Kind& kind, const ForwardRequest& r) {
+  const bool ids = kind.reads == model::Reads::ids, none = kind.reads == model::Reads::nothing;
+  const size_t given = none ? r.targets.size() : ids ? r.sources.size() : r.features.size();
+  const size_t others = none ? r.sources.size() + r.features.size() : ids ? r.features.size() : r.sources.size();
+  const size_t targets = kind.decodes ? given : 0;
+  if (given > 0 && others == 0 && targets == r.targets.size() && given <= state::MAX_ROWS) return {};
+  return fail(ErrorCode::invalid_argument, "%u sources of %s and %u targets; 1 to %u%s are needed",
+              none ? r.sources.size() : given, ids || none ? "ids" : "features", r.targets.size(), state::MAX_ROWS,
+              none ? " targets alone" : targets ? " of each" : " sources");
+}
+
+// Also finds the longest one.
 Status check_forward(const model::Config& c, const ForwardRequest& r, model::ForwardShape& shape) {
-  const bool ids = c.reads() == model::Reads::ids;
-  const size_t sources = ids ? r.sources.size() : r.features.size();
-  const size_t targets = c.writes() ? sources : 0;
-  if (sources == 0 || targets != r.targets.size() || sources > state::MAX_ROWS)
-    return fail(ErrorCode::invalid_argument, "%u sources of %s and %u targets; 1 to %u%s are needed", sources,
-                ids ? "ids" : "features", r.targets.size(), state::MAX_ROWS, targets ? " of each" : " sources");
+  LAPILLI_CHECK(check_numbers(c.kind(), r));
   LAPILLI_CHECK(check_rows(r.targets, c.target_vocabulary, c.decoder.max_positions, "target"));
-  shape.batch = static_cast<uint32_t>(sources);
+  shape.batch = static_cast<uint32_t>(std::max({r.sources.size(), r.features.size(), r.targets.size()}));
   shape.target_length = longest(r.targets);
   shape.source_length = longest(r.sources);
-  if (ids) return check_rows(r.sources, c.source_vocabulary, c.encoder.max_positions, "source");
-  for (size_t i = 0; i < sources; ++i) {
+  LAPILLI_CHECK(check_rows(r.sources, c.source_vocabulary, c.encoder.max_positions, "source"));
+  uint32_t all = 0;
+  for (const auto& source : r.sources) all += static_cast<uint32_t>(source.size());
+  for (size_t i = 0; i < r.features.size(); ++i) {
     if (!r.features[i]) return fail(ErrorCode::invalid_argument, "source %u has no features", i);
     LAPILLI_TRY(const auto rows, model::check_features(c, *r.features[i], format("source %u", i).c_str()));
     shape.source_length = std::max(shape.source_length, rows);
     shape.features = std::max(shape.features, r.features[i]->rows);
+    all += rows;
   }
+  if (!c.kind().decodes && !r.want_attentions) shape.rows = all;
   return {};
 }
 
@@ -161,7 +205,10 @@ struct ForwardPass::Impl {
 
   Result<graph::Graph> build(const std::shared_ptr<Model>& of, const ForwardRequest& request);
   Status bind(std::shared_ptr<const Plan> compiled);
-  Status write(const ForwardRequest& request, const StateWriter& to) const;
+  Status write(const ForwardRequest& request, const StateWriter& to);
+  Status write_sources(const ForwardRequest& request, const StateWriter& to) const;
+  Status write_packed(const ForwardRequest& request, const StateWriter& to) const;
+  std::vector<uint32_t> rows;  // of each source in the encoder
   [[nodiscard]] Status check_again(const ForwardRequest& request) const;
   [[nodiscard]] uint64_t place(const model::NamedOutput& output) const {
     return plan->placement.offset[plan->graph.root(output.tensor)];
@@ -207,15 +254,32 @@ Result<ForwardPass> ForwardPass::make(const std::shared_ptr<Model>& model, const
   return pass;
 }
 
-Status ForwardPass::Impl::write(const ForwardRequest& request, const StateWriter& to) const {
+Status ForwardPass::Impl::write(const ForwardRequest& request, const StateWriter& to) {
+  rows = rows_of_sources(model->on_device().config(), request);
+  if (shape.rows != 0) return write_packed(request, to);
   const model::Config& c = model->on_device().config();
-  LAPILLI_CHECK(c.reads() != model::Reads::ids
-                    ? write_features(to, c.features, request, shape.features)
-                    : write_rows(to, StateKind::source_ids, StateKind::lengths, request.sources, shape.source_length));
-  if (!c.writes()) return {};
+  if (c.kind().encodes) LAPILLI_CHECK(write_sources(request, to));
+  if (!c.kind().decodes) return {};
   LAPILLI_CHECK(write_rows(to, StateKind::target_ids, StateKind::target_lengths, request.targets, shape.target_length));
   const auto globals = global_words(c, request.global_positions, shape.batch, shape.source_length);
   return globals.empty() ? Status() : to(StateKind::globals, globals);
+}
+
+Status ForwardPass::Impl::write_sources(const ForwardRequest& request, const StateWriter& to) const {
+  const model::Config& c = model->on_device().config();
+  if (!c.kind().decodes) LAPILLI_CHECK(write_spans_apart(to, rows, shape.source_length));
+  return c.kind().reads == model::Reads::ids
+             ? write_rows(to, StateKind::source_ids, StateKind::lengths, request.sources, shape.source_length)
+             : write_features(to, c.features, request, shape.features);
+}
+
+Status ForwardPass::Impl::write_packed(const ForwardRequest& request, const StateWriter& to) const {
+  const model::Config& c = model->on_device().config();
+  const auto sources = pass_sources(request, shape.batch);
+  const auto pass = pack_pass(sources, pass_options(c, shape.source_length));
+  for (const auto& [kind, words] : words_of(pass))
+    if (!words->empty()) LAPILLI_CHECK(to(kind, *words));
+  return to(StateKind::encode_grids, encode_grid_words(*plan, pass));
 }
 
 ForwardTensor ForwardPass::Impl::unpadded(const model::NamedOutput& output, const float* padded) const {
@@ -223,9 +287,15 @@ ForwardTensor ForwardPass::Impl::unpadded(const model::NamedOutput& output, cons
   ForwardTensor f;
   f.name = output.name;
   f.shape = output_shape(output.name, shape, model->on_device().config(), t);
-  f.values.resize(t.rows * t.cols);
-  for (uint64_t r = 0; r < t.rows; ++r)
-    std::copy_n(padded + r * t.ld, t.cols, f.values.begin() + static_cast<ptrdiff_t>(r * t.cols));
+  f.values.resize(std::accumulate(f.shape.begin(), f.shape.end(), uint64_t{1}, std::multiplies<>()));
+  const auto copy = [&](uint64_t from, uint64_t to) {
+    std::copy_n(padded + from * t.ld, t.cols, f.values.begin() + static_cast<ptrdiff_t>(to * t.cols));
+  };
+  if (!t.live_rows)
+    for (uint64_t r = 0; r < t.rows; ++r) copy(r, r);
+  uint64_t from = 0;
+  for (size_t i = 0; t.live_rows && i < rows.size(); from += rows[i++])
+    for (uint64_t r = 0; r < rows[i]; ++r) copy(from + r, i * shape.source_length + r);
   return f;
 }
 
@@ -242,7 +312,7 @@ Status ForwardPass::Impl::check_again(const ForwardRequest& request) const {
   LAPILLI_CHECK(check_forward(c, request, now));
   LAPILLI_CHECK(check_globals(c, request.sources, request.global_positions));
   if (now.batch == shape.batch && now.source_length <= shape.source_length && now.features <= shape.features &&
-      now.target_length <= shape.target_length)
+      now.target_length <= shape.target_length && now.rows <= shape.rows)
     return {};
   return fail(ErrorCode::invalid_argument, "a pass made for %u sources is asked for %u, or for longer ones",
               shape.batch, now.batch);
@@ -259,7 +329,8 @@ Result<std::vector<ForwardTensor>> ForwardPass::run(const ForwardRequest& reques
     outputs.push_back(std::move(f));
   }
   join_streams(outputs);
-  if (!impl_->model->on_device().config().writes()) name_as_alone(outputs);
+  const model::Kind kind = impl_->model->on_device().config().kind();
+  if (!kind.encodes || !kind.decodes) name_as_alone(outputs);
   return outputs;
 }
 
@@ -305,7 +376,7 @@ Result<std::unique_ptr<ForwardJob>> ForwardJob::start(const std::shared_ptr<Mode
 Status ForwardJob::Impl::write() {
   constexpr std::array kWritten = {StateKind::source_ids,    StateKind::lengths,    StateKind::features,
                                    StateKind::feature_spans, StateKind::target_ids, StateKind::target_lengths,
-                                   StateKind::globals};
+                                   StateKind::globals,       StateKind::spans,      StateKind::encode_grids};
   if (!area) {
     LAPILLI_TRY(area, UploadArea::create(*pass.session, kWritten));
   }

@@ -11,34 +11,36 @@ Failure not_for(const model::Config& c, const char* what) {
 }  // namespace
 
 std::string verbs_for(const model::Config& c) {
-  if (!c.writes())
-    return c.head.classes ? "lapilli classify" : "programs that want what the encoder makes of a source, no command";
-  switch (c.reads()) {
+  if (!c.kind().writes)
+    return c.head(model::HeadKind::classes) ? "lapilli classify"
+                                            : "programs that want what the encoder makes of a source, no command";
+  switch (c.kind().reads) {
     case model::Reads::pictures: return "lapilli caption or lapilli read";
     case model::Reads::sound: return "lapilli transcribe";
+    case model::Reads::nothing: return "lapilli generate";
     case model::Reads::ids: break;
   }
   return "lapilli translate, summarize or generate";
 }
 
 Status check_reads_text(const model::Config& c) {
-  if (c.reads() == model::Reads::ids) return {};
-  return not_for(c, c.reads() == model::Reads::pictures ? "read pictures, not text" : "read sound, not text");
+  if (c.kind().reads_text()) return {};
+  return not_for(c, c.kind().reads == model::Reads::pictures ? "read pictures, not text" : "read sound, not text");
 }
 
 Status check_writes_text(const model::Config& c) {
-  return c.writes() ? Status() : not_for(c, "have no decoder and write no text");
+  return c.kind().writes ? Status() : not_for(c, "have no decoder and write no text");
 }
 
 Status check_hears(const model::Config& c) {
-  if (c.reads() == model::Reads::sound) return check_writes_text(c);
+  if (c.kind().reads == model::Reads::sound) return check_writes_text(c);
   return not_for(c,
-                 c.reads() == model::Reads::pictures ? "read pictures and hear nothing" : "read text and hear nothing");
+                 c.kind().reads == model::Reads::pictures ? "read pictures and hear nothing" : "read text and hear nothing");
 }
 
 Status check_reads_pictures(const model::Config& c) {
-  if (c.reads() == model::Reads::pictures) return {};
-  return not_for(c, c.reads() == model::Reads::sound ? "read sound, no pictures" : "read text, no pictures");
+  if (c.kind().reads == model::Reads::pictures) return {};
+  return not_for(c, c.kind().reads == model::Reads::sound ? "read sound, no pictures" : "read text, no pictures");
 }
 
 }  // namespace lapilli

@@ -1,13 +1,15 @@
-// Configuration of a Transformer encoder-decoder (Vaswani et al. 2017) as plain data. Families fill it from
-// config.json; blocks read it. Fields are named after their function, not after a family.
+// Configuration of a Transformer (Vaswani et al. 2017) as plain data: encoder and decoder, or one of them alone. Families
+// fill it from config.json; blocks read it. Fields are named after their function, not after a family.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "ops/products/matmul.hpp"
+#include "ops/rows/basic.hpp"
 
 namespace lapilli::model {
 
@@ -26,7 +28,7 @@ enum class Positions : uint8_t {
 
 constexpr uint32_t kNoPositionId = ~0u;
 
-// One side. Encoder and decoder may differ in all fields.
+// One side. Encoder and decoder may differ in all fields. Without layers: the model has no such side.
 struct StackConfig {
   uint32_t layers = 0, heads = 0, ffn = 0;
   uint32_t d_model = 0;
@@ -130,35 +132,68 @@ struct StageConfig {
   }
 };
 
-// Heads on the first row of each source, for an encoder whose decoder has no layers.
-struct HeadConfig {
-  uint32_t pooled = 0;  // columns of a linear layer with an activation, if stored; 0: none
-  Activation activation = Activation::tanh;
-  uint32_t classes = 0;    // columns of a linear layer after it: a score for each class; 0: none
-  bool distilled = false;  // another such layer reads the second row; scores are the mean of both
+// The result of a head, for each of its rows.
+enum class HeadKind : uint8_t {
+  tokens,      // a score for each id of the vocabulary
+  classes,     // a score for each class
+  spans,       // two scores: an answer begins here, ends here
+  vectors,     // numbers that represent the source
+  regression,  // numbers, each a measure of its own
 };
 
-// The rows of a source: token ids, numbers (frames of filter banks, or samples of sound), or patches of a picture.
-enum class Reads : uint8_t { ids, sound, pictures };
+// A head: a linear layer on rows of the last stack's output.
+struct HeadConfig {
+  HeadKind kind = HeadKind::tokens;
+  bool every_row = true;  // otherwise one row for each source:
+  Pooling pooling = Pooling::row;
+  uint32_t row = 0;        // with Pooling::row: which of the source's rows
+  uint32_t pooled = 0;     // columns of a linear layer with an activation before it, if stored; 0: none
+  Activation activation = Activation::tanh;
+  uint32_t columns = 0;    // of the result; 0: the pooled row itself. Of tokens: the target vocabulary
+  bool distilled = false;  // classes: another such layer reads the second row; scores are the mean of both
+};
+
+// The rows of a source: token ids, numbers (frames of filter banks, or samples of sound), or patches of a picture. A
+// decoder alone has no source, only a prompt.
+enum class Reads : uint8_t { nothing, ids, sound, pictures };
+
+// The kind of a model, which follows from its Config: everybody asks this instead of looking at the fields behind it.
+struct Kind {
+  Reads reads = Reads::ids;
+  bool encodes = true;  // it has an encoder
+  bool decodes = true;  // it has a decoder
+  bool writes = true;   // a decoder with scores of tokens: a search can run
+  bool attends = true;  // the decoder attends to the encoder's output
+  [[nodiscard]] bool reads_text() const { return reads == Reads::ids || reads == Reads::nothing; }
+};
 
 struct Config {
-  // The kind of the model, which follows from the fields below.
+  [[nodiscard]] Kind kind() const {
+    const bool encodes = encoder.layers > 0, decodes = decoder.layers > 0;
+    return {reads(), encodes, decodes, decodes && head(HeadKind::tokens), encodes && decodes && cross_attention};
+  }
   [[nodiscard]] Reads reads() const {
+    if (encoder.layers == 0) return Reads::nothing;
     return patches.channels > 0 ? Reads::pictures : features.width > 0 ? Reads::sound : Reads::ids;
   }
-  [[nodiscard]] bool writes() const { return decoder.layers > 0; }  // it has a decoder
+  // The first head of this kind; null: the model has none.
+  [[nodiscard]] const HeadConfig* head(HeadKind kind) const {
+    const auto it = std::find_if(heads.begin(), heads.end(), [&](const HeadConfig& h) { return h.kind == kind; });
+    return it == heads.end() ? nullptr : &*it;
+  }
   // The side whose hidden states leave the model.
-  [[nodiscard]] const StackConfig& last_stack() const { return writes() ? decoder : encoder; }
+  [[nodiscard]] const StackConfig& last_stack() const { return decoder.layers > 0 ? decoder : encoder; }
 
   std::string family;            // config.json's model_type
   std::string tokenizer;         // kind, for load_tokenizer
-  StackConfig encoder, decoder;  // a decoder without layers: none
+  StackConfig encoder, decoder;  // at least one of them has layers
+  bool cross_attention = true;   // of the decoder, if there is an encoder
   // Not empty: the encoder's layers are here; `encoder` has their number and the output of the last stage.
   std::vector<StageConfig> stages;
   FeatureInput features;
   PatchInput patches;
-  HeadConfig head;
-  uint32_t source_vocabulary = 0, target_vocabulary = 0;  // source: 0 if sources are features
+  std::vector<HeadConfig> heads{HeadConfig()};
+  uint32_t source_vocabulary = 0, target_vocabulary = 0;  // source: 0 unless sources are ids
   bool tied_output = true;         // the output projection is the target embedding unless the file has its own
   bool shared_embeddings = true;   // source and target embedding are one unless the file has two
   bool tied_stacks = false;        // tensors that the encoder lacks in the file are the decoder's (tie_encoder_decoder)
@@ -195,12 +230,15 @@ struct StageNames {
   StackNames stack;
   std::string merge_norm, merge;
 };
+struct HeadNames {
+  std::string pooled, result, second;
+};
 struct Names {
   StackNames encoder, decoder;
   std::vector<StageNames> stages;
   std::vector<std::string> output, logits_bias;
   std::string memory_projection, output_transform, output_norm;
-  std::string pooler, classifier, distillation;
+  std::vector<HeadNames> heads;  // as Config::heads; those of tokens are in `output`
   // Checkpoints of a bare model lack this prefix; both forms are found. Empty: there is none.
   std::string base_prefix;
   // Prefixes and alternatives for them: {"encoder.", "encoder.bert."}.

@@ -1,4 +1,4 @@
-// The decoder's layers, for one step and for whole sequences.
+// The decoder's layers, for one step and for whole sequences; a decoder alone has no cross attention.
 #pragma once
 
 #include <algorithm>

@@ -50,6 +50,14 @@ graph::TensorId build_stages(Builder& b, const SourceRows& source, const Encoder
 
 }  // namespace
 
+graph::TensorId spans_state(Builder& b) {
+  return b.state(state_id(StateKind::spans), "spans", state::MAX_ROWS, state::SPAN_STRIDE);
+}
+
+void encode_grids(Builder& b) {
+  b.state(state_id(StateKind::encode_grids), "encode_grids", state::MAX_GRIDS, state::GRID_STRIDE);
+}
+
 graph::TensorId build_encoder(Builder& b, const EncoderRun& run) {
   const Config& c = b.config();
   const StackConfig& s = c.encoder;
@@ -60,7 +68,7 @@ graph::TensorId build_encoder(Builder& b, const EncoderRun& run) {
   how.queries = packed ? run.rows : run.length;
   how.keys = run.length;
   if (packed)
-    how.spans = b.state(state_id(StateKind::spans), "spans", state::MAX_ROWS, state::SPAN_STRIDE);
+    how.spans = spans_state(b);
   else
     how.lengths = b.state(state_id(StateKind::lengths), "lengths", 1, 2 * state::MAX_ROWS);
 

@@ -13,6 +13,9 @@ struct EncoderRun {
   uint32_t features = 0;  // not a pass: the most rows of features of one source, if sources are features
   bool keep_hidden_states = false, keep_attentions = false;  // window attention is never kept
 };
+// The states of an encode pass: where its sentences are, and the arguments of grids that follow its rows and tiles.
+graph::TensorId spans_state(Builder& b);
+void encode_grids(Builder& b);
 // Returns the memory [rows, or batch * length; encoder.d_model].
 graph::TensorId build_encoder(Builder& b, const EncoderRun& run);
 // Input of the decoder's cross attention: the memory, or its projection to the decoder's width.

@@ -53,36 +53,15 @@ class WeightBinder {
       : c_(config), names_(names), checkpoint_(checkpoint), packed_(in_words(packed)), net_(network) {}
 
   Status run() {
-    if (!c_.writes()) return encoder_alone();
     LAPILLI_CHECK(embeddings());
     LAPILLI_CHECK(input_layers());
     LAPILLI_CHECK(encoder_layers());
-    LAPILLI_CHECK(stack(c_.decoder, names_.decoder, true, net_.decoder));
-    const uint32_t d = c_.decoder.d_model;
-    if (c_.memory_projection)
-      LAPILLI_CHECK(linear({names_.memory_projection, true}, d, c_.encoder.d_model, net_.memory_projection));
-    if (c_.output_transform) {
-      LAPILLI_CHECK(linear({names_.output_transform, true}, d, d, net_.output_transform));
-      LAPILLI_CHECK(norm(names_.output_norm, c_.decoder, net_.output_norm));
-    }
+    LAPILLI_CHECK(stack(c_.decoder, names_.decoder, Side::decoder, net_.decoder));
+    LAPILLI_CHECK(behind_the_layers());
     // After the layers, because computed tables take memory, and only the layers confirm config.json's d_model.
     LAPILLI_CHECK(positions(c_.encoder, names_.encoder, "source_positions", net_.encoder));
-    return positions(c_.decoder, names_.decoder, "target_positions", net_.decoder);
-  }
-
-  // Binds input, layers and heads of an encoder without a decoder.
-  Status encoder_alone() {
-    LAPILLI_CHECK(input_layers());
-    LAPILLI_CHECK(encoder_layers());
-    LAPILLI_CHECK(positions(c_.encoder, names_.encoder, "source_positions", net_.encoder));
-    uint32_t width = c_.encoder.d_model;
-    // Models made without a pooler lack it in the file, though config.json does not say so.
-    if (c_.head.pooled && stored(names_.pooler + ".weight")) {
-      LAPILLI_CHECK(linear({names_.pooler}, c_.head.pooled, width, net_.pooler));
-      width = c_.head.pooled;
-    }
-    if (c_.head.classes) LAPILLI_CHECK(linear({names_.classifier}, c_.head.classes, width, net_.classifier));
-    return c_.head.distilled ? linear({names_.distillation}, c_.head.classes, width, net_.distillation) : Status();
+    LAPILLI_CHECK(positions(c_.decoder, names_.decoder, "target_positions", net_.decoder));
+    return heads();
   }
 
  private:
@@ -160,30 +139,52 @@ class WeightBinder {
     net_.parameters += n;
   }
 
+  Status behind_the_layers() {
+    const uint32_t d = c_.last_stack().d_model;
+    if (c_.memory_projection)
+      LAPILLI_CHECK(linear({names_.memory_projection, true}, d, c_.encoder.d_model, net_.memory_projection));
+    if (!c_.output_transform) return {};
+    LAPILLI_CHECK(linear({names_.output_transform, true}, d, d, net_.output_transform));
+    return norm(names_.output_norm, c_.last_stack(), net_.output_norm);
+  }
+
+  Status heads() {
+    net_.heads.resize(c_.heads.size());
+    for (size_t i = 0; i < c_.heads.size(); ++i)
+      if (c_.heads[i].kind != HeadKind::tokens) LAPILLI_CHECK(head(c_.heads[i], names_.heads[i], net_.heads[i]));
+    return {};
+  }
+
+  Status head(const HeadConfig& head, const HeadNames& names, HeadWeights& w) {
+    uint32_t width = c_.last_stack().d_model;
+    // Models made without a pooler lack it in the file, though config.json does not say so.
+    if (head.pooled && stored(names.pooled + ".weight")) {
+      LAPILLI_CHECK(linear({names.pooled}, head.pooled, width, w.pooled));
+      width = head.pooled;
+    }
+    if (head.columns) LAPILLI_CHECK(linear({names.result}, head.columns, width, w.result));
+    return head.distilled ? linear({names.second}, head.columns, width, w.second) : Status();
+  }
+
   Status embeddings() {
-    const uint32_t d = c_.decoder.d_model;
-    const StoredTensor* source = nullptr;
-    if (c_.reads() == Reads::ids) {
+    const uint32_t d = c_.last_stack().d_model;
+    const Kind kind = c_.kind();
+    const StoredTensor *source = nullptr, *target = nullptr, *output = nullptr;
+    if (kind.reads == Reads::ids) {
       LAPILLI_TRY(source, find_matrix(names_.encoder.embedding, c_.source_vocabulary, c_.encoder.d_model));
     }
-    LAPILLI_TRY(const auto* target, find_matrix(names_.decoder.embedding, c_.target_vocabulary, d));
-    LAPILLI_TRY(const auto* output, find_matrix(names_.output, c_.target_vocabulary, d));
-    const StoredTensor* bias = nullptr;
-    if (c_.logits_bias)
-      for (const auto& name : names_.logits_bias)
-        if (!bias) bias = stored(name);
-    if (bias) {
-      uint64_t n = 1;
-      for (const uint64_t size : bias->shape) n *= size;
-      if (!floating(bias->type)) return not_floating(*bias);
-      if (n != c_.target_vocabulary || bias->shape.size() > 2)
-        return fail(ErrorCode::invalid_data, "the logits bias has shape %s, the vocabulary %u words",
-                    shape_text(bias->shape), c_.target_vocabulary);
+    if (kind.decodes) {
+      LAPILLI_TRY(target, find_matrix(names_.decoder.embedding, c_.target_vocabulary, d));
     }
-    net_.output = table(matrix("output", c_.target_vocabulary, d), output, bias);
-    net_.decoder.embedding = tied(target, output)
-                                 ? net_.output
-                                 : table(matrix("target_embedding", c_.target_vocabulary, d), target, nullptr);
+    if (c_.head(HeadKind::tokens)) {
+      LAPILLI_TRY(output, find_matrix(names_.output, c_.target_vocabulary, d));
+      LAPILLI_TRY(const auto* bias, find_logits_bias());
+      net_.output = table(matrix("output", c_.target_vocabulary, d), output, bias);
+    }
+    if (target)
+      net_.decoder.embedding = tied(target, output)
+                                   ? net_.output
+                                   : table(matrix("target_embedding", c_.target_vocabulary, d), target, nullptr);
     if (!source) return {};
     if (tied(source, output))
       net_.encoder.embedding = net_.output;
@@ -195,9 +196,24 @@ class WeightBinder {
     return {};
   }
 
-  // True if the values equal another tensor's.
+  // Null: none is stored.
+  Result<const StoredTensor*> find_logits_bias() {
+    const StoredTensor* bias = nullptr;
+    if (c_.logits_bias)
+      for (const auto& name : names_.logits_bias)
+        if (!bias) bias = stored(name);
+    if (!bias) return bias;
+    uint64_t n = 1;
+    for (const uint64_t size : bias->shape) n *= size;
+    if (!floating(bias->type)) return not_floating(*bias);
+    if (n == c_.target_vocabulary && bias->shape.size() <= 2) return bias;
+    return fail(ErrorCode::invalid_data, "the logits bias has shape %s, the vocabulary %u words",
+                shape_text(bias->shape), c_.target_vocabulary);
+  }
+
+  // True if the values equal another tensor's, if there is one.
   bool tied(const StoredTensor* t, const StoredTensor* of) {
-    if (!same_values(*t, *of)) return false;
+    if (!of || !same_values(*t, *of)) return false;
     if (t->name != of->name) net_.tied.emplace_back(t->name, of->name);
     return true;
   }
@@ -224,7 +240,7 @@ class WeightBinder {
   }
 
   Status positions(const StackConfig& s, const StackNames& names, const char* name, StackWeights& w) {
-    if (s.positions == Positions::none) return {};
+    if (s.layers == 0 || s.positions == Positions::none) return {};
     WeightSpec spec;
     spec.name = name;
     spec.n = s.max_positions + s.position_offset + (s.streams ? 1 : 0);
@@ -576,14 +592,18 @@ class WeightBinder {
     return add(std::move(spec));
   }
 
-  Status stack(const StackConfig& s, const StackNames& names, bool cross, StackWeights& w) {
+  enum class Side { encoder, decoder };
+
+  Status stack(const StackConfig& s, const StackNames& names, Side side, StackWeights& w) {
+    if (s.layers == 0) return {};
     const LayerNames& n = names.layer;
+    const bool cross = side == Side::decoder && c_.kind().attends;
     for (uint32_t i = 0; i < s.layers; ++i) {
       const Place at{s, i};
       w.layers.emplace_back();
       LayerWeights& layer = w.layers.back();
       LAPILLI_CHECK(attention(n.self, at, false, layer.self));
-      if (s.relative_buckets) LAPILLI_CHECK(relative_bias(n.self, at, !cross, w));
+      if (s.relative_buckets) LAPILLI_CHECK(relative_bias(n.self, at, side == Side::encoder, w));
       if (!s.windows.empty()) LAPILLI_CHECK(global_projections(n.self, at, layer.self));
       if (cross) LAPILLI_CHECK(attention(n.cross, at, true, layer.cross));
       LAPILLI_CHECK(feed_forward_in(n, at, layer.fc1));
@@ -599,7 +619,7 @@ class WeightBinder {
   }
 
   Status encoder_layers() {
-    if (c_.stages.empty()) return stack(c_.encoder, names_.encoder, false, net_.encoder);
+    if (c_.stages.empty()) return stack(c_.encoder, names_.encoder, Side::encoder, net_.encoder);
     if (c_.encoder.embedding_norm)
       LAPILLI_CHECK(
           norm(names_.encoder.embedding_norm, c_.stages[0].stack.d_model, true, true, net_.encoder.embedding_norm));
@@ -609,7 +629,7 @@ class WeightBinder {
   }
 
   Status stage(const StageConfig& s, const StageNames& names, StageWeights& w) {
-    LAPILLI_CHECK(stack(s.stack, names.stack, false, w.stack));
+    LAPILLI_CHECK(stack(s.stack, names.stack, Side::encoder, w.stack));
     for (uint32_t i = 0; i < s.stack.layers; ++i)
       LAPILLI_CHECK(distance_bias(with_layer(names.stack.layer.self.relative_bias, i), s, w.stack.layers[i].self));
     if (!s.merges) return {};

@@ -84,6 +84,10 @@ struct StageWeights {
   WeightIndex merge_norm = kNoWeight, merge = kNoWeight;
 };
 
+struct HeadWeights {
+  WeightIndex pooled = kNoWeight, result = kNoWeight, second = kNoWeight;
+};
+
 // Indices of parts that the Config does not have are kNoWeight.
 struct Network {
   Config config;
@@ -92,7 +96,7 @@ struct Network {
   std::vector<StageWeights> stages;
   WeightIndex output = kNoWeight;
   WeightIndex memory_projection = kNoWeight, output_transform = kNoWeight, output_norm = kNoWeight;
-  WeightIndex pooler = kNoWeight, classifier = kNoWeight, distillation = kNoWeight;  // of an encoder without a decoder
+  std::vector<HeadWeights> heads;  // as Config::heads; the scores of tokens are `output`
   uint64_t parameters = 0;  // numbers used from the checkpoint, tied ones once
   // Tensors whose values equal another one's, which is used instead.
   std::vector<std::pair<std::string, std::string>> tied;

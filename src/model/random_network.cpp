@@ -98,22 +98,25 @@ Network random_network(const Config& config, uint64_t seed, WeightFormat format)
   Network network;
   network.config = config;
   RandomBinder r(network, seed, format);
-  const bool alone = !config.writes(), ids = config.reads() == Reads::ids;
-  if (!alone) network.output = r.matrix("output", config.target_vocabulary, config.decoder.d_model, 1.0);
+  const Kind kind = config.kind();
+  const bool ids = kind.reads == Reads::ids;
+  if (kind.decodes) network.output = r.matrix("output", config.target_vocabulary, config.decoder.d_model, 1.0);
   network.encoder.embedding = network.decoder.embedding = network.output;
-  if (!config.shared_embeddings && ids)
+  if (ids && (!config.shared_embeddings || !kind.decodes))
     network.encoder.embedding = r.matrix("source_embedding", config.source_vocabulary, config.encoder.d_model, 1.0);
-  network.encoder.positions = r.positions(config.encoder);
-  if (!alone) network.decoder.positions = r.positions(config.decoder);
+  if (kind.encodes) network.encoder.positions = r.positions(config.encoder);
+  if (kind.decodes) network.decoder.positions = r.positions(config.decoder);
   uint32_t width = config.features.width;
   for (const InputLayer& layer : config.features.layers) {
     network.encoder.input.push_back(r.matrix("input", layer.columns, width * layer.kernel, 1.0));
     width = layer.columns;
   }
-  if (alone && config.head.classes)
-    network.classifier = r.matrix("classifier", config.head.classes, config.encoder.d_model, 1.0);
-  for (auto [stack, weights, cross] :
-       {std::tuple{&config.encoder, &network.encoder, false}, std::tuple{&config.decoder, &network.decoder, true}}) {
+  for (const HeadConfig& head : config.heads) {
+    HeadWeights& w = network.heads.emplace_back();
+    if (head.columns) w.result = r.matrix("classifier", head.columns, config.last_stack().d_model, 1.0);
+  }
+  for (auto [stack, weights, cross] : {std::tuple{&config.encoder, &network.encoder, false},
+                                       std::tuple{&config.decoder, &network.decoder, kind.attends}}) {
     const uint32_t d = stack->d_model;
     const auto gates = stack->gated ? static_cast<uint32_t>(gate_value_column(stack->ffn)) : 0u;
     if (stack->embedding_norm) weights->embedding_norm = r.norm(d);

@@ -39,7 +39,10 @@ Config vit_base() {
   s.pre_norm = s.final_norm = s.states_before_final_norm = true;
   c.patches = {3, 224, 224, 16, 16};
   c.features.front = 1;
-  c.head.classes = 1000;
+  HeadConfig& head = c.heads.front();
+  head.kind = HeadKind::classes;
+  head.every_row = false;
+  head.columns = 1000;
   c.source_vocabulary = 0;
   return c;
 }
@@ -70,7 +73,7 @@ void fit_frames(Config& c) {
 }
 
 Status fit_pictures(Config& c) {
-  if (c.reads() != Reads::pictures) return {};
+  if (c.kind().reads != Reads::pictures) return {};
   c.features.width = c.patches.numbers();
   c.features.layers = {{1, 1, 0, 0, c.encoder.d_model, Activation::none, true}};
   const Status fits = fit_picture(c, "shape");
@@ -95,8 +98,9 @@ Status apply(Config& c, const std::string& key, const std::string& value) {
   if (key == "activation") return apply_activation(c, value);
   uint32_t n = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), n);
-  if (error != std::errc() || end != value.data() + value.size() || n == 0 || n > 1u << 24)
-    return fail(ErrorCode::invalid_argument, "shape: %s=%s is not a number from 1 to 16777216", key, value);
+  const uint32_t least = key == "encoder" || key == "decoder" ? 0 : 1;  // layers of a side that there is not
+  if (error != std::errc() || end != value.data() + value.size() || n < least || n > 1u << 24)
+    return fail(ErrorCode::invalid_argument, "shape: %s=%s is not a number from %u to 16777216", key, value, least);
   if (key == "d")
     c.encoder.d_model = c.decoder.d_model = n;
   else if (key == "heads")
@@ -109,11 +113,11 @@ Status apply(Config& c, const std::string& key, const std::string& value) {
     c.encoder.layers = n;
   else if (key == "decoder")
     c.decoder.layers = n;
-  else if (key == "vocabulary" && c.reads() != Reads::ids)
+  else if (key == "vocabulary" && !c.kind().reads_text())
     c.target_vocabulary = n;
   else if (key == "vocabulary")
     c.source_vocabulary = c.target_vocabulary = n;
-  else if (key == "picture" && c.reads() == Reads::pictures)
+  else if (key == "picture" && c.kind().reads == Reads::pictures)
     c.patches.height = c.patches.width = n;
   else if (key == "positions")
     c.encoder.max_positions = c.decoder.max_positions = n;
@@ -132,6 +136,8 @@ constexpr uint32_t kMaxLayers = 256, kMaxPositions = 1u << 16, kMaxWidth = 1u <<
 Status check(const Config& c) {
   const uint64_t d = c.decoder.d_model, ffn = (c.encoder.gated ? 3 : 2) * d * c.encoder.ffn,
                  positions = c.decoder.max_positions;
+  if (c.encoder.layers + c.decoder.layers == 0)
+    return fail(ErrorCode::invalid_argument, "shape: without layers of an encoder or a decoder there is no model");
   if (d % c.encoder.heads != 0)
     return fail(ErrorCode::invalid_argument, "shape: %u heads do not divide d %u", c.encoder.heads, c.decoder.d_model);
   if (c.encoder.gated && c.encoder.ffn % 4 != 0)
@@ -174,6 +180,8 @@ Result<Config> parse_shape(const std::string& text) {
   }
   LAPILLI_CHECK(check(c));
   c.encoder.head_dim = c.decoder.head_dim = c.decoder.d_model / c.decoder.heads;
+  if (c.kind().reads == Reads::nothing) c.source_vocabulary = 0;
+  if (!c.kind().decodes && c.head(HeadKind::tokens)) c.heads.clear();
   fit_frames(c);
   LAPILLI_CHECK(fit_pictures(c));
   return c;

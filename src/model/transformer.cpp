@@ -37,6 +37,18 @@ graph::TensorId kv_state(Builder& b, StateKind kind, uint32_t layer, const KvSha
                  uint64_t{shape.heads} * shape.slots * shape.positions, layout.cell_words(), dtype_of(layout.format));
 }
 
+graph::TensorId cross_sublayer(Builder& b, const std::string& label, const AttentionLayer& layer, graph::TensorId x,
+                               uint32_t i, DecoderRun& run) {
+  const auto h = before_sublayer(b, label + ".norm", {layer.stack, layer.w.norm}, x);
+  if (run.step) {
+    x = cross_attention_step(b, label, layer, {h, x}, run.cross_kv[i], run.in_step);
+  } else {
+    run.cross.keep_weights = run.keeps_cross(i) ? format("cross_attentions.%u", i) : "";
+    x = cross_attention(b, label, layer, {h, x}, run.cross_kv[i], run.cross);
+  }
+  return after_sublayer(b, label + ".norm", {layer.stack, layer.w.norm}, x);
+}
+
 }  // namespace
 
 graph::TensorId decoder_layers(Builder& b, graph::TensorId x, DecoderRun& run) {
@@ -53,14 +65,7 @@ graph::TensorId decoder_layers(Builder& b, graph::TensorId x, DecoderRun& run) {
       x = self_attention(b, label + ".self", {s, layer.self}, {h, x}, run.self);
     }
     x = after_sublayer(b, label + ".self.norm", {s, layer.self.norm}, x);
-    h = before_sublayer(b, label + ".cross.norm", {s, layer.cross.norm}, x);
-    if (run.step) {
-      x = cross_attention_step(b, label + ".cross", {s, layer.cross}, {h, x}, run.cross_kv[i], run.in_step);
-    } else {
-      run.cross.keep_weights = run.keeps_cross(i) ? format("cross_attentions.%u", i) : "";
-      x = cross_attention(b, label + ".cross", {s, layer.cross}, {h, x}, run.cross_kv[i], run.cross);
-    }
-    x = after_sublayer(b, label + ".cross.norm", {s, layer.cross.norm}, x);
+    if (!run.cross_kv.empty()) x = cross_sublayer(b, label + ".cross", {s, layer.cross}, x, i, run);
     h = before_sublayer(b, label + ".norm", {s, layer.norm}, x);
     x = feed_forward(b, label, s, layer, {h, x});
     x = after_sublayer(b, label + ".norm", {s, layer.norm}, x);
@@ -78,8 +83,8 @@ void build_encode(Builder& b, const EncodeShape& shape) {
   const auto memory = project_memory(b, build_encoder(b, run));
   KvShape kv = cross_kv_shape(b.config(), shape.room);
   kv.place = Place::spans;
-  const auto spans = b.state(state_id(StateKind::spans), "spans", state::MAX_ROWS, state::SPAN_STRIDE);
-  b.state(state_id(StateKind::encode_grids), "encode_grids", state::MAX_GRIDS, state::GRID_STRIDE);
+  const auto spans = spans_state(b);
+  encode_grids(b);
   for (uint32_t i = 0; i < b.config().decoder.layers; ++i)
     cross_keys_values(b, format("decoder.%u.cross", i), b.network().decoder.layers[i].cross, memory,
                       {0, kv_state(b, StateKind::cross_kv, i, kv), kv, spans});
@@ -108,9 +113,10 @@ graph::TensorId decoder_rows(Builder& b, graph::TensorId step, uint64_t rows, co
   run.in_step.cross = cross_kv_shape(c, room);
   run.in_step.lineage_slots = room.slots();
   run.in_step.lineage_positions = room.target_positions;
+  const bool attends = c.kind().attends;
   for (uint32_t i = 0; i < c.decoder.layers; ++i) {
     run.self_kv.push_back(kv_state(b, StateKind::self_kv, i, run.in_step.self));
-    run.cross_kv.push_back(kv_state(b, StateKind::cross_kv, i, run.in_step.cross));
+    if (attends) run.cross_kv.push_back(kv_state(b, StateKind::cross_kv, i, run.in_step.cross));
   }
   EmbedAttributes e = embed_attributes(c.decoder, c.target_vocabulary);
   e.place = Place::step;
@@ -135,14 +141,23 @@ void build_prompt(Builder& b, const PromptShape& shape) {
   if (shape.logits) b.keep("logits", output_logits(b, x));
 }
 
-void build_forward(Builder& b, const ForwardShape& shape) {
-  const Config& c = b.config();
-  auto memory =
-      build_encoder(b, {shape.batch, shape.source_length, 0, shape.features, shape.hidden_states, shape.attentions});
-  b.keep_copy("encoder_last_hidden_state", memory);
-  if (!c.writes()) return keep_heads(b, memory, shape.batch, shape.source_length);
-  memory = project_memory(b, memory);
+namespace {
 
+// Keys and values of the encoder's output for every layer, in the arena.
+void add_cross_keys_values(Builder& b, const ForwardShape& shape, graph::TensorId memory, DecoderRun& run) {
+  KvShape kv;
+  kv.heads = b.config().decoder.heads;
+  kv.head_dim = b.config().decoder.head_dim;
+  kv.slots = shape.batch;
+  kv.positions = kv.rows_per_slot = shape.source_length;
+  for (uint32_t i = 0; i < b.config().decoder.layers; ++i) {
+    const std::string label = format("decoder.%u.cross", i);
+    run.cross_kv.push_back(kv_activation(b, label + ".kv", kv));
+    cross_keys_values(b, label, b.network().decoder.layers[i].cross, memory, {0, run.cross_kv.back(), kv});
+  }
+}
+
+DecoderRun forward_run(Builder& b, const ForwardShape& shape) {
   DecoderRun run;
   run.keep_hidden_states = shape.hidden_states;
   run.keep_attentions = shape.attentions;
@@ -152,30 +167,50 @@ void build_forward(Builder& b, const ForwardShape& shape) {
   run.cross.keys = shape.source_length;
   run.self.causal = true;
   run.self.lengths = b.state(state_id(StateKind::target_lengths), "target_lengths", 1, 2 * state::MAX_ROWS);
-  run.cross.lengths = b.state(state_id(StateKind::lengths), "lengths", 1, 2 * state::MAX_ROWS);
-  KvShape kv;
-  kv.heads = c.decoder.heads;
-  kv.head_dim = c.decoder.head_dim;
-  kv.slots = shape.batch;
-  kv.positions = kv.rows_per_slot = shape.source_length;
-  for (uint32_t i = 0; i < c.decoder.layers; ++i) {
-    const std::string label = format("decoder.%u.cross", i);
-    run.cross_kv.push_back(kv_activation(b, label + ".kv", kv));
-    cross_keys_values(b, label, b.network().decoder.layers[i].cross, memory, {0, run.cross_kv.back(), kv});
-  }
-  EmbedAttributes e = embed_attributes(c.decoder, c.target_vocabulary);
+  if (b.config().kind().attends)
+    run.cross.lengths = b.state(state_id(StateKind::lengths), "lengths", 1, 2 * state::MAX_ROWS);
+  return run;
+}
+
+// Returns the output of the encoder's last layer.
+graph::TensorId forward_encoder(Builder& b, const ForwardShape& shape) {
+  EncoderRun run{shape.batch, shape.source_length, shape.rows, shape.features, shape.hidden_states, shape.attentions};
+  const auto memory = build_encoder(b, run);
+  b.keep_copy("encoder_last_hidden_state", memory);
+  return memory;
+}
+
+void forward_decoder(Builder& b, const ForwardShape& shape, DecoderRun& run) {
+  const StackConfig& s = b.config().decoder;
+  EmbedAttributes e = embed_attributes(s, b.config().target_vocabulary);
   e.rows_per_slot = shape.target_length;
   const auto ids = b.state(state_id(StateKind::target_ids), "target_ids", shape.batch, shape.target_length);
   const IdRows rows{ids, graph::kNone, uint64_t{shape.batch} * shape.target_length};
-  if (c.decoder.streams) {
-    const auto predicting = stream_decoder(b, rows, e, shape.logits ? c.decoder.streams : 1, run);
-    if (shape.logits) keep_stream_logits(b, predicting);
+  const bool logits = shape.logits && b.config().kind().writes;
+  if (s.streams) {
+    const auto predicting = stream_decoder(b, rows, e, logits ? s.streams : 1, run);
+    if (logits) keep_stream_logits(b, predicting);
     return;
   }
   auto x = embed_rows(b, "decoder", rows, e);
   if (shape.hidden_states) b.keep_copy("decoder_hidden_states.0", x);
   x = decoder_layers(b, x, run);
-  if (shape.logits) b.keep("logits", output_logits(b, x));
+  if (run.cross_kv.empty()) b.keep_copy("decoder_last_hidden_state", x);
+  if (logits) b.keep("logits", output_logits(b, x));
+}
+
+}  // namespace
+
+void build_forward(Builder& b, const ForwardShape& shape) {
+  const Kind kind = b.config().kind();
+  const auto memory = kind.encodes ? forward_encoder(b, shape) : graph::kNone;
+  if (!kind.decodes) {
+    if (shape.rows != 0) encode_grids(b);
+    return keep_heads(b, memory, spans_state(b), shape.batch);
+  }
+  DecoderRun run = forward_run(b, shape);
+  if (kind.attends) add_cross_keys_values(b, shape, project_memory(b, memory), run);
+  forward_decoder(b, shape, run);
 }
 
 }  // namespace lapilli::model

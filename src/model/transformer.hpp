@@ -1,5 +1,5 @@
-// Graphs of a Transformer encoder-decoder: the encoder with the decoder's cross keys and values, rows of given decoder
-// ids, one decoder step, and the whole decoder at once (teacher forcing).
+// Graphs of a Transformer: the encoder with the decoder's cross keys and values, rows of given decoder ids, one decoder
+// step, and the whole network at once (teacher forcing). A model may lack either side.
 #pragma once
 
 #include <cstdint>
@@ -57,6 +57,9 @@ graph::TensorId build_step(Builder& b, const StepShape& shape);
 // Encoder and decoder over whole sequences. Outputs are kept under the reference's names.
 struct ForwardShape {
   uint32_t batch = 0, source_length = 0, target_length = 0;
+  // Not 0: an encoder alone, whose sources are packed into at most this many rows, as in an encode pass (StateKind::
+  // spans). Attention weights are not kept then.
+  uint32_t rows = 0;
   bool hidden_states = false, attentions = false, logits = true;
   uint32_t features = 0;               // the most rows of features of one source, if sources are features
   std::vector<uint32_t> cross_layers;  // layers whose cross attention is kept, without `attentions`

@@ -66,19 +66,25 @@ std::vector<uint32_t> encode_grid_words(const Plan& encode, const EncodePass& pa
   return words;
 }
 
+std::vector<std::pair<StateKind, const std::vector<uint32_t>*>> words_of(const EncodePass& pass) {
+  return {{StateKind::source_ids, &pass.source_ids}, {StateKind::spans, &pass.spans},
+          {StateKind::globals, &pass.globals},       {StateKind::features, &pass.features},
+          {StateKind::feature_spans, &pass.feature_spans}};
+}
+
+PassOptions pass_options(const model::Config& config, uint32_t source_positions) {
+  PassOptions options{!config.encoder.windows.empty(), source_positions};
+  if (config.kind().reads != model::Reads::ids) options.features = &config.features;
+  return options;
+}
+
 void put_pass(UploadArea& area, const Plan& encode, std::span<const PassSource> sources, const model::Config& config,
               uint32_t source_positions) {
-  PassOptions options{!area.words(StateKind::globals).empty(), source_positions};
-  if (config.reads() != model::Reads::ids) options.features = &config.features;
-  const EncodePass pass = pack_pass(sources, options);
+  const EncodePass pass = pack_pass(sources, pass_options(config, source_positions));
   const auto put = [&](StateKind kind, const std::vector<uint32_t>& words) {
     std::copy(words.begin(), words.end(), area.words(kind).begin());
   };
-  put(StateKind::source_ids, pass.source_ids);
-  put(StateKind::spans, pass.spans);
-  put(StateKind::globals, pass.globals);
-  put(StateKind::features, pass.features);
-  put(StateKind::feature_spans, pass.feature_spans);
+  for (const auto& [kind, words] : words_of(pass)) put(kind, *words);
   put(StateKind::encode_grids, encode_grid_words(encode, pass));
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "model/features.hpp"
@@ -32,8 +33,11 @@ struct PassOptions {
   uint32_t source_positions = 0;                  // room for this many positions in a sentence's list
   const model::FeatureInput* features = nullptr;  // null for models whose sources are ids
 };
+PassOptions pass_options(const model::Config& config, uint32_t source_positions);
 // Packs the sources in the given order; at most state::MAX_ROWS rows.
 EncodePass pack_pass(std::span<const PassSource> sources, const PassOptions& options);
+// The contents by kind of state; empty for states that the model does not have.
+std::vector<std::pair<StateKind, const std::vector<uint32_t>*>> words_of(const EncodePass& pass);
 
 // Contents of an encode plan's grids buffer for the pass.
 std::vector<uint32_t> encode_grid_words(const Plan& encode, const EncodePass& pass);

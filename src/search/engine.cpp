@@ -314,13 +314,14 @@ Status SearchEngine::admit() {
   if (nobody_is_there) ghosts_.clear();  // "start" finds room for all waiting sentences
   a.inbox.finish(session_mark_, std::vector<uint32_t>(cancelled_.begin(), cancelled_.end()));
   cancelled_.clear();
-  const BoundPlan& encode = w_->encode_for(a.rows);
-  put_pass(area, encode.plan(), a.sources, workspaces_.network().config(), key.shape.source_positions);
+  const BoundPlan* encode = w_->encode_for(a.rows);
+  if (encode)
+    put_pass(area, encode->plan(), a.sources, workspaces_.network().config(), key.shape.source_positions);
   if (w_->first && !w_->first->busy) LAPILLI_CHECK(send(*w_->first));
   LAPILLI_CHECK(send(area));
   runner_->append(*w_->admit);
   if (a.rows > 0) {
-    runner_->append(encode);
+    runner_->append(*encode);
     ++counts_.encode_passes;
   }
   for (const auto& [s, place] : a.entered) sent_.back().entered.push_back(s);

@@ -83,9 +83,10 @@ class Resolver {
                   state::MAX_END_TOKENS);
     LAPILLI_CHECK(check_ids(o_.end_ids, m_.target_vocabulary, "eos_token_id"));
     const auto start = c_.decoder_start_token_id ? c_.decoder_start_token_id : c_.bos_token_id;
-    if (!start) return bad("decoder_start_token_id: neither the model nor the options give one");
-    o_.decoder_start = *start;
-    LAPILLI_CHECK(check_ids({o_.decoder_start}, m_.target_vocabulary, "decoder_start_token_id"));
+    // A decoder alone begins with its prompt.
+    if (!start && m_.kind().encodes) return bad("decoder_start_token_id: neither the model nor the options give one");
+    o_.decoder_start = start.value_or(kNoStart);
+    if (start) LAPILLI_CHECK(check_ids({*start}, m_.target_vocabulary, "decoder_start_token_id"));
     o_.pad = c_.pad_token_id.value_or(o_.end_ids.empty() ? 0 : o_.end_ids.front());
     if (o_.pad < 0) o_.pad = o_.end_ids.empty() ? 0 : o_.end_ids.front();
     LAPILLI_CHECK(check_ids({o_.pad}, std::max(m_.source_vocabulary, m_.target_vocabulary), "pad_token_id"));

@@ -13,6 +13,8 @@
 
 namespace lapilli {
 
+constexpr int32_t kNoStart = -1;
+
 struct SearchOptions {
   uint32_t beams = 1, return_sequences = 1;
   uint32_t max_length = 20;     // ids in total
@@ -20,7 +22,7 @@ struct SearchOptions {
   uint32_t min_new_length = 0;  // likewise, from min_new_tokens
   EarlyStopping early_stopping = EarlyStopping::no;
   uint32_t no_repeat_ngram = 0;
-  int32_t pad = 0, decoder_start = 0;
+  int32_t pad = 0, decoder_start = 0;  // kNoStart: there is none
   std::vector<int32_t> end_ids, forced_eos;
   std::optional<int32_t> forced_bos;
   std::vector<int32_t> suppress, begin_suppress;

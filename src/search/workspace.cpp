@@ -56,12 +56,13 @@ const BoundPlan& Workspace::step_for(uint32_t sentences) const {
   return *chosen;
 }
 
-const BoundPlan& Workspace::encode_for(uint32_t rows) const {
+const BoundPlan* Workspace::encode_for(uint32_t rows) const {
+  if (encode.empty()) return nullptr;
   const auto rows_of = encode_rows(key);
   size_t chosen = 0;
   for (size_t i = 0; i < encode.size(); ++i)
     if (rows_of[i] >= rows) chosen = i;
-  return *encode[chosen];
+  return encode[chosen].get();
 }
 
 Result<std::unique_ptr<Workspace>> WorkspaceFactory::make(const WorkspaceKey& key, uint32_t first_counter) {

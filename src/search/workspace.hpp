@@ -35,7 +35,8 @@ struct Workspace {
 
   // The narrowest step with room for this many sentences, and encode plan with room for this many source ids.
   [[nodiscard]] const BoundPlan& step_for(uint32_t sentences) const;
-  [[nodiscard]] const BoundPlan& encode_for(uint32_t rows) const;
+  // Null: there is no encoder.
+  [[nodiscard]] const BoundPlan* encode_for(uint32_t rows) const;
 };
 
 // Makes workspaces: plans from the cache, memory from the ledger. Thread-safe as these are.

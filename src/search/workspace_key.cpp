@@ -44,7 +44,7 @@ std::vector<uint32_t> narrow_sentences(const WorkspaceKey& key) {
 
 std::vector<uint32_t> encode_rows(const WorkspaceKey& key) {
   std::vector<uint32_t> rows;
-  for (uint32_t r = key.encode_rows; rows.empty() || r >= 8; r /= 4) rows.push_back(r);
+  for (uint32_t r = key.encode_rows; r > 0 && (rows.empty() || r >= 8); r /= 4) rows.push_back(r);
   return rows;
 }
 

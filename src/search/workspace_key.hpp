@@ -31,7 +31,7 @@ struct WorkspaceKey {
   bool sample = false, renormalize = false, timestamps = false, capture = false, deterministic = false;
   bool narrow = false;  // switches to steps for fewer sentences once enough have ended; not when capturing
   uint32_t steps_per_submit = 1;
-  uint32_t encode_rows = 0;    // most source ids of one admission
+  uint32_t encode_rows = 0;    // most source ids of one admission; 0: there is no encoder
   uint32_t prompt_rows = 0;    // rows of prompt ids run at once; 0: only the decoder start is given
   uint32_t prompt_passes = 0;  // passes of `prompt_rows` that one admission may take
   uint32_t logits_rows = 0;    // most rows of prompt ids whose logits one admission may ask for

@@ -8,7 +8,7 @@ namespace lapilli::speech {
 
 bool takes_offline_recordings(const Model& model) {
   const model::Config& c = model.on_device().config();
-  return c.reads() == model::Reads::sound && c.features.rows == 0 && c.writes();
+  return c.kind().reads == model::Reads::sound && c.features.rows == 0 && c.kind().writes;
 }
 
 OfflineLimits::OfflineLimits(const Model& model, SoundConfig config)

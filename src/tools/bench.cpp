@@ -68,12 +68,14 @@ class Bench {
 
   Result<std::string> run() {
     LAPILLI_TRY(loaded_, load_bench_model(r_));
-    auto figures = loaded_.model->info().decoder_layers == 0 ? encoder_alone() : searches();
+    auto figures = kind().writes ? searches() : encoder_alone();
     end_trace(r_, *loaded_.device);
     return figures;
   }
 
  private:
+  [[nodiscard]] model::Kind kind() const { return loaded_.model->on_device().config().kind(); }
+
   Result<std::string> searches() {
     for (const unsigned batch : r_.batches)
       for (const unsigned beams : r_.beams) {
@@ -86,7 +88,7 @@ class Bench {
   GenerateRequest request(unsigned batch, unsigned beams) const {
     GenerateRequest g;
     g.features = random_features(r_, *loaded_.model, batch);
-    if (g.features.empty()) g.sources = random_sources(r_, *loaded_.model, batch);
+    if (g.features.empty()) (kind().encodes ? g.sources : g.decoder_ids) = random_sources(r_, *loaded_.model, batch);
     g.options = exact_steps(beams, r_.target);
     g.steps_in_flight = r_.steps_in_flight;
     return g;
@@ -122,7 +124,8 @@ class Bench {
     row.cpu_ms = median(cpu);
     const unsigned source =
         loaded_.model->info().feature_width ? loaded_.model->info().max_source_positions : r_.source;
-    const WorkspaceKey key = plain_key(batch, beams, source ? source : r_.source, r_.target + 8);
+    const uint32_t positions = kind().encodes ? (source ? source : r_.source) : 0;
+    const WorkspaceKey key = plain_key(batch, beams, positions, r_.target + 8);
     const StepGraph step_of = step_graph(loaded_.model->on_device().network, key);
     CompileOptions options;
     options.tunings = loaded_.model->on_device().tunings.get();

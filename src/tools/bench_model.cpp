@@ -67,7 +67,8 @@ void end_trace(const BenchRequest& request, const vulkan::Device& device) {
 
 std::vector<std::vector<int32_t>> random_sources(const SearchesRequest& request, const Model& model, unsigned count) {
   std::mt19937 random(7);
-  const uint32_t vocabulary = model.info().source_vocabulary;
+  const model::Config& c = model.on_device().config();
+  const uint32_t vocabulary = c.kind().encodes ? c.source_vocabulary : c.target_vocabulary;
   std::vector<std::vector<int32_t>> sources(count);
   for (auto& source : sources)
     for (unsigned k = 0; k < request.source; ++k)

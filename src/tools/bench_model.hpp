@@ -25,7 +25,7 @@ Result<BenchModel> load_bench_model(const BenchRequest& request);
 // Call at the end: writes the trace if one is wanted; if that fails, reports why through trace_failed.
 void end_trace(const BenchRequest& request, const vulkan::Device& device);
 
-// Sources of `request.source` ids each; the same at every call.
+// Sources of `request.source` ids each, or prompts for a decoder alone; the same at every call.
 std::vector<std::vector<int32_t>> random_sources(const SearchesRequest& request, const Model& model, unsigned count);
 // Does the same for models whose sources are features: with the model's fixed number of rows, or `request.source`.
 std::vector<std::shared_ptr<const model::Features>> random_features(const SearchesRequest& request, const Model& model,

@@ -101,8 +101,8 @@ Result<Json> heard_languages(const std::string& directory) {
 
 // Commands that suit the model, by the settings in its files or its family.
 Json picture_tasks(const model::Config& c) {
-  if (c.writes()) return Json::array({"caption", "read"});
-  return c.head.classes > 0 ? Json::array({"classify"}) : Json::array();
+  if (c.kind().writes) return Json::array({"caption", "read"});
+  return c.head(model::HeadKind::classes) ? Json::array({"classify"}) : Json::array();
 }
 
 Json tasks_of(const std::string& family, const nlohmann::json& config, const std::string& path) {
@@ -122,7 +122,7 @@ Json tasks_of(const std::string& family, const nlohmann::json& config, const std
 // State of the files that prepare sound or pictures: "ok", or what is wrong.
 std::string front_end_of(const std::string& directory, const model::Config& config) {
   const auto look = [&]() -> Status {
-    if (config.reads() == model::Reads::pictures) {
+    if (config.kind().reads == model::Reads::pictures) {
       LAPILLI_TRY(const auto processor, image::read_processor(directory));
       return check_processor(processor, config.patches, directory);
     }
@@ -161,11 +161,11 @@ Result<Json> describe(const InspectRequest& request) {
   json["d_model"] = config.last_stack().d_model;
   json["encoder"] = stack_json(config.encoder);
   json["decoder"] = stack_json(config.decoder);
-  json["activation"] = config.decoder.activation_name;
+  json["activation"] = config.last_stack().activation_name;
   json["source_vocabulary"] = config.source_vocabulary;
   json["target_vocabulary"] = config.target_vocabulary;
   json["max_positions"] = config.encoder.max_positions;
-  if (config.reads() != model::Reads::ids)
+  if (config.features.width > 0)
     json["features"] = {{"width", config.features.width}, {"rows", config.features.rows}};
   json["tied"] = {{"source_target", network.encoder.embedding == network.decoder.embedding},
                   {"target_output", network.decoder.embedding == network.output}};
@@ -178,7 +178,7 @@ Result<Json> describe(const InspectRequest& request) {
   json["device_weight_bytes"] = weight_bytes(network);
   json["tokenizer"] = tokenizer ? "ok" : tokenizer.error().message;
   json["generation"] = generation_json(generation);
-  const bool pictures = config.reads() == model::Reads::pictures, sound = config.reads() == model::Reads::sound;
+  const bool pictures = config.kind().reads == model::Reads::pictures, sound = config.kind().reads == model::Reads::sound;
   json["tasks"] = pictures ? picture_tasks(config)
                   : sound  ? Json::array({"transcribe"})
                            : tasks_of(type, config_json, config_path);

@@ -33,10 +33,10 @@ ModelTuning::ModelTuning(const BenchModel& loaded, const TuningStore& store, con
       store_(store),
       r_(request),
       tunings_(store.load()),
-      all_plans_(request.searches.batches.size() * (request.searches.beams.size() + 1)) {}
+      all_plans_(request.searches.batches.size() * (request.searches.beams.size() + (kind().encodes ? 1 : 0))) {}
 
 Status ModelTuning::run() {
-  if (loaded_.model->info().decoder_layers == 0)
+  if (!kind().writes)
     return fail(ErrorCode::unsupported, "%s is an encoder alone; models that write are tuned", loaded_.name);
   for (const unsigned batch : r_.searches.batches)
     for (const unsigned beams : r_.searches.beams) LAPILLI_CHECK(tune_search(batch, beams));
@@ -53,7 +53,7 @@ Status ModelTuning::tune_search(unsigned batch, unsigned beams) {
   if (!goes_on()) return {};
   LAPILLI_TRY(const auto search, MiddleOfSearch::make(r_.searches, loaded_, batch, beams, SearchTuning::kSteps));
   LAPILLI_CHECK(tune_part(*search, {SearchTuning::Part::step, batch, beams, 0, {}}));
-  if (beams != r_.searches.beams.front()) return {};
+  if (beams != r_.searches.beams.front() || !kind().encodes) return {};
   return tune_part(*search, {SearchTuning::Part::encode, batch, beams, 0, {}});
 }
 

@@ -59,6 +59,7 @@ class ModelTuning {
   [[nodiscard]] bool complete() const;
 
  private:
+  [[nodiscard]] model::Kind kind() const { return loaded_.model->on_device().config().kind(); }
   [[nodiscard]] bool goes_on() const;
   Status tune_search(unsigned batch, unsigned beams);
   Status tune_part(MiddleOfSearch& search, TunedPlan t);

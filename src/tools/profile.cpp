@@ -185,16 +185,21 @@ json to_json(const BenchRequest& r, const BenchModel& loaded, const DeviceLimits
 
 // ---- all of it ----------------------------------------------------------------------------------------------------
 
-std::array<Table, 2> tables_of(const SearchProfile& p, const DeviceLimits& limits) {
-  std::array<Table, 2> tables{table_of(p.encode, limits), table_of(p.step, limits)};
+// The encode pass, if there is one, and the step.
+std::vector<Table> tables_of(const SearchProfile& p, const DeviceLimits& limits) {
+  std::vector<Table> tables;
   const std::string search = format("batch %u, beams %u", p.batch, p.beams);
-  tables[0].name = "encode";
-  tables[0].rows = p.encode_rows;
-  tables[0].title = format("Encode pass, %s: %u sources of %u rows", search, p.batch, p.source_rows);
-  tables[1].name = "step";
-  tables[1].rows = p.step_rows;
-  tables[1].title = format("Decoder step, %s: %u live rows, from position %u on, caches for %u", search, p.step_rows,
-                           p.first_position, p.positions);
+  if (p.encode_rows > 0) {
+    Table& encode = tables.emplace_back(table_of(p.encode, limits));
+    encode.name = "encode";
+    encode.rows = p.encode_rows;
+    encode.title = format("Encode pass, %s: %u sources of %u rows", search, p.batch, p.source_rows);
+  }
+  Table& step = tables.emplace_back(table_of(p.step, limits));
+  step.name = "step";
+  step.rows = p.step_rows;
+  step.title = format("Decoder step, %s: %u live rows, from position %u on, caches for %u", search, p.step_rows,
+                      p.first_position, p.positions);
   return tables;
 }
 

@@ -35,7 +35,7 @@ struct MiddleOfSearch::Impl {
   // The admission resets the session to its initial state.
   Status restart() {
     LAPILLI_CHECK(admit());
-    LAPILLI_CHECK(w_->encode.front()->run());
+    if (!w_->encode.empty()) LAPILLI_CHECK(w_->encode.front()->run());
     LAPILLI_CHECK(w_->start->run());
     for (uint32_t i = 0; i < steps_before(); ++i) LAPILLI_CHECK(w_->step->run());
     return {};
@@ -65,10 +65,10 @@ struct MiddleOfSearch::Impl {
       return fail(ErrorCode::invalid_argument,
                   "batch %u with %u beams is out of range; together at most %u rows, and at most %u beams", batch_,
                   beams_, state::MAX_ROWS, state::MAX_BEAMS);
-    if (!c.writes())
+    if (!c.kind().writes)
       return fail(ErrorCode::unsupported,
                   "%s models are an encoder alone, which is measured as a whole: without --per-op", c.family);
-    if (c.reads() == model::Reads::ids && c.encoder.max_positions && r_.source > c.encoder.max_positions)
+    if (c.kind().reads == model::Reads::ids && c.encoder.max_positions && r_.source > c.encoder.max_positions)
       return fail(ErrorCode::invalid_argument, "source: %u ids; the model has positions for %u", r_.source,
                   c.encoder.max_positions);
     return {};
@@ -83,11 +83,13 @@ struct MiddleOfSearch::Impl {
     const auto features = random_features(r_, *loaded_.model, batch_);
     for (uint32_t i = 0; i < batch_; ++i) {
       Sentence s;
-      if (features.empty())
+      s.given = {options.decoder_start};
+      if (!features.empty())
+        LAPILLI_CHECK(take_features(s, features[i]));
+      else if (network_.config().kind().encodes)
         s.source = sources[i];
       else
-        LAPILLI_CHECK(take_features(s, features[i]));
-      s.given = {options.decoder_start};
+        s.given = {sources[i].front()};
       s.options = options;
       s.words = encode_options(options, 1, s.source, i);
       s.mark = i + 1;
@@ -120,7 +122,7 @@ struct MiddleOfSearch::Impl {
   Status admit() {
     UploadArea& area = *w_->admissions.front();
     LAPILLI_CHECK(put_inbox(area));
-    put_sources(area);
+    if (!w_->encode.empty()) put_sources(area);
     LAPILLI_CHECK(w_->first->flush());
     LAPILLI_CHECK(area.flush());
     const vulkan::CommandRecording* list[] = {&w_->first->copy(), &area.copy()};
@@ -187,8 +189,10 @@ Result<SearchProfile> profile_search(const BenchRequest& request, const BenchMod
   p.beams = beams;
   LAPILLI_TRY(p.step, profiled(w.plans.step, ArenaOf::steps));
   LAPILLI_CHECK(search->check_steps(steps));
-  LAPILLI_TRY(p.encode, profiled(w.plans.encode.front(), ArenaOf::admission));
-  p.encode_rows = w.key.encode_rows;
+  if (!w.plans.encode.empty()) {
+    LAPILLI_TRY(p.encode, profiled(w.plans.encode.front(), ArenaOf::admission));
+    p.encode_rows = w.key.encode_rows;
+  }
   p.source_rows = search->source_rows();
   p.step_rows = w.key.shape.rows();
   p.first_position = search->steps_before() + 1;

@@ -109,7 +109,7 @@ graph::TensorId rows_of_stages(Builder& b, const SourceRows& source, graph::Tens
 }
 
 graph::TensorId encoder_input(Builder& b, const SourceRows& source) {
-  return b.config().reads() == Reads::ids
+  return b.config().kind().reads == Reads::ids
              ? embedded_ids(b, source)
              : encoder_rows(b, source, feature_layers(b, source), feature_levels(b.config().features) - 2);
 }

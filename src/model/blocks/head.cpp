@@ -4,41 +4,53 @@ namespace lapilli::model {
 
 namespace {
 
-// Gathers row `row` of each source: an alias of x with one row per source, of which the columns are copied.
-graph::TensorId rows_at(Builder& b, graph::TensorId x, uint32_t batch, uint32_t length, uint32_t row) {
-  graph::Tensor sources = b.g().tensor(x);
-  const uint64_t cols = sources.cols, first = row * sources.ld;
-  sources.name = format("head.sources%u", row);
-  sources.rows = batch;
-  sources.cols = first + cols;
-  sources.ld *= length;
-  sources.alias = x;
-  sources.keep = false;
-  return ops::copy(b.g(), format("head.row%u", row), b.g().add_tensor(std::move(sources)), first, cols);
-}
+class HeadBlock {
+ public:
+  HeadBlock(Builder& b, const HeadConfig& head, const HeadWeights& w) : b_(b), head_(head), w_(w) {}
 
-// The mean of two classifiers, each on its own row (Touvron et al. 2020, DeiT).
-graph::TensorId mean_scores(Builder& b, graph::TensorId scores, graph::TensorId second) {
-  const auto other =
-      ops::linear(b.g(), "distillation", second, b.weight(b.network().distillation), b.config().head.classes);
-  return ops::scale(b.g(), "scores.mean", ops::add(b.g(), "scores.sum", scores, other), 0.5f);
-}
+  // The rows of x that the head reads: all of them, or one for each source.
+  graph::TensorId rows(graph::TensorId x, graph::TensorId spans, uint32_t sources) {
+    if (head_.every_row) return x;
+    return ops::pool(b_.g(), "head.rows", x, spans, sources, {head_.pooling, head_.row});
+  }
+
+  graph::TensorId pooled(graph::TensorId h) {
+    if (w_.pooled == kNoWeight) return h;
+    h = ops::linear(b_.g(), "pooler", h, b_.weight(w_.pooled), head_.pooled, head_.activation);
+    b_.keep("pooler_output", h);
+    return h;
+  }
+
+  graph::TensorId result(graph::TensorId h) {
+    return ops::linear(b_.g(), "classifier", h, b_.weight(w_.result), head_.columns);
+  }
+
+  // The mean of two classifiers, each on its own row (Touvron et al. 2020, DeiT).
+  graph::TensorId mean_scores(graph::TensorId scores, graph::TensorId second) {
+    const auto other = ops::linear(b_.g(), "distillation", second, b_.weight(w_.second), head_.columns);
+    return ops::scale(b_.g(), "scores.mean", ops::add(b_.g(), "scores.sum", scores, other), 0.5f);
+  }
+
+ private:
+  Builder& b_;
+  const HeadConfig& head_;
+  const HeadWeights& w_;
+};
 
 }  // namespace
 
-void keep_heads(Builder& b, graph::TensorId x, uint32_t batch, uint32_t length) {
-  const HeadConfig& head = b.config().head;
-  const Network& n = b.network();
-  if (n.pooler == kNoWeight && n.classifier == kNoWeight) return;
-  auto first = rows_at(b, x, batch, length, 0);
-  if (n.pooler != kNoWeight) {
-    first = ops::linear(b.g(), "pooler", first, b.weight(n.pooler), head.pooled, head.activation);
-    b.keep("pooler_output", first);
+void keep_heads(Builder& b, graph::TensorId x, graph::TensorId spans, uint32_t sources) {
+  for (size_t i = 0; i < b.config().heads.size(); ++i) {
+    const HeadWeights& w = b.network().heads[i];
+    if (w.pooled == kNoWeight && w.result == kNoWeight) continue;
+    HeadBlock head(b, b.config().heads[i], w);
+    const auto h = head.pooled(head.rows(x, spans, sources));
+    if (w.result == kNoWeight) continue;
+    auto scores = head.result(h);
+    if (w.second != kNoWeight)
+      scores = head.mean_scores(scores, ops::pool(b.g(), "head.second", x, spans, sources, {Pooling::row, 1}));
+    b.keep("logits", scores);
   }
-  if (n.classifier == kNoWeight) return;
-  auto scores = ops::linear(b.g(), "classifier", first, b.weight(n.classifier), head.classes);
-  if (n.distillation != kNoWeight) scores = mean_scores(b, scores, rows_at(b, x, batch, length, 1));
-  b.keep("logits", scores);
 }
 
 }  // namespace lapilli::model

@@ -1,12 +1,12 @@
-// Heads of an encoder without a decoder: a summary of each source, and scores of classes.
+// Heads of an encoder without a decoder: scores of classes, vectors, numbers for each source or each of its rows.
 #pragma once
 
 #include "model/blocks/block.hpp"
 
 namespace lapilli::model {
 
-// `x` has the encoder's rows, `length` for each of `batch` sources. Keeps "pooler_output" and "logits" if the model has
-// them.
-void keep_heads(Builder& b, graph::TensorId x, uint32_t batch, uint32_t length);
+// Keeps "pooler_output" and "logits" if the model has them. `x` has the rows of at most `sources` sources, as in
+// `spans`.
+void keep_heads(Builder& b, graph::TensorId x, graph::TensorId spans, uint32_t sources);
 
 }  // namespace lapilli::model

@@ -31,14 +31,17 @@ Result<uint32_t> count_classes(const JsonView& v) {
 Status read_head(const JsonView& v, const std::string& type, HeadConfig& head) {
   LAPILLI_TRY(const std::string name, architecture(v));
   const std::string model = type == "deit" ? "DeiT" : "ViT";
+  head.every_row = false;
   head.distilled = name == "DeiTForImageClassificationWithTeacher" && type == "deit";
   if (head.distilled || name == model + "ForImageClassification") {
-    LAPILLI_TRY(head.classes, count_classes(v));
+    head.kind = HeadKind::classes;
+    LAPILLI_TRY(head.columns, count_classes(v));
     return {};
   }
   if (!name.empty() && name != model + "Model")
     return fail(ErrorCode::unsupported, "%s: %s is not supported; %sModel and %sForImageClassification are", v.where,
                 quote_name(name, 60), model, model);
+  head.kind = HeadKind::vectors;
   LAPILLI_TRY(head.pooled, get_size(v, "pooler_output_size", kMaxModelWidth, 0));
   StackConfig pooler;
   LAPILLI_CHECK(read_activation(v, "pooler_act", "tanh", pooler));
@@ -52,8 +55,9 @@ Result<Config> read_vit(const nlohmann::json& json, const std::string& where) {
   LAPILLI_CHECK(read_picture_encoder(v, c));
   c.family = c.encoder.type;
   c.tokenizer = "none";
-  LAPILLI_CHECK(read_head(v, c.family, c.head));
-  if (c.head.classes == 0 && c.head.pooled == 0) c.head.pooled = c.encoder.d_model;
+  HeadConfig& head = c.heads.front();
+  LAPILLI_CHECK(read_head(v, c.family, head));
+  if (head.kind == HeadKind::vectors && head.pooled == 0) head.pooled = c.encoder.d_model;
   return c;
 }
 
@@ -61,9 +65,8 @@ Names vit_names(const Config& c) {
   Names n;
   n.base_prefix = c.family + ".";
   n.encoder = picture_encoder_names(c, n.base_prefix);
-  n.pooler = n.base_prefix + "pooler.dense";
-  n.classifier = c.head.distilled ? "cls_classifier" : "classifier";
-  n.distillation = "distillation_classifier";
+  const bool distilled = c.heads.front().distilled;
+  n.heads = {{n.base_prefix + "pooler.dense", distilled ? "cls_classifier" : "classifier", "distillation_classifier"}};
   return n;
 }
 

@@ -64,6 +64,16 @@ struct SoftmaxAttributes {
   uint32_t rows_per_sentence = 1;
 };
 
+// "pool": y[i] = one row for sentence i of its rows of x: the row numbered `row` (zeros if the sentence has none), the
+// last one, their mean, their mean weighted by 1, 2, 3..., or the maximum of each column.
+// inputs: x, spans (StateKind::spans; sentences may lie apart). outputs: y [sentences, cols]; rows of y without a
+// sentence are zeros.
+enum class Pooling : uint32_t { row, last, mean, ramp, maximum };
+struct PoolAttributes {
+  Pooling pooling = Pooling::row;
+  uint32_t row = 0;
+};
+
 namespace ops {
 // In a step and in an encode pass x has live rows; so do tensors derived from it row by row.
 graph::TensorId layer_norm(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId weight,
@@ -93,6 +103,8 @@ graph::TensorId copy(graph::Graph& g, const std::string& label, graph::TensorId 
 graph::TensorId softmax(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId lengths,
                         uint32_t rows_per_sentence);
 graph::TensorId transpose(graph::Graph& g, const std::string& label, graph::TensorId x);
+graph::TensorId pool(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId spans,
+                     uint32_t sentences, const PoolAttributes& attributes);
 }  // namespace ops
 
 }  // namespace lapilli

@@ -1,0 +1,147 @@
+// "pool": see basic.hpp.
+#include <algorithm>
+
+#include "ops/core/case_util.hpp"
+#include "ops/core/lower_util.hpp"
+#include "ops/core/registry.hpp"
+#include "ops/core/spans.hpp"
+#include "ops/core/tuning.hpp"
+#include "ops/rows/basic.hpp"
+
+namespace lapilli {
+namespace pool_impl {
+namespace {
+
+struct Push {
+  LAPILLI_PUSH(uint32_t groups, cols, ld4, blocks, first, rows, row, y_begin;)
+};
+
+enum Input : size_t { kX, kSpans };
+
+// llvmpipe counts iterations (docs/adding-an-op.md), and an invocation may read all rows.
+constexpr uint64_t kMostRows = 50000;
+
+Status infer(const graph::Graph& g, const graph::Node& node) {
+  LAPILLI_CHECK(expect_input(g, node, kX, {"x"}));
+  const auto& x = g.tensor(node.inputs[kX]);
+  LAPILLI_CHECK(expect_output(g, node, 0, {"y", 0, x.cols}));
+  LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kSpans), "spans", state::SPAN_WORDS));
+  const auto& y = g.tensor(node.outputs[0]);
+  if (y.rows == 0 || y.rows > state::MAX_ROWS)
+    return node_error(node, "%u sentences; 1 to %u", y.rows, state::MAX_ROWS);
+  if (x.ld % 4 != 0 || y.ld != x.ld) return node_error(node, "rows are not whole vectors");
+  if (x.rows > kMostRows) return node_error(node, "%u rows; at most %u", x.rows, kMostRows);
+  return {};
+}
+
+std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
+  return {{0, "invocation a vector of columns", true, default_numbers(caps, Tuned::unfold)}};
+}
+
+Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
+  LAPILLI_CHECK(check_numbers(context, node, v.numbers, {4, 1024}));
+  const auto a = node.attributes.as<PoolAttributes>();
+  const auto &x = context.graph.tensor(node.inputs[kX]), &y = context.graph.tensor(node.outputs[0]);
+  const uint64_t ld4 = x.ld / 4, blocks = div_up<uint64_t>(ld4, v.numbers.local);
+  LAPILLI_TRY(const auto slices, row_slices(context, node, y.rows, {y.ld * 4, blocks}));
+  for (const auto& s : slices) {
+    Dispatch d;
+    d.shader = ShaderId::pool;
+    d.constants = {v.numbers.local, static_cast<uint32_t>(a.pooling)};
+    d.groups = (s.end - s.begin) * blocks;
+    uint32_t dy = 0;
+    LAPILLI_TRY(const auto from, bind_whole(context, 0, node.inputs[kX], graph::Access::read));
+    d.operands = {from,
+                  bind_range(context, 1, {node.outputs[0], s.begin * y.ld * 4, s.end * y.ld * 4, graph::Access::write},
+                             dy),
+                  {4, node.inputs[kSpans], 0, uint64_t{state::SPAN_WORDS} * 4, graph::Access::read}};
+    d.set_push(Push{static_cast<uint32_t>(d.groups), static_cast<uint32_t>(x.cols), static_cast<uint32_t>(ld4),
+                    static_cast<uint32_t>(blocks), static_cast<uint32_t>(s.begin), static_cast<uint32_t>(x.rows),
+                    a.row, dy / 4});
+    d.cost = 2.0 * static_cast<double>(x.elements());
+    out.push_back(std::move(d));
+  }
+  return {};
+}
+
+// The factors of a sentence's rows in their sum.
+std::vector<double> factors(const PoolAttributes& a, uint32_t n) {
+  std::vector<double> of_row(n, 0.0);
+  if (a.pooling == Pooling::row && a.row < n) of_row[a.row] = 1;
+  if (a.pooling == Pooling::last) of_row[n - 1] = 1;
+  for (uint32_t r = 0; r < n; ++r) {
+    if (a.pooling == Pooling::mean) of_row[r] = 1.0 / n;
+    if (a.pooling == Pooling::ramp) of_row[r] = 2.0 * (r + 1) / (double{1} * n * (double{1} + n));
+  }
+  return of_row;
+}
+
+void reference(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
+  const auto a = node.attributes.as<PoolAttributes>();
+  const auto& t = g.tensor(node.inputs[kX]);
+  const auto& x = values.at(node.inputs[kX]).f;
+  auto& y = values.at(node.outputs[0]).f;
+  std::fill(y.begin(), y.end(), 0.0);
+  const auto spans = spans_of(std::span(values.at(node.inputs[kSpans]).u).first(state::SPAN_WORDS));
+  for (size_t i = 0; i < std::min<size_t>(spans.size(), g.tensor(node.outputs[0]).rows); ++i) {
+    const Span& s = spans[i];
+    const auto of_row = factors(a, s.ids);
+    for (uint64_t c = 0; c < t.cols; ++c) {
+      const auto from = [&](uint32_t r) { return x[(uint64_t{s.row} + r) * t.ld + c]; };
+      double sum = 0, most = from(0);
+      for (uint32_t r = 0; r < s.ids; ++r) {
+        sum += of_row[r] * from(r);
+        most = std::max(most, from(r));
+      }
+      y[i * t.ld + c] = a.pooling == Pooling::maximum ? most : sum;
+    }
+  }
+}
+
+OpCase make_case(const std::string& name, uint32_t cols, const std::vector<uint32_t>& lengths, PoolAttributes how) {
+  OpCase c;
+  c.name = format("%s, %u columns", name, cols);
+  const auto spans = add_spans(c, lengths);
+  uint64_t rows = 2;  // more than the sentences have
+  for (const uint32_t n : lengths) rows += n;
+  const auto x = c.graph.activation("x", rows, cols);
+  const auto sentences = static_cast<uint32_t>(std::min<size_t>(state::MAX_ROWS, lengths.size() + 1));
+  ops::pool(c.graph, c.name, x, spans, sentences, how);
+  c.prepare = [=](OpCase& into) {
+    CaseRandom random(cols * 37 + rows);
+    into.inputs.emplace_back(x, random_values(into.graph.tensor(x), random, 2));
+  };
+  return c;
+}
+
+std::vector<OpCase> cases() {
+  std::vector<OpCase> all;
+  const std::vector<uint32_t> several{7, 1, 130, 2};
+  all.push_back(make_case("first row", 36, several, {Pooling::row, 0}));
+  all.push_back(make_case("second row, which some lack", 5, several, {Pooling::row, 1}));
+  all.push_back(make_case("last row", 8, several, {Pooling::last}));
+  all.push_back(make_case("mean", 33, several, {Pooling::mean}));
+  all.push_back(make_case("mean by position", 12, several, {Pooling::ramp}));
+  all.push_back(make_case("maximum", 7, several, {Pooling::maximum}));
+  all.push_back(make_case("mean of one column and row", 1, {1}, {Pooling::mean}));
+  all.push_back(
+      make_case("as many sentences as there can be", 3, std::vector<uint32_t>(state::MAX_ROWS, 2), {Pooling::mean}));
+  all.push_back(make_case("rows by the thousand", 260, {4200, 300}, {Pooling::mean}));
+  return all;
+}
+
+constexpr OpDef op{"pool", infer, variants, lower, reference, cases};
+
+}  // namespace
+}  // namespace pool_impl
+
+constinit const OpDef pool_op = pool_impl::op;
+
+graph::TensorId ops::pool(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId spans,
+                          uint32_t sentences, const PoolAttributes& attributes) {
+  const auto y = g.activation(label, sentences, g.tensor(x).cols);
+  g.add_node({&pool_op, label, {x, spans}, {y}, graph::Attributes(attributes)});
+  return y;
+}
+
+}  // namespace lapilli
