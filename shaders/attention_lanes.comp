@@ -8,6 +8,7 @@
 #extension GL_KHR_shader_subgroup_shuffle : enable
 #define LANES
 #include "attention_operands.glsl"
+#include "attention_place.glsl"
 #include "products.glsl"
 
 const uint PASSES = 2u;  // a lane holds at most this many vec4s of a head's columns
@@ -20,8 +21,7 @@ float over_lanes(float v) {
 
 void main() {
   uint group = group_index(), lane = gl_SubgroupInvocationID;
-  if (group >= p.groups) return;
-#include "attention_place.glsl"
+  if (group >= p.groups || !find_place(group)) return;
 
   vec4 part[PASSES][QT], acc[PASSES][QT];
   float top[QT], sum[QT];

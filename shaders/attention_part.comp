@@ -13,10 +13,11 @@
 layout(local_size_x_id = 0) in;
 layout(constant_id = 0) const uint LOCAL = 32;
 layout(constant_id = 1) const uint HEAD_DIM = 64;
+layout(constant_id = 3) const uint GROUP = 1;  // heads of queries that share a head of keys and values
 
 layout(std430, set = 0, binding = 0) readonly buffer Q { T q[]; };
 #define KV_FORMAT_ID 2
-#define BIAS_ROWS_ID 3
+#define BIAS_ROWS_ID 4
 #include "kv_read.glsl"
 layout(std430, set = 0, binding = 2) readonly buffer Lineage { uint lineage[]; };
 layout(std430, set = 0, binding = 3) buffer Running { T running[]; };
@@ -100,7 +101,7 @@ void main() {
         uint holder = base + j == step ? slot : lineage[ancestry + base + j];
         found[j] = ELSEWHERE;
         if (holder != part_slot) continue;
-        uint at = ((p.head * p.slots * p.positions + cell + j) * 2u * HEAD_DIM - p.kv_begin) / WIDTH;
+        uint at = ((p.head / GROUP * p.slots * p.positions + cell + j) * 2u * HEAD_DIM - p.kv_begin) / WIDTH;
         float dots = 0.0;
         [[dont_unroll]] for (uint d = 0u; d < PARTS; d += KV_EACH) {
           KV_WORDS words = kv_words((at + d) / KV_EACH);

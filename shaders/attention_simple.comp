@@ -5,13 +5,13 @@
 #extension GL_GOOGLE_include_directive : enable
 #define SIMPLE
 #include "attention_operands.glsl"
+#include "attention_place.glsl"
 
 const uint CHUNK = 128u;
 
 void main() {
   uint group = group_index(), lane = gl_LocalInvocationID.x;
-  if (group >= p.groups) return;
-#include "attention_place.glsl"
+  if (group >= p.groups || !find_place(group)) return;
   if (one >= count) return;
 #ifdef STEP
   uint own_query = 0u, q_row = p.q_begin + row * p.ld, out_row = row;

@@ -23,7 +23,7 @@ layout(std430, set = 0, binding = 2) readonly buffer Table { float table[]; };
 layout(push_constant) uniform P {
   uint groups;
   uint first_row;
-  uint heads, head_dim, pairs;
+  uint heads, head_dim, pairs;           // heads: of the queries, at least as many as those of the keys
   uint table_ld;
   uint q_ld, q_begin;                    // words; q_ld 0: other dispatches handle the queries
   uint rows_per_slot, slots, positions;  // of kv

@@ -33,10 +33,13 @@ layout(constant_id = 2) const uint SPLIT = 0;  // 1: a workgroup has one chunk o
 layout(std430, set = 0, binding = 0) readonly buffer Q { T q[]; };
 #ifdef STEP
 #define KV_FORMAT_ID 3
-#define BIAS_ROWS_ID 4
+#define GROUP_ID 4
+#define BIAS_ROWS_ID 5
 #else
-#define BIAS_ROWS_ID 2
+#define GROUP_ID 2
+#define BIAS_ROWS_ID 3
 #endif
+layout(constant_id = GROUP_ID) const uint GROUP = 1;  // heads of queries that share a head of keys and values
 #include "kv_read.glsl"
 #ifdef STEP
 #ifndef CROSS
@@ -55,7 +58,7 @@ layout(std430, set = 0, binding = 3) readonly buffer Globals { uint globals[]; }
 
 layout(push_constant) uniform P {
   uint groups;
-  uint all_heads;
+  uint all_heads;               // of queries
   uint heads, head_begin;       // of the slice
   uint slots, positions;        // strides of kv
   uint slot_begin, slot_end;    // range of sentences or slots in the bound part
@@ -89,7 +92,7 @@ const uint LAST = (HEAD_DIM + 3u) / 4u * 4u / WIDTH;  // SPLIT: where maximum an
 #endif
 
 uint kv_at(uint head, uint slot, uint position) {
-  return (((head * p.slots + slot) * p.positions + position) * 2u * HEAD_DIM - p.kv_begin) / WIDTH;
+  return (((head / GROUP * p.slots + slot) * p.positions + position) * 2u * HEAD_DIM - p.kv_begin) / WIDTH;
 }
 
 #if defined(BIAS) || defined(MAP_BIAS)

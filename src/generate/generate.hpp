@@ -239,7 +239,9 @@ Result<GenerateOutput> generate(const std::shared_ptr<Model>& model, const Gener
 Status generate_into(const std::shared_ptr<Model>& model, const GenerateRequest& request,
                      const std::function<bool(uint64_t done, uint64_t total)>& progress, GenerateOutput& out);
 
-// One pass of the network without a search: teacher forcing, or for an encoder without a decoder, no targets.
+// One pass of the network without a search: teacher forcing; for an encoder alone no targets, for a decoder alone no
+// sources. The sources of an encoder alone are packed, unless attention weights are wanted: nothing is computed for
+// padding, and its rows of the outputs are zeros.
 struct ForwardRequest {
   std::vector<std::vector<int32_t>> sources;  // as above
   std::vector<std::shared_ptr<const model::Features>> features;

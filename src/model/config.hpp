@@ -33,6 +33,8 @@ struct StackConfig {
   uint32_t layers = 0, heads = 0, ffn = 0;
   uint32_t d_model = 0;
   uint32_t head_dim = 0;  // of queries, keys and values; heads * head_dim may differ from d_model
+  // Heads of keys and values, each for as many heads of queries; a divisor of `heads`. 0: as many as `heads`.
+  uint32_t cache_heads = 0;
   Activation activation = Activation::relu;
   std::string activation_name;
   bool gated = false;              // feed-forward act(fc1(x)) * gate(x), not act(fc1(x))
@@ -76,7 +78,10 @@ struct StackConfig {
   std::string type;  // model_type of the side, in families with one per side
 
   [[nodiscard]] uint32_t rotary_pairs() const { return (rotary + 1) / 2; }
-  [[nodiscard]] uint32_t inner() const { return heads * head_dim; }  // width of queries, keys and values
+  [[nodiscard]] uint32_t kv_heads() const { return cache_heads ? cache_heads : heads; }
+  [[nodiscard]] uint32_t group() const { return kv_heads() ? heads / kv_heads() : 1; }
+  [[nodiscard]] uint32_t inner() const { return heads * head_dim; }           // width of queries
+  [[nodiscard]] uint32_t kv_inner() const { return kv_heads() * head_dim; }  // of keys; of values
 };
 
 // A layer of an encoder's input: a 1-D convolution over the rows of a source (a linear layer if the kernel is 1), then

@@ -476,7 +476,7 @@ class WeightBinder {
 
   // Keys and values interleaved by head, after `q_columns` columns.
   Status keys_values(WeightSpec& spec, const AttentionNames& n, const Place& at, uint32_t q_columns) {
-    const uint32_t inner = at.s.inner(), head = at.s.head_dim;
+    const uint32_t inner = at.s.kv_inner(), head = at.s.head_dim;
     LAPILLI_CHECK(linear_part(spec, projection(n, at, kKeys), inner, columns(q_columns, head, 2 * head)));
     return linear_part(spec, projection(n, at, kValues), inner, columns(q_columns + head, head, 2 * head));
   }
@@ -486,12 +486,12 @@ class WeightBinder {
     if (cross) {
       LAPILLI_CHECK(linear(projection(n, at, kQueries), inner, d, w.qkv));
       WeightSpec kv =
-          matrix(with_layer(n.k, at.layer) + "+v", 2 * inner, c_.memory_projection ? d : c_.encoder.d_model);
+          matrix(with_layer(n.k, at.layer) + "+v", 2 * at.s.kv_inner(), c_.memory_projection ? d : c_.encoder.d_model);
       LAPILLI_CHECK(keys_values(kv, n, at, 0));
       w.kv = add(std::move(kv));
     } else {
       const uint32_t bias = at.s.streams ? at.s.relative_buckets * at.s.heads : 0;
-      WeightSpec qkv = matrix(with_layer(n.q, at.layer) + "+k+v", 3 * inner + bias, d);
+      WeightSpec qkv = matrix(with_layer(n.q, at.layer) + "+k+v", inner + 2 * at.s.kv_inner() + bias, d);
       LAPILLI_CHECK(linear_part(qkv, projection(n, at, kQueries), inner, {}));
       if (bias) LAPILLI_CHECK(linear_part(qkv, at.linear(n.relative_bias), bias, columns(inner)));
       LAPILLI_CHECK(keys_values(qkv, n, at, inner + bias));

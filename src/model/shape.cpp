@@ -105,6 +105,8 @@ Status apply(Config& c, const std::string& key, const std::string& value) {
     c.encoder.d_model = c.decoder.d_model = n;
   else if (key == "heads")
     c.encoder.heads = c.decoder.heads = n;
+  else if (key == "kv_heads")
+    c.encoder.cache_heads = c.decoder.cache_heads = n;
   else if (key == "ffn")
     c.encoder.ffn = c.decoder.ffn = n;
   else if (key == "layers")
@@ -123,8 +125,8 @@ Status apply(Config& c, const std::string& key, const std::string& value) {
     c.encoder.max_positions = c.decoder.max_positions = n;
   else
     return fail(ErrorCode::invalid_argument,
-                "shape: %s is not known; keys: d heads ffn layers encoder decoder vocabulary positions activation, and "
-                "picture of vit-base",
+                "shape: %s is not known; keys: d heads kv_heads ffn layers encoder decoder vocabulary positions "
+                "activation, and picture of vit-base",
                 key);
   return {};
 }
@@ -138,8 +140,13 @@ Status check(const Config& c) {
                  positions = c.decoder.max_positions;
   if (c.encoder.layers + c.decoder.layers == 0)
     return fail(ErrorCode::invalid_argument, "shape: without layers of an encoder or a decoder there is no model");
+  if (c.encoder.layers == 0 && (c.features.width > 0 || c.patches.channels > 0))
+    return fail(ErrorCode::invalid_argument, "shape: without an encoder nothing reads sound or pictures");
   if (d % c.encoder.heads != 0)
     return fail(ErrorCode::invalid_argument, "shape: %u heads do not divide d %u", c.encoder.heads, c.decoder.d_model);
+  if (c.encoder.heads % c.encoder.kv_heads() != 0)
+    return fail(ErrorCode::invalid_argument, "shape: %u kv_heads do not divide %u heads", c.encoder.kv_heads(),
+                c.encoder.heads);
   if (c.encoder.gated && c.encoder.ffn % 4 != 0)
     return fail(ErrorCode::invalid_argument, "shape: a gated ffn of %u; a multiple of 4 is possible", c.encoder.ffn);
   if (d > kMaxWidth || positions > kMaxPositions || std::max(c.encoder.layers, c.decoder.layers) > kMaxLayers)

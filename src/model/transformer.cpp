@@ -13,7 +13,8 @@ namespace lapilli::model {
 
 KvShape self_kv_shape(const Config& config, const DecodeRoom& room) {
   KvShape kv;
-  kv.heads = config.decoder.heads;
+  kv.heads = config.decoder.kv_heads();
+  kv.group = config.decoder.group();
   kv.head_dim = config.decoder.head_dim;
   kv.slots = room.slots();
   kv.positions = room.target_positions;
@@ -146,7 +147,8 @@ namespace {
 // Keys and values of the encoder's output for every layer, in the arena.
 void add_cross_keys_values(Builder& b, const ForwardShape& shape, graph::TensorId memory, DecoderRun& run) {
   KvShape kv;
-  kv.heads = b.config().decoder.heads;
+  kv.heads = b.config().decoder.kv_heads();
+  kv.group = b.config().decoder.group();
   kv.head_dim = b.config().decoder.head_dim;
   kv.slots = shape.batch;
   kv.positions = kv.rows_per_slot = shape.source_length;

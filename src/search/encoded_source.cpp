@@ -9,8 +9,8 @@ Result<std::shared_ptr<EncodedSource>> EncodedSource::create(const NetworkOnDevi
   const model::StackConfig& decoder = network.config().decoder;
   std::shared_ptr<EncodedSource> source(new EncodedSource());
   source->layers_ = decoder.layers;
-  source->heads_ = decoder.heads;
-  source->row_bytes_ = KvLayout({decoder.heads, decoder.head_dim}, network.network.kv_format).cell_words() * 4;
+  source->heads_ = decoder.kv_heads();
+  source->row_bytes_ = KvLayout({decoder.kv_heads(), decoder.head_dim}, network.network.kv_format).cell_words() * 4;
   source->weights_ = network.weights;
   const uint64_t bytes = uint64_t{source->layers_} * source->heads_ * positions * source->row_bytes_;
   source->positions_ = positions;

@@ -47,6 +47,7 @@ const char* positions_name(const model::StackConfig& stack) {
 Json stack_json(const model::StackConfig& stack) {
   return {{"layers", stack.layers},
           {"heads", stack.heads},
+          {"kv_heads", stack.kv_heads()},
           {"ffn", stack.ffn},
           {"d_model", stack.d_model},
           {"head_dim", stack.head_dim},

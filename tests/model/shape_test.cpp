@@ -48,12 +48,28 @@ TEST(Shape, SpeechModels) {
   EXPECT_EQ(c->target_vocabulary, 100u);
 }
 
+TEST(Shape, OneSide) {
+  auto c = parse_shape("tiny,decoder=0");
+  ASSERT_TRUE(c.ok()) << c.error().message;
+  EXPECT_FALSE(c->kind().decodes || c->kind().writes || c->kind().attends);
+  EXPECT_TRUE(c->heads.empty());
+  EXPECT_EQ(&c->last_stack(), &c->encoder);
+  c = parse_shape("tiny,encoder=0,kv_heads=2");
+  ASSERT_TRUE(c.ok()) << c.error().message;
+  EXPECT_FALSE(c->kind().encodes || c->kind().attends);
+  EXPECT_TRUE(c->kind().writes);
+  EXPECT_EQ(c->kind().reads, Reads::nothing);
+  EXPECT_EQ(c->source_vocabulary, 0u);
+  EXPECT_EQ(c->decoder.group(), 2u);
+}
+
 TEST(Shape, RefusesWhatNobodyCanHold) {
   for (const char* text :
        {"huge", "d=", "d=0", "d=-1", "d=1x", "d=99999999999", "heads=7", "width=3", "activation=sine",
         "activation=gated-sine", "tiny,activation=gated-relu,ffn=30", "d=16777216", "d=65536,heads=1,ffn=16777216",
         "tiny,vocabulary=16777216,d=1024", "tiny,layers=257", "tiny,positions=65537", "tiny,picture=64",
-        "vit-base,picture=8", "vit-base,picture=16777216"}) {
+        "tiny,encoder=0,decoder=0", "tiny,kv_heads=3",
+        "whisper-tiny,encoder=0", "vit-base,encoder=0", "vit-base,picture=8", "vit-base,picture=16777216"}) {
     const auto c = parse_shape(text);
     ASSERT_FALSE(c.ok()) << text;
     EXPECT_EQ(c.error().code, ErrorCode::invalid_argument) << text;

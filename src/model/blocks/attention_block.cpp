@@ -29,7 +29,8 @@ graph::TensorId weight_or_none(Builder& b, WeightIndex index) {
 // An encode pass is a single slot with a position for each of its rows.
 KvShape sequence_kv(const StackConfig& s, const SequenceAttention& how, uint32_t positions) {
   KvShape kv;
-  kv.heads = s.heads;
+  kv.heads = s.kv_heads();
+  kv.group = s.group();
   kv.head_dim = s.head_dim;
   kv.slots = is_pass(how) ? 1 : how.batch;
   kv.positions = positions;

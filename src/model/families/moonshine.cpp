@@ -40,10 +40,7 @@ Status read_moonshine_stack(const JsonView& v, const std::string& side, StackCon
   LAPILLI_TRY(s.ffn, get_size(v, "intermediate_size", kMaxFeedForward, 1152));
   LAPILLI_TRY(s.layers, get_u32(v, (side + "_num_hidden_layers").c_str(), 6));
   LAPILLI_TRY(s.heads, get_u32(v, (side + "_num_attention_heads").c_str(), 8));
-  LAPILLI_TRY(const auto of_keys, get_u32(v, (side + "_num_key_value_heads").c_str(), s.heads));
-  if (of_keys != s.heads)
-    return fail(ErrorCode::unsupported, "%s: %s_num_key_value_heads %u for %u heads; each needs keys of its own",
-                v.where, side, of_keys, s.heads);
+  LAPILLI_TRY(s.cache_heads, get_u32(v, (side + "_num_key_value_heads").c_str(), s.heads));
   LAPILLI_TRY(s.qkv_bias, get_bool(v, "attention_bias", false));
   LAPILLI_CHECK(check_stack(v, side.c_str(), s));
   s.out_bias = s.norm_bias = false;

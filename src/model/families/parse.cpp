@@ -95,6 +95,9 @@ Status check_stack(const JsonView& v, const char* side, StackConfig& s) {
   if (s.heads == 0 || s.heads > kMaxModelWidth || s.head_dim > kMaxModelWidth || s.inner() > kMaxModelWidth ||
       s.inner() / s.head_dim != s.heads)
     return fail(ErrorCode::invalid_data, "%s: %s with %u attention heads of %u", v.where, side, s.heads, s.head_dim);
+  if (s.heads % s.kv_heads() != 0)
+    return fail(ErrorCode::invalid_data, "%s: %s with %u heads of keys for %u attention heads", v.where, side,
+                s.kv_heads(), s.heads);
   return {};
 }
 

@@ -62,7 +62,7 @@ Status infer_map(const graph::Graph& g, const graph::Node& node, const Attention
     return node_error(node, "windows of maps have no causal mask, spans, other windows or weights");
   LAPILLI_CHECK(expect_input(g, node, 0, {"q", uint64_t{a.batch} * a.queries}));
   const uint64_t distances = 2 * uint64_t{a.map.side} - 1;
-  return expect_words(g, node, operand(node.inputs, kDistances + 1), "bias", distances * distances * a.kv.heads);
+  return expect_words(g, node, operand(node.inputs, kDistances + 1), "bias", distances * distances * a.kv.query_heads());
 }
 
 Status infer(const graph::Graph& g, const graph::Node& node) {
@@ -76,7 +76,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   LAPILLI_CHECK(expect_input(g, node, 0, {"q", uint64_t{a.batch} * a.queries}));
   LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 2), "lengths", 2 * uint64_t{a.batch}));
   if (operand(node.outputs, 1) != graph::kNone)
-    LAPILLI_CHECK(expect_output(g, node, 1, {"weights", uint64_t{a.batch} * a.kv.heads * a.queries, a.keys}));
+    LAPILLI_CHECK(expect_output(g, node, 1, {"weights", uint64_t{a.batch} * a.kv.query_heads() * a.queries, a.keys}));
   LAPILLI_CHECK(infer_bias(g, node, a.kv, a.bias, kDistances));
   return infer_window(g, node, a);
 }
@@ -183,15 +183,15 @@ class Lowering {
   }
   [[nodiscard]] uint64_t weight_bytes(uint64_t sentences, uint64_t heads, uint64_t queries) const {
     if (weights_ == graph::kNone) return 0;
-    return (((sentences - 1) * a_.kv.heads + heads - 1) * a_.queries + queries) * context_.graph.tensor(weights_).ld *
-           4;
+    const uint64_t rows = ((sentences - 1) * a_.kv.query_heads() + heads * a_.kv.group - 1) * a_.queries + queries;
+    return rows * context_.graph.tensor(weights_).ld * 4;
   }
 
   [[nodiscard]] double cost(uint64_t queries_of_heads) const {
     const bool near = a_.window != kNoWindow && a_.global_queries == 0;
     const double keys = near ? std::min<double>(a_.keys, 2.0 * a_.window + 8) : a_.keys;
     const double lanes = simple_ ? numbers_.local : 1;  // each lane repeats the whole work
-    return 4.0 * static_cast<double>(queries_of_heads) * keys * a_.kv.head_dim * lanes;
+    return 4.0 * static_cast<double>(queries_of_heads * a_.kv.group) * keys * a_.kv.head_dim * lanes;
   }
 
   // Takes fewer sentences, then heads, then queries, until the rows fit.
@@ -226,9 +226,10 @@ class Lowering {
   Status emit(const KvPart& part, uint64_t query_begin, uint64_t query_end) {
     Dispatch d;
     d.shader = shader();
-    d.constants = {numbers_.local, a_.kv.head_dim};
+    d.constants = {numbers_.local, a_.kv.head_dim, a_.kv.group};
     Push p{};
-    const uint64_t sentences = part.s1 - part.s0, heads = part.h1 - part.h0, queries = query_end - query_begin;
+    const uint64_t sentences = part.s1 - part.s0, queries = query_end - query_begin;
+    const uint64_t heads = (part.h1 - part.h0) * a_.kv.group;
     const uint64_t tiles = a_.spans ? span_tiles() : div_up(queries, kQueriesPerGroup);
     const uint64_t each = simple_ ? kQueriesPerGroup : 1;  // workgroups per tile
     d.groups = tiles * sentences * heads * each;
@@ -263,7 +264,7 @@ class Lowering {
     p.keys = a_.spans ? a_.queries : a_.keys;
     p.causal = a_.causal;
     d.set_push(p);
-    d.cost = cost(sentences * heads * queries);
+    d.cost = cost(sentences * (part.h1 - part.h0) * queries);
     out_.push_back(std::move(d));
     return {};
   }
@@ -281,7 +282,8 @@ class Lowering {
 
   void bind_weights(const KvPart& part, uint64_t query_begin, uint64_t queries, Dispatch& d, Push& p) const {
     const uint64_t ld = context_.graph.tensor(weights_).ld;
-    const uint64_t first = ((part.s0 * a_.kv.heads + part.h0) * a_.queries + query_begin) * ld;
+    const uint64_t head = part.s0 * a_.kv.query_heads() + part.h0 * a_.kv.group;
+    const uint64_t first = (head * a_.queries + query_begin) * ld;
     const uint64_t bytes = weight_bytes(part.s1 - part.s0, part.h1 - part.h0, queries);
     uint32_t delta = 0;
     d.operands.push_back(
@@ -385,7 +387,7 @@ struct HostPair {
   uint64_t key = 0, query = 0, head = 0;
 };
 double map_bias(const AttentionAttributes& a, const std::vector<double>& table, uint64_t window, const HostPair& p) {
-  const double bias = table[a.map.distance(p.key, p.query) * a.kv.heads + p.head];
+  const double bias = table[a.map.distance(p.key, p.query) * a.kv.query_heads() + p.head];
   return a.map.apart(window, p.key, p.query) ? bias + MapWindows::kApart : bias;
 }
 
@@ -402,13 +404,13 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   for (const HostSentence& s : host_sentences(a, a.map.side ? std::vector<uint32_t>() : values.at(node.inputs[2]).u)) {
     const auto listed = listed_positions(a, node, values, s.number);
     const auto is_listed = [&](uint64_t j) { return std::find(listed.begin(), listed.end(), j) != listed.end(); };
-    for (uint64_t h = 0; h < a.kv.heads; ++h)
+    for (uint64_t h = 0; h < a.kv.query_heads(); ++h)
       for (uint64_t i = s.first; i < s.first + s.count; ++i) {
         if (a.global_queries && !is_listed(i)) continue;
         const uint64_t at = s.row + i;
         double* row = nullptr;
         if (weights != graph::kNone)
-          row = values.at(weights).f.data() + ((s.number * a.kv.heads + h) * a.queries + i) * g.tensor(weights).ld;
+          row = values.at(weights).f.data() + ((s.number * a.kv.query_heads() + h) * a.queries + i) * g.tensor(weights).ld;
         const auto seen = [&](uint64_t j) {
           if (a.causal && j > i) return false;
           if (a.window == kNoWindow || a.global_queries) return true;
@@ -428,7 +430,7 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
 
 std::string tuning_key(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<AttentionAttributes>();
-  return format("%u heads of %u, rows %u, keys %u%s%s%s%s", a.kv.heads, a.kv.head_dim,
+  return format("%u heads of %u%s, rows %u, keys %u%s%s%s%s", a.kv.heads, a.kv.head_dim, group_tuning_key(a.kv),
                 tuning_class(g.tensor(node.inputs[0]).rows), tuning_class(a.keys), a.causal ? ", causal" : "",
                 a.window != kNoWindow ? ", window" : "", a.bias.form == BiasForm::none ? "" : ", bias",
                 kv_tuning_key(g.tensor(node.inputs[1])));
@@ -443,11 +445,10 @@ constinit const OpDef attention_op = attention_impl::op;
 
 ops::AttentionResult ops::attention(graph::Graph& g, const std::string& label, const AttentionOperands& o,
                                     const AttentionAttributes& a, bool want_weights) {
-  const auto context =
-      a.global_queries ? g.updated(label, o.context) : g.rows_like(label, o.q, uint64_t{a.kv.heads} * a.kv.head_dim);
-  const auto weights = want_weights
-                           ? g.activation(label + " weights", uint64_t{a.batch} * a.kv.heads * a.queries, a.keys)
-                           : graph::kNone;
+  const uint64_t heads = a.kv.query_heads();
+  const auto context = a.global_queries ? g.updated(label, o.context) : g.rows_like(label, o.q, heads * a.kv.head_dim);
+  const auto weights =
+      want_weights ? g.activation(label + " weights", heads * a.batch * a.queries, a.keys) : graph::kNone;
   g.add_node({&attention_op,
               label,
               {o.q, o.kv, o.lengths, o.distances, o.bias, o.globals, o.context},

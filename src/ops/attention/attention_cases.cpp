@@ -11,13 +11,13 @@ RelativeBias bias_case(BiasForm form, int32_t low, int32_t high, const KvShape& 
   b.low = low;
   b.count = static_cast<uint32_t>(high - low + 1);
   b.buckets = 7;
-  b.column = form == BiasForm::rows ? kv.heads * kv.head_dim + 3 : 0;
+  b.column = form == BiasForm::rows ? kv.query_heads() * kv.head_dim + 3 : 0;
   return b;
 }
 
 uint64_t bias_columns(const RelativeBias& bias, const KvShape& kv) {
-  if (bias.form != BiasForm::rows) return uint64_t{kv.heads} * kv.head_dim;
-  return bias.column + uint64_t{bias.buckets} * kv.heads;
+  if (bias.form != BiasForm::rows) return uint64_t{kv.query_heads()} * kv.head_dim;
+  return bias.column + uint64_t{bias.buckets} * kv.query_heads();
 }
 
 void add_bias_inputs(OpCase& c, const RelativeBias& bias, const KvShape& kv, CaseRandom& random,
@@ -31,7 +31,7 @@ void add_bias_inputs(OpCase& c, const RelativeBias& bias, const KvShape& kv, Cas
   if (bias.form == BiasForm::rows) return;
   HostTensor v;
   v.f.assign(kBiasWords, 0.0);
-  for (uint32_t i = 0; i < bias.buckets * kv.heads; ++i)
+  for (uint32_t i = 0; i < bias.buckets * kv.query_heads(); ++i)
     v.f[i] = static_cast<double>(static_cast<float>(3 * random.unit()));
   values = add_weight(c.graph, "bias", kBiasWords);
   c.inputs.emplace_back(values, std::move(v));
@@ -51,6 +51,7 @@ struct CaseShape {
   double shift = 0;  // added to all values
   // Not empty: an encode pass of these sentences with `queries` rows, which may be more than the sentences have.
   std::vector<uint32_t> pass;
+  uint32_t group = 1;
 };
 
 std::string pass_name(const CaseShape& s) {
@@ -61,6 +62,11 @@ std::string pass_name(const CaseShape& s) {
 }
 
 std::string case_name(const CaseShape& s) {
+  if (s.group > 1) {
+    CaseShape plain = s;
+    plain.group = 1;
+    return case_name(plain) + format(" %u share keys", s.group);
+  }
   if (!s.pass.empty()) return pass_name(s);
   std::string name = format("batch %u queries %u keys %u heads %ux%u%s%s", s.batch, s.queries, s.keys, s.heads,
                             s.head_dim, s.causal ? " causal" : "", s.weights ? " weights" : "");
@@ -91,6 +97,7 @@ OpCase make_case(const CaseShape& s, const std::vector<std::pair<uint32_t, uint3
   a.causal = s.causal;
   a.scale = 0.25f;
   a.kv = {s.heads, s.head_dim, s.slots ? s.slots : s.batch, s.positions ? s.positions : s.keys};
+  a.kv.group = s.group;
   const bool pass = !s.pass.empty();
   if (pass) {
     a.spans = 1;
@@ -102,7 +109,7 @@ OpCase make_case(const CaseShape& s, const std::vector<std::pair<uint32_t, uint3
     const auto reach = static_cast<int32_t>(s.keys) / 2;
     a.bias = bias_case(s.bias, -reach, s.causal ? 0 : reach, a.kv);
   }
-  const uint64_t rows = (pass ? 1 : uint64_t{s.batch}) * s.queries, columns = uint64_t{s.heads} * s.head_dim;
+  const uint64_t rows = (pass ? 1 : uint64_t{s.batch}) * s.queries, columns = uint64_t{a.kv.query_heads()} * s.head_dim;
   const auto q = c.graph.activation("q", rows, bias_columns(a.bias, a.kv));
   const auto kv = add_kv(c.graph, StateKind::cross_kv, {a.kv, KvFormat::fp32});
   const auto l = pass ? add_spans(c, s.pass) : add_lengths(c.graph);
@@ -144,6 +151,29 @@ void add_usual_heads(std::vector<OpCase>& all, BiasForm bias) {
       s.bias = bias;
       all.push_back(make_case(s, {{0, 31}}));
     }
+}
+
+// Heads of queries that share a head of keys and values.
+void add_groups(std::vector<OpCase>& all) {
+  const auto add = [&](CaseShape s, uint32_t group, const std::vector<std::pair<uint32_t, uint32_t>>& lengths) {
+    s.group = group;
+    all.push_back(make_case(s, lengths));
+  };
+  for (const uint32_t head_dim : {64u, 128u})
+    for (const uint32_t group : {2u, 4u}) {
+      add({1, 17, 17, 1, head_dim, true}, group, {{0, 17}});
+      add({1, 17, 17, 1, head_dim, true, true}, group, {{0, 17}});
+    }
+  add({3, 5, 11, 3, 12}, 3, {{0, 11}, {4, 9}, {5, 5}});
+  add({2, 5, 6, 3, 5, true, true}, 2, {{0, 6}, {0, 4}});
+  add({4, 17, 23, 8, 64, false, false, 5, 31}, 2, {{0, 23}, {0, 1}, {22, 23}, {0, 0}});  // sliced, small bindings
+  CaseShape biased{2, 7, 7, 4, 8, true};
+  biased.bias = BiasForm::table;
+  add(biased, 2, {{0, 7}, {0, 3}});
+  CaseShape near{2, 13, 13, 3, 12};
+  near.window = 2;
+  near.globals = {{0, 5, 6, 7, 12}, {}};
+  add(near, 2, {{0, 13}, {3, 8}});
 }
 
 void add_biased(std::vector<OpCase>& all, BiasForm bias) {
@@ -249,6 +279,12 @@ void add_passes(std::vector<OpCase>& all) {
                                                       // tiles
   all.push_back(make_pass(shape(3, 5), {5, 1, 6, 2}, 2));
   all.push_back(make_pass(shape(1, 256), {9, 2}));
+  for (const uint32_t head_dim : {12u, 64u, 128u})
+    for (const uint32_t group : {2u, 4u}) {
+      CaseShape s = shape(2, head_dim);
+      s.group = group;
+      all.push_back(make_pass(s, {5, 4, 1, 33}, 3));
+    }
   all.push_back(
       make_pass(shape(1, 8), std::vector<uint32_t>(state::MAX_ROWS, 1), 9));  // no entry after the last sentence
   for (const uint32_t head_dim : {12u, 5u, 64u}) {
@@ -308,6 +344,7 @@ std::vector<OpCase> attention_cases() {
     all.push_back(make_case(s, {{0, 15999}}));
   }
   add_usual_heads(all, BiasForm::none);
+  add_groups(all);
   add_biased(all, BiasForm::table);
   add_biased(all, BiasForm::rows);
   add_windows(all);

@@ -82,7 +82,7 @@ Status add_quotients(const Step& s, uint64_t h0, uint64_t h1, std::vector<Dispat
   d.operands.push_back(context);
   const uint64_t first = h0 * s.rows * s.chunks * running_width(s.kv);
   d.set_push(QuotientPush{
-      static_cast<uint32_t>(d.groups), s.kv.heads, static_cast<uint32_t>(h1 - h0), static_cast<uint32_t>(h0),
+      static_cast<uint32_t>(d.groups), s.kv.query_heads(), static_cast<uint32_t>(h1 - h0), static_cast<uint32_t>(h0),
       static_cast<uint32_t>(s.rows), static_cast<uint32_t>(delta - first), running_width(s.kv),
       static_cast<uint32_t>(s.context.graph.tensor(s.node.outputs[0]).ld), static_cast<uint32_t>(s.chunks)});
   d.cost = static_cast<double>(d.groups * s.chunks) * s.kv.head_dim;
@@ -106,7 +106,7 @@ class Lowering {
   Status run() {
     LAPILLI_CHECK(check_attention(context_, node_, numbers_, a_.kv, heads_are_vec4(a_.kv)));
     LAPILLI_CHECK(fit());
-    for (uint64_t head = 0; head < a_.kv.heads; ++head)
+    for (uint64_t head = 0; head < a_.kv.query_heads(); ++head)
       if (cells_ >= a_.kv.positions)
         LAPILLI_CHECK(add_parts(head, {0, uint64_t{a_.kv.slots} * a_.kv.positions},
                                 round_down<uint64_t>(cells_, a_.kv.positions)));
@@ -115,10 +115,10 @@ class Lowering {
           LAPILLI_CHECK(
               add_parts(head, {s * a_.kv.positions, (s + 1) * a_.kv.positions}, round_down<uint64_t>(cells_, chunk_)));
     const uint64_t head_bytes = q_.rows * running_row_, limit = context_.caps.max_storage_range;
-    const uint64_t room = head_bytes * a_.kv.heads <= limit ? limit : unaligned_room(context_.caps);
+    const uint64_t room = head_bytes * a_.kv.query_heads() <= limit ? limit : unaligned_room(context_.caps);
     const uint64_t heads = std::max<uint64_t>(1, room / head_bytes);
-    for (uint64_t h = 0; h < a_.kv.heads; h += heads)
-      LAPILLI_CHECK(add_quotients(step_of(), h, std::min<uint64_t>(a_.kv.heads, h + heads), out_));
+    for (uint64_t h = 0; h < a_.kv.query_heads(); h += heads)
+      LAPILLI_CHECK(add_quotients(step_of(), h, std::min<uint64_t>(a_.kv.query_heads(), h + heads), out_));
     return {};
   }
 
@@ -151,10 +151,11 @@ class Lowering {
     Dispatch d;
     d.shader = part_shader(a_);
     LAPILLI_CHECK(set_grid(step_of(), 1, d));
-    d.constants.push_back(kv_format(context_, node_));
+    d.constants.insert(d.constants.end(), {kv_format(context_, node_), a_.kv.group});
     LAPILLI_TRY(const auto q, bind_whole(context_, 0, node_.inputs[0], graph::Access::read));
     LAPILLI_TRY(const auto lineage, bind_whole(context_, 2, node_.inputs[2], graph::Access::read));
-    const uint64_t begin = kv_layout().word(head, 0, cells.begin), end = kv_layout().word(head, 0, cells.end);
+    const uint64_t of_keys = head / a_.kv.group;
+    const uint64_t begin = kv_layout().word(of_keys, 0, cells.begin), end = kv_layout().word(of_keys, 0, cells.end);
     uint32_t kv_delta = 0, running_delta = 0;
     d.operands.insert(
         d.operands.end(),
@@ -162,7 +163,7 @@ class Lowering {
          bind_running(step_of(), 3, {head, head + 1, graph::Access::read_write}, running_delta)});
     AttentionPush bias{};
     LAPILLI_CHECK(bind_bias(context_, node_, a_.bias, 5, d, bias));
-    d.set_push(PartPush{static_cast<uint32_t>(d.groups), a_.kv.heads, static_cast<uint32_t>(head), a_.kv.slots,
+    d.set_push(PartPush{static_cast<uint32_t>(d.groups), a_.kv.query_heads(), static_cast<uint32_t>(head), a_.kv.slots,
                         a_.kv.positions, static_cast<uint32_t>(cells.begin), static_cast<uint32_t>(cells.end),
                         kv_layout().begin_of(begin, kv_delta), running_delta, static_cast<uint32_t>(q_.ld),
                         running_width(a_.kv), a_.scale, bias.bias_low, bias.bias_last, bias.bias_column,
@@ -189,19 +190,19 @@ class Lowering {
 uint32_t running_width(const KvShape& kv) { return round_up(kv.head_dim, 4u) + 4; }
 
 bool chunks_fit(const Capabilities& caps, const graph::Graph& g, const graph::Node& node, const KvShape& kv) {
-  const uint64_t lines = uint64_t{kv.heads} * g.tensor(node.inputs[0]).rows * key_chunks(kv);
+  const uint64_t lines = uint64_t{kv.query_heads()} * g.tensor(node.inputs[0]).rows * key_chunks(kv);
   return lines * running_width(kv) * 4 <= caps.max_storage_range && lines <= max_groups(caps);
 }
 
 graph::TensorId running_sums(graph::Graph& g, const std::string& label, const KvShape& kv, uint64_t rows) {
-  const auto id = g.activation(label + ".running", kv.heads * rows * key_chunks(kv), running_width(kv));
+  const auto id = g.activation(label + ".running", kv.query_heads() * rows * key_chunks(kv), running_width(kv));
   g.tensor(id).scratch = true;
   return id;
 }
 
 Status infer_running(const graph::Graph& g, const graph::Node& node, const KvShape& kv) {
   LAPILLI_CHECK(expect_output(
-      g, node, 1, {"running", kv.heads * g.tensor(node.inputs[0]).rows * key_chunks(kv), running_width(kv)}));
+      g, node, 1, {"running", kv.query_heads() * g.tensor(node.inputs[0]).rows * key_chunks(kv), running_width(kv)}));
   if (!g.tensor(node.outputs[1]).scratch) return node_error(node, "the running sums are no scratch");
   return {};
 }
@@ -221,7 +222,7 @@ Status lower_attention_chunks(const LowerContext& context, const graph::Node& no
                               std::vector<Dispatch>& out) {
   const auto a = node.attributes.as<AttentionStepAttributes>();
   return add_quotients({context, node, numbers, a.kv, context.graph.tensor(node.inputs[0]).rows, key_chunks(a.kv)}, 0,
-                       a.kv.heads, out);
+                       a.kv.query_heads(), out);
 }
 
 }  // namespace lapilli

@@ -53,7 +53,7 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
   const bool vec = heads_are_vec4(a.kv);
   const Numbers numbers = attention_numbers(caps, Tuned::attention_step, a.kv, vec);
   std::vector<Variant> list;
-  if (fits && shares_out_keys(caps, g.tensor(node.inputs[0]).rows * a.kv.heads, a.kv.positions) &&
+  if (fits && shares_out_keys(caps, g.tensor(node.inputs[0]).rows * a.kv.query_heads(), a.kv.positions) &&
       chunks_fit(caps, g, node, a.kv))
     list.push_back({kChunks, "workgroup a row, head and chunk", false, numbers});
   if (fits || !a.self) {
@@ -123,14 +123,14 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
                         std::min<uint64_t>(a.kv.slots, s + block.slots)};
       Dispatch d;
       d.shader = texels ? texel_shader(a) : simple ? simple_of(shader(a, false)) : shader(a, vec);
-      d.constants = {v.numbers.local, a.kv.head_dim, chunks ? 1u : 0u, kv_format(context, node)};
+      d.constants = {v.numbers.local, a.kv.head_dim, chunks ? 1u : 0u, kv_format(context, node), a.kv.group};
       Push p{};
       LAPILLI_TRY(const auto q_operand, bind_whole(context, 0, node.inputs[0], graph::Access::read));
       d.operands = {q_operand, bind_kv(context, {node.inputs[1], texels ? kTexelBinding : 1}, a.kv, part, p.common)};
       LAPILLI_CHECK(bind_result(context, node, chunks, d, p));
       LAPILLI_CHECK(bind_state(context, node, a, d));
       LAPILLI_CHECK(bind_bias(context, node, a.bias, 5, d, p.common));
-      d.groups = q.rows * (part.h1 - part.h0) * p.chunks;
+      d.groups = q.rows * p.common.heads * p.chunks;
       if (d.groups > max_groups(context.caps))
         return node_error(node, "%u workgroups exceed this device's grid", ull{d.groups});
       follow_live_rows(d, p.common.heads * p.chunks, 1);
@@ -160,7 +160,7 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   const HostBias bias(node, a.kv, a.bias, 5, values);
   const HostKv kv(g, node.inputs[1], values);
   for (uint64_t r = 0; r < rows; ++r)
-    for (uint64_t h = 0; h < a.kv.heads; ++h) {
+    for (uint64_t h = 0; h < a.kv.query_heads(); ++h) {
       const uint64_t own = state::slot_of(words[state::STEP_ROWS + r]);
       const uint32_t position = state::position_of(words[state::STEP_ROWS + r]);
       const uint64_t step = position;
@@ -194,16 +194,19 @@ struct CaseShape {
   BiasForm bias = BiasForm::none;
   uint32_t part = 0;  // cells per part; 0: as many as fit
   KvFormat format = KvFormat::fp32;
+  uint32_t group = 1;
 };
 
 OpCase make_case(const CaseShape& s) {
   OpCase c;
   c.name = format("%s rows %u of %u beams %u sentences %u positions %u heads %ux%u step %u", s.self ? "self" : "cross",
                   s.live, s.rows, s.beams, s.sentences, s.positions, s.heads, s.head_dim, s.step);
+  if (s.group > 1) c.name += format(" %u share keys", s.group);
   const uint32_t slots = s.beams * s.sentences;
   CaseRandom random(s.rows * 3 + s.positions * 5 + s.head_dim * 7 + s.step);
   AttentionStepAttributes a;
   a.kv = {s.heads, s.head_dim, s.self ? slots : s.sentences, s.positions, s.self ? Place::step : Place::batch};
+  a.kv.group = s.group;
   a.self = s.self;
   a.scale = 0.3f;
   a.beams = s.beams;
@@ -249,6 +252,26 @@ OpCase make_case(const CaseShape& s) {
   add_bias_inputs(c, a.bias, a.kv, random, state.distances, state.bias);
   ops::attention_step(c.graph, "context", q, kv, state, a);
   return c;
+}
+
+// Heads of queries that share a head of keys and values.
+void add_groups(std::vector<OpCase>& all, KvFormat kv) {
+  const auto add = [&](CaseShape s, uint32_t group) {
+    s.format = kv;
+    s.group = group;
+    all.push_back(make_case(s));
+  };
+  for (const uint32_t head_dim : {64u, 128u})
+    for (const uint32_t group : {2u, 4u}) {
+      add({4, 3, 2, 2, 9, 1, head_dim, 7}, group);
+      add({4, 3, 2, 2, 9, 1, head_dim, 5, false}, group);
+    }
+  add({8, 5, 4, 2, 9, 3, 12, 6}, 3);
+  add({4, 3, 2, 2, 300, 2, 5, 280}, 2);
+  add({8, 5, 4, 2, 9, 3, 12, 6, true, BiasForm::table}, 2);
+  add({8, 5, 4, 2, 9, 3, 12, 6, true, BiasForm::rows}, 2);
+  add({8, 5, 4, 2, 9, 3, 12, 6, true, BiasForm::none, 7}, 2);  // in parts
+  add({8, 8, 4, 2, 30, 2, 64, 21}, 2);                         // sliced on devices with small bindings
 }
 
 void add_parts(std::vector<OpCase>& all, BiasForm bias, KvFormat kv) {
@@ -335,6 +358,7 @@ std::vector<OpCase> cases() {
   std::vector<OpCase> all;
   for (const auto kv : {KvFormat::fp32, KvFormat::fp16}) {
     add_whole(all, kv);
+    add_groups(all, kv);
     for (const auto bias : {BiasForm::none, BiasForm::table, BiasForm::rows}) add_parts(all, bias, kv);
   }
   add_large(all);
@@ -344,7 +368,8 @@ std::vector<OpCase> cases() {
 
 std::string tuning_key(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<AttentionStepAttributes>();
-  return format("%s, %u heads of %u, rows %u%s%s%s", a.self ? "self" : "cross", a.kv.heads, a.kv.head_dim,
+  return format("%s, %u heads of %u%s, rows %u%s%s%s", a.self ? "self" : "cross", a.kv.heads, a.kv.head_dim,
+                group_tuning_key(a.kv),
                 tuning_class(g.tensor(node.inputs[0]).rows), a.kv.positions >= kManyPositions ? ", many positions" : "",
                 a.bias.form == BiasForm::none ? "" : ", bias", kv_tuning_key(g.tensor(node.inputs[1])));
 }
@@ -358,7 +383,7 @@ constinit const OpDef attention_step_op = attention_step_impl::op;
 
 graph::TensorId ops::attention_step(graph::Graph& g, const std::string& label, graph::TensorId q, graph::TensorId kv,
                                     const StepTensors& state, const AttentionStepAttributes& attributes) {
-  const auto context = g.rows_like(label, q, uint64_t{attributes.kv.heads} * attributes.kv.head_dim);
+  const auto context = g.rows_like(label, q, uint64_t{attributes.kv.query_heads()} * attributes.kv.head_dim);
   const auto running = running_sums(g, label, attributes.kv, g.tensor(q).rows);
   g.add_node({&attention_step_op,
               label,

@@ -41,16 +41,16 @@ bool simple_attention_fits(const KvShape& kv, uint64_t keys) {
 
 Status infer_heads(const graph::Graph& g, const graph::Node& node, const KvShape& kv, const RelativeBias& bias,
                    KvReader kv_reader) {
-  if (kv.heads == 0 || kv.head_dim == 0 || kv.slots == 0 || kv.positions == 0)
+  if (kv.query_heads() == 0 || kv.head_dim == 0 || kv.slots == 0 || kv.positions == 0)
     return node_error(node, "the cache has no heads, slots or positions");
   if (kv.head_dim > kMaxHeadDim)
     return node_error(node, "heads of %u columns; at most %u are supported", kv.head_dim, kMaxHeadDim);
-  const uint64_t columns = uint64_t{kv.heads} * kv.head_dim;
+  const uint64_t columns = uint64_t{kv.query_heads()} * kv.head_dim;
   const bool wider = bias.form == BiasForm::rows;
   LAPILLI_CHECK(expect_input(g, node, 0, {"q", 0, wider ? 0 : columns}));
   const auto& q = g.tensor(node.inputs[0]);
-  if (wider && (bias.column < columns || q.cols < bias.column + uint64_t{bias.buckets} * kv.heads))
-    return node_error(node, "q has %u columns, too few for %u heads and their bias", q.cols, kv.heads);
+  if (wider && (bias.column < columns || q.cols < bias.column + uint64_t{bias.buckets} * kv.query_heads()))
+    return node_error(node, "q has %u columns, too few for %u heads and their bias", q.cols, kv.query_heads());
   LAPILLI_CHECK(expect_output(g, node, 0, {"context", q.rows, columns}));
   if (q.ld % 4 != 0 || g.tensor(node.outputs[0]).ld != round_up<uint64_t>(columns, 4))
     return node_error(node, "rows are not padded to vec4");
@@ -65,9 +65,9 @@ Status infer_bias(const graph::Graph& g, const graph::Node& node, const KvShape&
     return node_error(node, "relative positions have %u distances; 1 to %u are supported", bias.count, kBiasWords);
   LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, at), "distances", kBiasWords));
   if (bias.form == BiasForm::rows) return {};
-  if (uint64_t{bias.buckets} * kv.heads > kBiasWords)
+  if (uint64_t{bias.buckets} * kv.query_heads() > kBiasWords)
     return node_error(node, "a bias of %u buckets for %u heads; at most %u values are supported", bias.buckets,
-                      kv.heads, kBiasWords);
+                      kv.query_heads(), kBiasWords);
   return expect_words(g, node, operand(node.inputs, at + 1), "bias", kBiasWords);
 }
 
@@ -95,7 +95,7 @@ Status bind_bias(const LowerContext& context, const graph::Node& node, const Rel
 }
 
 HostBias::HostBias(const graph::Node& node, const KvShape& kv, const RelativeBias& bias, size_t at, HostTensors& values)
-    : bias_(bias), heads_(kv.heads) {
+    : bias_(bias), heads_(kv.query_heads()) {
   if (bias.form == BiasForm::none) return;
   distances_ = &values.at(node.inputs[at]).f;
   if (bias.form == BiasForm::table) values_ = &values.at(node.inputs[at + 1]).f;
@@ -135,9 +135,9 @@ Operand bind_kv(const LowerContext& context, const KvBinding& bound, const KvSha
   const uint64_t begin = layout.word(part.h0, part.s0, 0), end = layout.word(part.h1 - 1, part.s1, 0);
   const auto operand =
       bind_range(context, bound.binding, {bound.tensor, begin * 4, end * 4, graph::Access::read}, delta);
-  push.all_heads = kv.heads;
-  push.heads = static_cast<uint32_t>(part.h1 - part.h0);
-  push.head_begin = static_cast<uint32_t>(part.h0);
+  push.all_heads = kv.query_heads();
+  push.heads = static_cast<uint32_t>(part.h1 - part.h0) * kv.group;
+  push.head_begin = static_cast<uint32_t>(part.h0) * kv.group;
   push.slots = kv.slots;
   push.positions = kv.positions;
   push.slot_begin = static_cast<uint32_t>(part.s0);

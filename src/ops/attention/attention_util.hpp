@@ -67,11 +67,14 @@ Result<KvBlock> kv_block(const LowerContext& context, const graph::Node& node, g
 inline uint32_t kv_format(const LowerContext& context, const graph::Node& node) {
   return static_cast<uint32_t>(kv_format_of(context.graph.tensor(node.inputs[1]).dtype));
 }
+// Suffix of a node's tuning key for queries that share keys.
+inline std::string group_tuning_key(const KvShape& kv) { return kv.group == 1 ? "" : format(" for %u each", kv.group); }
 // Suffix of a node's tuning key for the format of the kv it reads.
 inline const char* kv_tuning_key(const graph::Tensor& kv) {
   return kv_format_of(kv.dtype) == KvFormat::fp32 ? "" : ", kv in fp16";
 }
-// Binds heads [h0, h1) of slots [s0, s1), at 1 or as texels, and sets the corresponding fields of `push`.
+// Binds heads [h0, h1) of keys and values in slots [s0, s1), at 1 or as texels, and sets the corresponding fields of
+// `push`, whose heads are those of queries.
 struct KvPart {
   uint64_t h0 = 0, h1 = 0, s0 = 0, s1 = 0;
 };
@@ -87,7 +90,7 @@ Operand bind_kv(const LowerContext& context, const KvBinding& bound, const KvSha
 template <class SlotOf, class Allowed, class Bias>
 struct HostQuery {
   const double* q;
-  uint64_t head, begin, end;
+  uint64_t head, begin, end;  // head: of the queries
   double scale;
   SlotOf slot_of;
   Allowed allowed;
@@ -105,7 +108,7 @@ void attend(const KvShape& kv, const HostKv& cache, const HostQuery<SlotOf, Allo
   double top = -1e300, sum = 0;
   for (uint64_t j = begin; j < end; ++j) {
     if (!allowed(j)) continue;
-    const uint64_t key = kv.number(head, slot_of(j), j);
+    const uint64_t key = kv.number(head / kv.group, slot_of(j), j);
     double s = 0;
     for (uint32_t d = 0; d < kv.head_dim; ++d) s += q[d] * cache[key + d];
     s = s * scale + bias(j);
@@ -115,7 +118,7 @@ void attend(const KvShape& kv, const HostKv& cache, const HostQuery<SlotOf, Allo
   for (uint64_t j = begin; j < end; ++j) sum += p[j - begin] = allowed(j) ? std::exp(p[j - begin] - top) : 0.0;
   for (uint32_t d = 0; d < kv.head_dim; ++d) context[d] = 0;
   for (uint64_t j = begin; j < end && sum > 0; ++j) {
-    const uint64_t value = kv.number(head, slot_of(j), j) + kv.head_dim;
+    const uint64_t value = kv.number(head / kv.group, slot_of(j), j) + kv.head_dim;
     if (weights) weights[j] = p[j - begin] / sum;
     for (uint32_t d = 0; d < kv.head_dim; ++d) context[d] += p[j - begin] / sum * cache[value + d];
   }

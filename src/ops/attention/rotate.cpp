@@ -30,7 +30,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   if (a.pairs == 0 || uint64_t{2} * a.pairs > kv.head_dim || kv.rows_per_slot == 0 || kv.place == Place::spans ||
       (step && a.spans))
     return node_error(node, "%u pairs in heads of %u", a.pairs, kv.head_dim);
-  LAPILLI_CHECK(expect_input(g, node, kQ, {"q", 0, uint64_t{kv.heads} * kv.head_dim}));
+  LAPILLI_CHECK(expect_input(g, node, kQ, {"q", 0, uint64_t{kv.query_heads()} * kv.head_dim}));
   LAPILLI_CHECK(expect_kv(g, node, operand(node.inputs, kKv), kv, step));
   LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kTable), "table", 2 * kRotationRows * table_ld(a)));
   const auto &in = node.inputs, &out = node.outputs;
@@ -104,7 +104,7 @@ Status lower_part(const LowerContext& context, const graph::Node& node, Variant 
   Push push{};
   push.groups = static_cast<uint32_t>(d.groups);
   push.first_row = static_cast<uint32_t>(part.rows.begin);
-  push.heads = a.kv.heads;
+  push.heads = a.kv.query_heads();
   push.head_dim = a.kv.head_dim;
   push.pairs = a.pairs;
   push.table_ld = static_cast<uint32_t>(table_ld(a));
@@ -122,7 +122,7 @@ Status lower_part(const LowerContext& context, const graph::Node& node, Variant 
     d.operands.push_back(state);
   }
   d.set_push(push);
-  d.cost = 16.0 * static_cast<double>(d.groups * a.kv.heads * a.pairs);
+  d.cost = 16.0 * static_cast<double>(d.groups * a.kv.query_heads() * a.pairs);
   out.push_back(std::move(d));
   return {};
 }
@@ -198,13 +198,14 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
     pair[0] = first;
   };
   for (const TurnedRow& row : turned_rows(node, t.rows, values))
-    for (uint64_t head = 0; head < a.kv.heads; ++head)
+    for (uint64_t head = 0; head < a.kv.query_heads(); ++head)
       for (uint64_t c = 0; c < uint64_t{2} * a.pairs; c += 2) {
         const uint64_t high = (kRotationRows + row.by / kRotationRows) * table_ld(a) + c;
         double angle[2] = {table[high], table[high + 1]};
         const uint64_t low = row.by % kRotationRows * table_ld(a) + c;
         turn(angle, table[low], table[low + 1]);
         turn(q.data() + row.row * t.ld + head * a.kv.head_dim + c, angle[0], angle[1]);
+        if (head >= a.kv.heads) continue;  // queries alone
         const uint64_t at = a.kv.number(head, row.slot, row.position) + c;
         double key[2] = {kv[at], kv[at + 1]};
         turn(key, angle[0], angle[1]);
@@ -247,7 +248,7 @@ OpCase make_case(const std::string& name, CaseShape s) {
     a.kv.positions = a.kv.rows_per_slot = s.rows;
     o.step_or_spans = add_spans(c, s.sentences);
   }
-  o.q = c.graph.activation("q", s.rows, uint64_t{a.kv.heads} * a.kv.head_dim);
+  o.q = c.graph.activation("q", s.rows, uint64_t{a.kv.query_heads()} * a.kv.head_dim);
   const KvLayout layout(a.kv, s.format);
   o.kv = add_kv(c.graph, StateKind::self_kv, layout);
   o.table = add_weight(c.graph, "table", 2 * kRotationRows * table_ld(a));
@@ -276,6 +277,10 @@ std::vector<OpCase> cases() {
   const auto step = [](uint32_t heads, uint32_t head, uint32_t slots, uint32_t positions) {
     return KvShape{heads, head, slots, positions, Place::step, 1};
   };
+  const auto shared = [](KvShape kv) {
+    kv.group = 3;
+    return kv;
+  };
   all.push_back(make_case("one row", {batch(1, 2, 1, 1, 1), 1, 1}));
   all.push_back(make_case("sequences", {batch(3, 12, 4, 7, 5), 5, 19}));
   all.push_back(make_case("sequences, heads of odd width", {batch(2, 7, 2, 9, 9), 3, 18}));
@@ -288,6 +293,8 @@ std::vector<OpCase> cases() {
   all.push_back(make_case("step far on", {step(2, 12, 3, 700), 5, 3, 3, {}, 650, KvFormat::fp16}));
   all.push_back(make_case("pass", {batch(3, 12, 1, 1, 1), 5, 0, 0, {7, 1, 30, 4}}));
   all.push_back(make_case("pass, heads of odd width", {batch(2, 9, 1, 1, 1), 4, 0, 0, {300, 5}}));
+  all.push_back(make_case("step, shared keys", {shared(step(2, 12, 6, 9)), 5, 6, 5, {}, 8}));
+  all.push_back(make_case("pass, shared keys", {shared(batch(2, 12, 1, 1, 1)), 5, 0, 0, {7, 1, 30, 4}}));
   // Split on devices with small bindings: by heads, by cells, and queries by rows.
   all.push_back(make_case("step, more keys than a binding", {step(3, 64, 5, 40), 16, 5, 5, {}, 33}));
   all.push_back(make_case("step, more keys than a binding", {step(3, 64, 5, 80), 16, 5, 5, {}, 70, KvFormat::fp16}));

@@ -31,6 +31,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   const KvShape& kv = a.kv;
   LAPILLI_CHECK(infer_heads(g, node, kv, a.bias, a.step ? KvReader::step : KvReader::sequence));
   if (a.bias.form != BiasForm::rows) return node_error(node, "the bias is not in q's rows");
+  if (kv.group != 1) return node_error(node, "%u heads of queries for each of the keys", kv.group);
   LAPILLI_CHECK(infer_bias(g, node, kv, a.bias, kDistances));
   const auto& q = g.tensor(node.inputs[kQ]);
   if (a.own_column < width(kv) || q.cols < a.own_column + 2 * width(kv))

@@ -31,10 +31,12 @@ enum class Place : uint32_t {
           // sentence write nothing
 };
 struct KvShape {
-  uint32_t heads = 0, head_dim = 0;
+  uint32_t heads = 0, head_dim = 0;   // of keys and values
   uint32_t slots = 0, positions = 0;  // strides
   Place place = Place::batch;
   uint32_t rows_per_slot = 1;
+  uint32_t group = 1;  // heads of queries that share a head of keys and values (Ainslie et al. 2023)
+  [[nodiscard]] uint32_t query_heads() const { return heads * group; }
   [[nodiscard]] uint64_t numbers() const { return uint64_t{heads} * slots * positions * 2 * head_dim; }
   // The first number of a position.
   [[nodiscard]] uint64_t number(uint64_t head, uint64_t slot, uint64_t position) const {
