@@ -50,16 +50,20 @@ TEST_F(Pictures, HeadsByTheArchitecture) {
   read("vit");
   const auto alone = parse(json_);
   ASSERT_TRUE(alone.ok());
-  EXPECT_EQ(alone->head.pooled, 36u);
-  EXPECT_EQ(alone->head.classes, 0u);
+  const HeadConfig* pooler = alone->head(HeadKind::vectors);
+  ASSERT_TRUE(pooler && !alone->head(HeadKind::classes) && !alone->head(HeadKind::tokens));
+  EXPECT_EQ(pooler->pooled, 36u);
+  EXPECT_EQ(pooler->columns, 0u);
   EXPECT_EQ(alone->decoder.layers, 0u);
   json_["architectures"] = {"ViTForMaskedImageModeling"};
   EXPECT_THAT(refusal(), HasSubstr("'ViTForMaskedImageModeling' is not supported; ViTModel and ViTForImage"));
   read("vit-image-classification");
   const auto classes = parse(json_);
   ASSERT_TRUE(classes.ok());
-  EXPECT_EQ(classes->head.classes, 9u);
-  EXPECT_EQ(classes->head.pooled, 0u);
+  const HeadConfig* head = classes->head(HeadKind::classes);
+  ASSERT_TRUE(head);
+  EXPECT_EQ(head->columns, 9u);
+  EXPECT_EQ(head->pooled, 0u);
 }
 
 TEST_F(Pictures, APoolerMayBeMissing) {
@@ -68,7 +72,7 @@ TEST_F(Pictures, APoolerMayBeMissing) {
   file_.tensors.erase("pooler.dense.bias");
   const auto network = bound();
   ASSERT_TRUE(network.ok()) << network.error().message;
-  EXPECT_EQ(network->pooler, kNoWeight);
+  EXPECT_EQ(network->heads.front().pooled, kNoWeight);
 }
 
 TEST_F(Pictures, DeiTHasTwoRowsInFront) {
