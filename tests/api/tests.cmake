@@ -4,8 +4,13 @@ gtest_discover_tests(test_api TEST_PREFIX api. TEST_FILTER "-*Device*:*WithoutDr
 add_test(NAME api.without_driver COMMAND test_api --gtest_filter=*WithoutDriver*)
 set_tests_properties(api.without_driver PROPERTIES LABELS fast-host FAIL_REGULAR_EXPRESSION "0 tests from 0 test suites"
   ENVIRONMENT "VK_ICD_FILENAMES=/dev/null;VK_DRIVER_FILES=/dev/null")
-lapilli_gpu_test(api.device COMMAND test_api --gtest_filter=*Device*-ApiHostDevice*:*/ApiHostDevices*:*ApiLoss*
+# `repeated`: what other tests say too, here or below the interface.
+set(repeated ApiDeviceLive.PiecesAreTheSameHoweverManyAtATime:ApiDeviceLive.DraftsChangeNothing)
+string(APPEND repeated :ApiDeviceStore.CutAndForeignBlobsAreIgnored:ApiDeviceStore.CallbacksThatFail)
+string(APPEND repeated :ApiFilesDevice.EveryOpenThatFailsIsAnError:ApiFilesDevice.OtherFormatsAndFamilies)
+lapilli_gpu_test(api.device COMMAND test_api --gtest_filter=*Device*-ApiHostDevice*:*/ApiHostDevices*:*ApiLoss*:${repeated}
   LABELS slow sanitize threads)
+lapilli_gpu_test(api.device.repeated COMMAND test_api --gtest_filter=${repeated} LABELS long sanitize threads)
 # A loss at each submission, and every call that may fail, take long; one loss of each sort is fast.
 set(swept *AtAnySubmission:*AnyCall*:*EachCall*)
 lapilli_gpu_test(api.loss COMMAND test_api --gtest_filter=ApiLossDevice*-${swept} LABELS slow sanitize)

@@ -286,7 +286,7 @@ TEST(CliDevice, TagsFollowTheirWords) {
 
 // ---- resuming ----
 
-constexpr size_t kLines = 100;
+constexpr size_t kLines = 40;
 
 std::string many_lines(size_t lines) {
   std::string input;
@@ -359,7 +359,7 @@ TEST(CliDeviceResume, InterruptedFilesAreResumed) {
   const std::vector<std::string> arguments{"translate", "-o",      to,  file,      "--beam",
                                            "1",         "--batch", "2", "--stats", "--json"};
   Process process(lapilli(arguments));
-  while (!fs::exists(to + ".part") || fs::file_size(to + ".part") < 1000)
+  while (!fs::exists(to + ".part") || fs::file_size(to + ".part") < 300)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   process.signal(SIGTERM);
   const Outcome outcome = process.finish();

@@ -14,11 +14,19 @@ endforeach()
 gtest_discover_tests(test_cli TEST_PREFIX cli. TEST_FILTER "-*Device*:*Terminal*:*SmallMemory*" PROPERTIES LABELS fast-host
   DISCOVERY_TIMEOUT 120)
 # Measuring a device's limits takes some seconds a time, as do runs that are killed and resumed; 200 inputs ten seconds.
-set(without -*BenchPerOp*:*DeviceResume*:*DeviceFirstInputs*:*DeviceCache*:*DeviceHour*:*DeviceFourMinutes*:*DeviceTenMinutes*:*DeviceTune*)
+# `repeated`: what other tests say too, of this program or below it.
+set(repeated CliDeviceSlowBench.*:CliDeviceLongRecording.AnInterruptionLeavesCompleteSubtitles)
+foreach(test Doctor.AMaskIsNamedAndChangesWhatIsOff .WhatIsDrawnDoesNotDependOnTheWindows .SeedsRepeat
+    Transcribe.SubtitlesOfSeveralFiles Transcribe.SubtitlesOfWords Transcribe.NotesWhatRepeatsItself
+    Transcribe.PicturesOfWhatWordsLookedAt Transcribe.FoldersAreResumed)
+  string(APPEND repeated :CliDevice${test})
+endforeach()
+set(without ${repeated}:-*BenchPerOp*:*DeviceResume*:*DeviceFirstInputs*:*DeviceCache*:*DeviceHour*:*DeviceFourMinutes*:*DeviceTenMinutes*:*DeviceTune*)
 if(NOT LAPILLI_BUILD_SAMPLES)
   string(APPEND without :CliDevice.Sample)
 endif()
 lapilli_gpu_test(cli.device COMMAND test_cli --gtest_filter=*Device*${without} LABELS slow)
+lapilli_gpu_test(cli.device.repeated COMMAND test_cli --gtest_filter=${repeated} LABELS long)
 lapilli_gpu_test(cli.cache COMMAND test_cli --gtest_filter=*DeviceCache* LABELS slow)
 lapilli_gpu_test(cli.bench COMMAND test_cli
   --gtest_filter=*DeviceBenchPerOp.EveryDispatchOfBothPlans:*DeviceBenchPerOp.WithoutTimestamps* LABELS slow)

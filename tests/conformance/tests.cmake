@@ -8,7 +8,7 @@ lapilli_gpu_test(conformance COMMAND conformance --strict --check-table ${PROJEC
 # What a GPU would run; the kernels are the same in all families, and every fourth case has them.
 lapilli_gpu_test(conformance.marian COMMAND conformance --strict --every 4 ${PROJECT_SOURCE_DIR}/tests/data/models/marian
   MASKS gpu,small-work LABELS fast)
-lapilli_gpu_test(conformance.marian COMMAND conformance --strict --every 4 ${PROJECT_SOURCE_DIR}/tests/data/models/marian
+lapilli_gpu_test(conformance.marian COMMAND conformance --strict --every 12 ${PROJECT_SOURCE_DIR}/tests/data/models/marian
   DRIVERS swiftshader MASKS gpu,small-work LABELS slow)
 file(GLOB searches CONFIGURE_DEPENDS LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/data/search/*)
 lapilli_gpu_test(conformance.search COMMAND conformance --strict ${searches} DRIVERS lavapipe swiftshader MASKS full floor gpu
@@ -27,7 +27,7 @@ foreach(family marian t5 led prophetnet whisper-long moonshine donut vit-image-c
   list(APPEND sampled ${PROJECT_SOURCE_DIR}/tests/data/models/${family})
 endforeach()
 lapilli_gpu_test(conformance.sampled COMMAND conformance --strict --every 4 ${sampled} MASKS floor LABELS slow)
-lapilli_gpu_test(conformance.sampled COMMAND conformance --strict --every 8 ${sampled} MASKS gpu LABELS slow)
+lapilli_gpu_test(conformance.sampled COMMAND conformance --strict --every 16 ${sampled} MASKS gpu LABELS slow)
 lapilli_gpu_test(conformance COMMAND conformance --strict ${models} DRIVERS lavapipe MASKS floor gpu LABELS long TIMEOUT 3600)
 lapilli_gpu_test(conformance COMMAND conformance --strict ${models} DRIVERS lavapipe
   MASKS small-bindings no-timeline no-indirect gpu,moltenvk-m1 LABELS long)

@@ -11,6 +11,7 @@
 #include "base/worst.hpp"
 #include "formats/hf_config.hpp"
 #include "generate/jobs.hpp"
+#include "support/shared_device.hpp"
 
 namespace lapilli {
 namespace {
@@ -44,7 +45,7 @@ void expect_near(std::span<const float> ours, std::span<const float> theirs, dou
 // The reference implementation's weights for one source and target.
 TEST(DeviceAttention, EqualsRecordedWeights) {
   const std::string base = std::string(LAPILLI_TEST_DATA) + "/models/marian";
-  LAPILLI_ASSERT_VALUE(const auto device, vulkan::Device::create({}));
+  LAPILLI_ASSERT_VALUE(const auto device, shared_device());
   LAPILLI_ASSERT_VALUE(const auto model, Model::load(device, base + "/model"));
   LAPILLI_ASSERT_VALUE(const auto tensors, Checkpoint::open_file(base + "/expected.safetensors"));
   LAPILLI_ASSERT_VALUE(const auto json, read_json_file(base + "/expected.json"));
@@ -77,7 +78,7 @@ TEST(DeviceAttention, EqualsRecordedWeights) {
 
 // The chosen hypothesis of a beam search: a forward pass of the interpreter in double precision sees the same.
 TEST(DeviceAttention, FollowsTheChosenHypothesisOfABeamSearch) {
-  LAPILLI_ASSERT_VALUE(const auto device, vulkan::Device::create({}));
+  LAPILLI_ASSERT_VALUE(const auto device, shared_device());
   LAPILLI_ASSERT_VALUE(const auto model, Model::load(device, marian()));
   TranslateRequest request;
   const auto sources = random_sources({9}, 200, 3);
@@ -142,7 +143,7 @@ TEST(DeviceAttention, FollowsTheChosenHypothesisOfABeamSearch) {
 class DeviceAlignment : public testing::Test {
  protected:
   void SetUp() override {
-    LAPILLI_ASSERT_VALUE(device_, vulkan::Device::create({}));
+    LAPILLI_ASSERT_VALUE(device_, shared_device());
     LAPILLI_ASSERT_VALUE(model_, Model::load(device_, LAPILLI_SOURCE_DIR "/models/en-fr"));
     ASSERT_NE(model_->tokenizer(), nullptr) << model_->tokenizer_error().message;
   }

@@ -10,6 +10,7 @@
 #include "generate/generate.hpp"
 #include "generate/jobs.hpp"
 #include "search/engine_pool.hpp"
+#include "support/shared_device.hpp"
 
 namespace lapilli {
 namespace {
@@ -66,7 +67,7 @@ std::string ids_of(const std::vector<Hypothesis>& hypotheses) {
 class DeviceCompany : public testing::Test {
  protected:
   void SetUp() override {
-    LAPILLI_ASSERT_VALUE(device_, vulkan::Device::create({}));
+    LAPILLI_ASSERT_VALUE(device_, shared_device());
     LAPILLI_ASSERT_VALUE(model_, Model::random(device_, "tiny"));
     std::mt19937 random(5);
     for (int i = 0; i < 60; ++i) {

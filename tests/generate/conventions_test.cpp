@@ -10,6 +10,7 @@
 #include "generate/generate.hpp"
 #include "generate/jobs.hpp"
 #include "generate/pieces.hpp"
+#include "support/shared_device.hpp"
 #include "support/temp_directory.hpp"
 
 namespace lapilli {
@@ -55,7 +56,7 @@ TEST(TaskParams, AreReadAndHostileOnesRefused) {
 
 class DeviceConventions : public testing::Test {
  protected:
-  static void SetUpTestSuite() { LAPILLI_ASSERT_VALUE(device_, vulkan::Device::create({})); }
+  static void SetUpTestSuite() { LAPILLI_ASSERT_VALUE(device_, testing_support::shared_device()); }
   static void TearDownTestSuite() { device_.reset(); }
 
   using Change = std::function<void(json&)>;

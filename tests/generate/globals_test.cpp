@@ -6,6 +6,7 @@
 #include "base/worst.hpp"
 #include "generate/generate.hpp"
 #include "support/fixtures.hpp"
+#include "support/shared_device.hpp"
 
 namespace lapilli {
 namespace {
@@ -15,7 +16,7 @@ using testing::HasSubstr;
 class DeviceGlobals : public testing::Test {
  protected:
   void SetUp() override {
-    LAPILLI_ASSERT_VALUE(device_, vulkan::Device::create({}));
+    LAPILLI_ASSERT_VALUE(device_, testing_support::shared_device());
     LAPILLI_ASSERT_VALUE(model_, Model::load(device_, LAPILLI_TEST_DATA "/models/led/model"));
   }
   // Longer than the windows (4 and 8 positions), of different lengths.

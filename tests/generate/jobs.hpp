@@ -12,6 +12,7 @@
 #include "support/counting_vulkan.hpp"
 #include "support/fixtures.hpp"
 #include "support/network_rig.hpp"
+#include "support/shared_device.hpp"
 
 namespace lapilli::testing_support {
 
@@ -24,6 +25,13 @@ inline Result<std::shared_ptr<vulkan::Device>> counted_device(const std::string&
   options.max_submit_us = 1'000'000'000;  // what is counted does not depend on how busy the machine is
   options.get_instance_proc_addr = counting::get_instance_proc_addr();
   return vulkan::Device::create(options);
+}
+
+// For tests that count nothing.
+inline Result<std::shared_ptr<vulkan::Device>> shared_device_with(const std::string& mask) {
+  vulkan::DeviceOptions options;
+  options.mask = mask;
+  return shared_device(options);
 }
 
 // Exactly `length` new tokens (if not 0) for sources of these lengths.

@@ -6,6 +6,7 @@
 #include "generate/jobs.hpp"
 #include "search/engine_pool.hpp"
 #include "search/search_graph.hpp"
+#include "support/shared_device.hpp"
 
 namespace lapilli {
 namespace {
@@ -43,7 +44,7 @@ TEST(KvFormat, CachesTakeHalfOfTheMemory) {
 
 // Three heads of three: keys would begin in the middle of a word.
 TEST(DeviceKvHeads, OddQueriesStayInFp32) {
-  LAPILLI_ASSERT_VALUE(const auto device, counted_device());
+  LAPILLI_ASSERT_VALUE(const auto device, shared_device());
   const LoadOptions load = with_caches(KvFormat::fp16);
   LAPILLI_ASSERT_VALUE(const auto odd, Model::random(device, "tiny,d=9,heads=3", 1, load));
   EXPECT_EQ(odd->info().kv_format, KvFormat::fp32);
@@ -53,7 +54,7 @@ TEST(DeviceKvHeads, OddQueriesStayInFp32) {
 
 // Where a driver's compiler fails at halves, asking for them is an error with advice, and nobody gets them unasked.
 TEST(DeviceWithoutHalves, HalvesAreRefused) {
-  LAPILLI_ASSERT_VALUE(const auto device, counted_device("gpu,no-halves"));
+  LAPILLI_ASSERT_VALUE(const auto device, shared_device_with("gpu,no-halves"));
   LoadOptions weights;
   weights.format = WeightFormat::fp16;
   for (const LoadOptions& load : {weights, with_caches(KvFormat::fp16)}) {
@@ -73,7 +74,7 @@ TEST(DeviceWithoutHalves, HalvesAreRefused) {
 class DeviceKvFormat : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    LAPILLI_ASSERT_VALUE(device_, counted_device(GetParam()));
+    LAPILLI_ASSERT_VALUE(device_, shared_device_with(GetParam()));
     LAPILLI_ASSERT_VALUE(model_, Model::random(device_, kShape, 1, with_caches(KvFormat::fp16)));
     ASSERT_EQ(model_->info().kv_format, KvFormat::fp16);
   }

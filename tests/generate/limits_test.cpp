@@ -11,6 +11,7 @@
 #include "search/engine_pool.hpp"
 #include "search/search_graph.hpp"
 #include "support/fixtures.hpp"
+#include "support/shared_device.hpp"
 #include "vulkan/caps/mask.hpp"
 
 namespace lapilli {
@@ -20,7 +21,7 @@ using testing::HasSubstr;
 
 class DeviceLimits : public testing::Test {
  protected:
-  void SetUp() override { LAPILLI_ASSERT_VALUE(device_, vulkan::Device::create({})); }
+  void SetUp() override { LAPILLI_ASSERT_VALUE(device_, testing_support::shared_device()); }
   Result<std::shared_ptr<Model>> load(uint64_t limit) {
     LoadOptions options;
     options.memory_limit = limit;

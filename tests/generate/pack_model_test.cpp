@@ -17,6 +17,7 @@
 #include "runtime/weights/weights.hpp"
 #include "search/network_on_device.hpp"
 #include "support/fixtures.hpp"
+#include "support/shared_device.hpp"
 #include "support/temp_directory.hpp"
 
 namespace lapilli {
@@ -262,7 +263,7 @@ Result<std::shared_ptr<Model>> load(const std::shared_ptr<vulkan::Device>& devic
 
 class DevicePackModel : public testing::Test {
  protected:
-  void SetUp() override { LAPILLI_ASSERT_VALUE(device_, vulkan::Device::create({})); }
+  void SetUp() override { LAPILLI_ASSERT_VALUE(device_, testing_support::shared_device()); }
   // All weights on the device, and what a search makes of them.
   void expect_same(const std::string& directory, WeightFormat format) {
     const PackedDirectory packed(directory, format);

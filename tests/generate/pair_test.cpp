@@ -9,6 +9,7 @@
 #include "formats/hf_config.hpp"
 #include "generate/jobs.hpp"
 #include "support/safetensors_file.hpp"
+#include "support/shared_device.hpp"
 
 namespace lapilli {
 namespace {
@@ -57,7 +58,7 @@ TEST(DevicePairs, RobertaIsBertElsewhere) {
   SafetensorsFile file;
   write_roberta(file);
   ASSERT_FALSE(HasFatalFailure());
-  LAPILLI_ASSERT_VALUE(const auto device, vulkan::Device::create({}));
+  LAPILLI_ASSERT_VALUE(const auto device, shared_device());
   LAPILLI_ASSERT_VALUE(const auto bert, Model::load(device, kBert));
   LAPILLI_ASSERT_VALUE(const auto roberta, Model::load(device, file.directory()));
   ForwardRequest request;
@@ -87,7 +88,7 @@ TEST(DevicePairs, RobertaCountsNoPadding) {
     std::fill_n(table.values.begin(), 2 * table.shape[1], 0.0f);
   }
   file.write();
-  LAPILLI_ASSERT_VALUE(const auto device, vulkan::Device::create({}));
+  LAPILLI_ASSERT_VALUE(const auto device, shared_device());
   LAPILLI_ASSERT_VALUE(const auto model, Model::load(device, file.directory()));
   ForwardRequest request;
   request.sources = {{5, 9, 3}, {5, kPadding, 9, 3}};

@@ -12,6 +12,7 @@
 #include "model/patches.hpp"
 #include "search/network_on_device.hpp"
 #include "support/fixtures.hpp"
+#include "support/shared_device.hpp"
 
 namespace lapilli {
 namespace {
@@ -118,7 +119,7 @@ struct Recorded {
 class DevicePictureLooks : public testing::TestWithParam<Recorded> {
  protected:
   void SetUp() override {
-    LAPILLI_ASSERT_VALUE(const auto device, vulkan::Device::create({}));
+    LAPILLI_ASSERT_VALUE(const auto device, testing_support::shared_device());
     const std::string base = std::string(LAPILLI_TEST_DATA) + "/models/" + GetParam().name;
     LAPILLI_ASSERT_VALUE(model_, Model::load(device, base + "/model"));
     LAPILLI_ASSERT_VALUE(const auto tensors, Checkpoint::open_file(base + "/expected.safetensors"));

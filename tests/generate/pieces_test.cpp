@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "support/fixtures.hpp"
+#include "support/shared_device.hpp"
 #include "support/temp_directory.hpp"
 
 namespace lapilli {
@@ -24,7 +25,7 @@ class DevicePieces : public testing::Test {
     const size_t at = words.find("\"€\"");
     ASSERT_NE(at, std::string::npos);
     folder_->write("vocab.json", words.replace(at, std::string("\"€\"").size(), "\">>fr<<\""));
-    LAPILLI_ASSERT_VALUE(const auto device, vulkan::Device::create({}));
+    LAPILLI_ASSERT_VALUE(const auto device, testing_support::shared_device());
     LAPILLI_ASSERT_VALUE(model_, Model::load(device, folder_->path()));
     ASSERT_NE(model_->tokenizer(), nullptr) << model_->tokenizer_error().message;
   }

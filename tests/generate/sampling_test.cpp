@@ -9,6 +9,7 @@
 #include "search/trace_back.hpp"
 #include "support/options.hpp"
 #include "support/search_records.hpp"
+#include "support/shared_device.hpp"
 #include "support/warpers.hpp"
 
 namespace lapilli {
@@ -111,7 +112,7 @@ INSTANTIATE_TEST_SUITE_P(Settings, DeviceSampling, testing::Range(size_t{0}, std
 
 // The seeds are fixed, so that this passes always or never (on one device: elsewhere a draw in many thousands differs).
 TEST_P(DeviceSampling, DrawsFollowTheReferencesProbabilities) {
-  LAPILLI_ASSERT_VALUE(const auto device, vulkan::Device::create({}));
+  LAPILLI_ASSERT_VALUE(const auto device, shared_device());
   LAPILLI_ASSERT_VALUE(const auto b, make_draws(kSettings[GetParam()], 1234 + GetParam()));
   LAPILLI_ASSERT_VALUE(const auto end, run_on(device, b));
   const auto ids = drawn_ids(b, end);
@@ -147,7 +148,7 @@ std::vector<std::vector<int32_t>> found(const Bigram& b, const search_records::S
 }
 
 TEST(DeviceSampling, BeamsDrawTheSameOnTheDevice) {
-  LAPILLI_ASSERT_VALUE(const auto device, vulkan::Device::create({}));
+  LAPILLI_ASSERT_VALUE(const auto device, shared_device());
   LAPILLI_ASSERT_VALUE(const auto recorded,
                        search_records::Recorded::open(std::string(LAPILLI_TEST_DATA "/search/bigram")));
   std::set<std::vector<std::vector<int32_t>>> different;
@@ -301,7 +302,7 @@ TEST_F(DeviceSampledJobs, FloorMaskDrawsTheSame) {
 class DeviceSampledWords : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    LAPILLI_ASSERT_VALUE(device_, counted_device(GetParam()));
+    LAPILLI_ASSERT_VALUE(device_, shared_device_with(GetParam()));
     LAPILLI_ASSERT_VALUE(model_, Model::random(device_, "tiny,vocabulary=33000", 1));
     request_.sources = random_sources({7, 25, 3}, 33000, 11);
     request_.options.do_sample = true;
@@ -316,7 +317,7 @@ class DeviceSampledWords : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(DeviceSampledWords, AreThoseOfTheFloor) {
-  LAPILLI_ASSERT_VALUE(const auto floor, counted_device("floor"));
+  LAPILLI_ASSERT_VALUE(const auto floor, shared_device_with("floor"));
   LAPILLI_ASSERT_VALUE(const auto model, Model::random(floor, "tiny,vocabulary=33000", 1));
   for (const int32_t k : {0, 40}) {
     request_.options.top_k = k;

@@ -6,6 +6,7 @@
 
 #include "generate/jobs.hpp"
 #include "search/token_stream.hpp"
+#include "support/shared_device.hpp"
 
 namespace lapilli {
 namespace {
@@ -154,7 +155,7 @@ TEST(CommittedIds, AreWhatAllThatCanStillWinShare) {
 class DeviceStream : public testing::Test {
  protected:
   void SetUp() override {
-    LAPILLI_ASSERT_VALUE(device_, counted_device());
+    LAPILLI_ASSERT_VALUE(device_, shared_device());
     LAPILLI_ASSERT_VALUE(model_, Model::load(device_, marian()));
   }
   std::shared_ptr<vulkan::Device> device_;

@@ -7,6 +7,7 @@
 #include <deque>
 
 #include "generate/jobs.hpp"
+#include "support/shared_device.hpp"
 
 namespace lapilli {
 namespace {
@@ -16,7 +17,7 @@ using testing::HasSubstr;
 class DeviceTranslate : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    LAPILLI_ASSERT_VALUE(const auto device, vulkan::Device::create({}));
+    LAPILLI_ASSERT_VALUE(const auto device, testing_support::shared_device());
     LAPILLI_ASSERT_VALUE(model_, Model::load(device, LAPILLI_SOURCE_DIR "/models/en-fr"));
   }
   static void TearDownTestSuite() { model_.reset(); }

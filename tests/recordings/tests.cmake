@@ -13,7 +13,7 @@ set_tests_properties(recordings.mutation PROPERTIES LABELS long TIMEOUT 3600 ENV
 gtest_discover_tests(test_recordings TEST_PREFIX recordings. TEST_LIST recordings_slow TEST_FILTER "*Mutation*" PROPERTIES
   LABELS slow-host TIMEOUT 1200 DISCOVERY_TIMEOUT 120)
 lapilli_gpu_test(recordings.device COMMAND test_recordings --gtest_filter=RecordingsDevice* MASKS full LABELS fast)
-lapilli_gpu_test(recordings.device COMMAND test_recordings --gtest_filter=RecordingsDevice* MASKS floor LABELS slow)
+lapilli_gpu_test(recordings.device COMMAND test_recordings --gtest_filter=RecordingsDevice* MASKS floor LABELS long)
 if(TARGET SndFile::sndfile AND TARGET SampleRate::samplerate)
   target_link_libraries(test_recordings PRIVATE SampleRate::samplerate)
   target_compile_definitions(test_recordings PRIVATE LAPILLI_HAVE_SAMPLERATE=1)

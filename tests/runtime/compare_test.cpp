@@ -18,6 +18,7 @@
 #include "runtime/run/session.hpp"
 #include "support/fixtures.hpp"
 #include "support/network_rig.hpp"
+#include "support/shared_device.hpp"
 
 namespace lapilli {
 namespace {
@@ -81,7 +82,7 @@ void compare_shape(const std::string& shape, const std::string& mask, SearchInpu
                    KvFormat kv_format = KvFormat::fp32) {
   vulkan::DeviceOptions options;
   options.mask = mask;
-  LAPILLI_ASSERT_VALUE(const auto device, vulkan::Device::create(options));
+  LAPILLI_ASSERT_VALUE(const auto device, testing_support::shared_device(options));
   LAPILLI_ASSERT_VALUE(auto loaded, testing_support::make_network(shape));
   LAPILLI_ASSERT_VALUE([[maybe_unused]] const auto kept, model::set_format(loaded.network, format));
   model::set_kv_format(loaded.network, kv_format);

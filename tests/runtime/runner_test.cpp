@@ -10,6 +10,7 @@
 
 #include "support/fixtures.hpp"
 #include "support/network_rig.hpp"
+#include "support/shared_device.hpp"
 
 namespace lapilli {
 namespace {
@@ -151,7 +152,7 @@ class DeviceRunner : public testing::TestWithParam<const char*> {
     vulkan::DeviceOptions options;
     options.mask = GetParam();
     options.max_submit_us = 1'000'000'000;  // what is counted does not depend on how busy the machine is
-    LAPILLI_ASSERT_VALUE(device_, vulkan::Device::create(options));
+    LAPILLI_ASSERT_VALUE(device_, testing_support::shared_device(options));
   }
   void same_logs(const model::Network& network, SearchInput input, bool print) {
     input.options.decoder_start = input.options.pad = static_cast<int32_t>(network.config.target_vocabulary) - 1;

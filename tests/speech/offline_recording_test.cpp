@@ -9,6 +9,7 @@
 #include "formats/checkpoint.hpp"
 #include "speech/offline_job.hpp"
 #include "support/fixtures.hpp"
+#include "support/shared_device.hpp"
 
 namespace lapilli::speech {
 namespace {
@@ -32,7 +33,7 @@ std::vector<float> tensor(const std::string& folder, const std::string& name) {
 class DeviceWhole : public testing::Test {
  protected:
   void open(const std::string& family, SoundConfig config) {
-    LAPILLI_ASSERT_VALUE(device_, vulkan::Device::create({}));
+    LAPILLI_ASSERT_VALUE(device_, shared_device());
     LAPILLI_ASSERT_VALUE(model_, Model::load(device_, std::string(LAPILLI_TEST_DATA) + "/models/" + family + "/model"));
     LAPILLI_ASSERT_VALUE(whole_, OfflineRecordings::create(model_, std::move(config)));
   }
@@ -197,7 +198,7 @@ TEST_F(DeviceWhole, FillingIsAskedFor) {
 }
 
 TEST_F(DeviceWhole, ModelsOfWindowsAreRefused) {
-  LAPILLI_ASSERT_VALUE(device_, vulkan::Device::create({}));
+  LAPILLI_ASSERT_VALUE(device_, shared_device());
   LAPILLI_ASSERT_VALUE(model_, Model::load(device_, std::string(LAPILLI_TEST_DATA) + "/models/whisper/model"));
   EXPECT_FALSE(takes_offline_recordings(*model_));
   const auto made = OfflineRecordings::create(model_, {});

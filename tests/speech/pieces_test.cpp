@@ -9,6 +9,7 @@
 #include "speech/sounds_of_record.hpp"
 #include "speech/transcribe_pieces.hpp"
 #include "support/fixtures.hpp"
+#include "support/shared_device.hpp"
 
 namespace lapilli::speech {
 namespace {
@@ -55,7 +56,7 @@ TEST(Silence, IsMeasuredByFrames) {
 class DevicePieces : public testing::Test {
  protected:
   void SetUp() override {
-    LAPILLI_ASSERT_VALUE(device_, vulkan::Device::create({}));
+    LAPILLI_ASSERT_VALUE(device_, shared_device());
     LAPILLI_ASSERT_VALUE(model_, Model::load(device_, test::kWhisperLong + "/model"));
     LAPILLI_ASSERT_VALUE(auto config, read_sound_config(test::kWhisperLong + "/model"));
     LAPILLI_ASSERT_VALUE(features_, SoundFeatures::create(device_, std::move(config)));

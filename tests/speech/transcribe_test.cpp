@@ -10,6 +10,7 @@
 
 #include "formats/checkpoint.hpp"
 #include "support/fixtures.hpp"
+#include "support/shared_device.hpp"
 
 namespace lapilli::speech {
 namespace {
@@ -22,7 +23,7 @@ const std::string kFolder = std::string(LAPILLI_TEST_DATA) + "/models/whisper-lo
 class DeviceTranscribe : public testing::Test {
  protected:
   void SetUp() override {
-    LAPILLI_ASSERT_VALUE(device_, vulkan::Device::create({}));
+    LAPILLI_ASSERT_VALUE(device_, shared_device());
     LAPILLI_ASSERT_VALUE(model_, Model::load(device_, kFolder + "/model"));
     LAPILLI_ASSERT_VALUE(const auto tensors, Checkpoint::open_file(kFolder + "/expected.safetensors"));
     const StoredTensor* t = tensors.find("batch.input_features");

@@ -11,6 +11,7 @@
 #include "formats/checkpoint.hpp"
 #include "speech/look_picture.hpp"
 #include "support/fixtures.hpp"
+#include "support/shared_device.hpp"
 
 namespace lapilli::speech {
 namespace {
@@ -103,7 +104,7 @@ const std::string kFolder = LAPILLI_TEST_DATA "/models/whisper-words";
 class DeviceWords : public testing::TestWithParam<uint32_t> {
  protected:
   void SetUp() override {
-    LAPILLI_ASSERT_VALUE(device_, vulkan::Device::create({}));
+    LAPILLI_ASSERT_VALUE(device_, shared_device());
     LAPILLI_ASSERT_VALUE(model_, Model::load(device_, kFolder + "/model"));
     LAPILLI_ASSERT_VALUE(const auto tensors, Checkpoint::open_file(kFolder + "/expected.safetensors"));
     const StoredTensor *t = tensors.find("long.input_features"), *mask = tensors.find("long.attention_mask");

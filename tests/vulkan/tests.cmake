@@ -6,7 +6,7 @@ gtest_discover_tests(test_vulkan TEST_PREFIX vulkan. TEST_FILTER "-*Device*" PRO
 lapilli_gpu_test(vulkan.device COMMAND test_vulkan --gtest_filter=*Device*-*Faults*:*ThreadsShareTheDevice*:*DevicePipelines* VALIDATE
   LABELS fast)
 lapilli_gpu_test(vulkan.device COMMAND test_vulkan --gtest_filter=*Device*-*Faults*:*ThreadsShareTheDevice*:*DevicePipelines* VALIDATE
-  PROFILES android-2022 "android-2022,memory=discrete" LABELS slow)
+  PROFILES "android-2022,memory=discrete" LABELS slow)
 lapilli_gpu_test(vulkan.device COMMAND test_vulkan --gtest_filter=*Device*-*Faults*:*ThreadsShareTheDevice*:*DevicePipelines* VALIDATE
   DRIVERS swiftshader LABELS slow)
 lapilli_gpu_test(vulkan.device COMMAND test_vulkan --gtest_filter=*Device*-*Faults*:*ThreadsShareTheDevice*:*DevicePipelines* VALIDATE
@@ -15,9 +15,9 @@ lapilli_gpu_test(vulkan.device COMMAND test_vulkan --gtest_filter=*Device*-*Faul
 lapilli_gpu_test(vulkan.faults COMMAND test_vulkan --gtest_filter=*DeviceFaults* LABELS slow sanitize threads)
 lapilli_gpu_test(vulkan.faults COMMAND test_vulkan --gtest_filter=*DeviceFaults* DRIVERS swiftshader LABELS long)
 lapilli_gpu_test(vulkan.device COMMAND test_vulkan --gtest_filter=*Device*-*Faults*:*ThreadsShareTheDevice*:*DevicePipelines* VALIDATE
-  PROFILES gtx1060 moltenvk-m1 "android-2022,heap=64" "igpu-gen9,memory=noncoherent" LABELS slow)
+  PROFILES moltenvk-m1 "android-2022,heap=64" "igpu-gen9,memory=noncoherent" LABELS slow)
 lapilli_gpu_test(vulkan.device COMMAND test_vulkan --gtest_filter=*Device*-*Faults*:*ThreadsShareTheDevice*:*DevicePipelines* VALIDATE
-  PROFILES moltenvk-intel moltenvk-amd LABELS long)
+  PROFILES android-2022 gtx1060 moltenvk-intel moltenvk-amd LABELS long)
 # As MoltenVK is met: the loader shows it to those alone who ask for such drivers, and it offers an extension that must be enabled.
 lapilli_gpu_test(vulkan.portability COMMAND test_vulkan --gtest_filter=DeviceAdopted.*:DeviceList.*:*DeviceMasks.BytesSurvive*
   VALIDATE DRIVERS portability PROFILES moltenvk-m1 LABELS fast)
