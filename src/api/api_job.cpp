@@ -38,7 +38,7 @@ bool pump_for(lapilli::api::Job& job, uint64_t timeout_us) {
     const double left = lapilli::api::microseconds_of(timeout_us) - lapilli::ms_since(since) * 1000;
     if (left <= 0) return false;
     if (timeout_us == LAPILLI_UNLIMITED)
-      job.rest();
+      job.wait();
     else
       std::this_thread::sleep_for(std::chrono::duration<double, std::micro>(std::min(left, kLongestSleepUs)));
   }
@@ -76,7 +76,7 @@ lapilli_status lapilli_job_prepare(lapilli_model* model, const lapilli_shape* sh
 lapilli_status lapilli_model_prepare(lapilli_model* model, const lapilli_shape* shape) {
   return guarded([&]() -> Status {
     LAPILLI_TRY(const auto job, lapilli::api::Job::prepare("lapilli_model_prepare", model, shape));
-    while (!job->pump()) job->rest();
+    while (!job->pump()) job->wait();
     job->keep();
     lapilli_result* nothing = nullptr;
     const Status status = job->take(&nothing);

@@ -334,31 +334,32 @@ bool Job::pump(double budget_us) {
 
 void Job::step(double budget_us) {
   if (!held_.model) return recover(budget_us);
-  if (cancelled_) work_->cancel();
-  const bool over = work_->pump(budget_us);
-  if (!over || work_->status()) ask();
+  Task& task = work_->task();
+  if (cancelled_) task.cancel();
+  const bool over = task.pump(budget_us);
+  if (!over || task.status()) ask();
   if (!over) return;
-  if (work_->is_interrupted())
+  if (task.is_interrupted())
     lose();
   else
     finish();
 }
 
-void Job::rest() {
+void Job::wait() {
   if (ended_) return;
   if (held_.model)
-    work_->rest();
+    work_->task().wait();
   else
     place_->rest();
 }
 
 void Job::ask() {
-  const WorkProgress now = work_->progress();
+  const TaskProgress now = work_->task().progress();
   if (has_events_) events_.add_progress({now.done, now.total, now.tokens});
   const bool wanted = cancellations_->load() == cancellations_before_;
   if (wanted && (!progress_ || progress_(now.done, now.total))) return;
   cancelled_ = true;
-  work_->cancel();
+  work_->task().cancel();
 }
 
 // ---- a lost device ------------------------------------------------------------------------------------------------
@@ -367,7 +368,7 @@ void Job::ask() {
 // job itself may be what loses the device.
 void Job::lose() {
   held_.model = nullptr;
-  const Error& lost = work_->status().error();
+  const Error& lost = work_->task().status().error();
   if (replaced_)
     return end(with_advice(lost, fail(ErrorCode::device_lost,
                                       "that was the second time for this job: if the work is too much for the device, "
@@ -379,13 +380,13 @@ void Job::lose() {
 void Job::recover(double budget_us) {
   ask();
   if (cancelled_) {
-    if (auto s = work_->abandon(); !s) return end(std::move(s));
+    if (auto s = work_->task().abandon(); !s) return end(std::move(s));
     return finish();
   }
   auto other = place_->replace(held_.generation, budget_us);
-  if (!other) return end(with_advice(work_->status().error(), other.error()));
+  if (!other) return end(with_advice(work_->task().status().error(), other.error()));
   if (!*other) return;
-  if (auto s = work_->resume((*other)->model, *front_); !s) return end(std::move(s));
+  if (auto s = work_->task().resume((*other)->model, *front_); !s) return end(std::move(s));
   held_ = std::move(**other);
 }
 
@@ -396,7 +397,7 @@ Status Job::resume(const char* function, lapilli_model* model) {
   auto held = model->place->held();
   LAPILLI_CHECK(check_running(*held.model->device(), function));
   const LogScope log(held.model->device()->log_sink());
-  if (auto s = work_->resume(held.model, *model->front); !s) return std::move(s).error().in(function);
+  if (auto s = work_->task().resume(held.model, *model->front); !s) return std::move(s).error().in(function);
   use(*model, std::move(held));
   events_.take_back_end();
   ended_ = replaced_ = false;
@@ -420,7 +421,7 @@ void Job::finish() {
 void Job::end(Status status) {
   ended_ = true;
   status_ = std::move(status);
-  if (work_ && !work_->is_interrupted()) work_.reset();
+  if (work_ && !work_->task().is_interrupted()) work_.reset();
   if (work_) place_.reset();
   if (has_events_) events_.add_end(status_);
 }

@@ -69,12 +69,12 @@ class Job {
   // A job without inputs: prepares the model for jobs of this shape.
   static Result<std::unique_ptr<Job>> prepare(const char* function, lapilli_model* model, const lapilli_shape* shape);
 
-  // Like Work's.
+  // Like Task's.
   bool pump(double budget_us = std::numeric_limits<double>::infinity());
-  void rest();
+  void wait();
   void cancel() { cancelled_ = true; }
   // True if it has not ended and can do nothing until more samples arrive.
-  [[nodiscard]] bool is_hungry() const { return !ended_ && held_.model && work_->is_hungry(); }
+  [[nodiscard]] bool is_hungry() const { return !ended_ && held_.model && work_->task().is_hungry(); }
   // For inputs that are recordings still in progress.
   Status append(const char* function, size_t input, std::span<const float> samples);
   Status end_recording(const char* function, size_t input);

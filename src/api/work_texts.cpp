@@ -9,19 +9,12 @@ namespace {
 class Texts : public Work {
  public:
   explicit Texts(std::unique_ptr<TranslationJob> job) : job_(std::move(job)) {}
-  bool pump(double budget_us) override { return job_->pump(budget_us); }
-  void rest() override { job_->rest(); }
-  void cancel() override { job_->cancel(); }
-  [[nodiscard]] WorkProgress progress() const override { return {job_->done(), job_->total(), job_->tokens()}; }
-  [[nodiscard]] const Status& status() const override { return job_->status(); }
+  [[nodiscard]] Task& task() const override { return *job_; }
   Result<WorkOutput> take() override {
     WorkOutput out;
     LAPILLI_TRY(out.text, job_->take());
     return out;
   }
-  [[nodiscard]] bool is_interrupted() const override { return job_->is_interrupted(); }
-  Status resume(const std::shared_ptr<Model>& model, const FrontEnd&) override { return job_->resume(model); }
-  Status abandon() override { return job_->abandon(); }
 
  private:
   std::unique_ptr<TranslationJob> job_;

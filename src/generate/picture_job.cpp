@@ -17,8 +17,8 @@ constexpr size_t kAtATime = 64;
 }  // namespace
 
 PictureJob::PictureJob(std::shared_ptr<const PictureReader> reader, PictureJobRequest request)
-    : reader_(std::move(reader)),
-      info_(reader_->model()->info()),
+    : Task(reader->model()),
+      reader_(std::move(reader)),
       request_(std::move(request)),
       over_(request_.pictures),
       results_(request_.pictures) {
@@ -48,26 +48,10 @@ Status PictureJob::read_options() {
 
 // ---- one step after the other --------------------------------------------------------------------------------------
 
-bool PictureJob::pump(double budget_us) {
-  if (phase_ == Phase::ended) return true;
-  if (cancelled_) {
-    let_go();
-  } else if (!reader_->model()->device()->is_paused()) {
-    if (auto s = step(budget_us); !s) stop(std::move(s));
-  }
-  return phase_ == Phase::ended;
-}
-
-void PictureJob::rest() {
-  if (phase_ == Phase::ended) return;
-  vulkan::Device& device = *reader_->model()->device();
-  if (device.is_paused()) {
-    (void)device.wait_while_paused(vulkan::kPauseRound);
-    return;
-  }
-  if (phase_ == Phase::write) return batch_->rest();
-  if (phase_ != Phase::classify) return;
-  if (auto s = pass_->rest(); !s) stop(std::move(s));
+Status PictureJob::wait_for_device() {
+  if (phase_ == Phase::classify) return pass_->rest();
+  if (phase_ == Phase::write) batch_->rest();
+  return {};
 }
 
 Status PictureJob::step(double budget_us) {
@@ -90,9 +74,7 @@ Status PictureJob::prepare(double budget_us) {
     prepare_one();
     if (next_ < request_.pictures && round_.size() < most && ms_since(since) * 1000 >= budget_us) return {};
   }
-  if (!round_.empty()) return begin();
-  let_go();
-  return {};
+  return round_.empty() ? end() : begin();
 }
 
 void PictureJob::prepare_one() {
@@ -111,6 +93,7 @@ void PictureJob::prepare_one() {
 void PictureJob::finish(size_t picture, PictureResult result) {
   ++done_;
   over_[picture] = true;
+  tokens_ += result.ids.size();
   results_[picture] = std::move(result);
   if (request_.on_result) request_.on_result(picture, results_[picture]);
 }
@@ -211,8 +194,10 @@ Status PictureJob::classify() {
 
 // ---- the end, and after a lost device ------------------------------------------------------------------------------
 
-void PictureJob::let_go() {
-  phase_ = Phase::ended;
+// Pictures that were being processed are prepared again after a lost device.
+void PictureJob::release() {
+  phase_ = Phase::prepare;
+  if (!round_.empty()) next_ = round_.front();
   batch_.reset();
   pass_.reset();
   round_.clear();
@@ -220,27 +205,10 @@ void PictureJob::let_go() {
   reader_.reset();
 }
 
-void PictureJob::stop(Status status) {
-  interrupted_ = status.error().code == ErrorCode::device_lost;
-  status_ = std::move(status);
-  if (!round_.empty()) next_ = round_.front();
-  let_go();
-}
-
-Status PictureJob::resume(std::shared_ptr<const PictureReader> reader) {
-  if (!interrupted_) return fail(ErrorCode::invalid_argument, "the job has not ended because of a lost device");
-  LAPILLI_CHECK(check_same_model(reader->model()->info(), info_));
-  reader_ = std::move(reader);
-  status_ = {};
-  interrupted_ = false;
-  phase_ = Phase::prepare;
-  return {};
-}
-
-Status PictureJob::abandon() {
-  if (!interrupted_) return fail(ErrorCode::invalid_argument, "the job has not ended because of a lost device");
-  interrupted_ = false;
-  status_ = {};
+Status PictureJob::begin_again(const FrontEnd& front) {
+  if (!front.pictures)
+    return fail(ErrorCode::invalid_argument, "the job cannot go on with this model, which reads no pictures");
+  reader_ = std::make_shared<const PictureReader>(model(), *front.pictures);
   return {};
 }
 

@@ -12,14 +12,7 @@ uint32_t draw_number(uint64_t input, uint64_t piece) {
 
 Result<TranslateOutput> translate(const std::shared_ptr<Model>& model, const TranslateRequest& request) {
   LAPILLI_TRY(auto job, TranslationJob::start(model, request));
-  const auto ask = [&] {
-    if (request.progress && !request.progress(job->done(), job->total())) job->cancel();
-  };
-  while (!job->pump()) {
-    ask();
-    job->rest();
-  }
-  if (job->status()) ask();
+  LAPILLI_CHECK(job->run(request.progress));
   return job->take();
 }
 

@@ -31,9 +31,8 @@ class HostTime {
 }  // namespace
 
 TranslationJob::TranslationJob(std::shared_ptr<Model> model, TranslateRequest request)
-    : model_(std::move(model)),
-      info_(model_->info()),
-      tokenizer_(model_->shared_tokenizer()),
+    : Task(std::move(model)),
+      tokenizer_(this->model()->shared_tokenizer()),
       request_(std::move(request)),
       total_(request_.inputs.size()) {}
 
@@ -57,8 +56,8 @@ Result<std::unique_ptr<TranslationJob>> TranslationJob::prepare(std::shared_ptr<
 
 Status TranslationJob::begin_preparation() {
   LAPILLI_TRY(auto wanted, prepared_request());
-  LAPILLI_TRY(auto checked, CheckedRequest::check(*model_, std::move(wanted)));
-  LAPILLI_TRY(preparation_, Job::prepare(model_, std::move(checked), shape_.target_tokens));
+  LAPILLI_TRY(auto checked, CheckedRequest::check(*model(), std::move(wanted)));
+  LAPILLI_TRY(preparation_, Job::prepare(model(), std::move(checked), shape_.target_tokens));
   phase_ = Phase::prepare;
   return {};
 }
@@ -67,7 +66,7 @@ Status TranslationJob::begin_preparation() {
 Result<GenerateRequest> TranslationJob::prepared_request() const {
   constexpr uint32_t kUsualSource = 128, kMostTokens = 1u << 16;
   const JobShape& shape = shape_;
-  const uint32_t positions = info_.max_source_positions;
+  const uint32_t positions = info().max_source_positions;
   const uint32_t most = positions ? std::min(positions, kMostTokens) : kMostTokens;
   const uint32_t tokens = shape.source_tokens ? shape.source_tokens : std::min(most, kUsualSource);
   if (tokens > most || shape.target_tokens > kMostTokens)
@@ -87,18 +86,18 @@ Result<GenerateRequest> TranslationJob::prepared_request() const {
 
 // Errors in the options belong to no input.
 Status TranslationJob::read_options() {
-  if (info_.feature_width != 0)
-    return fail(ErrorCode::unsupported, "%s is a model of the family %s, which does not read text", info_.directory,
-                info_.family);
-  LAPILLI_TRY(conventions_, find_conventions(*model_, request_.task));
+  if (info().feature_width != 0)
+    return fail(ErrorCode::unsupported, "%s is a model of the family %s, which does not read text", info().directory,
+                info().family);
+  LAPILLI_TRY(conventions_, find_conventions(*model(), request_.task));
   options_ = merge(request_.options, conventions_.options);
-  const GenerationConfig merged = merge(options_, model_->generation_config());
+  const GenerationConfig merged = merge(options_, model()->generation_config());
   start_ = merged.decoder_start_token_id.value_or(merged.bos_token_id.value_or(-1));
   prompt_ = request_.decoder_prompt;
   const bool start_in_front = prompt_.empty() || prompt_.front() != start_;
   const auto given = static_cast<uint32_t>(std::min<size_t>(prompt_.size(), 1u << 20) + (start_in_front ? 1 : 0));
   if (!start_in_front) prompt_.erase(prompt_.begin());
-  LAPILLI_TRY(auto resolved, resolve_options(model_->generation_config(), options_, model_->on_device().config()));
+  LAPILLI_TRY(auto resolved, resolve_options(model()->generation_config(), options_, model()->on_device().config()));
   LAPILLI_TRY(search_, resolved.for_prompt(given));
   resolved_ = std::make_shared<ResolvedOptions>(std::move(resolved));
   return {};
@@ -107,15 +106,15 @@ Status TranslationJob::read_options() {
 Status TranslationJob::read_inputs() {
   const auto is_text = [](const TextInput& input) { return !input.has_ids; };
   if (!tokenizer_ && std::any_of(request_.inputs.begin(), request_.inputs.end(), is_text))
-    return Error(model_->tokenizer_error()).in("this model takes token ids only, for its tokenizer cannot be used");
+    return Error(model()->tokenizer_error()).in("this model takes token ids only, for its tokenizer cannot be used");
   out_.outputs.resize(total_);
   for (TextOutput& out : out_.outputs) out.status = fail(ErrorCode::cancelled, "cancelled before it was finished");
   inputs_.resize(total_);
   if (request_.split)
     how_.split = *request_.split ? Split::always : Split::never;
-  else if (request_.task.task == Task::translate)
+  else if (request_.task.task == TextTask::translate)
     how_.split = Split::long_texts;
-  how_.keep = request_.task.task == Task::translate && request_.decoder_prompt.empty();
+  how_.keep = request_.task.task == TextTask::translate && request_.decoder_prompt.empty();
   how_.language = request_.task.from;
   how_.conventions = &conventions_;
   return {};
@@ -123,46 +122,35 @@ Status TranslationJob::read_inputs() {
 
 // ---- one step after the other -------------------------------------------------------------------------------------
 
-bool TranslationJob::pump(double budget_us) {
-  if (phase_ == Phase::ended) return true;
-  if (auto s = step(budget_us); !s) {
-    status_ = std::move(s);
-    interrupt();
-  }
-  if (phase_ == Phase::ended) model_.reset();
-  return phase_ == Phase::ended;
-}
-
-void TranslationJob::interrupt() {
-  if (status_.error().code == ErrorCode::device_lost) interrupted_ = phase_;
-  if (batch_) count(batch_->output().stats);
-  batch_.reset();
-  preparation_.reset();
-  phase_ = Phase::ended;
-}
-
-void TranslationJob::rest() {
-  if (batch_) batch_->rest();
-  if (preparation_) preparation_->rest();
-}
-
 Status TranslationJob::step(double budget_us) {
-  if (cancelled_ && !batch_) return conclude();
   switch (phase_) {
     case Phase::prepare: return go_on_preparing(budget_us);
     case Phase::tokenize: return tokenize(budget_us);
     case Phase::keep: return keep(budget_us);
     case Phase::search: return search(budget_us);
-    case Phase::ended: break;
   }
   return {};
 }
 
+// A search ends with what its sentences have so far.
+Status TranslationJob::step_cancelled(double budget_us) {
+  if (!batch_) return end();
+  batch_->cancel();
+  return search(budget_us);
+}
+
+Status TranslationJob::wait_for_device() {
+  if (batch_) batch_->rest();
+  if (preparation_) preparation_->rest();
+  return {};
+}
+
 Status TranslationJob::go_on_preparing(double budget_us) {
+  if (!preparation_) LAPILLI_CHECK(begin_preparation());
   if (!preparation_->pump(budget_us)) return {};
   const auto prepared = std::move(preparation_);
   LAPILLI_CHECK(Status(prepared->status()));
-  return conclude();
+  return end();
 }
 
 Status TranslationJob::tokenize(double budget_us) {
@@ -184,7 +172,7 @@ Status TranslationJob::tokenize(double budget_us) {
 
 Status TranslationJob::tokenize_one(size_t index) {
   const TextInput& input = request_.inputs[index];
-  auto pieces = make_pieces(*model_, input, how_);
+  auto pieces = make_pieces(*model(), input, how_);
   if (!pieces) {
     out_.outputs[index].status = std::move(pieces).error();
     ++failed_;
@@ -222,18 +210,18 @@ Status TranslationJob::keep(double budget_us) {
   while (next_kept_ < kept_.size()) {
     const size_t unit = kept_[next_kept_++];
     collect(std::vector<TextSequence>(search_.return_sequences, kept_sequence(unit)), unit);
-    if (stopped_) return conclude();
+    if (stopped_) return end();
     if (time.is_over()) break;
   }
   if (next_kept_ < kept_.size()) return {};
-  if (order_.empty()) return conclude();
+  if (order_.empty()) return end();
   LAPILLI_CHECK(begin_search());
   return search(budget_us);
 }
 
 Status TranslationJob::begin_search() {
-  LAPILLI_TRY(auto checked, CheckedRequest::check(*model_, request()));
-  batch_ = std::make_unique<BatchJob>(model_, std::move(checked));
+  LAPILLI_TRY(auto checked, CheckedRequest::check(*model(), request()));
+  batch_ = std::make_unique<BatchJob>(model(), std::move(checked));
   done_before_ = units_done_;
   next_ended_ = 0;
   phase_ = Phase::search;
@@ -247,7 +235,7 @@ Status TranslationJob::begin_search_again() {
   batch_.reset();
   order_ = std::exchange(departed_, {});
   std::erase_if(order_, [this](size_t unit) { return finish_if_complete(unit); });
-  if (stopped_ || order_.empty()) return conclude();
+  if (stopped_ || order_.empty()) return end();
   for (const size_t unit : order_) {
     units_[unit].departed = false;
     stream_->go_on(unit);
@@ -275,7 +263,7 @@ GenerateRequest TranslationJob::request() {
     const Unit& u = units_[unit];  // draws do not depend on what runs beside it
     g.sequences.push_back(draw_number(request_.inputs[u.input].number.value_or(u.input), u.piece));
   }
-  g.batch = request_.batch != 0 ? request_.batch : model_->engines().usual_sources(kDefaultBatch);
+  g.batch = request_.batch != 0 ? request_.batch : model()->engines().usual_sources(kDefaultBatch);
   if (forced_) force_prompt(g);
   if (request_.stream)
     g.on_tokens = [this](size_t row, std::span<const int32_t> ids) { return take_ids(order_[row], ids); };
@@ -301,15 +289,14 @@ Status TranslationJob::take_ids(size_t unit, std::span<const int32_t> ids) {
 }
 
 Status TranslationJob::search(double budget_us) {
-  if (cancelled_) batch_->cancel();
   const bool ended = batch_->pump(budget_us);
   const HostTime time(budget_us);
   while (!harvest_one() && !time.is_over()) {
   }
-  if (stopped_) return conclude();
+  if (stopped_) return end();
   if (!ended || next_ended_ < batch_->ended().size()) return {};
   if (batch_->status() && !departed_.empty()) return begin_search_again();
-  if (batch_->status() || batch_->status().error().code == ErrorCode::cancelled) return conclude();
+  if (batch_->status() || batch_->status().error().code == ErrorCode::cancelled) return end();
   return batch_->status();
 }
 
@@ -359,16 +346,17 @@ bool TranslationJob::harvest_one() {
   return false;
 }
 
-Status TranslationJob::conclude() {
-  phase_ = Phase::ended;
-  if (batch_) count(batch_->output().stats);
+void TranslationJob::conclude() {
   const bool all = units_done_ == units_.size() && next_input_ == total_ && !preparation_;
   out_.cancelled = stopped_ || (batch_ ? !batch_->status().ok() : !all);
-  batch_.reset();
-  preparation_.reset();
   out_.stats.total_ms = ms_since(started_);
   for (size_t i = 0; i < total_; ++i) tell(i);
-  return {};
+}
+
+void TranslationJob::release() {
+  if (batch_) count(batch_->output().stats);
+  batch_.reset();
+  preparation_.reset();
 }
 
 void TranslationJob::count(const GenerateStats& made) {
@@ -380,15 +368,14 @@ void TranslationJob::count(const GenerateStats& made) {
   out_.stats.tuned_nodes = std::max(out_.stats.tuned_nodes, made.tuned_nodes);
 }
 
-uint64_t TranslationJob::done() const {
-  return failed_ + (batch_ ? done_before_ + batch_->sources_done() : units_done_);
+TaskProgress TranslationJob::progress() const {
+  const uint64_t done = batch_ ? done_before_ + batch_->sources_done() : units_done_;
+  return {failed_ + done, failed_ + units_.size() + (total_ - next_input_), tokens_};
 }
 
-uint64_t TranslationJob::total() const { return failed_ + units_.size() + (total_ - next_input_); }
-
 Result<TranslateOutput> TranslationJob::take() {
-  if (phase_ != Phase::ended) return fail(ErrorCode::invalid_argument, "the job has not ended");
-  LAPILLI_CHECK(Status(status_));
+  if (!has_ended()) return fail(ErrorCode::invalid_argument, "the job has not ended");
+  LAPILLI_CHECK(Status(status()));
   if (std::exchange(taken_, true)) return fail(ErrorCode::invalid_argument, "the result was taken already");
   return std::move(out_);
 }
@@ -397,22 +384,10 @@ Result<TranslateOutput> TranslationJob::take() {
 
 // Unfinished units are searched again from their beginning: the same device gives the same results, to the last bit of
 // the scores.
-Status TranslationJob::resume(std::shared_ptr<Model> model) {
-  if (!interrupted_) return fail(ErrorCode::invalid_argument, "the job has not ended because of a lost device");
-  LAPILLI_CHECK(check_same_model(model->info(), info_));
-  model_ = std::move(model);
-  status_ = {};
-  phase_ = *std::exchange(interrupted_, std::nullopt);
+Status TranslationJob::begin_again(const FrontEnd&) {
   resumed_ = true;
   forced_ = false;
   departed_.clear();
-  if (phase_ == Phase::prepare) {
-    if (auto s = begin_preparation(); !s) {
-      status_ = std::move(s);
-      interrupt();
-    }
-    return {};
-  }
   if (phase_ == Phase::search) rewind();
   return {};
 }
@@ -425,13 +400,6 @@ void TranslationJob::rewind() {
     stream_->restart(unit);
   }
   phase_ = Phase::keep;
-}
-
-Status TranslationJob::abandon() {
-  if (!interrupted_) return fail(ErrorCode::invalid_argument, "the job has not ended because of a lost device");
-  interrupted_.reset();
-  status_ = {};
-  return conclude();
 }
 
 // ---- finished units -----------------------------------------------------------------------------------------------
@@ -462,7 +430,7 @@ void TranslationJob::join(size_t input) {
     out.sequences.push_back(join_pieces(text, in.pieces, std::move(parts), search_.length_penalty));
   }
   if (!out.sequences.empty()) out_.stats.generated_tokens += out.sequences.front().ids.size();
-  if (request_.task.task != Task::translate) return;
+  if (request_.task.task != TextTask::translate) return;
   for (TextSequence& s : out.sequences) s.lost_address = first_lost_address(text, s.text);
 }
 

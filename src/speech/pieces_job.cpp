@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "speech/prefix.hpp"
 #include "speech/window.hpp"
 
@@ -37,7 +38,6 @@ class PieceFrames : public FrameSource {
 
 // Moves a segment's times to its piece's place in the recording.
 void shift(Segment& s, double seconds) {
-  s.recording = 0;
   s.window += seconds;
   s.begin += seconds;
   s.end += seconds;
@@ -48,98 +48,137 @@ void shift(Segment& s, double seconds) {
   }
 }
 
-}  // namespace
-
-PiecesJob::PiecesJob(std::shared_ptr<Model> model, TranscribeRequest request, std::vector<Piece> pieces,
-                     uint32_t at_a_time)
-    : model_(std::move(model)),
-      info_(model_->info()),
-      request_(std::move(request)),
-      pieces_(std::move(pieces)),
-      at_a_time_(at_a_time),
-      frames_(all().extent().frames) {
-  out_.transcripts.resize(1);
-}
-
-Result<std::unique_ptr<PiecesJob>> PiecesJob::start(std::shared_ptr<Model> model, TranscribeRequest request,
-                                                    std::vector<Piece> pieces, uint32_t at_a_time) {
-  if (request.recordings.size() != 1)
-    return fail(ErrorCode::invalid_argument, "%u recordings: one is heard in pieces", request.recordings.size());
-  if (at_a_time == 0) return fail(ErrorCode::invalid_argument, "0 pieces at a time: there is to be one at least");
-  LAPILLI_TRY(const bool detects, check(model, request));
-  std::unique_ptr<PiecesJob> job(new PiecesJob(std::move(model), std::move(request), std::move(pieces), at_a_time));
-  job->detects_ = detects;
-  return job;
-}
-
-Result<bool> PiecesJob::check(const std::shared_ptr<Model>& model, const TranscribeRequest& request) {
+// Refuses requests that are invalid for any recording; true: the language must be detected first.
+Result<bool> check(const std::shared_ptr<Model>& model, const TranscribeRequest& how) {
   LAPILLI_CHECK(check_transcribes(*model));
-  if (request.condition_on_previous)
+  if (how.condition_on_previous)
     return fail(ErrorCode::invalid_argument, "pieces do not go on from what was written before them");
   PrefixRequest wanted;
-  wanted.task = request.task;
-  wanted.timestamps = request.timestamps;
-  if (!request.languages.empty()) wanted.language = request.languages.front();
+  wanted.task = how.task;
+  wanted.timestamps = how.timestamps;
+  if (!how.languages.empty()) wanted.language = how.languages.front();
   LAPILLI_TRY(const auto prefix, make_prefix(model->speech(), wanted));
-  TranscribeRequest nothing = request;
-  nothing.recordings.clear();
-  LAPILLI_TRY(const auto checked, TranscriptionJob::start(model, std::move(nothing)));
+  LAPILLI_TRY(const auto checked, TranscriptionJob::start(model, how));
   return prefix.detect_language;
 }
 
-bool PiecesJob::pump(double budget_us) {
-  if (ended_) return true;
-  if (cancelled_) {
-    out_.cancelled = true;
-    end({});
-  } else if (!model_->device()->is_paused()) {
-    if (auto s = step(budget_us); !s) stop(std::move(s));
-  }
-  return ended_;
+}  // namespace
+
+PiecesJob::PiecesJob(std::shared_ptr<Model> model, PiecesRequest request, bool detects)
+    : SpeechTask(std::move(model), request.recordings.size()), request_(std::move(request)), detects_(detects) {
+  for (const CutRecording& r : request_.recordings) frames_ += r.frames->extent().frames;
+  begin_recording();
 }
 
-void PiecesJob::rest() {
-  if (ended_) return;
-  if (model_->device()->is_paused()) {
-    (void)model_->device()->wait_while_paused(vulkan::kPauseRound);
-    return;
-  }
-  if (job_) return job_->rest();
-  if (!detection_) return;
-  if (auto s = detection_->rest(); !s) stop(std::move(s));
+Result<std::unique_ptr<PiecesJob>> PiecesJob::start(std::shared_ptr<Model> model, PiecesRequest request) {
+  if (request.at_a_time == 0)
+    return fail(ErrorCode::invalid_argument, "0 pieces at a time: there is to be one at least");
+  LAPILLI_TRY(const bool detects, check(model, request.how));
+  return std::unique_ptr<PiecesJob>(new PiecesJob(std::move(model), std::move(request), detects));
 }
 
+// ---- one recording after the other ---------------------------------------------------------------------------------
+
+void PiecesJob::begin_recording() {
+  energies_.reset();
+  detection_.reset();
+  job_.reset();
+  next_ = 0;
+  languages_ = request_.how.languages;
+  const bool measures = now_ < request_.recordings.size() && recording().source;
+  phase_ = measures ? Phase::measure : detects_ ? Phase::detect : Phase::hear;
+}
+
+// An error that does not concern the recording alone ends the task.
 Status PiecesJob::step(double budget_us) {
-  if (detects_) return detect(budget_us);
-  if (!job_ && next_ == pieces_.size()) {
-    end({});
-    return {};
+  if (now_ == request_.recordings.size()) return end();
+  auto stepped = step_recording(budget_us);
+  if (stepped || !concerns_one(stepped.error())) return stepped;
+  return end_recording(std::move(stepped));
+}
+
+Status PiecesJob::step_recording(double budget_us) {
+  switch (phase_) {
+    case Phase::measure: return measure(budget_us);
+    case Phase::detect: return detect(budget_us);
+    case Phase::hear: return hear(budget_us);
   }
+  return {};
+}
+
+Status PiecesJob::end_recording(Status status) {
+  const size_t ended = now_++;
+  begin_recording();
+  results().transcripts[ended].status = std::move(status);
+  if (request_.how.on_end) request_.how.on_end(ended, results().transcripts[ended].status);
+  return now_ == request_.recordings.size() ? end() : Status();
+}
+
+Status PiecesJob::wait_for_device() {
+  if (job_) job_->wait();
+  return detection_ ? detection_->rest() : Status();
+}
+
+TaskProgress PiecesJob::progress() const {
+  const auto& all = request_.recordings;
+  TaskProgress now{job_ ? job_->progress().done : 0, frames_, tokens()};
+  for (size_t i = 0; i < now_; ++i) now.done += all[i].frames->extent().frames;
+  if (phase_ != Phase::hear || now_ == all.size()) return now;
+  const auto& pieces = all[now_].pieces;
+  now.done += next_ < pieces.size() ? pieces[next_].first : all[now_].frames->extent().frames;
+  return now;
+}
+
+// ---- where to cut, and in which language ---------------------------------------------------------------------------
+
+// Measures the loudness of each frame, to cut at silence. Returns often enough to be cancelled.
+Status PiecesJob::measure(double budget_us) {
+  constexpr double kLongest = 50'000;
+  const auto since = Clock::now();
+  CutRecording& r = recording();
+  if (!energies_) energies_.emplace(*r.source, r.samples, request_.hop);
+  bool done = false;
+  do {
+    LAPILLI_TRY(done, energies_->read_some());
+  } while (!done && ms_since(since) * 1000 < std::min(budget_us, kLongest));
+  if (!done) return {};
+  auto energies = energies_->energies();
+  energies_.reset();
+  energies.resize(r.frames->extent().frames);  // pads with silence
+  r.pieces = cut_at_silence(energies, info().feature_rows);
+  phase_ = detects_ ? Phase::detect : Phase::hear;
+  return {};
+}
+
+Status PiecesJob::detect(double budget_us) {
+  if (!detection_)
+    detection_ = std::make_unique<LanguageDetection>(model(), std::vector<Recording>{{recording().frames, {}}});
+  LAPILLI_TRY(const bool done, detection_->poll(budget_us));
+  if (!done) return {};
+  languages_ = {language_token(model()->speech(), detection_->found().front())};
+  detection_.reset();
+  phase_ = Phase::hear;
+  return {};
+}
+
+// ---- pieces that are heard together --------------------------------------------------------------------------------
+
+Status PiecesJob::hear(double budget_us) {
+  if (!job_ && next_ == recording().pieces.size()) return end_recording({});
   if (!job_) LAPILLI_CHECK(begin_together());
   return job_->pump(budget_us) ? end_together() : Status();
 }
 
-Status PiecesJob::detect(double budget_us) {
-  if (!detection_) detection_ = std::make_unique<LanguageDetection>(model_, request_.recordings);
-  LAPILLI_TRY(const bool done, detection_->poll(budget_us));
-  if (!done) return {};
-  request_.languages = {language_token(model_->speech(), detection_->found().front())};
-  detection_.reset();
-  detects_ = false;
-  return {};
-}
-
-std::span<const Piece> PiecesJob::together() const {
-  return std::span(pieces_).subspan(next_, std::min<size_t>(at_a_time_, pieces_.size() - next_));
+std::span<const Piece> PiecesJob::together() {
+  const std::span<const Piece> pieces = recording().pieces;
+  return pieces.subspan(next_, std::min<size_t>(request_.at_a_time, pieces.size() - next_));
 }
 
 Status PiecesJob::begin_together() {
-  TranscribeRequest r = request_;
-  r.recordings.clear();
-  for (const Piece& p : together()) {
-    const auto& frames = request_.recordings.front().frames;
-    r.recordings.push_back({std::make_shared<PieceFrames>(frames, p, model_->info().feature_width), {}});
-  }
+  TranscribeRequest r = request_.how;
+  r.languages = languages_;
+  for (const Piece& p : together())
+    r.recordings.push_back({std::make_shared<PieceFrames>(recording().frames, p, info().feature_width), {}});
   heard_.assign(r.recordings.size(), {});
   r.on_segment = [this](const Segment& s) -> Status {
     heard_[s.recording].push_back(s);
@@ -147,78 +186,54 @@ Status PiecesJob::begin_together() {
   };
   r.on_end = {};
   r.on_draft = {};
-  LAPILLI_TRY(job_, TranscriptionJob::start(model_, std::move(r)));
+  LAPILLI_TRY(job_, TranscriptionJob::start(model(), std::move(r)));
   return {};
 }
 
 // Keeps segments up to the first piece with an error, which becomes the recording's.
 Status PiecesJob::end_together() {
-  if (!job_->status()) return job_->status();
+  LAPILLI_CHECK(Status(job_->status()));
   auto out = job_->take();
   job_.reset();
-  Transcript& all = out_.transcripts.front();
   const auto pieces = together();
-  for (size_t i = 0; i < pieces.size() && all.status; ++i) {
-    LAPILLI_CHECK(give(pieces[i], std::move(heard_[i])));
-    all.status = std::move(out.transcripts[i].status);
-  }
-  all.language = out.transcripts.front().language;
-  add_stats(out_.stats, out.stats);
+  results().transcripts[now_].language = out.transcripts.front().language;
+  add_stats(results().stats, out.stats);
   for (Window& w : out.windows) {
     w.seek += pieces[w.recording].first;
-    w.recording = 0;
-    out_.windows.push_back(std::move(w));
+    w.recording = now_;
+    results().windows.push_back(std::move(w));
+  }
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    LAPILLI_CHECK(give_piece(pieces[i], std::move(heard_[i])));
+    LAPILLI_CHECK(std::move(out.transcripts[i].status));
   }
   next_ += pieces.size();
-  if (!all.status) end({});
   return {};
 }
 
-Status PiecesJob::give(const Piece& piece, std::vector<Segment> heard) {
+Status PiecesJob::give_piece(const Piece& piece, std::vector<Segment> heard) {
   for (Segment& s : heard) {
+    s.recording = now_;
     shift(s, static_cast<double>(piece.first) * kSecondsPerFrame);
-    if (request_.on_segment) LAPILLI_CHECK(request_.on_segment(s));
-    s.looks.reset();
-    out_.transcripts.front().segments.push_back(std::move(s));
+    LAPILLI_CHECK(give(std::move(s), request_.how.on_segment));
   }
   return {};
 }
 
-uint64_t PiecesJob::frames_done() const {
-  if (ended_ && !interrupted_) return frames_;
-  const uint64_t before = next_ < pieces_.size() ? pieces_[next_].first : frames_;
-  return before + (job_ ? job_->frames_done() : 0);
-}
-
-// ---- its end -------------------------------------------------------------------------------------------------------
+// ---- the end, and after a lost device ------------------------------------------------------------------------------
 
 // After a lost device, the pieces that were being heard together are heard again.
-void PiecesJob::stop(Status status) {
-  if (status.error().code != ErrorCode::device_lost) return end(std::move(status));
-  status_ = std::move(status);
-  ended_ = interrupted_ = true;
+void PiecesJob::release() {
   detection_.reset();
   job_.reset();
-  model_.reset();
-  all().use(nullptr);
+  if (!is_interrupted()) return;
+  for (const CutRecording& r : request_.recordings) r.frames->use(nullptr);
 }
 
-Status PiecesJob::resume(std::shared_ptr<Model> model, const std::shared_ptr<SoundFeatures>& features) {
-  if (!interrupted_) return fail(ErrorCode::invalid_argument, "the job has not ended because of a lost device");
-  LAPILLI_CHECK(check_same_model(model->info(), info_));
-  model_ = std::move(model);
-  all().use(features);
-  status_ = {};
-  ended_ = interrupted_ = false;
+Status PiecesJob::begin_again(const FrontEnd& front) {
+  LAPILLI_TRY(const auto features, make_features(*model(), front));
+  for (const CutRecording& r : request_.recordings) r.frames->use(features);
   return {};
-}
-
-void PiecesJob::end(Status status) {
-  status_ = std::move(status);
-  ended_ = true;
-  detection_.reset();
-  job_.reset();
-  model_.reset();
 }
 
 }  // namespace lapilli::speech

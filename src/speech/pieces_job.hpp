@@ -1,10 +1,9 @@
-// The transcription of one recording in pieces, as transcribe_pieces() pumps it. Several pieces are heard together, as
-// the recordings of a TranscriptionJob.
+// The transcription of recordings in pieces, one recording after the other. Several pieces are heard together, as the
+// recordings of a TranscriptionJob.
 #pragma once
 
-#include <atomic>
-#include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,56 +13,60 @@
 
 namespace lapilli::speech {
 
-// Like TranscriptionJob, for one complete recording.
-class PiecesJob {
+struct CutRecording {
+  std::shared_ptr<FrameSource> frames;
+  std::vector<Piece> pieces;
+  // Null: `pieces` says where to cut. Otherwise these samples are measured, and cut where they are quiet.
+  std::shared_ptr<audio::SampleSource> source;
+  uint64_t samples = 0;
+};
+
+struct PiecesRequest {
+  TranscribeRequest how;  // without recordings; on_segment is called once all pieces that are heard together are done
+  std::vector<CutRecording> recordings;
+  uint32_t at_a_time = 1;  // pieces
+  uint32_t hop = 1;        // samples of a frame
+};
+
+// Like TranscriptionJob, for complete recordings.
+class PiecesJob : public SpeechTask {
  public:
-  // Refuses requests that are invalid for any recording; true: the language must be detected first.
-  static Result<bool> check(const std::shared_ptr<Model>& model, const TranscribeRequest& request);
   // Refuses conditioning on earlier text, and what TranscriptionJob refuses.
-  static Result<std::unique_ptr<PiecesJob>> start(std::shared_ptr<Model> model, TranscribeRequest request,
-                                                  std::vector<Piece> pieces, uint32_t at_a_time);
+  static Result<std::unique_ptr<PiecesJob>> start(std::shared_ptr<Model> model, PiecesRequest request);
 
-  // Calls on_segment, in order, once all pieces that are heard together are done.
-  bool pump(double budget_us = std::numeric_limits<double>::infinity());
-  void rest();
-  void cancel() { cancelled_ = true; }
-
-  [[nodiscard]] bool is_interrupted() const { return interrupted_; }
-  Status resume(std::shared_ptr<Model> model, const std::shared_ptr<SoundFeatures>& features);
-
-  [[nodiscard]] uint64_t frames_done() const;
-  [[nodiscard]] uint64_t frames() const { return frames_; }
-  // Valid after the end. The transcript has the errors of the recording alone.
-  [[nodiscard]] const Status& status() const { return status_; }
-  TranscribeOutput take() { return std::move(out_); }
+  [[nodiscard]] TaskProgress progress() const override;
 
  private:
-  PiecesJob(std::shared_ptr<Model> model, TranscribeRequest request, std::vector<Piece> pieces, uint32_t at_a_time);
-  Status step(double budget_us);
+  enum class Phase : uint8_t { measure, detect, hear };
+  PiecesJob(std::shared_ptr<Model> model, PiecesRequest request, bool detects);
+  void begin_recording();
+  Status step(double budget_us) override;
+  Status wait_for_device() override;
+  [[nodiscard]] bool idles_in_pauses() const override { return phase_ != Phase::measure; }
+  Status begin_again(const FrontEnd& front) override;
+  void release() override;
+  Status step_recording(double budget_us);
+  Status measure(double budget_us);
   Status detect(double budget_us);
+  Status hear(double budget_us);
   Status begin_together();
   Status end_together();
-  Status give(const Piece& piece, std::vector<Segment> heard);
-  [[nodiscard]] std::span<const Piece> together() const;
-  [[nodiscard]] FrameSource& all() const { return *request_.recordings.front().frames; }
-  void stop(Status status);
-  void end(Status status);
+  Status give_piece(const Piece& piece, std::vector<Segment> heard);
+  Status end_recording(Status status);
+  [[nodiscard]] CutRecording& recording() { return request_.recordings[now_]; }
+  [[nodiscard]] std::span<const Piece> together();
 
-  std::shared_ptr<Model> model_;  // until the end
-  const ModelInfo info_;          // of the first model
-  TranscribeRequest request_;
-  const std::vector<Piece> pieces_;
-  const uint32_t at_a_time_;
-  const uint64_t frames_;
-  std::atomic<bool> cancelled_{false};
-  bool ended_ = false, interrupted_ = false;
-  Status status_;
-  bool detects_ = false;  // the language must be detected first
+  PiecesRequest request_;
+  const bool detects_;   // the language of each recording is detected first
+  uint64_t frames_ = 0;  // of all recordings
+  Phase phase_ = Phase::hear;
+  size_t now_ = 0;  // index of the current recording
+  std::optional<FrameEnergies> energies_;
   std::unique_ptr<LanguageDetection> detection_;
+  std::vector<std::string> languages_;       // of the current recording
   size_t next_ = 0;                          // the first of the pieces heard together
   std::unique_ptr<TranscriptionJob> job_;    // of these
   std::vector<std::vector<Segment>> heard_;  // by piece of these
-  TranscribeOutput out_;
 };
 
 }  // namespace lapilli::speech

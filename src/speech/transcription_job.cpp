@@ -39,12 +39,11 @@ Status check_transcribes(const Model& model) {
 }
 
 TranscriptionJob::TranscriptionJob(std::shared_ptr<Model> model, TranscribeRequest request)
-    : model_(std::move(model)),
-      info_(model_->info()),
-      settings_(model_->speech()),
+    : SpeechTask(std::move(model), request.recordings.size()),
+      settings_(this->model()->speech()),
       r_(std::move(request)),
       temperatures_(r_.temperatures.begin(), r_.temperatures.end()) {
-  search_.emplace(model_, r_);
+  search_.emplace(this->model(), r_);
   if (temperatures_.empty()) temperatures_.emplace_back();
   r_.words = r_.words || r_.looks;
 }
@@ -93,7 +92,6 @@ Status TranscriptionJob::check() const {
 
 Status TranscriptionJob::begin() {
   all_.resize(r_.recordings.size());
-  out_.transcripts.resize(r_.recordings.size());
   for (size_t i = 0; i < all_.size(); ++i) LAPILLI_CHECK(begin_recording(i));
   return {};
 }
@@ -102,14 +100,15 @@ Status TranscriptionJob::begin_recording(size_t i) {
   Progress& p = all_[i];
   p.recording = &r_.recordings[i];
   PrefixRequest wanted;
-  wanted.start = model_->generation_config().decoder_start_token_id.value_or(0);
+  wanted.start = model()->generation_config().decoder_start_token_id.value_or(0);
   if (!r_.languages.empty()) wanted.language = r_.languages[r_.languages.size() == 1 ? 0 : i];
   wanted.task = r_.task;
   wanted.timestamps = r_.timestamps;
   LAPILLI_TRY(auto prefix, make_prefix(settings_, wanted));
   p.prefix = std::move(prefix.ids);
   p.detect_language = prefix.detect_language;
-  if (!p.detect_language && p.prefix.size() > 1) out_.transcripts[i].language = language_token(settings_, p.prefix[1]);
+  if (!p.detect_language && p.prefix.size() > 1)
+    results().transcripts[i].language = language_token(settings_, p.prefix[1]);
   const bool prompt_is_segment = r_.condition_on_previous && !r_.prompt_in_all_windows && !r_.prompt_ids.empty();
   if (prompt_is_segment) p.written.emplace_back(r_.prompt_ids.begin() + 1, r_.prompt_ids.end());
   return {};
@@ -117,86 +116,33 @@ Status TranscriptionJob::begin_recording(size_t i) {
 
 // ---- one step after the other --------------------------------------------------------------------------------------
 
-bool TranscriptionJob::pump(double budget_us) {
-  if (phase_ == Phase::ended) return true;
-  if (cancelled_) {
-    out_.cancelled = true;
-    end({});
-  } else if (!model_->device()->is_paused()) {
-    if (auto s = step(budget_us); !s) stop(std::move(s));
-  }
-  return phase_ == Phase::ended;
-}
-
-void TranscriptionJob::rest() {
-  if (phase_ == Phase::ended) return;
-  if (model_->device()->is_paused()) {
-    (void)model_->device()->wait_while_paused(vulkan::kPauseRound);
-    return;
-  }
-  Status rested;
-  if (phase_ == Phase::read) rested = all_[round_[next_]].recording->frames->rest();
-  if (phase_ == Phase::search) rested = search_->rest();
+Status TranscriptionJob::wait_for_device() {
+  if (phase_ == Phase::read) return all_[round_[next_]].recording->frames->rest();
+  if (phase_ == Phase::search) return search_->rest();
   if (detection_) detection_->rest();
-  if (!rested) stop(std::move(rested));
+  return {};
 }
 
-void TranscriptionJob::stop(Status status) {
-  status.error().code == ErrorCode::device_lost ? interrupt(std::move(status)) : end(std::move(status));
-}
-
-// Releases model and device.
-void TranscriptionJob::end(Status status) {
-  frames_ = frames();
-  frames_done_ = frames_done();
-  status_ = std::move(status);
-  phase_ = Phase::ended;
-  hungry_ = false;
+// After a lost device, keeps finished windows and each recording's position; otherwise the frames stay the caller's.
+void TranscriptionJob::release() {
   search_.reset();
   detection_.reset();
-  all_.clear();
-  r_.recordings.clear();
-  model_.reset();
-}
-
-// ---- after a lost device -------------------------------------------------------------------------------------------
-
-// Keeps finished windows and each recording's position.
-void TranscriptionJob::interrupt(Status status) {
-  status_ = std::move(status);
-  phase_ = Phase::ended;
-  interrupted_ = true;
-  hungry_ = false;
-  search_.reset();
-  detection_.reset();
-  if (drafting_)
+  if (!is_interrupted()) return;
+  if (std::exchange(drafting_, false))
     for (const size_t i : round_) forget_draft(i);
   for (Progress& p : all_) {
     p.source = {};
     p.frames.reset();
     p.recording->frames->use(nullptr);
   }
-  model_.reset();
 }
 
 // Rereads and searches the round's windows from their beginning, which on the same device gives the same ids.
-Status TranscriptionJob::resume(std::shared_ptr<Model> model, const std::shared_ptr<SoundFeatures>& features) {
-  if (!interrupted_) return fail(ErrorCode::invalid_argument, "the job has not ended because of a lost device");
-  LAPILLI_CHECK(check_same_model(model->info(), info_));
-  model_ = std::move(model);
-  search_.emplace(model_, r_);
+Status TranscriptionJob::begin_again(const FrontEnd& front) {
+  LAPILLI_TRY(const auto features, make_features(*model(), front));
+  search_.emplace(model(), r_);
   for (Progress& p : all_) p.recording->frames->use(features);
-  status_ = {};
-  interrupted_ = false;
   phase_ = Phase::choose;
-  return {};
-}
-
-Status TranscriptionJob::abandon() {
-  if (!interrupted_) return fail(ErrorCode::invalid_argument, "the job has not ended because of a lost device");
-  interrupted_ = false;
-  out_.cancelled = true;
-  end({});
   return {};
 }
 
@@ -219,19 +165,14 @@ bool TranscriptionJob::is_ready(const Progress& p) const {
   return !is_done(p) && (extent.whole || extent.frames >= p.seek + info().feature_rows);
 }
 
-uint64_t TranscriptionJob::frames() const {
-  uint64_t n = frames_;
-  for (const Progress& p : all_) n += p.recording->frames->extent().frames;
-  return n;
-}
-
-uint64_t TranscriptionJob::frames_done() const {
-  uint64_t n = frames_done_;
+TaskProgress TranscriptionJob::progress() const {
+  TaskProgress now{0, 0, tokens()};
   for (const Progress& p : all_) {
-    const uint64_t all = p.recording->frames->extent().frames;
-    n += p.over ? all : std::min(p.seek, all);
+    const uint64_t frames = p.recording->frames->extent().frames;
+    now.total += frames;
+    now.done += p.over ? frames : std::min(p.seek, frames);
   }
-  return n;
+  return now;
 }
 
 // Starts a round with the recordings that have a window.
@@ -247,18 +188,16 @@ Status TranscriptionJob::choose() {
   drafting_ = round_.empty();
   if (drafting_ && r_.on_draft && r_.draft_frames > 0) choose_drafts();
   for (const size_t i : round_) all_[i].end = all_[i].recording->frames->extent().frames;
-  hungry_ = round_.empty() && !all_done;
-  if (all_done)
-    end({});
-  else if (!hungry_)
-    phase_ = Phase::read;
+  if (all_done) return end();
+  set_hungry(round_.empty());
+  if (!round_.empty()) phase_ = Phase::read;
   return {};
 }
 
 void TranscriptionJob::tell_ends() {
   for (size_t i = 0; i < all_.size(); ++i) {
     if (!is_done(all_[i]) || std::exchange(all_[i].told, true) || !r_.on_end) continue;
-    r_.on_end(i, out_.transcripts[i].status);
+    r_.on_end(i, results().transcripts[i].status);
   }
 }
 
@@ -268,7 +207,7 @@ void TranscriptionJob::choose_drafts() {
     const uint64_t end = p.recording->frames->extent().frames;
     if (is_done(p) || end < std::max(p.seek, p.drafted) + r_.draft_frames) continue;
     p.drafted = end;
-    p.before = {p.prefix, p.detect_language, out_.transcripts[i].language};
+    p.before = {p.prefix, p.detect_language, results().transcripts[i].language};
     round_.push_back(i);
   }
 }
@@ -278,7 +217,7 @@ Status TranscriptionJob::set_aside(size_t i, Status status) {
   if (!concerns_one(status.error())) return status;
   all_[i].over = true;
   all_[i].source = {};
-  out_.transcripts[i].status = std::move(status);
+  results().transcripts[i].status = std::move(status);
   std::erase(round_, i);
   return {};
 }
@@ -297,7 +236,7 @@ Result<bool> TranscriptionJob::read_one(Progress& p) const {
   const uint64_t there = std::min<uint64_t>(f->rows, p.end - p.seek);
   LAPILLI_TRY(const bool done, p.recording->frames->read(p.seek, std::span(f->values).first(there * f->width)));
   if (!done) return false;
-  LAPILLI_CHECK(model::check_features(model_->on_device().config(), *f, "the recording"));
+  LAPILLI_CHECK(model::check_features(model()->on_device().config(), *f, "the recording"));
   return true;
 }
 
@@ -365,10 +304,10 @@ Status TranscriptionJob::begin_detection() {
     begin_attempts();
     return {};
   }
-  LAPILLI_TRY(auto request, language_request(*model_, windows));
+  LAPILLI_TRY(auto request, language_request(*model(), windows));
   request.keep_encoded = true;
-  LAPILLI_TRY(auto checked, CheckedRequest::check(*model_, std::move(request)));
-  detection_ = std::make_unique<BatchJob>(model_, std::move(checked));
+  LAPILLI_TRY(auto checked, CheckedRequest::check(*model(), std::move(request)));
+  detection_ = std::make_unique<BatchJob>(model(), std::move(checked));
   phase_ = Phase::detect;
   return {};
 }
@@ -396,7 +335,7 @@ Status TranscriptionJob::end_detection(GenerateOutput& out) {
     p.prefix.insert(p.prefix.begin() + 1, found);
     p.detect_language = false;
     p.source.encoded = out.encoded[k];
-    out_.transcripts[rows_[k]].language = language_token(settings_, found);
+    results().transcripts[rows_[k]].language = language_token(settings_, found);
     give_prefix(p);
   }
   return {};
@@ -430,7 +369,7 @@ Status TranscriptionJob::search(double budget_us) {
 // Continues with the windows that need another attempt.
 Status TranscriptionJob::end_attempt() {
   std::vector<size_t> again;
-  add_stats(out_.stats, search_->stats());
+  add_stats(results().stats, search_->stats());
   for (size_t k = 0; k < rows_.size(); ++k) {
     Progress& p = all_[rows_[k]];
     p.result = std::move(search_->results()[k]);
@@ -480,7 +419,7 @@ Status TranscriptionJob::judge(Progress& p, bool& again) {
 }
 
 std::vector<int32_t> TranscriptionJob::without_end(const std::vector<int32_t>& ids) const {
-  const auto ends = end_ids(*model_, r_.options);
+  const auto ends = end_ids(*model(), r_.options);
   auto text = ids;
   if (!text.empty() && std::find(ends.begin(), ends.end(), text.back()) != ends.end()) text.pop_back();
   return text;
@@ -495,7 +434,7 @@ Status TranscriptionJob::finish_window(size_t i) {
   else
     LAPILLI_CHECK(keep_window(i, without_end(p.result.ids)));
   p.source = {};
-  out_.windows.push_back(std::move(p.window));
+  results().windows.push_back(std::move(p.window));
   return {};
 }
 
@@ -533,7 +472,7 @@ void TranscriptionJob::forget_draft(size_t i) {
   Progress& p = all_[i];
   p.prefix = std::move(p.before.prefix);
   p.detect_language = p.before.detect_language;
-  out_.transcripts[i].language = std::move(p.before.language);
+  results().transcripts[i].language = std::move(p.before.language);
 }
 
 Result<Segment> TranscriptionJob::segment_of(size_t i, const WindowPart& part, const std::vector<int32_t>& ids) const {
@@ -542,7 +481,7 @@ Result<Segment> TranscriptionJob::segment_of(size_t i, const WindowPart& part, c
   const double window = static_cast<double>(p.seek) * kSecondsPerFrame;
   Segment s;
   s.recording = i;
-  s.language = out_.transcripts[i].language;
+  s.language = output().transcripts[i].language;
   s.window = window;
   s.begin = window + part.begin * kSecondsPerUnit;
   s.end = window + part.end * kSecondsPerUnit;
@@ -557,11 +496,11 @@ Result<Segment> TranscriptionJob::segment_of(size_t i, const WindowPart& part, c
     s.times.push_back(window + p.result.times[static_cast<size_t>(k)]);
   if (r_.words) {
     const auto probabilities = std::span(p.result.probabilities).subspan(part.first, part.last - part.first);
-    const WordRules rules{model_->tokenizer(), first_special(*model_, r_.options), s.language};
+    const WordRules rules{model()->tokenizer(), first_special(*model(), r_.options), s.language};
     LAPILLI_TRY(s.words, words_of({s.ids, s.times, probabilities, s.begin}, rules));
     if (r_.looks) s.looks = looks_of(p, part, s.words);
   }
-  if (const Tokenizer* tokenizer = model_->tokenizer()) {
+  if (const Tokenizer* tokenizer = model()->tokenizer()) {
     LAPILLI_TRY(s.text, tokenizer->decode(s.ids));
   }
   return s;
@@ -589,10 +528,7 @@ std::shared_ptr<const SegmentLooks> TranscriptionJob::looks_of(const Progress& p
 Status TranscriptionJob::deliver(size_t i, const WindowPart& part, const std::vector<int32_t>& ids) {
   LAPILLI_TRY(auto s, segment_of(i, part, ids));
   all_[i].written.push_back(s.ids);
-  if (r_.on_segment) LAPILLI_CHECK(r_.on_segment(s));
-  s.looks.reset();
-  out_.transcripts[i].segments.push_back(std::move(s));
-  return {};
+  return give(std::move(s), r_.on_segment);
 }
 
 int32_t TranscriptionJob::timestamp_begin() const {

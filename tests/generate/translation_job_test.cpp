@@ -21,7 +21,7 @@ const std::vector<std::string> kTexts = {"Where is the station?", "12", "Good mo
 TranslateRequest texts_of(const std::vector<std::string>& texts) {
   TranslateRequest r;
   for (const auto& text : texts) r.inputs.push_back({text, {}, false, {}});
-  r.task.task = Task::translate;
+  r.task.task = TextTask::translate;
   r.options.max_new_tokens = 24;
   r.deterministic = true;
   return r;
@@ -69,7 +69,7 @@ TEST_P(DeviceTranslationJob, PumpedIsTheSameAsWaitedFor) {
   LAPILLI_ASSERT_VALUE(const auto job, TranslationJob::start(model_, request));
   pump(*job);
   EXPECT_EQ(counting::waits(counting::since(before)), 0u);
-  EXPECT_EQ(job->done(), job->total());
+  EXPECT_EQ(job->progress().done, job->progress().total);
   LAPILLI_ASSERT_VALUE(const auto got, job->take());
   EXPECT_EQ(said(got), said(want));
   for (size_t i = 0; i < kTexts.size(); ++i) {

@@ -51,7 +51,7 @@ class DeviceWhole : public testing::Test {
     LAPILLI_TRY(const auto job, OfflineJob::start(model_, whole_, std::move(request)));
     while (!job->pump()) {
       if (job->is_hungry()) return fail(ErrorCode::invalid_argument, "hungry");
-      job->rest();
+      job->wait();
     }
     LAPILLI_CHECK(Status(job->status()));
     return job->take().transcripts;
@@ -136,7 +136,7 @@ TEST_F(DeviceWhole, EndsWhereItIsTold) {
   job->cancel();
   EXPECT_TRUE(job->pump());
   LAPILLI_EXPECT_OK(job->status());
-  EXPECT_EQ(job->done(), 0u);
+  EXPECT_EQ(job->progress().done, 0u);
   EXPECT_TRUE(job->take().cancelled);
 }
 
@@ -160,10 +160,10 @@ TEST_F(DeviceWhole, SeveralRecordings) {
     ended.push_back(recording);
   };
   LAPILLI_ASSERT_VALUE(const auto job, OfflineJob::start(model_, whole_, std::move(request)));
-  while (!job->pump() && !job->is_hungry()) job->rest();
-  EXPECT_EQ(job->done(), 10u);
+  while (!job->pump() && !job->is_hungry()) job->wait();
+  EXPECT_EQ(job->progress().done, 10u);
   job->end_recording(4, *length);
-  while (!job->pump()) job->rest();
+  while (!job->pump()) job->wait();
   LAPILLI_ASSERT_OK(job->status());
   EXPECT_THAT(ended, testing::ElementsAre(0, 1, 2, 3, 5, 6, 7, 8, 9, 10, 4));
   for (size_t i = 0; i < want.size(); ++i) EXPECT_EQ(job->output().transcripts[i].segments[0].ids, want[i]) << i;

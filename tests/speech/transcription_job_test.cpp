@@ -73,7 +73,7 @@ class DeviceTranscriptionJob : public testing::TestWithParam<const char*> {
     size_t pushed = 0, piece = 0;
     while (!job->pump()) {
       if (!job->is_hungry()) {
-        job->rest();
+        job->wait();
         continue;
       }
       const size_t n = std::min(sizes[piece++ % sizes.size()], samples.size() - pushed);
@@ -207,7 +207,7 @@ TEST_P(DeviceTranscriptionJob, DraftsAreReplacedByWhatIsSettled) {
   LAPILLI_ASSERT_VALUE(const auto job, TranscriptionJob::start(model_, std::move(r)));
   size_t pushed = 0;
   while (!job->pump()) {
-    job->rest();
+    job->wait();
     if (!job->is_hungry()) continue;
     if (pushed == 12000) {
       EXPECT_EQ(settled, 0u);
@@ -230,17 +230,17 @@ TEST_P(DeviceTranscriptionJob, DraftsAreReplacedByWhatIsSettled) {
 TEST_P(DeviceTranscriptionJob, OthersGoOnMeanwhile) {
   const auto open = std::make_shared<SampleStream>(features_);
   LAPILLI_ASSERT_VALUE(const auto job, TranscriptionJob::start(model_, request({{open, {}}, whole(second_)})));
-  while (!job->pump() && !job->is_hungry()) job->rest();
+  while (!job->pump() && !job->is_hungry()) job->wait();
   ASSERT_TRUE(job->is_hungry());
   LAPILLI_ASSERT_VALUE(const auto alone, transcribe(model_, request({whole(second_)})));
   EXPECT_EQ(segments_of(job->output().transcripts[1]), segments_of(alone.transcripts[0]));
-  EXPECT_EQ(job->frames_done(), second_.size() / 160);
+  EXPECT_EQ(job->progress().done, second_.size() / 160);
   LAPILLI_ASSERT_OK(open->push(std::span(long_).first(20000)));
-  EXPECT_EQ(job->frames(), second_.size() / 160 + (20000 - 200) / 160 + 1);
+  EXPECT_EQ(job->progress().total, second_.size() / 160 + (20000 - 200) / 160 + 1);
   LAPILLI_ASSERT_OK(open->finish());
-  while (!job->pump()) job->rest();
+  while (!job->pump()) job->wait();
   EXPECT_FALSE(job->output().transcripts[0].segments.empty());
-  EXPECT_EQ(job->frames_done(), job->frames());
+  EXPECT_EQ(job->progress().done, job->progress().total);
 }
 
 TEST_P(DeviceTranscriptionJob, ACancelledJobKeepsWhatItHas) {
@@ -252,19 +252,19 @@ TEST_P(DeviceTranscriptionJob, ACancelledJobKeepsWhatItHas) {
   };
   LAPILLI_ASSERT_VALUE(const auto job, TranscriptionJob::start(model_, std::move(r)));
   running = job.get();
-  while (!job->pump()) job->rest();
+  while (!job->pump()) job->wait();
   LAPILLI_EXPECT_OK(job->status());
   const auto out = job->take();
   EXPECT_TRUE(out.cancelled);
   EXPECT_FALSE(out.transcripts[0].segments.empty());
-  EXPECT_LT(job->frames_done(), job->frames());
+  EXPECT_LT(job->progress().done, job->progress().total);
 }
 
 TEST_P(DeviceTranscriptionJob, AnErrorIsARecordingsOwn) {
   std::vector<float> damaged = long_;
   damaged[30000] = NAN;
   LAPILLI_ASSERT_VALUE(const auto job, TranscriptionJob::start(model_, request({whole(damaged), whole(second_)})));
-  while (!job->pump()) job->rest();
+  while (!job->pump()) job->wait();
   LAPILLI_EXPECT_OK(job->status());
   const auto& both = job->output().transcripts;
   EXPECT_THAT(message_of(both[0].status), HasSubstr("sample 30000 is nan"));
@@ -286,7 +286,7 @@ TEST_P(DeviceTranscriptionJob, AStreamOfSeveralWindowsNeedsTimestamps) {
   r.timestamps = false;
   LAPILLI_ASSERT_VALUE(const auto job, TranscriptionJob::start(model_, std::move(r)));
   LAPILLI_ASSERT_OK(open->push(std::span(long_).first(20000)));
-  while (!job->pump()) job->rest();
+  while (!job->pump()) job->wait();
   EXPECT_THAT(message_of(job->output().transcripts[0].status), HasSubstr("ask for timestamps"));
 }
 
