@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "api/job_list.hpp"
 #include "api/replaceable.hpp"
 #include "api/work.hpp"
 #include "base/result.hpp"
@@ -39,6 +40,8 @@ struct lapilli_model {
   std::shared_ptr<const lapilli::FrontEnd> front;
   // Number of cancellations: a call ends if it has changed since. Lock-free, so signal handlers may touch it.
   std::shared_ptr<std::atomic<uint32_t>> cancellations = std::make_shared<std::atomic<uint32_t>>(0);
+
+  std::shared_ptr<lapilli::api::JobList> jobs = std::make_shared<lapilli::api::JobList>();
 
   [[nodiscard]] std::shared_ptr<lapilli::Model> model() const { return place->model(); }
 };

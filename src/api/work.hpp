@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "generate/front_end.hpp"
 #include "api/inputs.hpp"
+#include "generate/front_end.hpp"
 #include "generate/picture_looks.hpp"
 #include "generate/translation_job.hpp"
 #include "speech/transcribe.hpp"

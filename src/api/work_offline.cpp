@@ -65,7 +65,7 @@ class Whole : public Recordings {
   [[nodiscard]] Status check_growing(uint64_t samples) const;
 
   const speech::OfflineLimits limits_;
-  std::vector<Stream> streams_;  // by input
+  std::vector<Stream> streams_;        // by input
   speech::OfflineJob* job_ = nullptr;  // the task
 };
 

@@ -59,7 +59,7 @@ class OfflineJob : public SpeechTask {
   const uint32_t rate_;
   OfflineRequest request_;
   Phase phase_ = Phase::choose;
-  bool begun_ = false;  // a recording is being read
+  bool begun_ = false;                                           // a recording is being read
   std::vector<bool> over_;                                       // by recording
   std::vector<size_t> round_;                                    // recordings being processed
   std::vector<std::shared_ptr<const model::Features>> sources_;  // of the round, those read so far
