@@ -12,7 +12,7 @@
 #include "api/inputs.hpp"
 #include "generate/front_end.hpp"
 #include "generate/picture_looks.hpp"
-#include "generate/translation_job.hpp"
+#include "generate/translation_task.hpp"
 #include "speech/transcribe.hpp"
 
 namespace lapilli::api {
@@ -72,7 +72,7 @@ class Work {
 
 // Refuses what concerns all inputs: bad options, a directory that lacks settings for sound or pictures.
 Result<std::unique_ptr<Work>> start_work(WorkRequest request);
-// Work without inputs; see TranslationJob::prepare.
+// Work without inputs; see TranslationTask::prepare.
 Result<std::unique_ptr<Work>> prepare_work(WorkRequest request, const JobShape& shape);
 
 // One per kind of model.

@@ -1,9 +1,9 @@
-// Recordings transcribed as a whole, by a OfflineJob.
+// Recordings transcribed as a whole, by a OfflineTask.
 #include <cmath>
 
 #include "api/handles.hpp"
 #include "api/work_recordings.hpp"
-#include "speech/offline_job.hpp"
+#include "speech/offline_task.hpp"
 
 namespace lapilli::api {
 
@@ -65,8 +65,8 @@ class Whole : public Recordings {
   [[nodiscard]] Status check_growing(uint64_t samples) const;
 
   const speech::OfflineLimits limits_;
-  std::vector<Stream> streams_;        // by input
-  speech::OfflineJob* job_ = nullptr;  // the task
+  std::vector<Stream> streams_;         // by input
+  speech::OfflineTask* job_ = nullptr;  // the task
 };
 
 Status Whole::begin(const WorkRequest& from, speech::OfflineRequest request) {
@@ -74,7 +74,7 @@ Status Whole::begin(const WorkRequest& from, speech::OfflineRequest request) {
   request.on_segment = [this](const speech::Segment& segment) { return hear(segment); };
   request.on_end = [this](size_t input, const Status& status) { tell_end(input, status); };
   LAPILLI_TRY(auto reader, speech::OfflineRecordings::create(from.model, *from.front->sound));
-  LAPILLI_TRY(auto job, speech::OfflineJob::start(from.model, std::move(reader), std::move(request)));
+  LAPILLI_TRY(auto job, speech::OfflineTask::start(from.model, std::move(reader), std::move(request)));
   job_ = job.get();
   start(std::move(job));
   return {};

@@ -1,10 +1,10 @@
-// Pictures, by a PictureJob.
+// Pictures, by a PictureTask.
 #include <cmath>
 
 #include "api/handles.hpp"
 #include "api/work.hpp"
 #include "base/clock.hpp"
-#include "generate/picture_job.hpp"
+#include "generate/picture_task.hpp"
 
 namespace lapilli::api {
 
@@ -18,13 +18,13 @@ class Pictures : public Work {
     work->sinks_ = std::move(from.sinks);
     work->told_.resize(work->inputs_.size());
     if (from.options.looks != 0) work->seen_.resize(work->inputs_.size());
-    PictureJobRequest request;
+    PictureTaskRequest request;
     LAPILLI_TRY(request.options, options_of(from));
     request.pictures = work->inputs_.size();
     request.source = [w = work.get()](const PictureReader& reader, size_t i) { return w->timed_source(reader, i); };
     request.on_result = [w = work.get()](size_t i, const PictureResult& result) { w->tell(i, result); };
     auto reader = std::make_shared<const PictureReader>(from.model, *from.front->pictures);
-    LAPILLI_TRY(work->job_, PictureJob::start(std::move(reader), std::move(request)));
+    LAPILLI_TRY(work->job_, PictureTask::start(std::move(reader), std::move(request)));
     return std::unique_ptr<Work>(std::move(work));
   }
 
@@ -138,7 +138,7 @@ class Pictures : public Work {
   std::vector<std::optional<SeenInput>> seen_;  // by input, for drawing; may be empty
   double read_ms_ = 0;
   Clock::time_point started_ = Clock::now();
-  std::unique_ptr<PictureJob> job_;
+  std::unique_ptr<PictureTask> job_;
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Texts and ids, by a TranslationJob.
+// Texts and ids, by a TranslationTask.
 #include "api/handles.hpp"
 #include "api/work.hpp"
 
@@ -8,7 +8,7 @@ namespace {
 
 class Texts : public Work {
  public:
-  explicit Texts(std::unique_ptr<TranslationJob> job) : job_(std::move(job)) {}
+  explicit Texts(std::unique_ptr<TranslationTask> job) : job_(std::move(job)) {}
   [[nodiscard]] Task& task() const override { return *job_; }
   Result<WorkOutput> take() override {
     WorkOutput out;
@@ -17,7 +17,7 @@ class Texts : public Work {
   }
 
  private:
-  std::unique_ptr<TranslationJob> job_;
+  std::unique_ptr<TranslationTask> job_;
 };
 
 Result<TranslateRequest> request_for(WorkRequest& from) {
@@ -38,13 +38,13 @@ Result<TranslateRequest> request_for(WorkRequest& from) {
 
 Result<std::unique_ptr<Work>> start_texts(WorkRequest request) {
   LAPILLI_TRY(auto r, request_for(request));
-  LAPILLI_TRY(auto job, TranslationJob::start(request.model, std::move(r)));
+  LAPILLI_TRY(auto job, TranslationTask::start(request.model, std::move(r)));
   return std::unique_ptr<Work>(std::make_unique<Texts>(std::move(job)));
 }
 
 Result<std::unique_ptr<Work>> prepare_texts(WorkRequest request, const JobShape& shape) {
   LAPILLI_TRY(auto r, request_for(request));
-  LAPILLI_TRY(auto job, TranslationJob::prepare(request.model, std::move(r), shape));
+  LAPILLI_TRY(auto job, TranslationTask::prepare(request.model, std::move(r), shape));
   return std::unique_ptr<Work>(std::make_unique<Texts>(std::move(job)));
 }
 

@@ -1,4 +1,4 @@
-// Recordings window by window, by a TranscriptionJob, or in pieces, by a PiecesJob.
+// Recordings window by window, by a TranscriptionTask, or in pieces, by a PiecesTask.
 #include <algorithm>
 #include <cmath>
 
@@ -6,7 +6,7 @@
 #include "api/work_recordings.hpp"
 #include "search/network_on_device.hpp"
 #include "search/search_options.hpp"
-#include "speech/pieces_job.hpp"
+#include "speech/pieces_task.hpp"
 #include "speech/prefix.hpp"
 #include "speech/sound_frames.hpp"
 #include "text/unicode/utf8.hpp"
@@ -147,7 +147,7 @@ Status WindowedRecordings::begin(const WorkRequest& from, speech::TranscribeRequ
     hear_draft(input, segments);
     return {};
   };
-  LAPILLI_TRY(auto job, speech::TranscriptionJob::start(from.model, std::move(request)));
+  LAPILLI_TRY(auto job, speech::TranscriptionTask::start(from.model, std::move(request)));
   start(std::move(job));
   return {};
 }
@@ -164,7 +164,7 @@ Status WindowedRecordings::begin_cut(const WorkRequest& from, speech::Transcribe
   wanted.how = std::move(request);
   wanted.at_a_time = from.options.pieces;
   wanted.hop = from.front->sound->hop;
-  LAPILLI_TRY(auto job, speech::PiecesJob::start(from.model, std::move(wanted)));
+  LAPILLI_TRY(auto job, speech::PiecesTask::start(from.model, std::move(wanted)));
   start(std::move(job));
   return {};
 }

@@ -1,6 +1,6 @@
 #include "generate/translate.hpp"
 
-#include "generate/translation_job.hpp"
+#include "generate/translation_task.hpp"
 
 namespace lapilli {
 
@@ -11,7 +11,7 @@ uint32_t draw_number(uint64_t input, uint64_t piece) {
 }
 
 Result<TranslateOutput> translate(const std::shared_ptr<Model>& model, const TranslateRequest& request) {
-  LAPILLI_TRY(auto job, TranslationJob::start(model, request));
+  LAPILLI_TRY(auto job, TranslationTask::start(model, request));
   LAPILLI_CHECK(job->run(request.progress));
   return job->take();
 }

@@ -3,13 +3,13 @@
 #include <limits>
 
 #include "speech/language_detection.hpp"
-#include "speech/transcription_job.hpp"
+#include "speech/transcription_task.hpp"
 
 namespace lapilli::speech {
 
 Result<TranscribeOutput> transcribe(const std::shared_ptr<Model>& model, const TranscribeRequest& request) {
   if (request.recordings.empty()) return fail(ErrorCode::invalid_argument, "no recordings");
-  LAPILLI_TRY(const auto job, TranscriptionJob::start(model, request));
+  LAPILLI_TRY(const auto job, TranscriptionTask::start(model, request));
   LAPILLI_CHECK(job->run(request.progress));
   TranscribeOutput out = job->take();
   if (out.cancelled) return fail(ErrorCode::cancelled, "cancelled");

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "speech/pieces_job.hpp"
+#include "speech/pieces_task.hpp"
 
 namespace lapilli::speech {
 
@@ -15,7 +15,7 @@ Result<TranscribeOutput> transcribe_pieces(const std::shared_ptr<Model>& model, 
   wanted.how.recordings.clear();
   wanted.recordings.push_back({request.recordings.front().frames, {pieces.begin(), pieces.end()}, nullptr, 0});
   wanted.at_a_time = at_a_time;
-  LAPILLI_TRY(const auto job, PiecesJob::start(model, std::move(wanted)));
+  LAPILLI_TRY(const auto job, PiecesTask::start(model, std::move(wanted)));
   LAPILLI_CHECK(job->run(request.progress));
   TranscribeOutput out = job->take();
   if (out.cancelled) return fail(ErrorCode::cancelled, "cancelled");

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "formats/checkpoint.hpp"
-#include "speech/offline_job.hpp"
+#include "speech/offline_task.hpp"
 #include "support/fixtures.hpp"
 
 namespace lapilli::speech {
@@ -48,7 +48,7 @@ class DeviceWhole : public testing::Test {
   }
   // Each is one recording's; an error of its own is the result's.
   Result<std::vector<Transcript>> follow(OfflineRequest request) {
-    LAPILLI_TRY(const auto job, OfflineJob::start(model_, whole_, std::move(request)));
+    LAPILLI_TRY(const auto job, OfflineTask::start(model_, whole_, std::move(request)));
     while (!job->pump()) {
       if (job->is_hungry()) return fail(ErrorCode::invalid_argument, "hungry");
       job->wait();
@@ -131,7 +131,7 @@ TEST_F(DeviceWhole, EndsWhereItIsTold) {
   const std::vector<float> samples(4000, 0.25f);
   OfflineRequest request;
   request.recordings = {{std::make_shared<audio::SamplesInMemory>(samples), samples.size()}};
-  LAPILLI_ASSERT_VALUE(const auto job, OfflineJob::start(model_, whole_, std::move(request)));
+  LAPILLI_ASSERT_VALUE(const auto job, OfflineTask::start(model_, whole_, std::move(request)));
   EXPECT_FALSE(job->pump(1));
   job->cancel();
   EXPECT_TRUE(job->pump());
@@ -159,7 +159,7 @@ TEST_F(DeviceWhole, SeveralRecordings) {
     EXPECT_TRUE(status.ok());
     ended.push_back(recording);
   };
-  LAPILLI_ASSERT_VALUE(const auto job, OfflineJob::start(model_, whole_, std::move(request)));
+  LAPILLI_ASSERT_VALUE(const auto job, OfflineTask::start(model_, whole_, std::move(request)));
   while (!job->pump() && !job->is_hungry()) job->wait();
   EXPECT_EQ(job->progress().done, 10u);
   job->end_recording(4, *length);

@@ -28,11 +28,11 @@ struct OfflineRequest {
 };
 
 // Counts recordings.
-class OfflineJob : public SpeechTask {
+class OfflineTask : public SpeechTask {
  public:
   // Refuses options that the model does not support.
-  static Result<std::unique_ptr<OfflineJob>> start(std::shared_ptr<Model> model,
-                                                   std::shared_ptr<OfflineRecordings> reader, OfflineRequest request);
+  static Result<std::unique_ptr<OfflineTask>> start(std::shared_ptr<Model> model,
+                                                    std::shared_ptr<OfflineRecordings> reader, OfflineRequest request);
 
   // Marks the end of a recording in progress.
   void end_recording(size_t recording, uint64_t samples) { request_.recordings[recording].samples = samples; }
@@ -40,7 +40,7 @@ class OfflineJob : public SpeechTask {
 
  private:
   enum class Phase : uint8_t { choose, read, search };
-  OfflineJob(std::shared_ptr<Model> model, std::shared_ptr<OfflineRecordings> reader, OfflineRequest request);
+  OfflineTask(std::shared_ptr<Model> model, std::shared_ptr<OfflineRecordings> reader, OfflineRequest request);
   Status step(double budget_us) override;
   Status wait_for_device() override;
   Status begin_again(const FrontEnd& front) override;

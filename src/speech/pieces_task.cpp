@@ -1,4 +1,4 @@
-#include "speech/pieces_job.hpp"
+#include "speech/pieces_task.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -58,28 +58,28 @@ Result<bool> check(const std::shared_ptr<Model>& model, const TranscribeRequest&
   wanted.timestamps = how.timestamps;
   if (!how.languages.empty()) wanted.language = how.languages.front();
   LAPILLI_TRY(const auto prefix, make_prefix(model->speech(), wanted));
-  LAPILLI_TRY(const auto checked, TranscriptionJob::start(model, how));
+  LAPILLI_TRY(const auto checked, TranscriptionTask::start(model, how));
   return prefix.detect_language;
 }
 
 }  // namespace
 
-PiecesJob::PiecesJob(std::shared_ptr<Model> model, PiecesRequest request, bool detects)
+PiecesTask::PiecesTask(std::shared_ptr<Model> model, PiecesRequest request, bool detects)
     : SpeechTask(std::move(model), request.recordings.size()), request_(std::move(request)), detects_(detects) {
   for (const CutRecording& r : request_.recordings) frames_ += r.frames->extent().frames;
   begin_recording();
 }
 
-Result<std::unique_ptr<PiecesJob>> PiecesJob::start(std::shared_ptr<Model> model, PiecesRequest request) {
+Result<std::unique_ptr<PiecesTask>> PiecesTask::start(std::shared_ptr<Model> model, PiecesRequest request) {
   if (request.at_a_time == 0)
     return fail(ErrorCode::invalid_argument, "0 pieces at a time: there is to be one at least");
   LAPILLI_TRY(const bool detects, check(model, request.how));
-  return std::unique_ptr<PiecesJob>(new PiecesJob(std::move(model), std::move(request), detects));
+  return std::unique_ptr<PiecesTask>(new PiecesTask(std::move(model), std::move(request), detects));
 }
 
 // ---- one recording after the other ---------------------------------------------------------------------------------
 
-void PiecesJob::begin_recording() {
+void PiecesTask::begin_recording() {
   energies_.reset();
   detection_.reset();
   job_.reset();
@@ -90,14 +90,14 @@ void PiecesJob::begin_recording() {
 }
 
 // An error that does not concern the recording alone ends the task.
-Status PiecesJob::step(double budget_us) {
+Status PiecesTask::step(double budget_us) {
   if (now_ == request_.recordings.size()) return end();
   auto stepped = step_recording(budget_us);
   if (stepped || !concerns_one(stepped.error())) return stepped;
   return end_recording(std::move(stepped));
 }
 
-Status PiecesJob::step_recording(double budget_us) {
+Status PiecesTask::step_recording(double budget_us) {
   switch (phase_) {
     case Phase::measure: return measure(budget_us);
     case Phase::detect: return detect(budget_us);
@@ -106,7 +106,7 @@ Status PiecesJob::step_recording(double budget_us) {
   return {};
 }
 
-Status PiecesJob::end_recording(Status status) {
+Status PiecesTask::end_recording(Status status) {
   const size_t ended = now_++;
   begin_recording();
   results().transcripts[ended].status = std::move(status);
@@ -114,12 +114,12 @@ Status PiecesJob::end_recording(Status status) {
   return now_ == request_.recordings.size() ? end() : Status();
 }
 
-Status PiecesJob::wait_for_device() {
+Status PiecesTask::wait_for_device() {
   if (job_) job_->wait();
   return detection_ ? detection_->rest() : Status();
 }
 
-TaskProgress PiecesJob::progress() const {
+TaskProgress PiecesTask::progress() const {
   const auto& all = request_.recordings;
   TaskProgress now{job_ ? job_->progress().done : 0, frames_, tokens()};
   for (size_t i = 0; i < now_; ++i) now.done += all[i].frames->extent().frames;
@@ -132,25 +132,28 @@ TaskProgress PiecesJob::progress() const {
 // ---- where to cut, and in which language ---------------------------------------------------------------------------
 
 // Measures the loudness of each frame, to cut at silence. Returns often enough to be cancelled.
-Status PiecesJob::measure(double budget_us) {
+Status PiecesTask::measure(double budget_us) {
   constexpr double kLongest = 50'000;
   const auto since = Clock::now();
-  CutRecording& r = recording();
-  if (!energies_) energies_.emplace(*r.source, r.samples, request_.hop);
-  bool done = false;
+  if (!energies_) energies_.emplace(*recording().source, recording().samples, request_.hop);
   do {
-    LAPILLI_TRY(done, energies_->read_some());
-  } while (!done && ms_since(since) * 1000 < std::min(budget_us, kLongest));
-  if (!done) return {};
-  auto energies = energies_->energies();
-  energies_.reset();
-  energies.resize(r.frames->extent().frames);  // pads with silence
-  r.pieces = cut_at_silence(energies, info().feature_rows);
-  phase_ = detects_ ? Phase::detect : Phase::hear;
+    LAPILLI_TRY(const bool done, energies_->read_some());
+    if (!done) continue;
+    cut();
+    return {};
+  } while (ms_since(since) * 1000 < std::min(budget_us, kLongest));
   return {};
 }
 
-Status PiecesJob::detect(double budget_us) {
+void PiecesTask::cut() {
+  auto energies = energies_->energies();
+  energies_.reset();
+  energies.resize(recording().frames->extent().frames);  // pads with silence
+  recording().pieces = cut_at_silence(energies, info().feature_rows);
+  phase_ = detects_ ? Phase::detect : Phase::hear;
+}
+
+Status PiecesTask::detect(double budget_us) {
   if (!detection_)
     detection_ = std::make_unique<LanguageDetection>(model(), std::vector<Recording>{{recording().frames, {}}});
   LAPILLI_TRY(const bool done, detection_->poll(budget_us));
@@ -163,18 +166,18 @@ Status PiecesJob::detect(double budget_us) {
 
 // ---- pieces that are heard together --------------------------------------------------------------------------------
 
-Status PiecesJob::hear(double budget_us) {
+Status PiecesTask::hear(double budget_us) {
   if (!job_ && next_ == recording().pieces.size()) return end_recording({});
   if (!job_) LAPILLI_CHECK(begin_together());
   return job_->pump(budget_us) ? end_together() : Status();
 }
 
-std::span<const Piece> PiecesJob::together() {
+std::span<const Piece> PiecesTask::together() {
   const std::span<const Piece> pieces = recording().pieces;
   return pieces.subspan(next_, std::min<size_t>(request_.at_a_time, pieces.size() - next_));
 }
 
-Status PiecesJob::begin_together() {
+Status PiecesTask::begin_together() {
   TranscribeRequest r = request_.how;
   r.languages = languages_;
   for (const Piece& p : together())
@@ -186,23 +189,19 @@ Status PiecesJob::begin_together() {
   };
   r.on_end = {};
   r.on_draft = {};
-  LAPILLI_TRY(job_, TranscriptionJob::start(model(), std::move(r)));
+  LAPILLI_TRY(job_, TranscriptionTask::start(model(), std::move(r)));
   return {};
 }
 
 // Keeps segments up to the first piece with an error, which becomes the recording's.
-Status PiecesJob::end_together() {
+Status PiecesTask::end_together() {
   LAPILLI_CHECK(Status(job_->status()));
   auto out = job_->take();
   job_.reset();
-  const auto pieces = together();
   results().transcripts[now_].language = out.transcripts.front().language;
   add_stats(results().stats, out.stats);
-  for (Window& w : out.windows) {
-    w.seek += pieces[w.recording].first;
-    w.recording = now_;
-    results().windows.push_back(std::move(w));
-  }
+  keep_windows(std::move(out.windows));
+  const auto pieces = together();
   for (size_t i = 0; i < pieces.size(); ++i) {
     LAPILLI_CHECK(give_piece(pieces[i], std::move(heard_[i])));
     LAPILLI_CHECK(std::move(out.transcripts[i].status));
@@ -211,7 +210,15 @@ Status PiecesJob::end_together() {
   return {};
 }
 
-Status PiecesJob::give_piece(const Piece& piece, std::vector<Segment> heard) {
+void PiecesTask::keep_windows(std::vector<Window> windows) {
+  for (Window& w : windows) {
+    w.seek += together()[w.recording].first;
+    w.recording = now_;
+    results().windows.push_back(std::move(w));
+  }
+}
+
+Status PiecesTask::give_piece(const Piece& piece, std::vector<Segment> heard) {
   for (Segment& s : heard) {
     s.recording = now_;
     shift(s, static_cast<double>(piece.first) * kSecondsPerFrame);
@@ -223,14 +230,14 @@ Status PiecesJob::give_piece(const Piece& piece, std::vector<Segment> heard) {
 // ---- the end, and after a lost device ------------------------------------------------------------------------------
 
 // After a lost device, the pieces that were being heard together are heard again.
-void PiecesJob::release() {
+void PiecesTask::release() {
   detection_.reset();
   job_.reset();
   if (!is_interrupted()) return;
   for (const CutRecording& r : request_.recordings) r.frames->use(nullptr);
 }
 
-Status PiecesJob::begin_again(const FrontEnd& front) {
+Status PiecesTask::begin_again(const FrontEnd& front) {
   LAPILLI_TRY(const auto features, make_features(*model(), front));
   for (const CutRecording& r : request_.recordings) r.frames->use(features);
   return {};

@@ -13,7 +13,7 @@
 
 namespace lapilli {
 
-struct PictureJobRequest {
+struct PictureTaskRequest {
   size_t pictures = 0;
   // Makes the source of a picture, or fails for that picture alone. Called in order; after a lost device, again for
   // those that had not ended.
@@ -24,11 +24,11 @@ struct PictureJobRequest {
 };
 
 // Counts pictures. pump() prepares at least one on the host.
-class PictureJob : public Task {
+class PictureTask : public Task {
  public:
   // Refuses options that the model does not support, and a prompt without a tokenizer.
-  static Result<std::unique_ptr<PictureJob>> start(std::shared_ptr<const PictureReader> reader,
-                                                   PictureJobRequest request);
+  static Result<std::unique_ptr<PictureTask>> start(std::shared_ptr<const PictureReader> reader,
+                                                    PictureTaskRequest request);
 
   [[nodiscard]] TaskProgress progress() const override { return {done_, over_.size(), tokens_}; }
   [[nodiscard]] const GenerateStats& stats() const { return stats_; }
@@ -37,7 +37,7 @@ class PictureJob : public Task {
 
  private:
   enum class Phase : uint8_t { prepare, write, classify };
-  PictureJob(std::shared_ptr<const PictureReader> reader, PictureJobRequest request);
+  PictureTask(std::shared_ptr<const PictureReader> reader, PictureTaskRequest request);
   Status read_options();
   Status step(double budget_us) override;
   Status wait_for_device() override;
@@ -55,7 +55,7 @@ class PictureJob : public Task {
   void finish(size_t picture, PictureResult result);
 
   std::shared_ptr<const PictureReader> reader_;  // until the end
-  PictureJobRequest request_;
+  PictureTaskRequest request_;
   std::vector<int32_t> prompt_;
   Phase phase_ = Phase::prepare;
   size_t next_ = 0;            // the next picture to make a source of

@@ -1,4 +1,4 @@
-#include "speech/transcription_job.hpp"
+#include "speech/transcription_task.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -38,7 +38,7 @@ Status check_transcribes(const Model& model) {
               model.info().family);
 }
 
-TranscriptionJob::TranscriptionJob(std::shared_ptr<Model> model, TranscribeRequest request)
+TranscriptionTask::TranscriptionTask(std::shared_ptr<Model> model, TranscribeRequest request)
     : SpeechTask(std::move(model), request.recordings.size()),
       settings_(this->model()->speech()),
       r_(std::move(request)),
@@ -48,10 +48,10 @@ TranscriptionJob::TranscriptionJob(std::shared_ptr<Model> model, TranscribeReque
   r_.words = r_.words || r_.looks;
 }
 
-Result<std::unique_ptr<TranscriptionJob>> TranscriptionJob::start(std::shared_ptr<Model> model,
-                                                                  TranscribeRequest request) {
+Result<std::unique_ptr<TranscriptionTask>> TranscriptionTask::start(std::shared_ptr<Model> model,
+                                                                    TranscribeRequest request) {
   LAPILLI_CHECK(check_transcribes(*model));
-  std::unique_ptr<TranscriptionJob> job(new TranscriptionJob(std::move(model), std::move(request)));
+  std::unique_ptr<TranscriptionTask> job(new TranscriptionTask(std::move(model), std::move(request)));
   LAPILLI_CHECK(job->check());
   LAPILLI_CHECK(job->begin());
   return job;
@@ -60,7 +60,7 @@ Result<std::unique_ptr<TranscriptionJob>> TranscriptionJob::start(std::shared_pt
 // ---- the request ---------------------------------------------------------------------------------------------------
 
 // Only timestamps tell where the next window begins.
-Status TranscriptionJob::check_length(size_t i) const {
+Status TranscriptionTask::check_length(size_t i) const {
   const auto extent = r_.recordings[i].frames->extent();
   const bool one_window = extent.whole ? extent.frames <= info().feature_rows : extent.frames < info().feature_rows;
   if (r_.timestamps || one_window) return {};
@@ -71,7 +71,7 @@ Status TranscriptionJob::check_length(size_t i) const {
                                         "generation_config.json from the model that this one was made from");
 }
 
-Status TranscriptionJob::check() const {
+Status TranscriptionTask::check() const {
   if (r_.languages.size() > 1 && r_.languages.size() != r_.recordings.size())
     return fail(ErrorCode::invalid_argument, "%u languages for %u recordings", r_.languages.size(),
                 r_.recordings.size());
@@ -90,13 +90,13 @@ Status TranscriptionJob::check() const {
   return {};
 }
 
-Status TranscriptionJob::begin() {
+Status TranscriptionTask::begin() {
   all_.resize(r_.recordings.size());
   for (size_t i = 0; i < all_.size(); ++i) LAPILLI_CHECK(begin_recording(i));
   return {};
 }
 
-Status TranscriptionJob::begin_recording(size_t i) {
+Status TranscriptionTask::begin_recording(size_t i) {
   Progress& p = all_[i];
   p.recording = &r_.recordings[i];
   PrefixRequest wanted;
@@ -116,7 +116,7 @@ Status TranscriptionJob::begin_recording(size_t i) {
 
 // ---- one step after the other --------------------------------------------------------------------------------------
 
-Status TranscriptionJob::wait_for_device() {
+Status TranscriptionTask::wait_for_device() {
   if (phase_ == Phase::read) return all_[round_[next_]].recording->frames->rest();
   if (phase_ == Phase::search) return search_->rest();
   if (detection_) detection_->rest();
@@ -124,7 +124,7 @@ Status TranscriptionJob::wait_for_device() {
 }
 
 // After a lost device, keeps finished windows and each recording's position; otherwise the frames stay the caller's.
-void TranscriptionJob::release() {
+void TranscriptionTask::release() {
   search_.reset();
   detection_.reset();
   if (!is_interrupted()) return;
@@ -138,7 +138,7 @@ void TranscriptionJob::release() {
 }
 
 // Rereads and searches the round's windows from their beginning, which on the same device gives the same ids.
-Status TranscriptionJob::begin_again(const FrontEnd& front) {
+Status TranscriptionTask::begin_again(const FrontEnd& front) {
   LAPILLI_TRY(const auto features, make_features(*model(), front));
   search_.emplace(model(), r_);
   for (Progress& p : all_) p.recording->frames->use(features);
@@ -148,24 +148,24 @@ Status TranscriptionJob::begin_again(const FrontEnd& front) {
 
 // ---- rounds --------------------------------------------------------------------------------------------------------
 
-Status TranscriptionJob::step(double budget_us) {
+Status TranscriptionTask::step(double budget_us) {
   if (phase_ == Phase::choose) LAPILLI_CHECK(choose());
   if (phase_ == Phase::read) LAPILLI_CHECK(read());
   if (phase_ == Phase::detect) LAPILLI_CHECK(detect(budget_us));
   return phase_ == Phase::search ? search(budget_us) : Status();
 }
 
-bool TranscriptionJob::is_done(const Progress& p) const {
+bool TranscriptionTask::is_done(const Progress& p) const {
   const auto extent = p.recording->frames->extent();
   return p.over || (extent.whole && p.seek >= extent.frames);
 }
 
-bool TranscriptionJob::is_ready(const Progress& p) const {
+bool TranscriptionTask::is_ready(const Progress& p) const {
   const auto extent = p.recording->frames->extent();
   return !is_done(p) && (extent.whole || extent.frames >= p.seek + info().feature_rows);
 }
 
-TaskProgress TranscriptionJob::progress() const {
+TaskProgress TranscriptionTask::progress() const {
   TaskProgress now{0, 0, tokens()};
   for (const Progress& p : all_) {
     const uint64_t frames = p.recording->frames->extent().frames;
@@ -176,7 +176,7 @@ TaskProgress TranscriptionJob::progress() const {
 }
 
 // Starts a round with the recordings that have a window.
-Status TranscriptionJob::choose() {
+Status TranscriptionTask::choose() {
   round_.clear();
   next_ = 0;
   bool all_done = true;
@@ -194,14 +194,14 @@ Status TranscriptionJob::choose() {
   return {};
 }
 
-void TranscriptionJob::tell_ends() {
+void TranscriptionTask::tell_ends() {
   for (size_t i = 0; i < all_.size(); ++i) {
     if (!is_done(all_[i]) || std::exchange(all_[i].told, true) || !r_.on_end) continue;
     r_.on_end(i, results().transcripts[i].status);
   }
 }
 
-void TranscriptionJob::choose_drafts() {
+void TranscriptionTask::choose_drafts() {
   for (size_t i = 0; i < all_.size(); ++i) {
     Progress& p = all_[i];
     const uint64_t end = p.recording->frames->extent().frames;
@@ -213,7 +213,7 @@ void TranscriptionJob::choose_drafts() {
 }
 
 // Ends the recording that the error concerns; others go on.
-Status TranscriptionJob::set_aside(size_t i, Status status) {
+Status TranscriptionTask::set_aside(size_t i, Status status) {
   if (!concerns_one(status.error())) return status;
   all_[i].over = true;
   all_[i].source = {};
@@ -225,7 +225,7 @@ Status TranscriptionJob::set_aside(size_t i, Status status) {
 // ---- windows -------------------------------------------------------------------------------------------------------
 
 // Pads with zeros after the recording's end: not the features of silence, but what the models were trained with.
-Result<bool> TranscriptionJob::read_one(Progress& p) const {
+Result<bool> TranscriptionTask::read_one(Progress& p) const {
   auto& f = p.frames;
   if (!f) {
     f = std::make_shared<model::Features>();
@@ -240,7 +240,7 @@ Result<bool> TranscriptionJob::read_one(Progress& p) const {
   return true;
 }
 
-Status TranscriptionJob::read() {
+Status TranscriptionTask::read() {
   while (next_ < round_.size()) {
     const size_t i = round_[next_];
     auto done = check_length(i) ? read_one(all_[i]) : Result<bool>(check_length(i).error());
@@ -256,7 +256,7 @@ Status TranscriptionJob::read() {
   return round_.empty() ? Status() : begin_detection();
 }
 
-Status TranscriptionJob::open_window(size_t i) {
+Status TranscriptionTask::open_window(size_t i) {
   Progress& p = all_[i];
   p.window = {};
   p.window.recording = i;
@@ -273,14 +273,14 @@ Status TranscriptionJob::open_window(size_t i) {
   return {};
 }
 
-void TranscriptionJob::give_prefix(Progress& p) const {
+void TranscriptionTask::give_prefix(Progress& p) const {
   p.source.decoder_ids = before_prefix(p);
   p.source.start_at = static_cast<uint32_t>(p.source.decoder_ids.size());
   p.source.decoder_ids.insert(p.source.decoder_ids.end(), p.prefix.begin(), p.prefix.end());
   p.window.decoder_ids = p.source.decoder_ids;
 }
 
-std::vector<int32_t> TranscriptionJob::before_prefix(const Progress& p) const {
+std::vector<int32_t> TranscriptionTask::before_prefix(const Progress& p) const {
   if (!r_.condition_on_previous || !p.trusted || p.written.empty()) return r_.prompt_ids;
   const bool prompt = r_.prompt_in_all_windows && !r_.prompt_ids.empty();
   std::vector<int32_t> ids = prompt ? r_.prompt_ids : std::vector<int32_t>{settings_.previous_start.value_or(0)};
@@ -292,7 +292,7 @@ std::vector<int32_t> TranscriptionJob::before_prefix(const Progress& p) const {
 // ---- languages -----------------------------------------------------------------------------------------------------
 
 // The encoded windows are kept for the searches that follow.
-Status TranscriptionJob::begin_detection() {
+Status TranscriptionTask::begin_detection() {
   rows_.clear();
   std::vector<std::shared_ptr<const model::Features>> windows;
   for (const size_t i : round_) {
@@ -312,7 +312,7 @@ Status TranscriptionJob::begin_detection() {
   return {};
 }
 
-Status TranscriptionJob::detect(double budget_us) {
+Status TranscriptionTask::detect(double budget_us) {
   if (!detection_->pump(budget_us)) return {};
   const auto detection = std::move(detection_);
   auto& out = detection->output();
@@ -324,7 +324,7 @@ Status TranscriptionJob::detect(double budget_us) {
   return {};
 }
 
-Status TranscriptionJob::end_detection(GenerateOutput& out) {
+Status TranscriptionTask::end_detection(GenerateOutput& out) {
   for (size_t k = 0; k < rows_.size(); ++k) {
     Progress& p = all_[rows_[k]];
     if (!out.errors[k]) {
@@ -343,14 +343,14 @@ Status TranscriptionJob::end_detection(GenerateOutput& out) {
 
 // ---- attempts ------------------------------------------------------------------------------------------------------
 
-void TranscriptionJob::begin_attempts() {
+void TranscriptionTask::begin_attempts() {
   attempt_ = 0;
   rows_ = round_;
   phase_ = Phase::search;
   begin_attempt();
 }
 
-void TranscriptionJob::begin_attempt() {
+void TranscriptionTask::begin_attempt() {
   std::vector<WindowSource*> sources;
   for (const size_t i : rows_) sources.push_back(&all_[i].source);
   WindowSearch::Wanted wanted;
@@ -361,13 +361,13 @@ void TranscriptionJob::begin_attempt() {
   search_->begin(std::move(sources), wanted);
 }
 
-Status TranscriptionJob::search(double budget_us) {
+Status TranscriptionTask::search(double budget_us) {
   LAPILLI_TRY(const bool done, search_->poll(budget_us));
   return done ? end_attempt() : Status();
 }
 
 // Continues with the windows that need another attempt.
-Status TranscriptionJob::end_attempt() {
+Status TranscriptionTask::end_attempt() {
   std::vector<size_t> again;
   add_stats(results().stats, search_->stats());
   for (size_t k = 0; k < rows_.size(); ++k) {
@@ -388,13 +388,13 @@ Status TranscriptionJob::end_attempt() {
   return {};
 }
 
-Status TranscriptionJob::finish_round() {
+Status TranscriptionTask::finish_round() {
   phase_ = Phase::choose;
   for (const size_t i : std::vector(round_)) LAPILLI_CHECK(drafting_ ? finish_draft(i) : finish_window(i));
   return {};
 }
 
-Status TranscriptionJob::judge(Progress& p, bool& again) {
+Status TranscriptionTask::judge(Progress& p, bool& again) {
   const std::optional<double> temperature = temperatures_[attempt_];
   Attempt a;
   a.temperature = temperature;
@@ -418,14 +418,14 @@ Status TranscriptionJob::judge(Progress& p, bool& again) {
   return {};
 }
 
-std::vector<int32_t> TranscriptionJob::without_end(const std::vector<int32_t>& ids) const {
+std::vector<int32_t> TranscriptionTask::without_end(const std::vector<int32_t>& ids) const {
   const auto ends = end_ids(*model(), r_.options);
   auto text = ids;
   if (!text.empty() && std::find(ends.begin(), ends.end(), text.back()) != ends.end()) text.pop_back();
   return text;
 }
 
-Status TranscriptionJob::finish_window(size_t i) {
+Status TranscriptionTask::finish_window(size_t i) {
   Progress& p = all_[i];
   ++p.windows;
   p.trusted = p.window.attempts.back().temperature.value_or(0) < kLastTrusted;
@@ -438,11 +438,11 @@ Status TranscriptionJob::finish_window(size_t i) {
   return {};
 }
 
-SplitWindow TranscriptionJob::split(const Progress& p, const std::vector<int32_t>& ids) const {
+SplitWindow TranscriptionTask::split(const Progress& p, const std::vector<int32_t>& ids) const {
   return split_window(ids, timestamp_begin(), p.source.frames);
 }
 
-Status TranscriptionJob::keep_window(size_t i, const std::vector<int32_t>& ids) {
+Status TranscriptionTask::keep_window(size_t i, const std::vector<int32_t>& ids) {
   Progress& p = all_[i];
   const SplitWindow parts = split(p, ids);
   p.window.frames = p.source.frames;
@@ -455,7 +455,7 @@ Status TranscriptionJob::keep_window(size_t i, const std::vector<int32_t>& ids) 
   return {};
 }
 
-Status TranscriptionJob::finish_draft(size_t i) {
+Status TranscriptionTask::finish_draft(size_t i) {
   Progress& p = all_[i];
   const auto ids = p.window.skipped ? std::vector<int32_t>() : without_end(p.result.ids);
   std::vector<Segment> segments;
@@ -468,14 +468,14 @@ Status TranscriptionJob::finish_draft(size_t i) {
   return r_.on_draft(i, segments);
 }
 
-void TranscriptionJob::forget_draft(size_t i) {
+void TranscriptionTask::forget_draft(size_t i) {
   Progress& p = all_[i];
   p.prefix = std::move(p.before.prefix);
   p.detect_language = p.before.detect_language;
   results().transcripts[i].language = std::move(p.before.language);
 }
 
-Result<Segment> TranscriptionJob::segment_of(size_t i, const WindowPart& part, const std::vector<int32_t>& ids) const {
+Result<Segment> TranscriptionTask::segment_of(size_t i, const WindowPart& part, const std::vector<int32_t>& ids) const {
   const Progress& p = all_[i];
   const auto first = static_cast<ptrdiff_t>(part.first), last = static_cast<ptrdiff_t>(part.last);
   const double window = static_cast<double>(p.seek) * kSecondsPerFrame;
@@ -507,8 +507,8 @@ Result<Segment> TranscriptionJob::segment_of(size_t i, const WindowPart& part, c
 }
 
 // The segment's frames in its window, without those after the recording's end: at least one position if there is any.
-std::shared_ptr<const SegmentLooks> TranscriptionJob::looks_of(const Progress& p, const WindowPart& part,
-                                                               const std::vector<Word>& words) const {
+std::shared_ptr<const SegmentLooks> TranscriptionTask::looks_of(const Progress& p, const WindowPart& part,
+                                                                const std::vector<Word>& words) const {
   const model::Features& window = *p.source.features;
   const AttentionRows& rows = p.result.looks;
   const uint32_t all = std::min(std::max(p.source.frames / 2, 1u), rows.positions);
@@ -525,13 +525,13 @@ std::shared_ptr<const SegmentLooks> TranscriptionJob::looks_of(const Progress& p
   return looks;
 }
 
-Status TranscriptionJob::deliver(size_t i, const WindowPart& part, const std::vector<int32_t>& ids) {
+Status TranscriptionTask::deliver(size_t i, const WindowPart& part, const std::vector<int32_t>& ids) {
   LAPILLI_TRY(auto s, segment_of(i, part, ids));
   all_[i].written.push_back(s.ids);
   return give(std::move(s), r_.on_segment);
 }
 
-int32_t TranscriptionJob::timestamp_begin() const {
+int32_t TranscriptionTask::timestamp_begin() const {
   return settings_.no_timestamps.value_or(std::numeric_limits<int32_t>::max() - 1) + 1;
 }
 

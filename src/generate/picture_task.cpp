@@ -1,4 +1,4 @@
-#include "generate/picture_job.hpp"
+#include "generate/picture_task.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -16,7 +16,7 @@ constexpr size_t kAtATime = 64;
 
 }  // namespace
 
-PictureJob::PictureJob(std::shared_ptr<const PictureReader> reader, PictureJobRequest request)
+PictureTask::PictureTask(std::shared_ptr<const PictureReader> reader, PictureTaskRequest request)
     : Task(reader->model()),
       reader_(std::move(reader)),
       request_(std::move(request)),
@@ -25,14 +25,14 @@ PictureJob::PictureJob(std::shared_ptr<const PictureReader> reader, PictureJobRe
   for (PictureResult& r : results_) r.status = fail(ErrorCode::cancelled, "cancelled before it was finished");
 }
 
-Result<std::unique_ptr<PictureJob>> PictureJob::start(std::shared_ptr<const PictureReader> reader,
-                                                      PictureJobRequest request) {
-  std::unique_ptr<PictureJob> job(new PictureJob(std::move(reader), std::move(request)));
+Result<std::unique_ptr<PictureTask>> PictureTask::start(std::shared_ptr<const PictureReader> reader,
+                                                        PictureTaskRequest request) {
+  std::unique_ptr<PictureTask> job(new PictureTask(std::move(reader), std::move(request)));
   LAPILLI_CHECK(job->read_options());
   return job;
 }
 
-Status PictureJob::read_options() {
+Status PictureTask::read_options() {
   const Model& model = *reader_->model();
   if (reader_->classifies()) return {};
   const PictureOptions& options = request_.options;
@@ -48,26 +48,26 @@ Status PictureJob::read_options() {
 
 // ---- one step after the other --------------------------------------------------------------------------------------
 
-Status PictureJob::wait_for_device() {
+Status PictureTask::wait_for_device() {
   if (phase_ == Phase::classify) return pass_->rest();
   if (phase_ == Phase::write) batch_->rest();
   return {};
 }
 
-Status PictureJob::step(double budget_us) {
+Status PictureTask::step(double budget_us) {
   if (phase_ == Phase::prepare) LAPILLI_CHECK(prepare(budget_us));
   if (phase_ == Phase::write) return write(budget_us);
   return phase_ == Phase::classify ? classify() : Status();
 }
 
-size_t PictureJob::at_a_time() const {
+size_t PictureTask::at_a_time() const {
   constexpr size_t kClassified = 8;
   const uint32_t batch = request_.options.batch;
   if (!reader_->classifies()) return kAtATime;
   return batch == 0 ? kClassified : std::min<size_t>(batch, kAtATime);
 }
 
-Status PictureJob::prepare(double budget_us) {
+Status PictureTask::prepare(double budget_us) {
   const auto since = Clock::now();
   const size_t most = at_a_time();
   while (next_ < request_.pictures && round_.size() < most) {
@@ -77,7 +77,7 @@ Status PictureJob::prepare(double budget_us) {
   return round_.empty() ? end() : begin();
 }
 
-void PictureJob::prepare_one() {
+void PictureTask::prepare_one() {
   const size_t picture = next_++;
   if (over_[picture]) return;
   auto source = request_.source(*reader_, picture);
@@ -90,7 +90,7 @@ void PictureJob::prepare_one() {
   sources_.push_back(std::move(*source));
 }
 
-void PictureJob::finish(size_t picture, PictureResult result) {
+void PictureTask::finish(size_t picture, PictureResult result) {
   ++done_;
   over_[picture] = true;
   tokens_ += result.ids.size();
@@ -98,11 +98,11 @@ void PictureJob::finish(size_t picture, PictureResult result) {
   if (request_.on_result) request_.on_result(picture, results_[picture]);
 }
 
-Status PictureJob::begin() { return reader_->classifies() ? begin_classifying() : begin_writing(); }
+Status PictureTask::begin() { return reader_->classifies() ? begin_classifying() : begin_writing(); }
 
 // ---- in words ------------------------------------------------------------------------------------------------------
 
-Status PictureJob::begin_writing() {
+Status PictureTask::begin_writing() {
   GenerateRequest request;
   request.features = std::move(sources_);
   request.options = request_.options.generation;
@@ -119,7 +119,7 @@ Status PictureJob::begin_writing() {
   return {};
 }
 
-Status PictureJob::write(double budget_us) {
+Status PictureTask::write(double budget_us) {
   if (!batch_->pump(budget_us)) return {};
   const auto batch = std::move(batch_);
   GenerateOutput& out = batch->output();
@@ -135,7 +135,7 @@ Status PictureJob::write(double budget_us) {
   return {};
 }
 
-PictureResult PictureJob::result_of(GenerateOutput& out, size_t row) const {
+PictureResult PictureTask::result_of(GenerateOutput& out, size_t row) const {
   PictureResult r;
   r.status = std::move(out.errors[row]);
   if (!r.status || out.hypotheses[row].empty()) return r;
@@ -156,7 +156,7 @@ PictureResult PictureJob::result_of(GenerateOutput& out, size_t row) const {
 
 // ---- in classes ----------------------------------------------------------------------------------------------------
 
-Status PictureJob::begin_classifying() {
+Status PictureTask::begin_classifying() {
   ForwardRequest request;
   request.features = sources_;
   if (!pass_ || round_.size() > pass_sources_) {
@@ -171,7 +171,7 @@ Status PictureJob::begin_classifying() {
   return {};
 }
 
-Status PictureJob::classify() {
+Status PictureTask::classify() {
   LAPILLI_TRY(const bool done, pass_->poll());
   if (!done) return {};
   LAPILLI_CHECK(pass_->take([this](const ForwardTensor& f) -> Status {
@@ -195,7 +195,7 @@ Status PictureJob::classify() {
 // ---- the end, and after a lost device ------------------------------------------------------------------------------
 
 // Pictures that were being processed are prepared again after a lost device.
-void PictureJob::release() {
+void PictureTask::release() {
   phase_ = Phase::prepare;
   if (!round_.empty()) next_ = round_.front();
   batch_.reset();
@@ -205,7 +205,7 @@ void PictureJob::release() {
   reader_.reset();
 }
 
-Status PictureJob::begin_again(const FrontEnd& front) {
+Status PictureTask::begin_again(const FrontEnd& front) {
   if (!front.pictures)
     return fail(ErrorCode::invalid_argument, "the job cannot go on with this model, which reads no pictures");
   reader_ = std::make_shared<const PictureReader>(model(), *front.pictures);

@@ -19,10 +19,10 @@ namespace lapilli::speech {
 // Samples are pushed into the request's streams between two calls of pump(), which does not wait for the device, except
 // where a threshold needs the average probability of sampled ids or of beam search: every step's scores are read back
 // then. Counts frames: of recordings in progress, those so far; a failed recording counts as done.
-class TranscriptionJob : public SpeechTask {
+class TranscriptionTask : public SpeechTask {
  public:
   // Refuses as transcribe() does.
-  static Result<std::unique_ptr<TranscriptionJob>> start(std::shared_ptr<Model> model, TranscribeRequest request);
+  static Result<std::unique_ptr<TranscriptionTask>> start(std::shared_ptr<Model> model, TranscribeRequest request);
 
   [[nodiscard]] TaskProgress progress() const override;
 
@@ -53,7 +53,7 @@ class TranscriptionJob : public SpeechTask {
   };
   enum class Phase : uint8_t { choose, read, detect, search };
 
-  TranscriptionJob(std::shared_ptr<Model> model, TranscribeRequest request);
+  TranscriptionTask(std::shared_ptr<Model> model, TranscribeRequest request);
   [[nodiscard]] Status check() const;
   [[nodiscard]] Status check_length(size_t i) const;
   Status begin();

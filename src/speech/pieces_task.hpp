@@ -1,5 +1,5 @@
 // The transcription of recordings in pieces, one recording after the other. Several pieces are heard together, as the
-// recordings of a TranscriptionJob.
+// recordings of a TranscriptionTask.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 #include "speech/language_detection.hpp"
 #include "speech/silence.hpp"
-#include "speech/transcription_job.hpp"
+#include "speech/transcription_task.hpp"
 
 namespace lapilli::speech {
 
@@ -28,17 +28,17 @@ struct PiecesRequest {
   uint32_t hop = 1;        // samples of a frame
 };
 
-// Like TranscriptionJob, for complete recordings.
-class PiecesJob : public SpeechTask {
+// Like TranscriptionTask, for complete recordings.
+class PiecesTask : public SpeechTask {
  public:
-  // Refuses conditioning on earlier text, and what TranscriptionJob refuses.
-  static Result<std::unique_ptr<PiecesJob>> start(std::shared_ptr<Model> model, PiecesRequest request);
+  // Refuses conditioning on earlier text, and what TranscriptionTask refuses.
+  static Result<std::unique_ptr<PiecesTask>> start(std::shared_ptr<Model> model, PiecesRequest request);
 
   [[nodiscard]] TaskProgress progress() const override;
 
  private:
   enum class Phase : uint8_t { measure, detect, hear };
-  PiecesJob(std::shared_ptr<Model> model, PiecesRequest request, bool detects);
+  PiecesTask(std::shared_ptr<Model> model, PiecesRequest request, bool detects);
   void begin_recording();
   Status step(double budget_us) override;
   Status wait_for_device() override;
@@ -47,10 +47,12 @@ class PiecesJob : public SpeechTask {
   void release() override;
   Status step_recording(double budget_us);
   Status measure(double budget_us);
+  void cut();
   Status detect(double budget_us);
   Status hear(double budget_us);
   Status begin_together();
   Status end_together();
+  void keep_windows(std::vector<Window> windows);
   Status give_piece(const Piece& piece, std::vector<Segment> heard);
   Status end_recording(Status status);
   [[nodiscard]] CutRecording& recording() { return request_.recordings[now_]; }
@@ -65,7 +67,7 @@ class PiecesJob : public SpeechTask {
   std::unique_ptr<LanguageDetection> detection_;
   std::vector<std::string> languages_;       // of the current recording
   size_t next_ = 0;                          // the first of the pieces heard together
-  std::unique_ptr<TranscriptionJob> job_;    // of these
+  std::unique_ptr<TranscriptionTask> job_;   // of these
   std::vector<std::vector<Segment>> heard_;  // by piece of these
 };
 

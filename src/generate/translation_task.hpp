@@ -27,14 +27,14 @@ struct JobShape {
 
 // Counts inputs, or sentences of split inputs. The budget of pump() also bounds the time spent on texts, except for one
 // input or piece.
-class TranslationJob : public Task {
+class TranslationTask : public Task {
  public:
   // A job without inputs that prepares the model for jobs of this shape with the request's options (Job::prepare).
-  static Result<std::unique_ptr<TranslationJob>> prepare(std::shared_ptr<Model> model, TranslateRequest request,
-                                                         const JobShape& shape);
+  static Result<std::unique_ptr<TranslationTask>> prepare(std::shared_ptr<Model> model, TranslateRequest request,
+                                                          const JobShape& shape);
   // Refuses errors that concern all inputs: options, a model without a tokenizer. The inputs' memory must outlive the
   // job. Does not call TranslateRequest::progress, which is left to the caller of pump().
-  static Result<std::unique_ptr<TranslationJob>> start(std::shared_ptr<Model> model, TranslateRequest request);
+  static Result<std::unique_ptr<TranslationTask>> start(std::shared_ptr<Model> model, TranslateRequest request);
 
   [[nodiscard]] TaskProgress progress() const override;
   // After the end: the result, once.
@@ -57,7 +57,7 @@ class TranslationJob : public Task {
   };
   enum class Phase : uint8_t { prepare, tokenize, keep, search };
 
-  TranslationJob(std::shared_ptr<Model> model, TranslateRequest request);
+  TranslationTask(std::shared_ptr<Model> model, TranslateRequest request);
   Status read_options();
   Status read_inputs();
 

@@ -1,4 +1,4 @@
-#include "speech/offline_job.hpp"
+#include "speech/offline_task.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -23,7 +23,8 @@ GenerationConfig with_length(GenerationConfig options, const Model& model) {
 
 }  // namespace
 
-OfflineJob::OfflineJob(std::shared_ptr<Model> model, std::shared_ptr<OfflineRecordings> reader, OfflineRequest request)
+OfflineTask::OfflineTask(std::shared_ptr<Model> model, std::shared_ptr<OfflineRecordings> reader,
+                         OfflineRequest request)
     : SpeechTask(std::move(model), request.recordings.size()),
       reader_(std::move(reader)),
       rate_(reader_->limits().config().sampling_rate),
@@ -32,30 +33,30 @@ OfflineJob::OfflineJob(std::shared_ptr<Model> model, std::shared_ptr<OfflineReco
   request_.options = with_length(std::move(request_.options), *this->model());
 }
 
-Result<std::unique_ptr<OfflineJob>> OfflineJob::start(std::shared_ptr<Model> model,
-                                                      std::shared_ptr<OfflineRecordings> reader,
-                                                      OfflineRequest request) {
+Result<std::unique_ptr<OfflineTask>> OfflineTask::start(std::shared_ptr<Model> model,
+                                                        std::shared_ptr<OfflineRecordings> reader,
+                                                        OfflineRequest request) {
   LAPILLI_CHECK(resolve_options(model->generation_config(), request.options, model->on_device().config()));
-  return std::unique_ptr<OfflineJob>(new OfflineJob(std::move(model), std::move(reader), std::move(request)));
+  return std::unique_ptr<OfflineTask>(new OfflineTask(std::move(model), std::move(reader), std::move(request)));
 }
 
 // ---- one step after the other --------------------------------------------------------------------------------------
 
-Status OfflineJob::wait_for_device() {
+Status OfflineTask::wait_for_device() {
   if (batch_) batch_->rest();
   return begun_ ? reader_->rest() : Status();
 }
 
-Status OfflineJob::step(double budget_us) {
+Status OfflineTask::step(double budget_us) {
   if (phase_ == Phase::choose) LAPILLI_CHECK(choose());
   if (phase_ == Phase::read) LAPILLI_CHECK(read());
   return phase_ == Phase::search ? search(budget_us) : Status();
 }
 
-uint64_t OfflineJob::done() const { return static_cast<uint64_t>(std::count(over_.begin(), over_.end(), true)); }
+uint64_t OfflineTask::done() const { return static_cast<uint64_t>(std::count(over_.begin(), over_.end(), true)); }
 
 // Starts a round with complete recordings.
-Status OfflineJob::choose() {
+Status OfflineTask::choose() {
   round_.clear();
   sources_.clear();
   for (size_t i = 0; i < over_.size() && round_.size() < kAtATime; ++i)
@@ -66,7 +67,7 @@ Status OfflineJob::choose() {
   return {};
 }
 
-Status OfflineJob::read() {
+Status OfflineTask::read() {
   while (sources_.size() < round_.size()) {
     const size_t i = round_[sources_.size()];
     const OfflineSound& from = request_.recordings[i];
@@ -87,7 +88,7 @@ Status OfflineJob::read() {
 }
 
 // Ends the recording that the error concerns; others go on.
-Status OfflineJob::set_aside(size_t recording, Status status) {
+Status OfflineTask::set_aside(size_t recording, Status status) {
   if (!concerns_one(status.error())) return status;
   over_[recording] = true;
   results().transcripts[recording].status = std::move(status);
@@ -96,7 +97,7 @@ Status OfflineJob::set_aside(size_t recording, Status status) {
   return {};
 }
 
-Status OfflineJob::begin_search() {
+Status OfflineTask::begin_search() {
   GenerateRequest search;
   search.features = sources_;
   search.options = request_.options;
@@ -109,7 +110,7 @@ Status OfflineJob::begin_search() {
   return {};
 }
 
-Status OfflineJob::search(double budget_us) {
+Status OfflineTask::search(double budget_us) {
   if (!batch_->pump(budget_us)) return {};
   const auto batch = std::move(batch_);
   GenerateOutput& out = batch->output();
@@ -120,7 +121,7 @@ Status OfflineJob::search(double budget_us) {
   return take_results(out);
 }
 
-Status OfflineJob::take_results(GenerateOutput& out) {
+Status OfflineTask::take_results(GenerateOutput& out) {
   const auto round = round_;
   for (size_t k = 0; k < round.size(); ++k)
     LAPILLI_CHECK(out.errors[k] ? deliver(round[k], out.hypotheses[k].front())
@@ -128,7 +129,7 @@ Status OfflineJob::take_results(GenerateOutput& out) {
   return {};
 }
 
-Result<Segment> OfflineJob::segment_of(size_t recording, const Hypothesis& said) const {
+Result<Segment> OfflineTask::segment_of(size_t recording, const Hypothesis& said) const {
   Segment s;
   s.recording = recording;
   s.end = static_cast<double>(*request_.recordings[recording].samples) / rate_;
@@ -142,7 +143,7 @@ Result<Segment> OfflineJob::segment_of(size_t recording, const Hypothesis& said)
   return s;
 }
 
-Status OfflineJob::deliver(size_t recording, const Hypothesis& said) {
+Status OfflineTask::deliver(size_t recording, const Hypothesis& said) {
   LAPILLI_TRY(auto segment, segment_of(recording, said));
   over_[recording] = true;
   results().transcripts[recording].cut = said.finish == Finish::length;
@@ -153,7 +154,7 @@ Status OfflineJob::deliver(size_t recording, const Hypothesis& said) {
 
 // ---- the end, and after a lost device ------------------------------------------------------------------------------
 
-void OfflineJob::release() {
+void OfflineTask::release() {
   phase_ = Phase::choose;
   begun_ = false;
   batch_.reset();
@@ -161,7 +162,7 @@ void OfflineJob::release() {
   reader_.reset();
 }
 
-Status OfflineJob::begin_again(const FrontEnd& front) {
+Status OfflineTask::begin_again(const FrontEnd& front) {
   LAPILLI_TRY(auto sound, sound_of(front));
   LAPILLI_TRY(reader_, OfflineRecordings::create(model(), std::move(sound)));
   return {};
