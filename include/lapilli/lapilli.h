@@ -1025,9 +1025,10 @@ LAPILLI_API lapilli_status lapilli_model_decode(const lapilli_model* model, cons
  *     lapilli_job_take(job, &result);
  *     lapilli_job_free(job);
  *
- * A job is used by one thread at a time, but for lapilli_job_cancel. Any number of jobs of one model run at once, also
- * from several threads: they share its memory, and who is pumped pumps for the others. Only lapilli_job_wait and
- * lapilli_model_prepare wait for the device. A job keeps what it needs: the model's handle may be freed.
+ * A job is used by one thread at a time, but for lapilli_job_cancel, and for lapilli_model_pump, which may run beside
+ * the thread that uses the job. Any number of jobs of one model run at once, also from several threads: they share its
+ * memory, and who is pumped pumps for the others. Only lapilli_job_wait and lapilli_model_prepare wait for the device.
+ * A job keeps what it needs: the model's handle may be freed.
  *
  * Functions fail for wrong arguments only: what becomes of the job is told by its events and by lapilli_job_take. */
 typedef struct lapilli_job lapilli_job;
@@ -1047,6 +1048,31 @@ LAPILLI_API lapilli_status lapilli_job_pump(lapilli_job* job, uint64_t budget_us
  *
  * Returns before that, with *finished 0, if nothing can be done before more samples come. */
 LAPILLI_API lapilli_status lapilli_job_wait(lapilli_job* job, uint64_t timeout_us, int32_t* finished);
+
+/* For programs of many jobs, say a server with a thread for each connection: one thread pumps all jobs of a model that
+ * lapilli_job_start and lapilli_job_prepare have made and that have not ended, in the order in which they were started.
+ *
+ *   while (serving) {
+ *     lapilli_model_pump(model, LAPILLI_UNLIMITED, NULL);
+ *     lapilli_model_wait(model, 100000);
+ *   }
+ *
+ * The other threads start jobs, read their events, cancel, take and free them meanwhile. While a thread is in one of
+ * these two functions, lapilli_job_wait leaves the pumping to it, and only sleeps.
+ *
+ * `budget_us` is as for lapilli_job_pump, but for all jobs together; each goes on by its least piece of work at least.
+ * A job that another thread is using at the moment is left to that thread. *running (may be null) becomes the number of
+ * jobs that have not ended. Never waits for the device. Any thread may call it, also several at once. Fails with
+ * LAPILLI_INVALID_ARGUMENT if `model` is null, and with LAPILLI_OUT_OF_MEMORY, which ends one job. */
+LAPILLI_API lapilli_status lapilli_model_pump(lapilli_model* model, uint64_t budget_us, size_t* running);
+
+/* Sleeps until lapilli_model_pump may go on, at most `timeout_us` microseconds; it pumps nothing itself. A job that is
+ * started, resumed or cancelled and samples that come end it at once, also if they did after the last
+ * lapilli_model_pump began. While jobs are at work on the device it returns after some 200 microseconds, while all of
+ * them wait for samples or for the end of a pause after some 10,000; lapilli_cancel and cancel tokens, which signal
+ * handlers may use, are seen then. Without jobs it sleeps until one is started. Fails only if `model` is null; the
+ * model must not be freed meanwhile. */
+LAPILLI_API lapilli_status lapilli_model_wait(lapilli_model* model, uint64_t timeout_us);
 
 /* More samples of input `input`, a recording that is going on (lapilli_input.more_samples): at its rate, in pieces of
  * any size, which do not matter to what comes out. They are copied; a model of windows lets go of what it has heard,

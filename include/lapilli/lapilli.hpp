@@ -555,6 +555,16 @@ class Model {
   Result<Job> start_inputs(const std::vector<lapilli_input>& inputs, const Options& options = {}) const;
   // A job without inputs, after which jobs of this shape and with these options make nothing anew. See lapilli.h.
   Result<Job> prepare(const Shape& shape, const Options& options = {}) const;
+  // For programs of many jobs: one thread pumps all of the model's, for about so long; returns how many have not ended.
+  // See lapilli_model_pump.
+  size_t pump(uint64_t budget_us = LAPILLI_UNLIMITED) const {
+    size_t running = 0;
+    lapilli_model_pump(model_.get(), budget_us, &running);
+    return running;
+  }
+  // Sleeps until pump() may go on: a job is started or cancelled, samples come, the device is done; or the time is
+  // over.
+  void wait(uint64_t timeout_us = LAPILLI_UNLIMITED) const { lapilli_model_wait(model_.get(), timeout_us); }
   // Finds the fastest kernels for such jobs, and keeps them for devices that are opened later. Waits, for about so
   // long. Of the options num_beams, deterministic and cancel_token count. See lapilli_model_tune.
   Result<lapilli_tuning> tune(const Shape& shape, double seconds, const Options& options = {}) const;

@@ -43,7 +43,7 @@ lapilli_status lapilli_generate(lapilli_model* model, const lapilli_input* input
   return guarded([&]() -> Status {
     if (!result) return fail(ErrorCode::invalid_argument, "lapilli_generate: result is null");
     LAPILLI_TRY(const auto job, lapilli::api::Job::start({"lapilli_generate", model, inputs, count, options}));
-    while (!job->pump()) job->rest();
+    while (!job->pump()) job->wait();
     job->keep();
     return job->take(result);
   });

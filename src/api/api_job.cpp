@@ -1,5 +1,6 @@
 // The C interface: jobs that are pumped.
 #include <chrono>
+#include <cmath>
 #include <thread>
 
 #include "api/job.hpp"
@@ -12,7 +13,10 @@ using lapilli::Status;
 using lapilli::api::guarded;
 
 struct lapilli_job {
-  std::unique_ptr<lapilli::api::Job> job;
+  ~lapilli_job() {
+    if (job) job->drop();
+  }
+  std::shared_ptr<lapilli::api::Job> job;  // the list of the model pumps it, too
 };
 
 namespace {
@@ -29,20 +33,35 @@ Result<const lapilli::api::HeardSegment*> find_draft(const lapilli_job* job, siz
               draft.size());
 }
 
-// Pumps until the job ends or the time is up; false if the time was up.
-bool pump_for(lapilli::api::Job& job, uint64_t timeout_us) {
+void sleep(lapilli::api::Job& job, double left_us) {
   constexpr double kLongestSleepUs = 200;
+  if (job.list().is_pumped())
+    job.list().wait_for_end(job, left_us);
+  else if (std::isinf(left_us))
+    job.wait();
+  else
+    std::this_thread::sleep_for(std::chrono::duration<double, std::micro>(std::min(left_us, kLongestSleepUs)));
+}
+
+// Pumps until the job ends or the time is up; false if the time was up. Leaves the pumping to another thread that pumps
+// all jobs of the model.
+bool pump_for(lapilli::api::Job& job, uint64_t timeout_us) {
   const auto since = lapilli::Clock::now();
-  while (!job.pump()) {
+  while (job.list().is_pumped() ? !job.has_ended() : !job.pump()) {
     if (job.is_hungry()) return false;  // the caller waits here, so it cannot supply the samples
     const double left = lapilli::api::microseconds_of(timeout_us) - lapilli::ms_since(since) * 1000;
     if (left <= 0) return false;
-    if (timeout_us == LAPILLI_UNLIMITED)
-      job.rest();
-    else
-      std::this_thread::sleep_for(std::chrono::duration<double, std::micro>(std::min(left, kLongestSleepUs)));
+    sleep(job, left);
   }
   return true;
+}
+
+Status give_out(Result<std::unique_ptr<lapilli::api::Job>> started, lapilli_job** job) {
+  auto handle = std::make_unique<lapilli_job>();
+  LAPILLI_TRY(handle->job, std::move(started));
+  handle->job->list().add(handle->job);
+  *job = handle.release();
+  return {};
 }
 
 }  // namespace
@@ -54,11 +73,7 @@ lapilli_status lapilli_job_start(lapilli_model* model, const lapilli_input* inpu
   if (job) *job = nullptr;
   return guarded([&]() -> Status {
     if (!job) return fail(ErrorCode::invalid_argument, "lapilli_job_start: job is null");
-    auto handle = std::make_unique<lapilli_job>();
-    LAPILLI_TRY(handle->job,
-                lapilli::api::Job::start_with_events({"lapilli_job_start", model, inputs, count, options}));
-    *job = handle.release();
-    return {};
+    return give_out(lapilli::api::Job::start_with_events({"lapilli_job_start", model, inputs, count, options}), job);
   });
 }
 
@@ -66,17 +81,14 @@ lapilli_status lapilli_job_prepare(lapilli_model* model, const lapilli_shape* sh
   if (job) *job = nullptr;
   return guarded([&]() -> Status {
     if (!job) return fail(ErrorCode::invalid_argument, "lapilli_job_prepare: job is null");
-    auto handle = std::make_unique<lapilli_job>();
-    LAPILLI_TRY(handle->job, lapilli::api::Job::prepare("lapilli_job_prepare", model, shape));
-    *job = handle.release();
-    return {};
+    return give_out(lapilli::api::Job::prepare("lapilli_job_prepare", model, shape), job);
   });
 }
 
 lapilli_status lapilli_model_prepare(lapilli_model* model, const lapilli_shape* shape) {
   return guarded([&]() -> Status {
     LAPILLI_TRY(const auto job, lapilli::api::Job::prepare("lapilli_model_prepare", model, shape));
-    while (!job->pump()) job->rest();
+    while (!job->pump()) job->wait();
     job->keep();
     lapilli_result* nothing = nullptr;
     const Status status = job->take(&nothing);
@@ -105,10 +117,31 @@ lapilli_status lapilli_job_wait(lapilli_job* job, uint64_t timeout_us, int32_t* 
   });
 }
 
+lapilli_status lapilli_model_pump(lapilli_model* model, uint64_t budget_us, size_t* running) {
+  if (running) *running = 0;
+  return guarded([&]() -> Status {
+    if (!model) return fail(ErrorCode::invalid_argument, "lapilli_model_pump: model is null");
+    const size_t left = model->jobs->pump(lapilli::api::microseconds_of(budget_us));
+    if (running) *running = left;
+    return {};
+  });
+}
+
+lapilli_status lapilli_model_wait(lapilli_model* model, uint64_t timeout_us) {
+  return guarded([&]() -> Status {
+    if (!model) return fail(ErrorCode::invalid_argument, "lapilli_model_wait: model is null");
+    model->jobs->wait(lapilli::api::microseconds_of(timeout_us));
+    return {};
+  });
+}
+
 lapilli_status lapilli_job_resume(lapilli_job* job, lapilli_model* model) {
   return guarded([&]() -> Status {
     LAPILLI_CHECK(check_job(job, "lapilli_job_resume"));
-    return job->job->resume("lapilli_job_resume", model);
+    LAPILLI_CHECK(job->job->resume("lapilli_job_resume", model));
+    job->job->list().add(job->job);
+    if (&job->job->list() != model->jobs.get()) model->jobs->add(job->job);
+    return {};
   });
 }
 

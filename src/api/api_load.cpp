@@ -26,7 +26,7 @@ struct lapilli_load {
   const std::shared_ptr<lapilli::LogSink> log;
   std::optional<lapilli::ModelLoading> loading;
   std::shared_ptr<lapilli::Model> model;  // set once it is loaded, until it is taken
-  std::shared_ptr<const lapilli::api::FrontEnd> front;
+  std::shared_ptr<const lapilli::FrontEnd> front;
   lapilli::Clock::time_point since = lapilli::Clock::now();
   bool failed = false;    // by an exception: cannot continue
   bool again = false;     // the device was lost once
@@ -71,7 +71,7 @@ bool lapilli_load::begin_again() {
 void lapilli_load::read_front_end() {
   if (!loading->status() || front) return;
   model = *loading->take();
-  front = std::make_shared<const lapilli::api::FrontEnd>(lapilli::api::read_front_end(*model, options.files));
+  front = std::make_shared<const lapilli::FrontEnd>(lapilli::read_front_end(*model, options.files));
 }
 
 bool lapilli_load::pump(double budget_us) {

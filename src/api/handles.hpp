@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "api/job_list.hpp"
 #include "api/replaceable.hpp"
 #include "api/work.hpp"
 #include "base/result.hpp"
@@ -36,9 +37,11 @@ struct lapilli_model {
   int32_t input_kind = 0;  // LAPILLI_INPUT_...
   double load_ms = 0;
   std::vector<std::string> languages;
-  std::shared_ptr<const lapilli::api::FrontEnd> front;
+  std::shared_ptr<const lapilli::FrontEnd> front;
   // Number of cancellations: a call ends if it has changed since. Lock-free, so signal handlers may touch it.
   std::shared_ptr<std::atomic<uint32_t>> cancellations = std::make_shared<std::atomic<uint32_t>>(0);
+
+  std::shared_ptr<lapilli::api::JobList> jobs = std::make_shared<lapilli::api::JobList>();
 
   [[nodiscard]] std::shared_ptr<lapilli::Model> model() const { return place->model(); }
 };

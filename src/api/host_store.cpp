@@ -73,8 +73,8 @@ Result<std::shared_ptr<Store>> store_of(const lapilli_device_options& options) {
 
 namespace {
 
-using Task = std::function<void(uint32_t index)>;
-extern "C" void lapilli_run_task(void* context, uint32_t index) { (*static_cast<const Task*>(context))(index); }
+using LentTask = std::function<void(uint32_t index)>;
+extern "C" void lapilli_run_task(void* context, uint32_t index) { (*static_cast<const LentTask*>(context))(index); }
 
 }  // namespace
 
@@ -83,8 +83,8 @@ Result<vulkan::Workers> workers_of(const lapilli_device_options& options) {
   lapilli_workers host{};
   LAPILLI_CHECK(read_struct(options.workers, host, "lapilli_workers"));
   if (!host.run) return fail(ErrorCode::invalid_argument, "lapilli_workers.run is null");
-  return vulkan::Workers([host](uint32_t count, const Task& task) {
-    host.run(host.user, count, &lapilli_run_task, const_cast<Task*>(&task));
+  return vulkan::Workers([host](uint32_t count, const LentTask& task) {
+    host.run(host.user, count, &lapilli_run_task, const_cast<LentTask*>(&task));
   });
 }
 

@@ -215,6 +215,7 @@ Status Job::read(const Call& call, WorkRequest& request) {
 
 // Shares what it needs: the model's handle may be freed while this runs.
 void Job::use(const lapilli_model& model, ReplaceableModel::Held held) {
+  if (!list_) list_ = model.jobs;
   place_ = model.place;
   held_ = std::move(held);
   log_ = held_.model->device()->log_sink();
@@ -305,22 +306,48 @@ Status Job::check_takes_samples(const char* function) const {
 }
 
 Status Job::append(const char* function, size_t input, std::span<const float> samples) {
+  std::unique_lock lock(mutex_);
   LAPILLI_CHECK(check_takes_samples(function));
   const LogScope log(log_);
   if (auto s = work_->append(input, samples); !s) return std::move(s).error().in(function);
+  lock.unlock();
+  list_->wake();
   return {};
 }
 
 Status Job::end_recording(const char* function, size_t input) {
+  std::unique_lock lock(mutex_);
   LAPILLI_CHECK(check_takes_samples(function));
   const LogScope log(log_);
   if (auto s = work_->end_recording(input); !s) return std::move(s).error().in(function);
+  lock.unlock();
+  list_->wake();
   return {};
 }
+
+bool Job::is_hungry() const {
+  const std::lock_guard lock(mutex_);
+  return is_hungry_locked();
+}
+
+bool Job::is_hungry_locked() const { return !ended_ && held_.model && work_->task().is_hungry(); }
 
 // ---- progress -----------------------------------------------------------------------------------------------------
 
 bool Job::pump(double budget_us) {
+  const std::lock_guard lock(mutex_);
+  return pump_locked(budget_us);
+}
+
+Job::Pumped Job::try_pump(double budget_us) {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock) return Pumped::at_work;
+  if (pump_locked(budget_us)) return Pumped::ended;
+  const bool paused = held_.model && held_.model->device()->is_paused();
+  return paused || is_hungry_locked() ? Pumped::idle : Pumped::at_work;
+}
+
+bool Job::pump_locked(double budget_us) {
   if (ended_) return true;
   const LogScope log(log_);
   try {
@@ -334,31 +361,43 @@ bool Job::pump(double budget_us) {
 
 void Job::step(double budget_us) {
   if (!held_.model) return recover(budget_us);
-  if (cancelled_) work_->cancel();
-  const bool over = work_->pump(budget_us);
-  if (!over || work_->status()) ask();
+  Task& task = work_->task();
+  if (cancelled_) task.cancel();
+  const bool over = task.pump(budget_us);
+  if (!over || task.status()) ask();
   if (!over) return;
-  if (work_->is_interrupted())
+  if (task.is_interrupted())
     lose();
   else
     finish();
 }
 
-void Job::rest() {
+void Job::wait() {
+  const std::lock_guard lock(mutex_);
   if (ended_) return;
   if (held_.model)
-    work_->rest();
+    work_->task().wait();
   else
     place_->rest();
 }
 
+void Job::cancel() {
+  cancelled_ = true;
+  list_->wake();
+}
+
+bool Job::next_event(lapilli_event& out) {
+  const std::lock_guard lock(mutex_);
+  return events_.next(out);
+}
+
 void Job::ask() {
-  const WorkProgress now = work_->progress();
+  const TaskProgress now = work_->task().progress();
   if (has_events_) events_.add_progress({now.done, now.total, now.tokens});
   const bool wanted = cancellations_->load() == cancellations_before_;
   if (wanted && (!progress_ || progress_(now.done, now.total))) return;
   cancelled_ = true;
-  work_->cancel();
+  work_->task().cancel();
 }
 
 // ---- a lost device ------------------------------------------------------------------------------------------------
@@ -367,7 +406,7 @@ void Job::ask() {
 // job itself may be what loses the device.
 void Job::lose() {
   held_.model = nullptr;
-  const Error& lost = work_->status().error();
+  const Error& lost = work_->task().status().error();
   if (replaced_)
     return end(with_advice(lost, fail(ErrorCode::device_lost,
                                       "that was the second time for this job: if the work is too much for the device, "
@@ -379,27 +418,29 @@ void Job::lose() {
 void Job::recover(double budget_us) {
   ask();
   if (cancelled_) {
-    if (auto s = work_->abandon(); !s) return end(std::move(s));
+    if (auto s = work_->task().abandon(); !s) return end(std::move(s));
     return finish();
   }
   auto other = place_->replace(held_.generation, budget_us);
-  if (!other) return end(with_advice(work_->status().error(), other.error()));
+  if (!other) return end(with_advice(work_->task().status().error(), other.error()));
   if (!*other) return;
-  if (auto s = work_->resume((*other)->model, *front_); !s) return end(std::move(s));
+  if (auto s = work_->task().resume((*other)->model, *front_); !s) return end(std::move(s));
   held_ = std::move(**other);
 }
 
 Status Job::resume(const char* function, lapilli_model* model) {
   if (!model) return fail(ErrorCode::invalid_argument, "%s: model is null", function);
+  const std::lock_guard lock(mutex_);
   if (!ended_ || !work_)
     return fail(ErrorCode::invalid_argument, "%s: the job has not ended because its device was lost", function);
   auto held = model->place->held();
   LAPILLI_CHECK(check_running(*held.model->device(), function));
   const LogScope log(held.model->device()->log_sink());
-  if (auto s = work_->resume(held.model, *model->front); !s) return std::move(s).error().in(function);
+  if (auto s = work_->task().resume(held.model, *model->front); !s) return std::move(s).error().in(function);
   use(*model, std::move(held));
   events_.take_back_end();
-  ended_ = replaced_ = false;
+  replaced_ = false;
+  ended_ = false;
   status_ = {};
   return {};
 }
@@ -418,14 +459,23 @@ void Job::finish() {
 }
 
 void Job::end(Status status) {
-  ended_ = true;
   status_ = std::move(status);
-  if (work_ && !work_->is_interrupted()) work_.reset();
+  if (work_ && !work_->task().is_interrupted()) work_.reset();
   if (work_) place_.reset();
   if (has_events_) events_.add_end(status_);
+  ended_ = true;
+}
+
+void Job::drop() {
+  const std::lock_guard lock(mutex_);
+  ended_ = true;
+  work_.reset();
+  held_ = {};
+  place_.reset();
 }
 
 Status Job::take(lapilli_result** result) {
+  const std::lock_guard lock(mutex_);
   if (!ended_) return fail(ErrorCode::invalid_argument, "the job has not ended; pump it until it is finished");
   if (taken_) return fail(ErrorCode::invalid_argument, "the result of the job was taken already");
   if (!output_) return status_;

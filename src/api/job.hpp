@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -69,12 +70,20 @@ class Job {
   // A job without inputs: prepares the model for jobs of this shape.
   static Result<std::unique_ptr<Job>> prepare(const char* function, lapilli_model* model, const lapilli_shape* shape);
 
-  // Like Work's.
+  // Like Task's. The list of its model may pump it at any time.
   bool pump(double budget_us = std::numeric_limits<double>::infinity());
-  void rest();
-  void cancel() { cancelled_ = true; }
+  void wait();
+  void cancel();
+  enum class Pumped : uint8_t { ended, idle, at_work };  // idle: it waits for samples, or for the end of a pause
+  // pump(), unless another thread is using the job.
+  Pumped try_pump(double budget_us);
+  // Safe to call from any thread.
+  [[nodiscard]] bool has_ended() const { return ended_; }
+  [[nodiscard]] JobList& list() const { return *list_; }
+  // Ends it without an event, for its owner lets go of it: nothing of the caller's is used from now on.
+  void drop();
   // True if it has not ended and can do nothing until more samples arrive.
-  [[nodiscard]] bool is_hungry() const { return !ended_ && held_.model && work_->is_hungry(); }
+  [[nodiscard]] bool is_hungry() const;
   // For inputs that are recordings still in progress.
   Status append(const char* function, size_t input, std::span<const float> samples);
   Status end_recording(const char* function, size_t input);
@@ -83,7 +92,7 @@ class Job {
   // Continues a job that ended because its device was lost, with a model of the same files; even if that end was
   // fetched.
   Status resume(const char* function, lapilli_model* model);
-  bool next_event(lapilli_event& out) { return events_.next(out); }
+  bool next_event(lapilli_event& out);
   // Segments of the last event fetched if it is of this kind; otherwise empty.
   [[nodiscard]] std::span<const HeardSegment> told(int32_t kind) const {
     return events_.kind() == kind ? events_.segments() : std::span<const HeardSegment>();
@@ -99,6 +108,8 @@ class Job {
   void make_events(WorkRequest& request);
   [[nodiscard]] Status check_takes_samples(const char* function) const;
   void use(const lapilli_model& model, ReplaceableModel::Held held);
+  bool pump_locked(double budget_us);
+  [[nodiscard]] bool is_hungry_locked() const;
   void step(double budget_us);
   void ask();
   void finish();
@@ -106,6 +117,8 @@ class Job {
   void recover(double budget_us);
   void end(Status status);
 
+  std::shared_ptr<JobList> list_;  // of the model that it was started with
+  mutable std::mutex mutex_;       // guards the rest, but for what is atomic and what only the owner's thread uses
   std::shared_ptr<ReplaceableModel> place_;
   ReplaceableModel::Held held_;  // no model: its device is lost
   std::shared_ptr<LogSink> log_;
@@ -117,7 +130,8 @@ class Job {
   std::shared_ptr<std::atomic<uint32_t>> cancellations_;         // the model's, and their number at the start
   uint32_t cancellations_before_ = 0;
   std::atomic<bool> cancelled_{false};
-  bool has_events_ = false, ended_ = false, taken_ = false;
+  std::atomic<bool> ended_{false};
+  bool has_events_ = false, taken_ = false;
   bool replaced_ = false;  // the device was replaced, once
   EventQueue events_;
   std::string drawing_;

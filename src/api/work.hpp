@@ -1,4 +1,4 @@
-// The work of a job of the C interface: texts, recordings or pictures being processed by a model.
+// The work of a job of the C interface: a task on texts, recordings or pictures, and what is made of its results.
 #pragma once
 
 #include <functional>
@@ -9,10 +9,10 @@
 #include <string_view>
 #include <vector>
 
-#include "api/front_end.hpp"
 #include "api/inputs.hpp"
+#include "generate/front_end.hpp"
 #include "generate/picture_looks.hpp"
-#include "generate/translation_job.hpp"
+#include "generate/translation_task.hpp"
 #include "speech/transcribe.hpp"
 
 namespace lapilli::api {
@@ -58,27 +58,13 @@ struct WorkRequest {
   WorkSinks sinks;
 };
 
-struct WorkProgress {
-  uint64_t done = 0, total = 0, tokens = 0;
-};
-
-// Used by one thread at a time, like TranslationJob.
+// Used by one thread at a time, like the task.
 class Work {
  public:
   virtual ~Work() = default;
-  virtual bool pump(double budget_us) = 0;
-  virtual void rest() = 0;
-  virtual void cancel() = 0;
-  [[nodiscard]] virtual WorkProgress progress() const = 0;
-  [[nodiscard]] virtual const Status& status() const = 0;
+  [[nodiscard]] virtual Task& task() const = 0;
+  // After the task's end, once.
   virtual Result<WorkOutput> take() = 0;
-
-  [[nodiscard]] virtual bool is_interrupted() const = 0;
-  virtual Status resume(const std::shared_ptr<Model>& model, const FrontEnd& front) = 0;
-  virtual Status abandon() = 0;
-
-  // True if nothing can be done until samples or an end arrive.
-  [[nodiscard]] virtual bool is_hungry() const { return false; }
   // For inputs that are recordings still in progress.
   virtual Status append(size_t input, std::span<const float> samples);
   virtual Status end_recording(size_t input);
@@ -86,7 +72,7 @@ class Work {
 
 // Refuses what concerns all inputs: bad options, a directory that lacks settings for sound or pictures.
 Result<std::unique_ptr<Work>> start_work(WorkRequest request);
-// Work without inputs; see TranslationJob::prepare.
+// Work without inputs; see TranslationTask::prepare.
 Result<std::unique_ptr<Work>> prepare_work(WorkRequest request, const JobShape& shape);
 
 // One per kind of model.

@@ -1,9 +1,9 @@
-// Recordings transcribed as a whole, by a OfflineJob.
+// Recordings transcribed as a whole, by a OfflineTask.
 #include <cmath>
 
 #include "api/handles.hpp"
 #include "api/work_recordings.hpp"
-#include "speech/offline_job.hpp"
+#include "speech/offline_task.hpp"
 
 namespace lapilli::api {
 
@@ -52,17 +52,6 @@ class Whole : public Recordings {
  public:
   explicit Whole(WorkRequest& from) : Recordings(from), limits_(*from.model, *from.front->sound) {}
   Status begin(const WorkRequest& from, speech::OfflineRequest request);
-
-  bool pump(double budget_us) override { return job_->pump(budget_us); }
-  void rest() override { job_->rest(); }
-  void cancel() override { job_->cancel(); }
-  [[nodiscard]] bool is_hungry() const override { return job_->is_hungry(); }
-  [[nodiscard]] const Status& status() const override { return job_->status(); }
-  [[nodiscard]] WorkProgress progress() const override { return {job_->done(), job_->total(), tokens()}; }
-  [[nodiscard]] bool is_interrupted() const override { return job_->is_interrupted(); }
-  Status abandon() override { return job_->abandon(); }
-  Status resume(const std::shared_ptr<Model>& model, const FrontEnd& front) override;
-  Result<WorkOutput> take() override;
   Status append(size_t input, std::span<const float> samples) override;
   Status end_recording(size_t input) override;
 
@@ -76,8 +65,8 @@ class Whole : public Recordings {
   [[nodiscard]] Status check_growing(uint64_t samples) const;
 
   const speech::OfflineLimits limits_;
-  std::vector<Stream> streams_;  // by input
-  std::unique_ptr<speech::OfflineJob> job_;
+  std::vector<Stream> streams_;         // by input
+  speech::OfflineTask* job_ = nullptr;  // the task
 };
 
 Status Whole::begin(const WorkRequest& from, speech::OfflineRequest request) {
@@ -85,7 +74,9 @@ Status Whole::begin(const WorkRequest& from, speech::OfflineRequest request) {
   request.on_segment = [this](const speech::Segment& segment) { return hear(segment); };
   request.on_end = [this](size_t input, const Status& status) { tell_end(input, status); };
   LAPILLI_TRY(auto reader, speech::OfflineRecordings::create(from.model, *from.front->sound));
-  LAPILLI_TRY(job_, speech::OfflineJob::start(from.model, std::move(reader), std::move(request)));
+  LAPILLI_TRY(auto job, speech::OfflineTask::start(from.model, std::move(reader), std::move(request)));
+  job_ = job.get();
+  start(std::move(job));
   return {};
 }
 
@@ -95,17 +86,6 @@ speech::OfflineSound Whole::sound_of(const Input& input) {
   stream.samples = std::make_shared<GrowingSamples>();
   stream.samples->push(input.samples);
   return {stream.samples, std::nullopt};
-}
-
-Result<WorkOutput> Whole::take() {
-  LAPILLI_CHECK(Status(job_->status()));
-  return output(job_->take());
-}
-
-Status Whole::resume(const std::shared_ptr<Model>& model, const FrontEnd& front) {
-  if (!front.sound) return hears_nothing();
-  LAPILLI_TRY(auto reader, speech::OfflineRecordings::create(model, *front.sound));
-  return job_->resume(model, std::move(reader));
 }
 
 Result<Whole::Stream*> Whole::stream_of(size_t input) {

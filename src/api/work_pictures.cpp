@@ -1,10 +1,10 @@
-// Pictures, by a PictureJob.
+// Pictures, by a PictureTask.
 #include <cmath>
 
 #include "api/handles.hpp"
 #include "api/work.hpp"
 #include "base/clock.hpp"
-#include "generate/picture_job.hpp"
+#include "generate/picture_task.hpp"
 
 namespace lapilli::api {
 
@@ -18,34 +18,24 @@ class Pictures : public Work {
     work->sinks_ = std::move(from.sinks);
     work->told_.resize(work->inputs_.size());
     if (from.options.looks != 0) work->seen_.resize(work->inputs_.size());
-    PictureJobRequest request;
+    PictureTaskRequest request;
     LAPILLI_TRY(request.options, options_of(from));
     request.pictures = work->inputs_.size();
     request.source = [w = work.get()](const PictureReader& reader, size_t i) { return w->timed_source(reader, i); };
     request.on_result = [w = work.get()](size_t i, const PictureResult& result) { w->tell(i, result); };
     auto reader = std::make_shared<const PictureReader>(from.model, *from.front->pictures);
-    LAPILLI_TRY(work->job_, PictureJob::start(std::move(reader), std::move(request)));
+    LAPILLI_TRY(work->job_, PictureTask::start(std::move(reader), std::move(request)));
     return std::unique_ptr<Work>(std::move(work));
   }
 
-  bool pump(double budget_us) override { return job_->pump(budget_us); }
-  void rest() override { job_->rest(); }
-  void cancel() override { job_->cancel(); }
-  [[nodiscard]] WorkProgress progress() const override { return {job_->done(), job_->total(), tokens_}; }
-  [[nodiscard]] const Status& status() const override { return job_->status(); }
-  [[nodiscard]] bool is_interrupted() const override { return job_->is_interrupted(); }
-  Status resume(const std::shared_ptr<Model>& model, const FrontEnd& front) override {
-    if (!front.pictures)
-      return fail(ErrorCode::invalid_argument, "the job cannot go on with this model, which reads no pictures");
-    return job_->resume(std::make_shared<const PictureReader>(model, *front.pictures));
-  }
-  Status abandon() override { return job_->abandon(); }
+  [[nodiscard]] Task& task() const override { return *job_; }
 
   Result<WorkOutput> take() override {
     LAPILLI_CHECK(Status(job_->status()));
     WorkOutput out;
-    out.text.cancelled = job_->done() < job_->total();
-    out.text.stats = stats_of(job_->stats(), tokens_, ms_since(started_));
+    const TaskProgress progress = job_->progress();
+    out.text.cancelled = progress.done < progress.total;
+    out.text.stats = stats_of(job_->stats(), progress.tokens, ms_since(started_));
     out.read_ms = read_ms_;
     auto results = job_->take();
     for (size_t i = 0; i < results.size(); ++i) {
@@ -118,7 +108,6 @@ class Pictures : public Work {
 
   // Reports the text as in the result; it arrives as a whole.
   void tell(size_t i, const PictureResult& result) {
-    tokens_ += result.ids.size();
     const std::string& text = result.classes.empty() ? result.text : result.classes.front().label;
     const bool something = result.status && (!text.empty() || !result.ids.empty());
     if (something && sinks_.text && !sinks_.text(i, text, result.ids)) job_->cancel();
@@ -147,10 +136,9 @@ class Pictures : public Work {
   WorkSinks sinks_;
   std::vector<bool> told_;
   std::vector<std::optional<SeenInput>> seen_;  // by input, for drawing; may be empty
-  uint64_t tokens_ = 0;
   double read_ms_ = 0;
   Clock::time_point started_ = Clock::now();
-  std::unique_ptr<PictureJob> job_;
+  std::unique_ptr<PictureTask> job_;
 };
 
 }  // namespace

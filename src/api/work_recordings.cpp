@@ -115,10 +115,6 @@ Failure not_going_on(size_t input) {
   return fail(ErrorCode::invalid_argument, "input %u is no recording that goes on (lapilli_sample_stream())", input);
 }
 
-Failure hears_nothing() {
-  return fail(ErrorCode::invalid_argument, "the job cannot go on with this model, which hears nothing");
-}
-
 Result<std::unique_ptr<Work>> start_recordings(WorkRequest request) {
   LAPILLI_CHECK(check_rates(request));
   return speech::takes_offline_recordings(*request.model) ? start_offline(std::move(request))
@@ -155,9 +151,8 @@ bool Recordings::repeats(const speech::Segment& segment) {
 Status Recordings::hear(const speech::Segment& segment) {
   HeardSegment heard = heard_of(segment);
   heard.repeats = repeats(segment);
-  tokens_ += segment.ids.size();
   const size_t i = segment.recording;
-  if (sinks_.text && !sinks_.text(i, segment.text, segment.ids)) cancel();
+  if (sinks_.text && !sinks_.text(i, segment.text, segment.ids)) task().cancel();
   if (sinks_.segment) sinks_.segment(i, heard_[i].size(), heard);
   heard.segment.looks.reset();
   heard_[i].push_back(std::move(heard));
@@ -171,10 +166,13 @@ void Recordings::tell_end(size_t input, const Status& status) {
 }
 
 // Keeps the segments of a recording that has not ended, but gives it no text.
-WorkOutput Recordings::output(const speech::TranscribeOutput& from) {
+Result<WorkOutput> Recordings::take() {
+  LAPILLI_CHECK(Status(task_->status()));
+  const uint64_t tokens = task_->progress().tokens;
+  const auto from = task_->take();
   WorkOutput out;
   out.text.cancelled = from.cancelled;
-  out.text.stats = stats_of(from.stats, tokens_, ms_since(started_));
+  out.text.stats = stats_of(from.stats, tokens, ms_since(started_));
   for (size_t i = 0; i < heard_.size(); ++i) {
     TextOutput& text = out.text.outputs.emplace_back();
     text.status = from.transcripts[i].status;

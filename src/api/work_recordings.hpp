@@ -10,19 +10,20 @@
 #include "api/work.hpp"
 #include "audio/samples.hpp"
 #include "base/clock.hpp"
+#include "speech/speech_task.hpp"
 
 namespace lapilli::api {
 
 class Recordings : public Work {
- protected:
+ public:
   explicit Recordings(WorkRequest& from);
-  // Handlers for the job's on_segment, on_draft and on_end.
+  [[nodiscard]] Task& task() const override { return *task_; }
+  Result<WorkOutput> take() override;
+  void start(std::unique_ptr<speech::SpeechTask> task) { task_ = std::move(task); }
+  // Handlers for the task's on_segment, on_draft and on_end.
   Status hear(const speech::Segment& segment);
   void hear_draft(size_t input, std::span<const speech::Segment> segments);
   void tell_end(size_t input, const Status& status);
-  // Call in take().
-  WorkOutput output(const speech::TranscribeOutput& from);
-  [[nodiscard]] uint64_t tokens() const { return tokens_; }
 
  private:
   [[nodiscard]] bool repeats(const speech::Segment& segment);
@@ -32,8 +33,8 @@ class Recordings : public Work {
   std::vector<std::vector<HeardSegment>> heard_;  // by input
   std::vector<bool> told_;                        // by input: its end was reported
   std::vector<std::vector<int32_t>> tails_;       // last ids of each text, without timestamps
-  uint64_t tokens_ = 0;
   Clock::time_point started_ = Clock::now();
+  std::unique_ptr<speech::SpeechTask> task_;
 };
 
 // The samples of an input that is complete, and their number.
@@ -44,13 +45,9 @@ uint64_t samples_of(const Input& input);
 Status refuse_for_sound(const lapilli_options& options);
 // The error for samples to an input that takes none.
 Failure not_going_on(size_t input);
-// The error for a model of other files, after a lost device.
-Failure hears_nothing();
 
 // For models that take recordings window by window, and for those that take them as a whole.
 Result<std::unique_ptr<Work>> start_windows(WorkRequest request);
 Result<std::unique_ptr<Work>> start_offline(WorkRequest request);
-// Cuts recordings at silence (lapilli_options.pieces).
-Result<std::unique_ptr<Work>> start_pieces(WorkRequest request, speech::TranscribeRequest how);
 
 }  // namespace lapilli::api

@@ -1,4 +1,4 @@
-// Texts and ids, by a TranslationJob.
+// Texts and ids, by a TranslationTask.
 #include "api/handles.hpp"
 #include "api/work.hpp"
 
@@ -8,23 +8,16 @@ namespace {
 
 class Texts : public Work {
  public:
-  explicit Texts(std::unique_ptr<TranslationJob> job) : job_(std::move(job)) {}
-  bool pump(double budget_us) override { return job_->pump(budget_us); }
-  void rest() override { job_->rest(); }
-  void cancel() override { job_->cancel(); }
-  [[nodiscard]] WorkProgress progress() const override { return {job_->done(), job_->total(), job_->tokens()}; }
-  [[nodiscard]] const Status& status() const override { return job_->status(); }
+  explicit Texts(std::unique_ptr<TranslationTask> job) : job_(std::move(job)) {}
+  [[nodiscard]] Task& task() const override { return *job_; }
   Result<WorkOutput> take() override {
     WorkOutput out;
     LAPILLI_TRY(out.text, job_->take());
     return out;
   }
-  [[nodiscard]] bool is_interrupted() const override { return job_->is_interrupted(); }
-  Status resume(const std::shared_ptr<Model>& model, const FrontEnd&) override { return job_->resume(model); }
-  Status abandon() override { return job_->abandon(); }
 
  private:
-  std::unique_ptr<TranslationJob> job_;
+  std::unique_ptr<TranslationTask> job_;
 };
 
 Result<TranslateRequest> request_for(WorkRequest& from) {
@@ -45,13 +38,13 @@ Result<TranslateRequest> request_for(WorkRequest& from) {
 
 Result<std::unique_ptr<Work>> start_texts(WorkRequest request) {
   LAPILLI_TRY(auto r, request_for(request));
-  LAPILLI_TRY(auto job, TranslationJob::start(request.model, std::move(r)));
+  LAPILLI_TRY(auto job, TranslationTask::start(request.model, std::move(r)));
   return std::unique_ptr<Work>(std::make_unique<Texts>(std::move(job)));
 }
 
 Result<std::unique_ptr<Work>> prepare_texts(WorkRequest request, const JobShape& shape) {
   LAPILLI_TRY(auto r, request_for(request));
-  LAPILLI_TRY(auto job, TranslationJob::prepare(request.model, std::move(r), shape));
+  LAPILLI_TRY(auto job, TranslationTask::prepare(request.model, std::move(r), shape));
   return std::unique_ptr<Work>(std::make_unique<Texts>(std::move(job)));
 }
 

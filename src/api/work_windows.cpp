@@ -1,4 +1,4 @@
-// Recordings window by window, by a TranscriptionJob.
+// Recordings window by window, by a TranscriptionTask, or in pieces, by a PiecesTask.
 #include <algorithm>
 #include <cmath>
 
@@ -6,9 +6,9 @@
 #include "api/work_recordings.hpp"
 #include "search/network_on_device.hpp"
 #include "search/search_options.hpp"
+#include "speech/pieces_task.hpp"
 #include "speech/prefix.hpp"
 #include "speech/sound_frames.hpp"
-#include "speech/transcription_job.hpp"
 #include "text/unicode/utf8.hpp"
 
 namespace lapilli::api {
@@ -112,21 +112,20 @@ Result<speech::TranscribeRequest> windows_request(const WorkRequest& from) {
 // 0: no drafts.
 uint32_t draft_frames(uint32_t samples, uint32_t hop) { return samples == 0 ? 0 : std::max(samples / hop, 1u); }
 
+Status check_complete(const WorkRequest& request) {
+  for (size_t i = 0; i < request.inputs.size(); ++i)
+    if (request.inputs[i].more_samples)
+      return fail(ErrorCode::invalid_argument,
+                  "%s: input %u goes on, and lapilli_options.pieces cuts recordings that are there as a whole",
+                  request.function, i);
+  return {};
+}
+
 class WindowedRecordings : public Recordings {
  public:
   explicit WindowedRecordings(WorkRequest& from) : Recordings(from) {}
   Status begin(const WorkRequest& from, speech::TranscribeRequest request);
-
-  bool pump(double budget_us) override { return job_->pump(budget_us); }
-  void rest() override { job_->rest(); }
-  void cancel() override { job_->cancel(); }
-  [[nodiscard]] bool is_hungry() const override { return job_->is_hungry(); }
-  [[nodiscard]] const Status& status() const override { return job_->status(); }
-  [[nodiscard]] WorkProgress progress() const override { return {job_->frames_done(), job_->frames(), tokens()}; }
-  [[nodiscard]] bool is_interrupted() const override { return job_->is_interrupted(); }
-  Status abandon() override { return job_->abandon(); }
-  Status resume(const std::shared_ptr<Model>& model, const FrontEnd& front) override;
-  Result<WorkOutput> take() override;
+  Status begin_cut(const WorkRequest& from, speech::TranscribeRequest request);
   Status append(size_t input, std::span<const float> samples) override;
   Status end_recording(size_t input) override;
 
@@ -136,12 +135,10 @@ class WindowedRecordings : public Recordings {
   [[nodiscard]] Result<speech::SampleStream*> stream_of(size_t input) const;
 
   std::vector<std::shared_ptr<speech::SampleStream>> streams_;  // by input; null: the input is complete
-  std::unique_ptr<speech::TranscriptionJob> job_;
 };
 
 Status WindowedRecordings::begin(const WorkRequest& from, speech::TranscribeRequest request) {
-  LAPILLI_TRY(auto made, speech::SoundFeatures::create(from.model->device(), *from.front->sound));
-  const std::shared_ptr<speech::SoundFeatures> features = std::move(made);
+  LAPILLI_TRY(const auto features, speech::make_features(*from.model, *from.front));
   for (const Input& input : from.inputs) request.recordings.push_back({frames_of(input, features), {}});
   request.on_segment = [this](const speech::Segment& segment) { return hear(segment); };
   request.on_end = [this](size_t input, const Status& status) { tell_end(input, status); };
@@ -150,7 +147,25 @@ Status WindowedRecordings::begin(const WorkRequest& from, speech::TranscribeRequ
     hear_draft(input, segments);
     return {};
   };
-  LAPILLI_TRY(job_, speech::TranscriptionJob::start(from.model, std::move(request)));
+  LAPILLI_TRY(auto job, speech::TranscriptionTask::start(from.model, std::move(request)));
+  start(std::move(job));
+  return {};
+}
+
+// Cuts recordings at silence (lapilli_options.pieces).
+Status WindowedRecordings::begin_cut(const WorkRequest& from, speech::TranscribeRequest request) {
+  LAPILLI_CHECK(check_complete(from));
+  LAPILLI_TRY(const auto features, speech::make_features(*from.model, *from.front));
+  speech::PiecesRequest wanted;
+  for (const Input& input : from.inputs)
+    wanted.recordings.push_back({frames_of(input, features), {}, source_of(input), samples_of(input)});
+  request.on_segment = [this](const speech::Segment& segment) { return hear(segment); };
+  request.on_end = [this](size_t input, const Status& status) { tell_end(input, status); };
+  wanted.how = std::move(request);
+  wanted.at_a_time = from.options.pieces;
+  wanted.hop = from.front->sound->hop;
+  LAPILLI_TRY(auto job, speech::PiecesTask::start(from.model, std::move(wanted)));
+  start(std::move(job));
   return {};
 }
 
@@ -165,17 +180,6 @@ std::shared_ptr<speech::FrameSource> WindowedRecordings::frames_of(
   if (pushed) return stream;
   stream = nullptr;
   return std::make_shared<BrokenFrames>(std::move(pushed));
-}
-
-Result<WorkOutput> WindowedRecordings::take() {
-  LAPILLI_CHECK(Status(job_->status()));
-  return output(job_->take());
-}
-
-Status WindowedRecordings::resume(const std::shared_ptr<Model>& model, const FrontEnd& front) {
-  if (!front.sound) return hears_nothing();
-  LAPILLI_TRY(auto features, speech::SoundFeatures::create(model->device(), *front.sound));
-  return job_->resume(model, std::shared_ptr<speech::SoundFeatures>(std::move(features)));
 }
 
 Result<speech::SampleStream*> WindowedRecordings::stream_of(size_t input) const {
@@ -197,9 +201,9 @@ Status WindowedRecordings::end_recording(size_t input) {
 
 Result<std::unique_ptr<Work>> start_windows(WorkRequest request) {
   LAPILLI_TRY(auto r, windows_request(request));
-  if (request.options.pieces != 0) return start_pieces(std::move(request), std::move(r));
   auto work = std::make_unique<WindowedRecordings>(request);
-  LAPILLI_CHECK(work->begin(request, std::move(r)));
+  LAPILLI_CHECK(request.options.pieces != 0 ? work->begin_cut(request, std::move(r))
+                                            : work->begin(request, std::move(r)));
   return std::unique_ptr<Work>(std::move(work));
 }
 

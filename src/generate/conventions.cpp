@@ -85,7 +85,7 @@ Result<Conventions> by_language_tokens(const Model& model, const TaskRequest& r)
   }
   if (r.to.empty()) {
     const bool set = starts_with_it || (own.forced_bos_token_id && has_language_token(t, *own.forced_bos_token_id));
-    if (set || r.task != Task::translate) return c;
+    if (set || r.task != TextTask::translate) return c;
     return fail(ErrorCode::invalid_argument,
                 "%s translates between %u languages and its files do not say which one to translate to: name it (--to, "
                 "target_language), for example %s",
@@ -280,10 +280,10 @@ ModelLanguages languages_of(const Tokenizer& t) {
   return of;
 }
 
-Result<Task> parse_task(std::string_view name) {
-  if (name.empty() || name == "generate") return Task::none;
-  if (name == "translate") return Task::translate;
-  if (name == "summarize") return Task::summarize;
+Result<TextTask> parse_task(std::string_view name) {
+  if (name.empty() || name == "generate") return TextTask::none;
+  if (name == "translate") return TextTask::translate;
+  if (name == "summarize") return TextTask::summarize;
   return fail(ErrorCode::invalid_argument,
               "the task \"%.*s\" is not known; there are translate, summarize and generate",
               static_cast<int>(std::min<size_t>(name.size(), 64)), name.data());
@@ -298,9 +298,9 @@ EncodeOptions encode_options(const Conventions& conventions) {
 
 Result<Conventions> find_conventions(const Model& model, const TaskRequest& r) {
   const bool multilingual = model.tokenizer() && !model.tokenizer()->languages().empty();
-  if (multilingual && (r.task == Task::translate || !r.from.empty() || !r.to.empty())) {
+  if (multilingual && (r.task == TextTask::translate || !r.from.empty() || !r.to.empty())) {
     LAPILLI_TRY(Conventions c, by_language_tokens(model, r));
-    if (r.task == Task::summarize) {
+    if (r.task == TextTask::summarize) {
       LAPILLI_TRY(const Conventions summary, for_summary(model));
       c.prefix = summary.prefix;
       c.options = merge(c.options, summary.options);
@@ -308,15 +308,15 @@ Result<Conventions> find_conventions(const Model& model, const TaskRequest& r) {
     return c;
   }
   switch (r.task) {
-    case Task::none:
+    case TextTask::none:
       if (r.from.empty() && r.to.empty()) return Conventions{};
       return fail(ErrorCode::invalid_argument, "languages are given, but no task that has any: translate");
-    case Task::translate: {
+    case TextTask::translate: {
       LAPILLI_TRY(Conventions c, for_translation(model, r));
       c.one_sentence = model.info().family == "marian" || model.info().family == "fsmt";
       return c;
     }
-    case Task::summarize:
+    case TextTask::summarize:
       if (r.from.empty() && r.to.empty()) return for_summary(model);
       return fail(ErrorCode::invalid_argument, "%s has no languages to choose from for a summary",
                   model.info().directory);

@@ -11,16 +11,16 @@
 
 namespace lapilli {
 
-enum class Task : uint8_t {
+enum class TextTask : uint8_t {
   none,  // the model as it is: no conventions
   translate,
   summarize,
 };
 // "translate", "summarize", "generate" or "" (none).
-Result<Task> parse_task(std::string_view name);
+Result<TextTask> parse_task(std::string_view name);
 
 struct TaskRequest {
-  Task task = Task::none;
+  TextTask task = TextTask::none;
   // Languages as in the model's files ("fr_XX", "fra_Latn"), or as ISO codes ("fr", "fra"); empty: not given.
   std::string from, to;
 };

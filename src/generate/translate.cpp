@@ -1,6 +1,6 @@
 #include "generate/translate.hpp"
 
-#include "generate/translation_job.hpp"
+#include "generate/translation_task.hpp"
 
 namespace lapilli {
 
@@ -11,15 +11,8 @@ uint32_t draw_number(uint64_t input, uint64_t piece) {
 }
 
 Result<TranslateOutput> translate(const std::shared_ptr<Model>& model, const TranslateRequest& request) {
-  LAPILLI_TRY(auto job, TranslationJob::start(model, request));
-  const auto ask = [&] {
-    if (request.progress && !request.progress(job->done(), job->total())) job->cancel();
-  };
-  while (!job->pump()) {
-    ask();
-    job->rest();
-  }
-  if (job->status()) ask();
+  LAPILLI_TRY(auto job, TranslationTask::start(model, request));
+  LAPILLI_CHECK(job->run(request.progress));
   return job->take();
 }
 

@@ -36,8 +36,8 @@ struct TranslateRequest {
   uint32_t batch = 0;                   // limit on inputs processed together; 0: automatic
   uint32_t steps_in_flight = 0;
   bool deterministic = false;  // see GenerateRequest
-  // Selects the family's conventions; none: texts and settings as they are. With Task::translate, texts and pieces that
-  // are the same in every language (is_neutral_text) are not given to the model, unless there is a decoder prompt.
+  // Selects the family's conventions; none: texts and settings as they are. With TextTask::translate, texts and pieces
+  // that are the same in every language (is_neutral_text) are not given to the model, unless there is a decoder prompt.
   TaskRequest task;
   // Translates texts of several sentences sentence by sentence, and joins the results. Unset: if the task is to
   // translate and the text is long (Split in generate/pieces.hpp). Otherwise a text that exceeds the model's positions

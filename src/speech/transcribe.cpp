@@ -3,27 +3,17 @@
 #include <limits>
 
 #include "speech/language_detection.hpp"
-#include "speech/transcription_job.hpp"
+#include "speech/transcription_task.hpp"
 
 namespace lapilli::speech {
 
 Result<TranscribeOutput> transcribe(const std::shared_ptr<Model>& model, const TranscribeRequest& request) {
   if (request.recordings.empty()) return fail(ErrorCode::invalid_argument, "no recordings");
-  LAPILLI_TRY(const auto job, TranscriptionJob::start(model, request));
-  const auto ask = [&] {
-    if (request.progress && !request.progress(job->frames_done(), job->frames())) job->cancel();
-  };
-  ask();
-  while (!job->pump()) {
-    if (job->is_hungry()) return fail(ErrorCode::invalid_argument, "a recording has not come to its end");
-    ask();
-    job->rest();
-  }
-  LAPILLI_CHECK(Status(job->status()));
+  LAPILLI_TRY(const auto job, TranscriptionTask::start(model, request));
+  LAPILLI_CHECK(job->run(request.progress));
   TranscribeOutput out = job->take();
   if (out.cancelled) return fail(ErrorCode::cancelled, "cancelled");
   for (Transcript& t : out.transcripts) LAPILLI_CHECK(std::move(t.status));
-  ask();
   return out;
 }
 

@@ -123,7 +123,7 @@ struct TranscribeOutput {
 // Refuses models of families that do not transcribe; the error lists those that do.
 Status check_transcribes(const Model& model);
 
-// Runs a TranscriptionJob to its end, waiting; an error of one recording fails the call. Refuses what the model cannot
+// Runs a TranscriptionTask to its end, waiting; an error of one recording fails the call. Refuses what the model cannot
 // do: features of another width, unknown languages and tasks, a recording of several windows without timestamps,
 // thresholds that this build cannot measure.
 Result<TranscribeOutput> transcribe(const std::shared_ptr<Model>& model, const TranscribeRequest& request);

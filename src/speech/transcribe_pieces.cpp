@@ -1,17 +1,22 @@
 #include "speech/transcribe_pieces.hpp"
 
-#include "speech/pieces_job.hpp"
+#include <utility>
+
+#include "speech/pieces_task.hpp"
 
 namespace lapilli::speech {
 
 Result<TranscribeOutput> transcribe_pieces(const std::shared_ptr<Model>& model, const TranscribeRequest& request,
                                            std::span<const Piece> pieces, uint32_t at_a_time) {
-  LAPILLI_TRY(const auto job, PiecesJob::start(model, request, {pieces.begin(), pieces.end()}, at_a_time));
-  while (!job->pump()) {
-    if (request.progress && !request.progress(job->frames_done(), job->frames())) job->cancel();
-    job->rest();
-  }
-  LAPILLI_CHECK(Status(job->status()));
+  if (request.recordings.size() != 1)
+    return fail(ErrorCode::invalid_argument, "%u recordings: one is heard in pieces", request.recordings.size());
+  PiecesRequest wanted;
+  wanted.how = request;
+  wanted.how.recordings.clear();
+  wanted.recordings.push_back({request.recordings.front().frames, {pieces.begin(), pieces.end()}, nullptr, 0});
+  wanted.at_a_time = at_a_time;
+  LAPILLI_TRY(const auto job, PiecesTask::start(model, std::move(wanted)));
+  LAPILLI_CHECK(job->run(request.progress));
   TranscribeOutput out = job->take();
   if (out.cancelled) return fail(ErrorCode::cancelled, "cancelled");
   LAPILLI_CHECK(Status(out.transcripts.front().status));

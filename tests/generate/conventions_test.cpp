@@ -24,10 +24,10 @@ using testing::UnorderedElementsAre;
 const std::string kData = LAPILLI_TEST_DATA;
 
 TEST(Conventions, TasksByName) {
-  EXPECT_EQ(parse_task("").value(), Task::none);
-  EXPECT_EQ(parse_task("generate").value(), Task::none);
-  EXPECT_EQ(parse_task("translate").value(), Task::translate);
-  EXPECT_EQ(parse_task("summarize").value(), Task::summarize);
+  EXPECT_EQ(parse_task("").value(), TextTask::none);
+  EXPECT_EQ(parse_task("generate").value(), TextTask::none);
+  EXPECT_EQ(parse_task("translate").value(), TextTask::translate);
+  EXPECT_EQ(parse_task("summarize").value(), TextTask::summarize);
   EXPECT_THAT(parse_task("sing").error().message, HasSubstr("sing"));
 }
 
@@ -88,7 +88,7 @@ class DeviceConventions : public testing::Test {
     EXPECT_TRUE(loaded.ok()) << loaded.error().message;
     return loaded ? *loaded : nullptr;
   }
-  static Result<Conventions> ask(const std::shared_ptr<Model>& model, Task task, const std::string& from = "",
+  static Result<Conventions> ask(const std::shared_ptr<Model>& model, TextTask task, const std::string& from = "",
                                  const std::string& to = "") {
     return find_conventions(*model, {task, from, to});
   }
@@ -122,21 +122,21 @@ TEST_F(DeviceConventions, LanguageTokensThatTheDecoderWritesFirst) {
   const int32_t fr = m->tokenizer()->language_id("fr");
   ASSERT_GE(fr, 0);
   for (const char* code : {"fr", "fra", "fr-FR"}) {
-    LAPILLI_ASSERT_VALUE(const auto c, ask(m, Task::translate, "eng", code));
+    LAPILLI_ASSERT_VALUE(const auto c, ask(m, TextTask::translate, "eng", code));
     EXPECT_EQ(c.options.forced_bos_token_id, fr) << code;
     EXPECT_FALSE(c.options.decoder_start_token_id.has_value());
     EXPECT_EQ(c.source_language, "en");
     EXPECT_EQ(c.target_language, "fr");
     EXPECT_EQ(c.prefix, "");
   }
-  const auto unknown = ask(m, Task::translate, "en", "tlh");
+  const auto unknown = ask(m, TextTask::translate, "en", "tlh");
   ASSERT_FALSE(unknown.ok());
   EXPECT_THAT(unknown.error().message, HasSubstr("tlh"));
   // The record's forced id is no language, so the files do not say where to.
-  const auto none = ask(m, Task::translate);
+  const auto none = ask(m, TextTask::translate);
   ASSERT_FALSE(none.ok());
   EXPECT_THAT(none.error().message, AllOf(HasSubstr("--to"), HasSubstr("100 languages")));
-  LAPILLI_EXPECT_OK(ask(m, Task::none));
+  LAPILLI_EXPECT_OK(ask(m, TextTask::none));
 }
 
 TEST_F(DeviceConventions, ATargetThatTheFilesNameIsEnough) {
@@ -144,11 +144,11 @@ TEST_F(DeviceConventions, ATargetThatTheFilesNameIsEnough) {
   ASSERT_TRUE(plain && plain->tokenizer());
   const int32_t de = plain->tokenizer()->language_id("de"), fr = plain->tokenizer()->language_id("fr");
   const auto m = load("m2m_100", "m2m_100", {}, {{"forced_bos_token_id", de}});
-  LAPILLI_ASSERT_VALUE(const auto c, ask(m, Task::translate));
+  LAPILLI_ASSERT_VALUE(const auto c, ask(m, TextTask::translate));
   EXPECT_FALSE(c.options.forced_bos_token_id.has_value());
   // mBART's way: the decoder starts with the language.
   const auto starts = load("m2m_100", "m2m_100", {}, {{"decoder_start_token_id", de}});
-  LAPILLI_ASSERT_VALUE(const auto s, ask(starts, Task::translate, "", "fr"));
+  LAPILLI_ASSERT_VALUE(const auto s, ask(starts, TextTask::translate, "", "fr"));
   EXPECT_EQ(s.options.decoder_start_token_id, fr);
   EXPECT_FALSE(s.options.forced_bos_token_id.has_value());
 }
@@ -159,11 +159,11 @@ TEST_F(DeviceConventions, Small100HasTheTargetBeforeTheSource) {
   for (const char* name : {"small100", "SMaLL-100-mine"}) {
     const auto m = load_as(name);
     ASSERT_TRUE(m && m->tokenizer());
-    LAPILLI_ASSERT_VALUE(const auto c, ask(m, Task::translate, "en", "fra"));
+    LAPILLI_ASSERT_VALUE(const auto c, ask(m, TextTask::translate, "en", "fra"));
     EXPECT_EQ(c.source_language, "fr");
     EXPECT_FALSE(c.options.forced_bos_token_id.has_value());
-    EXPECT_THAT(ask(m, Task::translate).error().message, HasSubstr("--to"));
-    EXPECT_THAT(ask(m, Task::translate, "tlh", "fr").error().message, HasSubstr("tlh"));
+    EXPECT_THAT(ask(m, TextTask::translate).error().message, HasSubstr("--to"));
+    EXPECT_THAT(ask(m, TextTask::translate, "tlh", "fr").error().message, HasSubstr("tlh"));
   }
 }
 
@@ -173,12 +173,12 @@ TEST_F(DeviceConventions, MarksOfMadlad) {
     tokenizer["model"]["vocab"][1001][0] = "<2de>";
   });
   ASSERT_TRUE(m && m->tokenizer());
-  LAPILLI_ASSERT_VALUE(const auto french, ask(m, Task::translate, "en", "fra"));
+  LAPILLI_ASSERT_VALUE(const auto french, ask(m, TextTask::translate, "en", "fra"));
   EXPECT_EQ(french.prefix, "<2fr> ");
-  LAPILLI_ASSERT_VALUE(const auto none, ask(m, Task::translate));
+  LAPILLI_ASSERT_VALUE(const auto none, ask(m, TextTask::translate));
   EXPECT_TRUE(none.needs_mark);
   EXPECT_THAT(none.marks, UnorderedElementsAre("<2fr>", "<2de>"));
-  EXPECT_THAT(ask(m, Task::translate, "", "tlh").error().message, AllOf(HasSubstr("tlh"), HasSubstr("de")));
+  EXPECT_THAT(ask(m, TextTask::translate, "", "tlh").error().message, AllOf(HasSubstr("tlh"), HasSubstr("de")));
 }
 
 TEST_F(DeviceConventions, WordsBeforeTheInput) {
@@ -187,37 +187,37 @@ TEST_F(DeviceConventions, WordsBeforeTheInput) {
                         {"translation_en_to_de", {{"prefix", "translate English to German: "}, {"max_length", 30}}},
                         {"translation_en_to_fr", {{"prefix", "TRANSLATE: "}, {"num_beams", 2}}}}}};
   const auto m = load("t5", "", tasks);
-  LAPILLI_ASSERT_VALUE(const auto fr, ask(m, Task::translate, "eng", "fr-FR"));
+  LAPILLI_ASSERT_VALUE(const auto fr, ask(m, TextTask::translate, "eng", "fr-FR"));
   EXPECT_EQ(fr.prefix, "TRANSLATE: ");
   EXPECT_EQ(fr.options.num_beams, 2u);
-  LAPILLI_ASSERT_VALUE(const auto ro, ask(m, Task::translate, "en", "ro"));
+  LAPILLI_ASSERT_VALUE(const auto ro, ask(m, TextTask::translate, "en", "ro"));
   EXPECT_EQ(ro.prefix, "translate English to Romanian: ");
-  LAPILLI_ASSERT_VALUE(const auto summary, ask(m, Task::summarize));
+  LAPILLI_ASSERT_VALUE(const auto summary, ask(m, TextTask::summarize));
   EXPECT_EQ(summary.prefix, "summarize: ");
   EXPECT_EQ(summary.options.num_beams, 4u);
   EXPECT_EQ(summary.options.min_length, 3u);
-  const auto half = ask(m, Task::translate, "", "fr");
+  const auto half = ask(m, TextTask::translate, "", "fr");
   ASSERT_FALSE(half.ok());
   EXPECT_THAT(half.error().message, AllOf(HasSubstr("--from"), HasSubstr("en_to_de")));
-  LAPILLI_ASSERT_VALUE(const auto none, ask(m, Task::none));
+  LAPILLI_ASSERT_VALUE(const auto none, ask(m, TextTask::none));
   EXPECT_EQ(none.prefix, "");
 
   // Without task_specific_params the family's usual words.
   const auto bare = load("t5", "");
-  LAPILLI_ASSERT_VALUE(const auto words, ask(bare, Task::summarize));
+  LAPILLI_ASSERT_VALUE(const auto words, ask(bare, TextTask::summarize));
   EXPECT_EQ(words.prefix, "summarize: ");
-  LAPILLI_ASSERT_VALUE(const auto theirs, ask(bare, Task::translate));
+  LAPILLI_ASSERT_VALUE(const auto theirs, ask(bare, TextTask::translate));
   EXPECT_TRUE(theirs.texts_bring_words);
-  LAPILLI_ASSERT_VALUE(const auto german, ask(bare, Task::translate, "en", "de"));
+  LAPILLI_ASSERT_VALUE(const auto german, ask(bare, TextTask::translate, "en", "de"));
   EXPECT_FALSE(german.texts_bring_words);
   EXPECT_EQ(german.prefix, "translate English to German: ");
   // One that was trained for a single pair.
   const auto single = load("bart", "", {{"task_specific_params", {{"translation_en_to_de", {{"prefix", "x: "}}}}}});
-  LAPILLI_ASSERT_VALUE(const auto only, ask(single, Task::translate));
+  LAPILLI_ASSERT_VALUE(const auto only, ask(single, TextTask::translate));
   EXPECT_EQ(only.prefix, "x: ");
   // A summary of BART: settings, no words.
   const auto bart = load("bart", "", {{"task_specific_params", {{"summarization", {{"min_length", 5}}}}}});
-  LAPILLI_ASSERT_VALUE(const auto b, ask(bart, Task::summarize));
+  LAPILLI_ASSERT_VALUE(const auto b, ask(bart, TextTask::summarize));
   EXPECT_EQ(b.prefix, "");
   EXPECT_EQ(b.options.min_length, 5u);
 }
@@ -237,14 +237,14 @@ TEST_F(DeviceConventions, MarksOfMarian) {
     words[">>fr<<"] = id;
   });
   ASSERT_TRUE(m && m->tokenizer());
-  EXPECT_EQ(ask(m, Task::translate)->prefix, "");
-  LAPILLI_ASSERT_VALUE(const auto fr, ask(m, Task::translate, "", "fr"));
+  EXPECT_EQ(ask(m, TextTask::translate)->prefix, "");
+  LAPILLI_ASSERT_VALUE(const auto fr, ask(m, TextTask::translate, "", "fr"));
   EXPECT_EQ(fr.prefix, ">>fr<< ");
-  EXPECT_FALSE(ask(m, Task::translate, "", "tlh").ok());
-  EXPECT_FALSE(ask(m, Task::none, "en", "").ok());
-  EXPECT_THAT(ask(m, Task::translate, "de", "fr").error().message, HasSubstr("not from \"de\""));
+  EXPECT_FALSE(ask(m, TextTask::translate, "", "tlh").ok());
+  EXPECT_FALSE(ask(m, TextTask::none, "en", "").ok());
+  EXPECT_THAT(ask(m, TextTask::translate, "de", "fr").error().message, HasSubstr("not from \"de\""));
   // The only one need not be named; another is no word of the text.
-  LAPILLI_ASSERT_VALUE(const auto none, ask(m, Task::translate));
+  LAPILLI_ASSERT_VALUE(const auto none, ask(m, TextTask::translate));
   LAPILLI_EXPECT_OK(pieces_of(*m, none, "A cat sat."));
   LAPILLI_EXPECT_OK(pieces_of(*m, none, ">>fr<< A cat sat."));
   EXPECT_THAT(pieces_of(*m, none, ">>xx<< A cat sat.").error().message,
@@ -262,7 +262,7 @@ TEST_F(DeviceConventions, SeveralMarksOfMarianNeedOne) {
     }
   });
   ASSERT_TRUE(m && m->tokenizer());
-  LAPILLI_ASSERT_VALUE(const auto none, ask(m, Task::translate));
+  LAPILLI_ASSERT_VALUE(const auto none, ask(m, TextTask::translate));
   EXPECT_THAT(none.marks, UnorderedElementsAre(">>fr<<", ">>de<<"));
   EXPECT_TRUE(none.needs_mark);
   const auto pieces = [&](const char* text) { return pieces_of(*m, none, text); };
@@ -277,12 +277,12 @@ TEST_F(DeviceConventions, SeveralMarksOfMarianNeedOne) {
 TEST_F(DeviceConventions, AModelOfTwoLanguages) {
   const auto m = load_bundled([](json&) {});
   ASSERT_TRUE(m && m->tokenizer());
-  for (const char* to : {"", "fr", "fra", "fr-CA"}) LAPILLI_EXPECT_OK(ask(m, Task::translate, "eng", to));
-  const auto other = ask(m, Task::translate, "", "de");
+  for (const char* to : {"", "fr", "fra", "fr-CA"}) LAPILLI_EXPECT_OK(ask(m, TextTask::translate, "eng", to));
+  const auto other = ask(m, TextTask::translate, "", "de");
   ASSERT_FALSE(other.ok());
   EXPECT_THAT(other.error().message, AllOf(HasSubstr("from \"en\" to \"fr\""), HasSubstr("not to \"de\"")));
-  EXPECT_THAT(ask(m, Task::translate, "fr", "").error().message, HasSubstr("not from \"fr\""));
-  EXPECT_THAT(ask(m, Task::summarize).error().message, HasSubstr("cannot summarize"));
+  EXPECT_THAT(ask(m, TextTask::translate, "fr", "").error().message, HasSubstr("not from \"fr\""));
+  EXPECT_THAT(ask(m, TextTask::summarize).error().message, HasSubstr("cannot summarize"));
 }
 
 // Any language of a group may be the source; a single one is that one.
@@ -290,15 +290,15 @@ TEST_F(DeviceConventions, AModelOfSeveralSources) {
   for (const char* group : {"roa", "ROMANCE", "mul"}) {
     const auto m = load_bundled([](json&) {}, [&](json& config) { config["source_lang"] = group; });
     ASSERT_TRUE(m && m->tokenizer());
-    for (const char* from : {"", "es", "ron"}) LAPILLI_EXPECT_OK(ask(m, Task::translate, from, "fr"));
-    EXPECT_THAT(ask(m, Task::translate, "es", "de").error().message, HasSubstr("not to \"de\""));
+    for (const char* from : {"", "es", "ron"}) LAPILLI_EXPECT_OK(ask(m, TextTask::translate, from, "fr"));
+    EXPECT_THAT(ask(m, TextTask::translate, "es", "de").error().message, HasSubstr("not to \"de\""));
   }
 }
 
 TEST_F(DeviceConventions, BrokenTasksDoNotStopAModel) {
   const auto m = load("bart", "", {{"task_specific_params", {{"summarization", {{"num_beams", "many"}}}}}});
   ASSERT_NE(m, nullptr);
-  LAPILLI_ASSERT_VALUE(const auto c, ask(m, Task::summarize));
+  LAPILLI_ASSERT_VALUE(const auto c, ask(m, TextTask::summarize));
   EXPECT_FALSE(c.options.num_beams.has_value());
 }
 

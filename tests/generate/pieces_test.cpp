@@ -114,7 +114,7 @@ TEST_F(DevicePieces, TextsThatBringTheirWordsAreSplitWhenToldSo) {
 // What is trained on single sentences loses one of two.
 TEST_F(DevicePieces, TwoSentencesAreTwoPiecesWhereModelsKnowOneOnly) {
   const std::string text = "Good morning. Where is the station?";
-  LAPILLI_ASSERT_VALUE(const auto c, find_conventions(*model_, {Task::translate}));
+  LAPILLI_ASSERT_VALUE(const auto c, find_conventions(*model_, {TextTask::translate}));
   EXPECT_TRUE(c.one_sentence);
   EXPECT_EQ(pieces(text, Split::long_texts, c)->pieces.size(), 2u);
   EXPECT_EQ(pieces("Good morning.", Split::long_texts, c)->pieces.size(), 1u);

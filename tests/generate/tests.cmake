@@ -3,7 +3,7 @@
 gtest_discover_tests(test_generate TEST_PREFIX generate. TEST_FILTER "-*Device*" PROPERTIES LABELS fast-host
   DISCOVERY_TIMEOUT 120)
 # The engine, company of inputs, what is pumped and what devices are given have runs of their own.
-set(separate *Faults*:*TranslationJob*:*Expected*:*DeviceSampling*:*Engine*:*Company*:*DeviceEvents*:*PumpCost*)
+set(separate *Faults*:*TranslationTask*:*Expected*:*DeviceSampling*:*Engine*:*Company*:*DeviceEvents*:*PumpCost*)
 lapilli_gpu_test(generate.device COMMAND test_generate --gtest_filter=*Device*-${separate}:*NonCoherent* VALIDATE
   LABELS long)
 lapilli_gpu_test(generate.device COMMAND test_generate --gtest_filter=*Device*-${separate}:*NonCoherent* VALIDATE
@@ -31,9 +31,9 @@ lapilli_gpu_test(generate.engine.all COMMAND test_generate --gtest_filter=*Engin
 # What a pump costs its thread: sanitizers and validation would be counted in.
 lapilli_gpu_test(generate.pump_cost COMMAND test_generate --gtest_filter=*PumpCost* LABELS slow)
 # What is pumped, with masks of its own.
-lapilli_gpu_test(generate.pumped COMMAND test_generate --gtest_filter=*TranslationJob*/full LABELS fast sanitize threads)
-lapilli_gpu_test(generate.pumped.all COMMAND test_generate --gtest_filter=*TranslationJob* LABELS long)
-lapilli_gpu_test(generate.pumped COMMAND test_generate --gtest_filter=*TranslationJob*/full VALIDATE LABELS slow)
+lapilli_gpu_test(generate.pumped COMMAND test_generate --gtest_filter=*TranslationTask*/full LABELS fast sanitize threads)
+lapilli_gpu_test(generate.pumped.all COMMAND test_generate --gtest_filter=*TranslationTask* LABELS long)
+lapilli_gpu_test(generate.pumped COMMAND test_generate --gtest_filter=*TranslationTask*/full VALIDATE LABELS slow)
 # What devices are given, before the checker of hazards: with masks of its own. A fast part of it; all of it, and where memory
 # is not mapped.
 lapilli_gpu_test(generate.events COMMAND test_generate

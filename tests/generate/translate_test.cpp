@@ -24,7 +24,7 @@ class DeviceTranslate : public testing::Test {
   static TranslateRequest request_of(const std::vector<std::string>& texts) {
     TranslateRequest r;
     for (const auto& text : texts) r.inputs.push_back({kept_.emplace_back(text), {}, false});
-    r.task.task = Task::translate;
+    r.task.task = TextTask::translate;
     return r;
   }
   static std::string say(const std::string& text) {
@@ -75,7 +75,7 @@ TEST_F(DeviceTranslate, WithoutATaskOrWhenToldSoTextsStayWhole) {
   const std::string text = "Good morning. Where is the station?";
   for (const int how : {0, 1}) {
     auto request = request_of({text});
-    if (how == 0) request.task.task = Task::none;
+    if (how == 0) request.task.task = TextTask::none;
     if (how == 1) request.split = false;
     LAPILLI_ASSERT_VALUE(const auto out, translate(model_, request));
     EXPECT_EQ(out.outputs[0].sequences[0].pieces.size(), 1u);
@@ -293,7 +293,7 @@ TEST_F(DeviceTranslate, WhatIsTheSameInEveryLanguageIsNotRun) {
 // Other tasks, ids and prompts are the model's business, and so are errors of the options.
 TEST_F(DeviceTranslate, OnlyTextsToTranslateAreKept) {
   auto request = request_of({"12"});
-  request.task.task = Task::none;
+  request.task.task = TextTask::none;
   EXPECT_NE(translate(model_, request)->outputs[0].sequences[0].finish, Finish::kept);
   request = request_of({"12"});
   request.decoder_prompt = {327};

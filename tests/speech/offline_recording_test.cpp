@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "formats/checkpoint.hpp"
-#include "speech/offline_job.hpp"
+#include "speech/offline_task.hpp"
 #include "support/fixtures.hpp"
 #include "support/shared_device.hpp"
 
@@ -49,10 +49,10 @@ class DeviceWhole : public testing::Test {
   }
   // Each is one recording's; an error of its own is the result's.
   Result<std::vector<Transcript>> follow(OfflineRequest request) {
-    LAPILLI_TRY(const auto job, OfflineJob::start(model_, whole_, std::move(request)));
+    LAPILLI_TRY(const auto job, OfflineTask::start(model_, whole_, std::move(request)));
     while (!job->pump()) {
       if (job->is_hungry()) return fail(ErrorCode::invalid_argument, "hungry");
-      job->rest();
+      job->wait();
     }
     LAPILLI_CHECK(Status(job->status()));
     return job->take().transcripts;
@@ -132,12 +132,12 @@ TEST_F(DeviceWhole, EndsWhereItIsTold) {
   const std::vector<float> samples(4000, 0.25f);
   OfflineRequest request;
   request.recordings = {{std::make_shared<audio::SamplesInMemory>(samples), samples.size()}};
-  LAPILLI_ASSERT_VALUE(const auto job, OfflineJob::start(model_, whole_, std::move(request)));
+  LAPILLI_ASSERT_VALUE(const auto job, OfflineTask::start(model_, whole_, std::move(request)));
   EXPECT_FALSE(job->pump(1));
   job->cancel();
   EXPECT_TRUE(job->pump());
   LAPILLI_EXPECT_OK(job->status());
-  EXPECT_EQ(job->done(), 0u);
+  EXPECT_EQ(job->progress().done, 0u);
   EXPECT_TRUE(job->take().cancelled);
 }
 
@@ -160,11 +160,11 @@ TEST_F(DeviceWhole, SeveralRecordings) {
     EXPECT_TRUE(status.ok());
     ended.push_back(recording);
   };
-  LAPILLI_ASSERT_VALUE(const auto job, OfflineJob::start(model_, whole_, std::move(request)));
-  while (!job->pump() && !job->is_hungry()) job->rest();
-  EXPECT_EQ(job->done(), 10u);
+  LAPILLI_ASSERT_VALUE(const auto job, OfflineTask::start(model_, whole_, std::move(request)));
+  while (!job->pump() && !job->is_hungry()) job->wait();
+  EXPECT_EQ(job->progress().done, 10u);
   job->end_recording(4, *length);
-  while (!job->pump()) job->rest();
+  while (!job->pump()) job->wait();
   LAPILLI_ASSERT_OK(job->status());
   EXPECT_THAT(ended, testing::ElementsAre(0, 1, 2, 3, 5, 6, 7, 8, 9, 10, 4));
   for (size_t i = 0; i < want.size(); ++i) EXPECT_EQ(job->output().transcripts[i].segments[0].ids, want[i]) << i;

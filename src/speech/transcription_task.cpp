@@ -1,4 +1,4 @@
-#include "speech/transcription_job.hpp"
+#include "speech/transcription_task.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -38,21 +38,20 @@ Status check_transcribes(const Model& model) {
               model.info().family);
 }
 
-TranscriptionJob::TranscriptionJob(std::shared_ptr<Model> model, TranscribeRequest request)
-    : model_(std::move(model)),
-      info_(model_->info()),
-      settings_(model_->speech()),
+TranscriptionTask::TranscriptionTask(std::shared_ptr<Model> model, TranscribeRequest request)
+    : SpeechTask(std::move(model), request.recordings.size()),
+      settings_(this->model()->speech()),
       r_(std::move(request)),
       temperatures_(r_.temperatures.begin(), r_.temperatures.end()) {
-  search_.emplace(model_, r_);
+  search_.emplace(this->model(), r_);
   if (temperatures_.empty()) temperatures_.emplace_back();
   r_.words = r_.words || r_.looks;
 }
 
-Result<std::unique_ptr<TranscriptionJob>> TranscriptionJob::start(std::shared_ptr<Model> model,
-                                                                  TranscribeRequest request) {
+Result<std::unique_ptr<TranscriptionTask>> TranscriptionTask::start(std::shared_ptr<Model> model,
+                                                                    TranscribeRequest request) {
   LAPILLI_CHECK(check_transcribes(*model));
-  std::unique_ptr<TranscriptionJob> job(new TranscriptionJob(std::move(model), std::move(request)));
+  std::unique_ptr<TranscriptionTask> job(new TranscriptionTask(std::move(model), std::move(request)));
   LAPILLI_CHECK(job->check());
   LAPILLI_CHECK(job->begin());
   return job;
@@ -61,7 +60,7 @@ Result<std::unique_ptr<TranscriptionJob>> TranscriptionJob::start(std::shared_pt
 // ---- the request ---------------------------------------------------------------------------------------------------
 
 // Only timestamps tell where the next window begins.
-Status TranscriptionJob::check_length(size_t i) const {
+Status TranscriptionTask::check_length(size_t i) const {
   const auto extent = r_.recordings[i].frames->extent();
   const bool one_window = extent.whole ? extent.frames <= info().feature_rows : extent.frames < info().feature_rows;
   if (r_.timestamps || one_window) return {};
@@ -72,7 +71,7 @@ Status TranscriptionJob::check_length(size_t i) const {
                                         "generation_config.json from the model that this one was made from");
 }
 
-Status TranscriptionJob::check() const {
+Status TranscriptionTask::check() const {
   if (r_.languages.size() > 1 && r_.languages.size() != r_.recordings.size())
     return fail(ErrorCode::invalid_argument, "%u languages for %u recordings", r_.languages.size(),
                 r_.recordings.size());
@@ -91,25 +90,25 @@ Status TranscriptionJob::check() const {
   return {};
 }
 
-Status TranscriptionJob::begin() {
+Status TranscriptionTask::begin() {
   all_.resize(r_.recordings.size());
-  out_.transcripts.resize(r_.recordings.size());
   for (size_t i = 0; i < all_.size(); ++i) LAPILLI_CHECK(begin_recording(i));
   return {};
 }
 
-Status TranscriptionJob::begin_recording(size_t i) {
+Status TranscriptionTask::begin_recording(size_t i) {
   Progress& p = all_[i];
   p.recording = &r_.recordings[i];
   PrefixRequest wanted;
-  wanted.start = model_->generation_config().decoder_start_token_id.value_or(0);
+  wanted.start = model()->generation_config().decoder_start_token_id.value_or(0);
   if (!r_.languages.empty()) wanted.language = r_.languages[r_.languages.size() == 1 ? 0 : i];
   wanted.task = r_.task;
   wanted.timestamps = r_.timestamps;
   LAPILLI_TRY(auto prefix, make_prefix(settings_, wanted));
   p.prefix = std::move(prefix.ids);
   p.detect_language = prefix.detect_language;
-  if (!p.detect_language && p.prefix.size() > 1) out_.transcripts[i].language = language_token(settings_, p.prefix[1]);
+  if (!p.detect_language && p.prefix.size() > 1)
+    results().transcripts[i].language = language_token(settings_, p.prefix[1]);
   const bool prompt_is_segment = r_.condition_on_previous && !r_.prompt_in_all_windows && !r_.prompt_ids.empty();
   if (prompt_is_segment) p.written.emplace_back(r_.prompt_ids.begin() + 1, r_.prompt_ids.end());
   return {};
@@ -117,125 +116,67 @@ Status TranscriptionJob::begin_recording(size_t i) {
 
 // ---- one step after the other --------------------------------------------------------------------------------------
 
-bool TranscriptionJob::pump(double budget_us) {
-  if (phase_ == Phase::ended) return true;
-  if (cancelled_) {
-    out_.cancelled = true;
-    end({});
-  } else if (!model_->device()->is_paused()) {
-    if (auto s = step(budget_us); !s) stop(std::move(s));
-  }
-  return phase_ == Phase::ended;
-}
-
-void TranscriptionJob::rest() {
-  if (phase_ == Phase::ended) return;
-  if (model_->device()->is_paused()) {
-    (void)model_->device()->wait_while_paused(vulkan::kPauseRound);
-    return;
-  }
-  Status rested;
-  if (phase_ == Phase::read) rested = all_[round_[next_]].recording->frames->rest();
-  if (phase_ == Phase::search) rested = search_->rest();
+Status TranscriptionTask::wait_for_device() {
+  if (phase_ == Phase::read) return all_[round_[next_]].recording->frames->rest();
+  if (phase_ == Phase::search) return search_->rest();
   if (detection_) detection_->rest();
-  if (!rested) stop(std::move(rested));
+  return {};
 }
 
-void TranscriptionJob::stop(Status status) {
-  status.error().code == ErrorCode::device_lost ? interrupt(std::move(status)) : end(std::move(status));
-}
-
-// Releases model and device.
-void TranscriptionJob::end(Status status) {
-  frames_ = frames();
-  frames_done_ = frames_done();
-  status_ = std::move(status);
-  phase_ = Phase::ended;
-  hungry_ = false;
+// After a lost device, keeps finished windows and each recording's position; otherwise the frames stay the caller's.
+void TranscriptionTask::release() {
   search_.reset();
   detection_.reset();
-  all_.clear();
-  r_.recordings.clear();
-  model_.reset();
-}
-
-// ---- after a lost device -------------------------------------------------------------------------------------------
-
-// Keeps finished windows and each recording's position.
-void TranscriptionJob::interrupt(Status status) {
-  status_ = std::move(status);
-  phase_ = Phase::ended;
-  interrupted_ = true;
-  hungry_ = false;
-  search_.reset();
-  detection_.reset();
-  if (drafting_)
+  if (!is_interrupted()) return;
+  if (std::exchange(drafting_, false))
     for (const size_t i : round_) forget_draft(i);
   for (Progress& p : all_) {
     p.source = {};
     p.frames.reset();
     p.recording->frames->use(nullptr);
   }
-  model_.reset();
 }
 
 // Rereads and searches the round's windows from their beginning, which on the same device gives the same ids.
-Status TranscriptionJob::resume(std::shared_ptr<Model> model, const std::shared_ptr<SoundFeatures>& features) {
-  if (!interrupted_) return fail(ErrorCode::invalid_argument, "the job has not ended because of a lost device");
-  LAPILLI_CHECK(check_same_model(model->info(), info_));
-  model_ = std::move(model);
-  search_.emplace(model_, r_);
+Status TranscriptionTask::begin_again(const FrontEnd& front) {
+  LAPILLI_TRY(const auto features, make_features(*model(), front));
+  search_.emplace(model(), r_);
   for (Progress& p : all_) p.recording->frames->use(features);
-  status_ = {};
-  interrupted_ = false;
   phase_ = Phase::choose;
-  return {};
-}
-
-Status TranscriptionJob::abandon() {
-  if (!interrupted_) return fail(ErrorCode::invalid_argument, "the job has not ended because of a lost device");
-  interrupted_ = false;
-  out_.cancelled = true;
-  end({});
   return {};
 }
 
 // ---- rounds --------------------------------------------------------------------------------------------------------
 
-Status TranscriptionJob::step(double budget_us) {
+Status TranscriptionTask::step(double budget_us) {
   if (phase_ == Phase::choose) LAPILLI_CHECK(choose());
   if (phase_ == Phase::read) LAPILLI_CHECK(read());
   if (phase_ == Phase::detect) LAPILLI_CHECK(detect(budget_us));
   return phase_ == Phase::search ? search(budget_us) : Status();
 }
 
-bool TranscriptionJob::is_done(const Progress& p) const {
+bool TranscriptionTask::is_done(const Progress& p) const {
   const auto extent = p.recording->frames->extent();
   return p.over || (extent.whole && p.seek >= extent.frames);
 }
 
-bool TranscriptionJob::is_ready(const Progress& p) const {
+bool TranscriptionTask::is_ready(const Progress& p) const {
   const auto extent = p.recording->frames->extent();
   return !is_done(p) && (extent.whole || extent.frames >= p.seek + info().feature_rows);
 }
 
-uint64_t TranscriptionJob::frames() const {
-  uint64_t n = frames_;
-  for (const Progress& p : all_) n += p.recording->frames->extent().frames;
-  return n;
-}
-
-uint64_t TranscriptionJob::frames_done() const {
-  uint64_t n = frames_done_;
+TaskProgress TranscriptionTask::progress() const {
+  TaskProgress now{0, 0, tokens()};
   for (const Progress& p : all_) {
-    const uint64_t all = p.recording->frames->extent().frames;
-    n += p.over ? all : std::min(p.seek, all);
+    const uint64_t frames = p.recording->frames->extent().frames;
+    now.total += frames;
+    now.done += p.over ? frames : std::min(p.seek, frames);
   }
-  return n;
+  return now;
 }
 
 // Starts a round with the recordings that have a window.
-Status TranscriptionJob::choose() {
+Status TranscriptionTask::choose() {
   round_.clear();
   next_ = 0;
   bool all_done = true;
@@ -247,38 +188,36 @@ Status TranscriptionJob::choose() {
   drafting_ = round_.empty();
   if (drafting_ && r_.on_draft && r_.draft_frames > 0) choose_drafts();
   for (const size_t i : round_) all_[i].end = all_[i].recording->frames->extent().frames;
-  hungry_ = round_.empty() && !all_done;
-  if (all_done)
-    end({});
-  else if (!hungry_)
-    phase_ = Phase::read;
+  if (all_done) return end();
+  set_hungry(round_.empty());
+  if (!round_.empty()) phase_ = Phase::read;
   return {};
 }
 
-void TranscriptionJob::tell_ends() {
+void TranscriptionTask::tell_ends() {
   for (size_t i = 0; i < all_.size(); ++i) {
     if (!is_done(all_[i]) || std::exchange(all_[i].told, true) || !r_.on_end) continue;
-    r_.on_end(i, out_.transcripts[i].status);
+    r_.on_end(i, results().transcripts[i].status);
   }
 }
 
-void TranscriptionJob::choose_drafts() {
+void TranscriptionTask::choose_drafts() {
   for (size_t i = 0; i < all_.size(); ++i) {
     Progress& p = all_[i];
     const uint64_t end = p.recording->frames->extent().frames;
     if (is_done(p) || end < std::max(p.seek, p.drafted) + r_.draft_frames) continue;
     p.drafted = end;
-    p.before = {p.prefix, p.detect_language, out_.transcripts[i].language};
+    p.before = {p.prefix, p.detect_language, results().transcripts[i].language};
     round_.push_back(i);
   }
 }
 
 // Ends the recording that the error concerns; others go on.
-Status TranscriptionJob::set_aside(size_t i, Status status) {
+Status TranscriptionTask::set_aside(size_t i, Status status) {
   if (!concerns_one(status.error())) return status;
   all_[i].over = true;
   all_[i].source = {};
-  out_.transcripts[i].status = std::move(status);
+  results().transcripts[i].status = std::move(status);
   std::erase(round_, i);
   return {};
 }
@@ -286,7 +225,7 @@ Status TranscriptionJob::set_aside(size_t i, Status status) {
 // ---- windows -------------------------------------------------------------------------------------------------------
 
 // Pads with zeros after the recording's end: not the features of silence, but what the models were trained with.
-Result<bool> TranscriptionJob::read_one(Progress& p) const {
+Result<bool> TranscriptionTask::read_one(Progress& p) const {
   auto& f = p.frames;
   if (!f) {
     f = std::make_shared<model::Features>();
@@ -297,11 +236,11 @@ Result<bool> TranscriptionJob::read_one(Progress& p) const {
   const uint64_t there = std::min<uint64_t>(f->rows, p.end - p.seek);
   LAPILLI_TRY(const bool done, p.recording->frames->read(p.seek, std::span(f->values).first(there * f->width)));
   if (!done) return false;
-  LAPILLI_CHECK(model::check_features(model_->on_device().config(), *f, "the recording"));
+  LAPILLI_CHECK(model::check_features(model()->on_device().config(), *f, "the recording"));
   return true;
 }
 
-Status TranscriptionJob::read() {
+Status TranscriptionTask::read() {
   while (next_ < round_.size()) {
     const size_t i = round_[next_];
     auto done = check_length(i) ? read_one(all_[i]) : Result<bool>(check_length(i).error());
@@ -317,7 +256,7 @@ Status TranscriptionJob::read() {
   return round_.empty() ? Status() : begin_detection();
 }
 
-Status TranscriptionJob::open_window(size_t i) {
+Status TranscriptionTask::open_window(size_t i) {
   Progress& p = all_[i];
   p.window = {};
   p.window.recording = i;
@@ -334,14 +273,14 @@ Status TranscriptionJob::open_window(size_t i) {
   return {};
 }
 
-void TranscriptionJob::give_prefix(Progress& p) const {
+void TranscriptionTask::give_prefix(Progress& p) const {
   p.source.decoder_ids = before_prefix(p);
   p.source.start_at = static_cast<uint32_t>(p.source.decoder_ids.size());
   p.source.decoder_ids.insert(p.source.decoder_ids.end(), p.prefix.begin(), p.prefix.end());
   p.window.decoder_ids = p.source.decoder_ids;
 }
 
-std::vector<int32_t> TranscriptionJob::before_prefix(const Progress& p) const {
+std::vector<int32_t> TranscriptionTask::before_prefix(const Progress& p) const {
   if (!r_.condition_on_previous || !p.trusted || p.written.empty()) return r_.prompt_ids;
   const bool prompt = r_.prompt_in_all_windows && !r_.prompt_ids.empty();
   std::vector<int32_t> ids = prompt ? r_.prompt_ids : std::vector<int32_t>{settings_.previous_start.value_or(0)};
@@ -353,7 +292,7 @@ std::vector<int32_t> TranscriptionJob::before_prefix(const Progress& p) const {
 // ---- languages -----------------------------------------------------------------------------------------------------
 
 // The encoded windows are kept for the searches that follow.
-Status TranscriptionJob::begin_detection() {
+Status TranscriptionTask::begin_detection() {
   rows_.clear();
   std::vector<std::shared_ptr<const model::Features>> windows;
   for (const size_t i : round_) {
@@ -365,15 +304,15 @@ Status TranscriptionJob::begin_detection() {
     begin_attempts();
     return {};
   }
-  LAPILLI_TRY(auto request, language_request(*model_, windows));
+  LAPILLI_TRY(auto request, language_request(*model(), windows));
   request.keep_encoded = true;
-  LAPILLI_TRY(auto checked, CheckedRequest::check(*model_, std::move(request)));
-  detection_ = std::make_unique<BatchJob>(model_, std::move(checked));
+  LAPILLI_TRY(auto checked, CheckedRequest::check(*model(), std::move(request)));
+  detection_ = std::make_unique<BatchJob>(model(), std::move(checked));
   phase_ = Phase::detect;
   return {};
 }
 
-Status TranscriptionJob::detect(double budget_us) {
+Status TranscriptionTask::detect(double budget_us) {
   if (!detection_->pump(budget_us)) return {};
   const auto detection = std::move(detection_);
   auto& out = detection->output();
@@ -385,7 +324,7 @@ Status TranscriptionJob::detect(double budget_us) {
   return {};
 }
 
-Status TranscriptionJob::end_detection(GenerateOutput& out) {
+Status TranscriptionTask::end_detection(GenerateOutput& out) {
   for (size_t k = 0; k < rows_.size(); ++k) {
     Progress& p = all_[rows_[k]];
     if (!out.errors[k]) {
@@ -396,7 +335,7 @@ Status TranscriptionJob::end_detection(GenerateOutput& out) {
     p.prefix.insert(p.prefix.begin() + 1, found);
     p.detect_language = false;
     p.source.encoded = out.encoded[k];
-    out_.transcripts[rows_[k]].language = language_token(settings_, found);
+    results().transcripts[rows_[k]].language = language_token(settings_, found);
     give_prefix(p);
   }
   return {};
@@ -404,14 +343,14 @@ Status TranscriptionJob::end_detection(GenerateOutput& out) {
 
 // ---- attempts ------------------------------------------------------------------------------------------------------
 
-void TranscriptionJob::begin_attempts() {
+void TranscriptionTask::begin_attempts() {
   attempt_ = 0;
   rows_ = round_;
   phase_ = Phase::search;
   begin_attempt();
 }
 
-void TranscriptionJob::begin_attempt() {
+void TranscriptionTask::begin_attempt() {
   std::vector<WindowSource*> sources;
   for (const size_t i : rows_) sources.push_back(&all_[i].source);
   WindowSearch::Wanted wanted;
@@ -422,15 +361,15 @@ void TranscriptionJob::begin_attempt() {
   search_->begin(std::move(sources), wanted);
 }
 
-Status TranscriptionJob::search(double budget_us) {
+Status TranscriptionTask::search(double budget_us) {
   LAPILLI_TRY(const bool done, search_->poll(budget_us));
   return done ? end_attempt() : Status();
 }
 
 // Continues with the windows that need another attempt.
-Status TranscriptionJob::end_attempt() {
+Status TranscriptionTask::end_attempt() {
   std::vector<size_t> again;
-  add_stats(out_.stats, search_->stats());
+  add_stats(results().stats, search_->stats());
   for (size_t k = 0; k < rows_.size(); ++k) {
     Progress& p = all_[rows_[k]];
     p.result = std::move(search_->results()[k]);
@@ -449,13 +388,13 @@ Status TranscriptionJob::end_attempt() {
   return {};
 }
 
-Status TranscriptionJob::finish_round() {
+Status TranscriptionTask::finish_round() {
   phase_ = Phase::choose;
   for (const size_t i : std::vector(round_)) LAPILLI_CHECK(drafting_ ? finish_draft(i) : finish_window(i));
   return {};
 }
 
-Status TranscriptionJob::judge(Progress& p, bool& again) {
+Status TranscriptionTask::judge(Progress& p, bool& again) {
   const std::optional<double> temperature = temperatures_[attempt_];
   Attempt a;
   a.temperature = temperature;
@@ -479,14 +418,14 @@ Status TranscriptionJob::judge(Progress& p, bool& again) {
   return {};
 }
 
-std::vector<int32_t> TranscriptionJob::without_end(const std::vector<int32_t>& ids) const {
-  const auto ends = end_ids(*model_, r_.options);
+std::vector<int32_t> TranscriptionTask::without_end(const std::vector<int32_t>& ids) const {
+  const auto ends = end_ids(*model(), r_.options);
   auto text = ids;
   if (!text.empty() && std::find(ends.begin(), ends.end(), text.back()) != ends.end()) text.pop_back();
   return text;
 }
 
-Status TranscriptionJob::finish_window(size_t i) {
+Status TranscriptionTask::finish_window(size_t i) {
   Progress& p = all_[i];
   ++p.windows;
   p.trusted = p.window.attempts.back().temperature.value_or(0) < kLastTrusted;
@@ -495,15 +434,15 @@ Status TranscriptionJob::finish_window(size_t i) {
   else
     LAPILLI_CHECK(keep_window(i, without_end(p.result.ids)));
   p.source = {};
-  out_.windows.push_back(std::move(p.window));
+  results().windows.push_back(std::move(p.window));
   return {};
 }
 
-SplitWindow TranscriptionJob::split(const Progress& p, const std::vector<int32_t>& ids) const {
+SplitWindow TranscriptionTask::split(const Progress& p, const std::vector<int32_t>& ids) const {
   return split_window(ids, timestamp_begin(), p.source.frames);
 }
 
-Status TranscriptionJob::keep_window(size_t i, const std::vector<int32_t>& ids) {
+Status TranscriptionTask::keep_window(size_t i, const std::vector<int32_t>& ids) {
   Progress& p = all_[i];
   const SplitWindow parts = split(p, ids);
   p.window.frames = p.source.frames;
@@ -516,7 +455,7 @@ Status TranscriptionJob::keep_window(size_t i, const std::vector<int32_t>& ids) 
   return {};
 }
 
-Status TranscriptionJob::finish_draft(size_t i) {
+Status TranscriptionTask::finish_draft(size_t i) {
   Progress& p = all_[i];
   const auto ids = p.window.skipped ? std::vector<int32_t>() : without_end(p.result.ids);
   std::vector<Segment> segments;
@@ -529,20 +468,20 @@ Status TranscriptionJob::finish_draft(size_t i) {
   return r_.on_draft(i, segments);
 }
 
-void TranscriptionJob::forget_draft(size_t i) {
+void TranscriptionTask::forget_draft(size_t i) {
   Progress& p = all_[i];
   p.prefix = std::move(p.before.prefix);
   p.detect_language = p.before.detect_language;
-  out_.transcripts[i].language = std::move(p.before.language);
+  results().transcripts[i].language = std::move(p.before.language);
 }
 
-Result<Segment> TranscriptionJob::segment_of(size_t i, const WindowPart& part, const std::vector<int32_t>& ids) const {
+Result<Segment> TranscriptionTask::segment_of(size_t i, const WindowPart& part, const std::vector<int32_t>& ids) const {
   const Progress& p = all_[i];
   const auto first = static_cast<ptrdiff_t>(part.first), last = static_cast<ptrdiff_t>(part.last);
   const double window = static_cast<double>(p.seek) * kSecondsPerFrame;
   Segment s;
   s.recording = i;
-  s.language = out_.transcripts[i].language;
+  s.language = output().transcripts[i].language;
   s.window = window;
   s.begin = window + part.begin * kSecondsPerUnit;
   s.end = window + part.end * kSecondsPerUnit;
@@ -557,19 +496,19 @@ Result<Segment> TranscriptionJob::segment_of(size_t i, const WindowPart& part, c
     s.times.push_back(window + p.result.times[static_cast<size_t>(k)]);
   if (r_.words) {
     const auto probabilities = std::span(p.result.probabilities).subspan(part.first, part.last - part.first);
-    const WordRules rules{model_->tokenizer(), first_special(*model_, r_.options), s.language};
+    const WordRules rules{model()->tokenizer(), first_special(*model(), r_.options), s.language};
     LAPILLI_TRY(s.words, words_of({s.ids, s.times, probabilities, s.begin}, rules));
     if (r_.looks) s.looks = looks_of(p, part, s.words);
   }
-  if (const Tokenizer* tokenizer = model_->tokenizer()) {
+  if (const Tokenizer* tokenizer = model()->tokenizer()) {
     LAPILLI_TRY(s.text, tokenizer->decode(s.ids));
   }
   return s;
 }
 
 // The segment's frames in its window, without those after the recording's end: at least one position if there is any.
-std::shared_ptr<const SegmentLooks> TranscriptionJob::looks_of(const Progress& p, const WindowPart& part,
-                                                               const std::vector<Word>& words) const {
+std::shared_ptr<const SegmentLooks> TranscriptionTask::looks_of(const Progress& p, const WindowPart& part,
+                                                                const std::vector<Word>& words) const {
   const model::Features& window = *p.source.features;
   const AttentionRows& rows = p.result.looks;
   const uint32_t all = std::min(std::max(p.source.frames / 2, 1u), rows.positions);
@@ -586,16 +525,13 @@ std::shared_ptr<const SegmentLooks> TranscriptionJob::looks_of(const Progress& p
   return looks;
 }
 
-Status TranscriptionJob::deliver(size_t i, const WindowPart& part, const std::vector<int32_t>& ids) {
+Status TranscriptionTask::deliver(size_t i, const WindowPart& part, const std::vector<int32_t>& ids) {
   LAPILLI_TRY(auto s, segment_of(i, part, ids));
   all_[i].written.push_back(s.ids);
-  if (r_.on_segment) LAPILLI_CHECK(r_.on_segment(s));
-  s.looks.reset();
-  out_.transcripts[i].segments.push_back(std::move(s));
-  return {};
+  return give(std::move(s), r_.on_segment);
 }
 
-int32_t TranscriptionJob::timestamp_begin() const {
+int32_t TranscriptionTask::timestamp_begin() const {
   return settings_.no_timestamps.value_or(std::numeric_limits<int32_t>::max() - 1) + 1;
 }
 

@@ -1,9 +1,9 @@
-#include "api/front_end.hpp"
+#include "generate/front_end.hpp"
 
 #include "generate/verbs.hpp"
 #include "search/network_on_device.hpp"
 
-namespace lapilli::api {
+namespace lapilli {
 
 Result<SoundConfig> read_sound(const Model& model, const Files& files) {
   const ModelInfo& info = model.info();
@@ -27,4 +27,4 @@ FrontEnd read_front_end(const Model& model, const Files& files) {
   return front;
 }
 
-}  // namespace lapilli::api
+}  // namespace lapilli

@@ -1,4 +1,4 @@
-#include "generate/picture_job.hpp"
+#include "generate/picture_task.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -16,23 +16,23 @@ constexpr size_t kAtATime = 64;
 
 }  // namespace
 
-PictureJob::PictureJob(std::shared_ptr<const PictureReader> reader, PictureJobRequest request)
-    : reader_(std::move(reader)),
-      info_(reader_->model()->info()),
+PictureTask::PictureTask(std::shared_ptr<const PictureReader> reader, PictureTaskRequest request)
+    : Task(reader->model()),
+      reader_(std::move(reader)),
       request_(std::move(request)),
       over_(request_.pictures),
       results_(request_.pictures) {
   for (PictureResult& r : results_) r.status = fail(ErrorCode::cancelled, "cancelled before it was finished");
 }
 
-Result<std::unique_ptr<PictureJob>> PictureJob::start(std::shared_ptr<const PictureReader> reader,
-                                                      PictureJobRequest request) {
-  std::unique_ptr<PictureJob> job(new PictureJob(std::move(reader), std::move(request)));
+Result<std::unique_ptr<PictureTask>> PictureTask::start(std::shared_ptr<const PictureReader> reader,
+                                                        PictureTaskRequest request) {
+  std::unique_ptr<PictureTask> job(new PictureTask(std::move(reader), std::move(request)));
   LAPILLI_CHECK(job->read_options());
   return job;
 }
 
-Status PictureJob::read_options() {
+Status PictureTask::read_options() {
   const Model& model = *reader_->model();
   if (reader_->classifies()) return {};
   const PictureOptions& options = request_.options;
@@ -48,54 +48,36 @@ Status PictureJob::read_options() {
 
 // ---- one step after the other --------------------------------------------------------------------------------------
 
-bool PictureJob::pump(double budget_us) {
-  if (phase_ == Phase::ended) return true;
-  if (cancelled_) {
-    let_go();
-  } else if (!reader_->model()->device()->is_paused()) {
-    if (auto s = step(budget_us); !s) stop(std::move(s));
-  }
-  return phase_ == Phase::ended;
+Status PictureTask::wait_for_device() {
+  if (phase_ == Phase::classify) return pass_->rest();
+  if (phase_ == Phase::write) batch_->rest();
+  return {};
 }
 
-void PictureJob::rest() {
-  if (phase_ == Phase::ended) return;
-  vulkan::Device& device = *reader_->model()->device();
-  if (device.is_paused()) {
-    (void)device.wait_while_paused(vulkan::kPauseRound);
-    return;
-  }
-  if (phase_ == Phase::write) return batch_->rest();
-  if (phase_ != Phase::classify) return;
-  if (auto s = pass_->rest(); !s) stop(std::move(s));
-}
-
-Status PictureJob::step(double budget_us) {
+Status PictureTask::step(double budget_us) {
   if (phase_ == Phase::prepare) LAPILLI_CHECK(prepare(budget_us));
   if (phase_ == Phase::write) return write(budget_us);
   return phase_ == Phase::classify ? classify() : Status();
 }
 
-size_t PictureJob::at_a_time() const {
+size_t PictureTask::at_a_time() const {
   constexpr size_t kClassified = 8;
   const uint32_t batch = request_.options.batch;
   if (!reader_->classifies()) return kAtATime;
   return batch == 0 ? kClassified : std::min<size_t>(batch, kAtATime);
 }
 
-Status PictureJob::prepare(double budget_us) {
+Status PictureTask::prepare(double budget_us) {
   const auto since = Clock::now();
   const size_t most = at_a_time();
   while (next_ < request_.pictures && round_.size() < most) {
     prepare_one();
     if (next_ < request_.pictures && round_.size() < most && ms_since(since) * 1000 >= budget_us) return {};
   }
-  if (!round_.empty()) return begin();
-  let_go();
-  return {};
+  return round_.empty() ? end() : begin();
 }
 
-void PictureJob::prepare_one() {
+void PictureTask::prepare_one() {
   const size_t picture = next_++;
   if (over_[picture]) return;
   auto source = request_.source(*reader_, picture);
@@ -108,18 +90,19 @@ void PictureJob::prepare_one() {
   sources_.push_back(std::move(*source));
 }
 
-void PictureJob::finish(size_t picture, PictureResult result) {
+void PictureTask::finish(size_t picture, PictureResult result) {
   ++done_;
   over_[picture] = true;
+  tokens_ += result.ids.size();
   results_[picture] = std::move(result);
   if (request_.on_result) request_.on_result(picture, results_[picture]);
 }
 
-Status PictureJob::begin() { return reader_->classifies() ? begin_classifying() : begin_writing(); }
+Status PictureTask::begin() { return reader_->classifies() ? begin_classifying() : begin_writing(); }
 
 // ---- in words ------------------------------------------------------------------------------------------------------
 
-Status PictureJob::begin_writing() {
+Status PictureTask::begin_writing() {
   GenerateRequest request;
   request.features = std::move(sources_);
   request.options = request_.options.generation;
@@ -136,7 +119,7 @@ Status PictureJob::begin_writing() {
   return {};
 }
 
-Status PictureJob::write(double budget_us) {
+Status PictureTask::write(double budget_us) {
   if (!batch_->pump(budget_us)) return {};
   const auto batch = std::move(batch_);
   GenerateOutput& out = batch->output();
@@ -152,7 +135,7 @@ Status PictureJob::write(double budget_us) {
   return {};
 }
 
-PictureResult PictureJob::result_of(GenerateOutput& out, size_t row) const {
+PictureResult PictureTask::result_of(GenerateOutput& out, size_t row) const {
   PictureResult r;
   r.status = std::move(out.errors[row]);
   if (!r.status || out.hypotheses[row].empty()) return r;
@@ -173,7 +156,7 @@ PictureResult PictureJob::result_of(GenerateOutput& out, size_t row) const {
 
 // ---- in classes ----------------------------------------------------------------------------------------------------
 
-Status PictureJob::begin_classifying() {
+Status PictureTask::begin_classifying() {
   ForwardRequest request;
   request.features = sources_;
   if (!pass_ || round_.size() > pass_sources_) {
@@ -188,7 +171,7 @@ Status PictureJob::begin_classifying() {
   return {};
 }
 
-Status PictureJob::classify() {
+Status PictureTask::classify() {
   LAPILLI_TRY(const bool done, pass_->poll());
   if (!done) return {};
   LAPILLI_CHECK(pass_->take([this](const ForwardTensor& f) -> Status {
@@ -211,8 +194,10 @@ Status PictureJob::classify() {
 
 // ---- the end, and after a lost device ------------------------------------------------------------------------------
 
-void PictureJob::let_go() {
-  phase_ = Phase::ended;
+// Pictures that were being processed are prepared again after a lost device.
+void PictureTask::release() {
+  phase_ = Phase::prepare;
+  if (!round_.empty()) next_ = round_.front();
   batch_.reset();
   pass_.reset();
   round_.clear();
@@ -220,27 +205,10 @@ void PictureJob::let_go() {
   reader_.reset();
 }
 
-void PictureJob::stop(Status status) {
-  interrupted_ = status.error().code == ErrorCode::device_lost;
-  status_ = std::move(status);
-  if (!round_.empty()) next_ = round_.front();
-  let_go();
-}
-
-Status PictureJob::resume(std::shared_ptr<const PictureReader> reader) {
-  if (!interrupted_) return fail(ErrorCode::invalid_argument, "the job has not ended because of a lost device");
-  LAPILLI_CHECK(check_same_model(reader->model()->info(), info_));
-  reader_ = std::move(reader);
-  status_ = {};
-  interrupted_ = false;
-  phase_ = Phase::prepare;
-  return {};
-}
-
-Status PictureJob::abandon() {
-  if (!interrupted_) return fail(ErrorCode::invalid_argument, "the job has not ended because of a lost device");
-  interrupted_ = false;
-  status_ = {};
+Status PictureTask::begin_again(const FrontEnd& front) {
+  if (!front.pictures)
+    return fail(ErrorCode::invalid_argument, "the job cannot go on with this model, which reads no pictures");
+  reader_ = std::make_shared<const PictureReader>(model(), *front.pictures);
   return {};
 }
 

@@ -1,6 +1,6 @@
 // Texts, preparations and models that are pumped: the same results as the calls that wait, no wait of ours in between,
 // and nothing made anew within a prepared shape.
-#include "generate/translation_job.hpp"
+#include "generate/translation_task.hpp"
 
 #include <gmock/gmock.h>
 
@@ -21,7 +21,7 @@ const std::vector<std::string> kTexts = {"Where is the station?", "12", "Good mo
 TranslateRequest texts_of(const std::vector<std::string>& texts) {
   TranslateRequest r;
   for (const auto& text : texts) r.inputs.push_back({text, {}, false, {}});
-  r.task.task = Task::translate;
+  r.task.task = TextTask::translate;
   r.options.max_new_tokens = 24;
   r.deterministic = true;
   return r;
@@ -37,11 +37,11 @@ std::string said(const TranslateOutput& out) {
 }
 
 // In small slices, whose number is no matter.
-void pump(TranslationJob& job) {
+void pump(TranslationTask& job) {
   while (!job.pump(1)) std::this_thread::sleep_for(std::chrono::microseconds(50));
 }
 
-class DeviceTranslationJob : public testing::TestWithParam<const char*> {
+class DeviceTranslationTask : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     LAPILLI_ASSERT_VALUE(device_, counted_device(GetParam()));
@@ -51,7 +51,7 @@ class DeviceTranslationJob : public testing::TestWithParam<const char*> {
   std::shared_ptr<Model> model_;
 };
 
-TEST_P(DeviceTranslationJob, PumpedIsTheSameAsWaitedFor) {
+TEST_P(DeviceTranslationTask, PumpedIsTheSameAsWaitedFor) {
   LAPILLI_ASSERT_VALUE(const auto want, translate(model_, texts_of(kTexts)));
   std::vector<std::string> streamed(kTexts.size());
   std::vector<int> ended(kTexts.size());
@@ -66,10 +66,10 @@ TEST_P(DeviceTranslationJob, PumpedIsTheSameAsWaitedFor) {
     ++ended[input];
   };
   const auto before = counting::calls();
-  LAPILLI_ASSERT_VALUE(const auto job, TranslationJob::start(model_, request));
+  LAPILLI_ASSERT_VALUE(const auto job, TranslationTask::start(model_, request));
   pump(*job);
   EXPECT_EQ(counting::waits(counting::since(before)), 0u);
-  EXPECT_EQ(job->done(), job->total());
+  EXPECT_EQ(job->progress().done, job->progress().total);
   LAPILLI_ASSERT_VALUE(const auto got, job->take());
   EXPECT_EQ(said(got), said(want));
   for (size_t i = 0; i < kTexts.size(); ++i) {
@@ -80,11 +80,11 @@ TEST_P(DeviceTranslationJob, PumpedIsTheSameAsWaitedFor) {
 }
 
 // Two jobs at once within the shape, in their starts too; beyond it, something is made.
-TEST_P(DeviceTranslationJob, WithinAPreparedShapeNothingIsMade) {
+TEST_P(DeviceTranslationTask, WithinAPreparedShapeNothingIsMade) {
   LAPILLI_ASSERT_VALUE(const auto want, translate(model_, texts_of(kTexts)));
   const TranslateRequest like = texts_of({});
   const auto before_preparing = counting::calls();
-  LAPILLI_ASSERT_VALUE(const auto preparation, TranslationJob::prepare(model_, like, {2, 24, 24}));
+  LAPILLI_ASSERT_VALUE(const auto preparation, TranslationTask::prepare(model_, like, {2, 24, 24}));
   pump(*preparation);
   EXPECT_EQ(counting::waits(counting::since(before_preparing)), 0u);
   LAPILLI_ASSERT_VALUE(const auto nothing, preparation->take());
@@ -92,8 +92,8 @@ TEST_P(DeviceTranslationJob, WithinAPreparedShapeNothingIsMade) {
   EXPECT_FALSE(nothing.cancelled);
 
   const auto before = counting::calls();
-  LAPILLI_ASSERT_VALUE(const auto first, TranslationJob::start(model_, texts_of(kTexts)));
-  LAPILLI_ASSERT_VALUE(const auto second, TranslationJob::start(model_, texts_of(kTexts)));
+  LAPILLI_ASSERT_VALUE(const auto first, TranslationTask::start(model_, texts_of(kTexts)));
+  LAPILLI_ASSERT_VALUE(const auto second, TranslationTask::start(model_, texts_of(kTexts)));
   for (bool ended = false; !ended;) {
     const bool one = first->pump(1), other = second->pump(1);
     ended = one && other;
@@ -115,11 +115,11 @@ TEST_P(DeviceTranslationJob, WithinAPreparedShapeNothingIsMade) {
   EXPECT_THAT(counting::setup_calls(counting::since(before_longer)), testing::Not(testing::IsEmpty()));
 }
 
-TEST_P(DeviceTranslationJob, CancelledAndDroppedAtAnyTime) {
+TEST_P(DeviceTranslationTask, CancelledAndDroppedAtAnyTime) {
   const std::vector<std::string> one = {kTexts[0]};
   LAPILLI_ASSERT_VALUE(const auto want, translate(model_, texts_of(one)));
   for (const int pumps : {0, 1, 2, 3, 5, 9}) {
-    LAPILLI_ASSERT_VALUE(auto job, TranslationJob::start(model_, texts_of(kTexts)));
+    LAPILLI_ASSERT_VALUE(auto job, TranslationTask::start(model_, texts_of(kTexts)));
     bool ended = false;
     for (int i = 0; i < pumps; ++i) ended = job->pump(1);
     if (pumps % 2 == 0) continue;  // dropped
@@ -129,7 +129,7 @@ TEST_P(DeviceTranslationJob, CancelledAndDroppedAtAnyTime) {
     EXPECT_EQ(out.cancelled, !ended) << pumps;
     EXPECT_EQ(out.outputs.size(), kTexts.size());
   }
-  LAPILLI_ASSERT_VALUE(auto preparation, TranslationJob::prepare(model_, texts_of({}), {1, 8, 8}));
+  LAPILLI_ASSERT_VALUE(auto preparation, TranslationTask::prepare(model_, texts_of({}), {1, 8, 8}));
   preparation->cancel();
   pump(*preparation);
   EXPECT_TRUE(preparation->take()->cancelled);
@@ -137,17 +137,17 @@ TEST_P(DeviceTranslationJob, CancelledAndDroppedAtAnyTime) {
   EXPECT_EQ(said(again), said(want));
 }
 
-TEST_P(DeviceTranslationJob, ShapesThatCannotBe) {
-  EXPECT_FALSE(TranslationJob::prepare(model_, texts_of({}), {2000, 8, 8}).ok());
-  EXPECT_FALSE(TranslationJob::prepare(model_, texts_of({}), {1, 1u << 20, 8}).ok());
-  EXPECT_FALSE(TranslationJob::prepare(model_, texts_of({}), {1, 8, ~0u}).ok());
+TEST_P(DeviceTranslationTask, ShapesThatCannotBe) {
+  EXPECT_FALSE(TranslationTask::prepare(model_, texts_of({}), {2000, 8, 8}).ok());
+  EXPECT_FALSE(TranslationTask::prepare(model_, texts_of({}), {1, 1u << 20, 8}).ok());
+  EXPECT_FALSE(TranslationTask::prepare(model_, texts_of({}), {1, 8, ~0u}).ok());
   TranslateRequest wrong = texts_of({});
   wrong.options.num_beams = 0;
-  EXPECT_FALSE(TranslationJob::prepare(model_, wrong, {}).ok());
+  EXPECT_FALSE(TranslationTask::prepare(model_, wrong, {}).ok());
 }
 
 // The same model as load() gives, in slices, and without a wait.
-TEST_P(DeviceTranslationJob, ModelsLoadInSteps) {
+TEST_P(DeviceTranslationTask, ModelsLoadInSteps) {
   LAPILLI_ASSERT_VALUE(const auto want, translate(model_, texts_of(kTexts)));
   const auto before = counting::calls();
   ModelLoading loading(device_, LAPILLI_SOURCE_DIR "/models/en-fr", {});
@@ -166,7 +166,7 @@ TEST_P(DeviceTranslationJob, ModelsLoadInSteps) {
   EXPECT_EQ(said(got), said(want));
 }
 
-TEST_P(DeviceTranslationJob, LoadingIsCancelledAndDroppedAtAnyTime) {
+TEST_P(DeviceTranslationTask, LoadingIsCancelledAndDroppedAtAnyTime) {
   ASSERT_TRUE(device_->settle());
   const auto before = counting::living();
   for (const int slices : {0, 1, 2, 30, 60, 100}) {
@@ -186,7 +186,7 @@ TEST_P(DeviceTranslationJob, LoadingIsCancelledAndDroppedAtAnyTime) {
   EXPECT_EQ(nowhere.take().error().code, ErrorCode::not_found);
 }
 
-INSTANTIATE_TEST_SUITE_P(Masks, DeviceTranslationJob, testing::Values("full", "staging", "floor", "no-timeline"),
+INSTANTIATE_TEST_SUITE_P(Masks, DeviceTranslationTask, testing::Values("full", "staging", "floor", "no-timeline"),
                          [](const auto& i) {
                            std::string name = i.param;
                            std::erase(name, '-');

@@ -3,56 +3,28 @@
 // join a round once a window is full.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "generate/batch_job.hpp"
-#include "speech/transcribe.hpp"
+#include "speech/speech_task.hpp"
 #include "speech/window.hpp"
 #include "speech/window_search.hpp"
 
 namespace lapilli::speech {
 
-// For one thread at a time; cancel() may come from any. Samples are pushed into the request's streams between two calls
-// of pump().
-class TranscriptionJob {
+// Samples are pushed into the request's streams between two calls of pump(), which does not wait for the device, except
+// where a threshold needs the average probability of sampled ids or of beam search: every step's scores are read back
+// then. Counts frames: of recordings in progress, those so far; a failed recording counts as done.
+class TranscriptionTask : public SpeechTask {
  public:
   // Refuses as transcribe() does.
-  static Result<std::unique_ptr<TranscriptionJob>> start(std::shared_ptr<Model> model, TranscribeRequest request);
+  static Result<std::unique_ptr<TranscriptionTask>> start(std::shared_ptr<Model> model, TranscribeRequest request);
 
-  // Like lapilli::Job's. Calls on_segment (TranscribeRequest). Does not wait for the device, except where a threshold
-  // needs the average probability of sampled ids or of beam search: every step's scores are read back then.
-  bool pump(double budget_us = std::numeric_limits<double>::infinity());
-  // Waits, bounded, for what pump() waits for, but not for samples.
-  void rest();
-  // Ends at the next pump(), with the results finished so far.
-  void cancel() { cancelled_ = true; }
-
-  // The job ended because the device was lost, and holds nothing of model and device.
-  [[nodiscard]] bool is_interrupted() const { return interrupted_; }
-  // Continues an interrupted job with this model, of the same files, on any device, with features there; unfinished
-  // windows start over. Refuses a model that cannot be the same, and stays interrupted then.
-  Status resume(std::shared_ptr<Model> model, const std::shared_ptr<SoundFeatures>& features);
-  // Ends an interrupted job as if cancelled.
-  Status abandon();
-
-  // pump() needs more samples, or the end of a recording.
-  [[nodiscard]] bool is_hungry() const { return hungry_; }
-
-  // Over all recordings; for those in progress, the frames so far.
-  [[nodiscard]] uint64_t frames_done() const;
-  [[nodiscard]] uint64_t frames() const;  // a failed recording counts as done
-  // The results so far.
-  [[nodiscard]] const TranscribeOutput& output() const { return out_; }
-  // Valid after the end: the error of the job as a whole; a cancelled job has none.
-  [[nodiscard]] const Status& status() const { return status_; }
-  // After the end: the result, once; after an error, what was finished before.
-  TranscribeOutput take() { return std::move(out_); }
+  [[nodiscard]] TaskProgress progress() const override;
 
  private:
   // A recording and its progress.
@@ -79,15 +51,18 @@ class TranscriptionJob {
     Window window;
     WindowResult result;  // of the last attempt
   };
-  enum class Phase : uint8_t { choose, read, detect, search, ended };
+  enum class Phase : uint8_t { choose, read, detect, search };
 
-  TranscriptionJob(std::shared_ptr<Model> model, TranscribeRequest request);
+  TranscriptionTask(std::shared_ptr<Model> model, TranscribeRequest request);
   [[nodiscard]] Status check() const;
   [[nodiscard]] Status check_length(size_t i) const;
   Status begin();
   Status begin_recording(size_t i);
 
-  Status step(double budget_us);
+  Status step(double budget_us) override;
+  Status wait_for_device() override;
+  Status begin_again(const FrontEnd& front) override;
+  void release() override;
   Status choose();
   void tell_ends();
   void choose_drafts();
@@ -115,28 +90,18 @@ class TranscriptionJob {
                                                              const std::vector<Word>& words) const;
   Status deliver(size_t i, const WindowPart& part, const std::vector<int32_t>& ids);
   Status set_aside(size_t i, Status status);
-  void stop(Status status);
-  void interrupt(Status status);
-  void end(Status status);
 
   void give_prefix(Progress& p) const;
   [[nodiscard]] std::vector<int32_t> before_prefix(const Progress& p) const;
   [[nodiscard]] std::vector<int32_t> without_end(const std::vector<int32_t>& ids) const;
-  [[nodiscard]] const ModelInfo& info() const { return info_; }
   [[nodiscard]] int32_t timestamp_begin() const;
   [[nodiscard]] bool is_last_attempt() const { return drafting_ || attempt_ + 1 == temperatures_.size(); }
 
-  std::shared_ptr<Model> model_;  // until the end
-  const ModelInfo info_;          // of the first model
   const SpeechSettings settings_;
   TranscribeRequest r_;
   std::vector<std::optional<double>> temperatures_;
   std::optional<WindowSearch> search_;
   Phase phase_ = Phase::choose;
-  std::atomic<bool> cancelled_{false};
-  bool hungry_ = false, interrupted_ = false;
-  uint64_t frames_ = 0, frames_done_ = 0;  // at the end
-  Status status_;
   std::vector<Progress> all_;
   std::vector<size_t> round_;  // recordings whose windows are being processed
   size_t next_ = 0;            // index in the round of the one being read
@@ -144,7 +109,6 @@ class TranscriptionJob {
   std::vector<size_t> rows_;   // of the round: those being searched
   size_t attempt_ = 0;         // index in temperatures_
   std::unique_ptr<BatchJob> detection_;
-  TranscribeOutput out_;
 };
 
 }  // namespace lapilli::speech

@@ -6,7 +6,7 @@
 #include "formats/sound_config.hpp"
 #include "generate/picture_reader.hpp"
 
-namespace lapilli::api {
+namespace lapilli {
 
 struct FrontEnd {
   std::optional<SoundConfig> sound;         // of models for sound
@@ -20,4 +20,4 @@ FrontEnd read_front_end(const Model& model, const Files& files);
 // Fails if the model takes no sound, or its files contradict each other about it.
 Result<SoundConfig> read_sound(const Model& model, const Files& files);
 
-}  // namespace lapilli::api
+}  // namespace lapilli

@@ -3,9 +3,7 @@
 // results stay, and partial output is neither repeated nor contradicted.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -14,6 +12,7 @@
 #include "base/clock.hpp"
 #include "generate/batch_job.hpp"
 #include "generate/pieces.hpp"
+#include "generate/task.hpp"
 #include "generate/translate.hpp"
 #include "search/search_options.hpp"
 #include "search/token_stream.hpp"
@@ -26,38 +25,20 @@ struct JobShape {
   uint32_t inputs = 0, source_tokens = 0, target_tokens = 0;
 };
 
-// For one thread at a time; cancel() may come from any.
-class TranslationJob {
+// Counts inputs, or sentences of split inputs. The budget of pump() also bounds the time spent on texts, except for one
+// input or piece.
+class TranslationTask : public Task {
  public:
   // A job without inputs that prepares the model for jobs of this shape with the request's options (Job::prepare).
-  static Result<std::unique_ptr<TranslationJob>> prepare(std::shared_ptr<Model> model, TranslateRequest request,
-                                                         const JobShape& shape);
+  static Result<std::unique_ptr<TranslationTask>> prepare(std::shared_ptr<Model> model, TranslateRequest request,
+                                                          const JobShape& shape);
   // Refuses errors that concern all inputs: options, a model without a tokenizer. The inputs' memory must outlive the
   // job. Does not call TranslateRequest::progress, which is left to the caller of pump().
-  static Result<std::unique_ptr<TranslationJob>> start(std::shared_ptr<Model> model, TranslateRequest request);
+  static Result<std::unique_ptr<TranslationTask>> start(std::shared_ptr<Model> model, TranslateRequest request);
 
-  // As Job's. The budget also bounds the time spent on texts, except for one input or piece.
-  bool pump(double budget_us = std::numeric_limits<double>::infinity());
-  void rest();
-  // Ends at the next pump(), with the results so far.
-  void cancel() { cancelled_ = true; }
-  // Counts inputs, or sentences of split inputs.
-  [[nodiscard]] uint64_t done() const;
-  [[nodiscard]] uint64_t total() const;
-  // Number of streamed ids.
-  [[nodiscard]] uint64_t tokens() const { return tokens_; }
-  // Valid after the end: the error of the job as a whole; a cancelled job has none.
-  [[nodiscard]] const Status& status() const { return status_; }
+  [[nodiscard]] TaskProgress progress() const override;
   // After the end: the result, once.
   Result<TranslateOutput> take();
-
-  // The job ended because the device was lost, and holds nothing of model and device.
-  [[nodiscard]] bool is_interrupted() const { return interrupted_.has_value(); }
-  // Continues an interrupted job with this model, of the same files, on any device. Refuses a model that cannot be the
-  // same, and stays interrupted then.
-  Status resume(std::shared_ptr<Model> model);
-  // Ends an interrupted job as if cancelled.
-  Status abandon();
 
  private:
   // A piece of an input.
@@ -74,16 +55,23 @@ class TranslationJob {
     bool told = false;                            // input_ended was called
     std::optional<InputStream> stream;
   };
-  enum class Phase : uint8_t { prepare, tokenize, keep, search, ended };
+  enum class Phase : uint8_t { prepare, tokenize, keep, search };
 
-  TranslationJob(std::shared_ptr<Model> model, TranslateRequest request);
+  TranslationTask(std::shared_ptr<Model> model, TranslateRequest request);
   Status read_options();
   Status read_inputs();
 
   Result<GenerateRequest> prepared_request() const;
   Status begin_preparation();
 
-  Status step(double budget_us);
+  Status step(double budget_us) override;
+  Status step_cancelled(double budget_us) override;
+  Status wait_for_device() override;
+  // The search idles, and texts are read meanwhile.
+  [[nodiscard]] bool idles_in_pauses() const override { return false; }
+  Status begin_again(const FrontEnd& front) override;
+  void conclude() override;
+  void release() override;
   Status go_on_preparing(double budget_us);
   Status tokenize(double budget_us);
   Status tokenize_one(size_t index);
@@ -99,9 +87,7 @@ class TranslationJob {
   bool harvest_one();
   bool departs(const std::vector<Hypothesis>& hypotheses, size_t unit);
   bool finish_if_complete(size_t unit);
-  void interrupt();
   void rewind();
-  Status conclude();
   void count(const GenerateStats& made);
 
   [[nodiscard]] const InputPiece& source(size_t unit) const;
@@ -116,16 +102,12 @@ class TranslationJob {
   Status pass_on(size_t unit, std::span<const int32_t> ids);
   Status hand_out(size_t input, const InputStream::Output& out);
 
-  std::shared_ptr<Model> model_;  // until the end
-  const ModelInfo info_;          // of the first model
   const std::shared_ptr<const Tokenizer> tokenizer_;
   TranslateRequest request_;
   const uint64_t total_;
   Clock::time_point started_ = Clock::now();
   Phase phase_ = Phase::tokenize;
-  std::atomic<bool> cancelled_{false};
   bool stopped_ = false, taken_ = false;  // stopped: by the stream's sink
-  Status status_;
 
   Conventions conventions_;
   PieceOptions how_;
@@ -141,7 +123,6 @@ class TranslationJob {
   std::vector<size_t> order_, kept_;  // units that run, in this order, and those that do not
   size_t next_input_ = 0, next_kept_ = 0, next_ended_ = 0;
   uint64_t done_before_ = 0;  // units, when the search began
-  std::optional<Phase> interrupted_;
   bool resumed_ = false;
   bool forced_ = false;           // this search continues after what was given out
   std::vector<size_t> departed_;  // units to be searched that way

@@ -1,4 +1,4 @@
-#include "generate/translation_job.hpp"
+#include "generate/translation_task.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -30,44 +30,44 @@ class HostTime {
 
 }  // namespace
 
-TranslationJob::TranslationJob(std::shared_ptr<Model> model, TranslateRequest request)
-    : model_(std::move(model)),
-      info_(model_->info()),
-      tokenizer_(model_->shared_tokenizer()),
+TranslationTask::TranslationTask(std::shared_ptr<Model> model, TranslateRequest request)
+    : Task(std::move(model)),
+      tokenizer_(this->model()->shared_tokenizer()),
       request_(std::move(request)),
       total_(request_.inputs.size()) {}
 
-Result<std::unique_ptr<TranslationJob>> TranslationJob::start(std::shared_ptr<Model> model, TranslateRequest request) {
+Result<std::unique_ptr<TranslationTask>> TranslationTask::start(std::shared_ptr<Model> model,
+                                                                TranslateRequest request) {
   LAPILLI_CHECK(check_reads_text(model->on_device().config()));
   LAPILLI_CHECK(check_writes_text(model->on_device().config()));
-  std::unique_ptr<TranslationJob> job(new TranslationJob(std::move(model), std::move(request)));
+  std::unique_ptr<TranslationTask> job(new TranslationTask(std::move(model), std::move(request)));
   LAPILLI_CHECK(job->read_options());
   LAPILLI_CHECK(job->read_inputs());
   return job;
 }
 
-Result<std::unique_ptr<TranslationJob>> TranslationJob::prepare(std::shared_ptr<Model> model, TranslateRequest request,
-                                                                const JobShape& shape) {
-  std::unique_ptr<TranslationJob> job(new TranslationJob(std::move(model), std::move(request)));
+Result<std::unique_ptr<TranslationTask>> TranslationTask::prepare(std::shared_ptr<Model> model,
+                                                                  TranslateRequest request, const JobShape& shape) {
+  std::unique_ptr<TranslationTask> job(new TranslationTask(std::move(model), std::move(request)));
   LAPILLI_CHECK(job->read_options());
   job->shape_ = shape;
   LAPILLI_CHECK(job->begin_preparation());
   return job;
 }
 
-Status TranslationJob::begin_preparation() {
+Status TranslationTask::begin_preparation() {
   LAPILLI_TRY(auto wanted, prepared_request());
-  LAPILLI_TRY(auto checked, CheckedRequest::check(*model_, std::move(wanted)));
-  LAPILLI_TRY(preparation_, Job::prepare(model_, std::move(checked), shape_.target_tokens));
+  LAPILLI_TRY(auto checked, CheckedRequest::check(*model(), std::move(wanted)));
+  LAPILLI_TRY(preparation_, Job::prepare(model(), std::move(checked), shape_.target_tokens));
   phase_ = Phase::prepare;
   return {};
 }
 
 // As many sources as there will be at a time, of any ids.
-Result<GenerateRequest> TranslationJob::prepared_request() const {
+Result<GenerateRequest> TranslationTask::prepared_request() const {
   constexpr uint32_t kUsualSource = 128, kMostTokens = 1u << 16;
   const JobShape& shape = shape_;
-  const uint32_t positions = info_.max_source_positions;
+  const uint32_t positions = info().max_source_positions;
   const uint32_t most = positions ? std::min(positions, kMostTokens) : kMostTokens;
   const uint32_t tokens = shape.source_tokens ? shape.source_tokens : std::min(most, kUsualSource);
   if (tokens > most || shape.target_tokens > kMostTokens)
@@ -86,36 +86,36 @@ Result<GenerateRequest> TranslationJob::prepared_request() const {
 }
 
 // Errors in the options belong to no input.
-Status TranslationJob::read_options() {
-  if (info_.feature_width != 0)
-    return fail(ErrorCode::unsupported, "%s is a model of the family %s, which does not read text", info_.directory,
-                info_.family);
-  LAPILLI_TRY(conventions_, find_conventions(*model_, request_.task));
+Status TranslationTask::read_options() {
+  if (info().feature_width != 0)
+    return fail(ErrorCode::unsupported, "%s is a model of the family %s, which does not read text", info().directory,
+                info().family);
+  LAPILLI_TRY(conventions_, find_conventions(*model(), request_.task));
   options_ = merge(request_.options, conventions_.options);
-  const GenerationConfig merged = merge(options_, model_->generation_config());
+  const GenerationConfig merged = merge(options_, model()->generation_config());
   start_ = merged.decoder_start_token_id.value_or(merged.bos_token_id.value_or(-1));
   prompt_ = request_.decoder_prompt;
   const bool start_in_front = prompt_.empty() || prompt_.front() != start_;
   const auto given = static_cast<uint32_t>(std::min<size_t>(prompt_.size(), 1u << 20) + (start_in_front ? 1 : 0));
   if (!start_in_front) prompt_.erase(prompt_.begin());
-  LAPILLI_TRY(auto resolved, resolve_options(model_->generation_config(), options_, model_->on_device().config()));
+  LAPILLI_TRY(auto resolved, resolve_options(model()->generation_config(), options_, model()->on_device().config()));
   LAPILLI_TRY(search_, resolved.for_prompt(given));
   resolved_ = std::make_shared<ResolvedOptions>(std::move(resolved));
   return {};
 }
 
-Status TranslationJob::read_inputs() {
+Status TranslationTask::read_inputs() {
   const auto is_text = [](const TextInput& input) { return !input.has_ids; };
   if (!tokenizer_ && std::any_of(request_.inputs.begin(), request_.inputs.end(), is_text))
-    return Error(model_->tokenizer_error()).in("this model takes token ids only, for its tokenizer cannot be used");
+    return Error(model()->tokenizer_error()).in("this model takes token ids only, for its tokenizer cannot be used");
   out_.outputs.resize(total_);
   for (TextOutput& out : out_.outputs) out.status = fail(ErrorCode::cancelled, "cancelled before it was finished");
   inputs_.resize(total_);
   if (request_.split)
     how_.split = *request_.split ? Split::always : Split::never;
-  else if (request_.task.task == Task::translate)
+  else if (request_.task.task == TextTask::translate)
     how_.split = Split::long_texts;
-  how_.keep = request_.task.task == Task::translate && request_.decoder_prompt.empty();
+  how_.keep = request_.task.task == TextTask::translate && request_.decoder_prompt.empty();
   how_.language = request_.task.from;
   how_.conventions = &conventions_;
   return {};
@@ -123,49 +123,38 @@ Status TranslationJob::read_inputs() {
 
 // ---- one step after the other -------------------------------------------------------------------------------------
 
-bool TranslationJob::pump(double budget_us) {
-  if (phase_ == Phase::ended) return true;
-  if (auto s = step(budget_us); !s) {
-    status_ = std::move(s);
-    interrupt();
-  }
-  if (phase_ == Phase::ended) model_.reset();
-  return phase_ == Phase::ended;
-}
-
-void TranslationJob::interrupt() {
-  if (status_.error().code == ErrorCode::device_lost) interrupted_ = phase_;
-  if (batch_) count(batch_->output().stats);
-  batch_.reset();
-  preparation_.reset();
-  phase_ = Phase::ended;
-}
-
-void TranslationJob::rest() {
-  if (batch_) batch_->rest();
-  if (preparation_) preparation_->rest();
-}
-
-Status TranslationJob::step(double budget_us) {
-  if (cancelled_ && !batch_) return conclude();
+Status TranslationTask::step(double budget_us) {
   switch (phase_) {
     case Phase::prepare: return go_on_preparing(budget_us);
     case Phase::tokenize: return tokenize(budget_us);
     case Phase::keep: return keep(budget_us);
     case Phase::search: return search(budget_us);
-    case Phase::ended: break;
   }
   return {};
 }
 
-Status TranslationJob::go_on_preparing(double budget_us) {
+// A search ends with what its sentences have so far.
+Status TranslationTask::step_cancelled(double budget_us) {
+  if (!batch_) return end();
+  batch_->cancel();
+  return search(budget_us);
+}
+
+Status TranslationTask::wait_for_device() {
+  if (batch_) batch_->rest();
+  if (preparation_) preparation_->rest();
+  return {};
+}
+
+Status TranslationTask::go_on_preparing(double budget_us) {
+  if (!preparation_) LAPILLI_CHECK(begin_preparation());
   if (!preparation_->pump(budget_us)) return {};
   const auto prepared = std::move(preparation_);
   LAPILLI_CHECK(Status(prepared->status()));
-  return conclude();
+  return end();
 }
 
-Status TranslationJob::tokenize(double budget_us) {
+Status TranslationTask::tokenize(double budget_us) {
   const HostTime time(budget_us);
   while (next_input_ < total_) {
     LAPILLI_CHECK(tokenize_one(next_input_++));
@@ -182,9 +171,9 @@ Status TranslationJob::tokenize(double budget_us) {
   return {};
 }
 
-Status TranslationJob::tokenize_one(size_t index) {
+Status TranslationTask::tokenize_one(size_t index) {
   const TextInput& input = request_.inputs[index];
-  auto pieces = make_pieces(*model_, input, how_);
+  auto pieces = make_pieces(*model(), input, how_);
   if (!pieces) {
     out_.outputs[index].status = std::move(pieces).error();
     ++failed_;
@@ -200,7 +189,7 @@ Status TranslationJob::tokenize_one(size_t index) {
   return {};
 }
 
-void TranslationJob::add_units(size_t input) {
+void TranslationTask::add_units(size_t input) {
   const auto& pieces = inputs_[input].pieces.pieces;
   for (size_t i = 0; i < pieces.size(); ++i) {
     const InputPiece& piece = pieces[i];
@@ -212,28 +201,28 @@ void TranslationJob::add_units(size_t input) {
   }
 }
 
-const InputPiece& TranslationJob::source(size_t unit) const {
+const InputPiece& TranslationTask::source(size_t unit) const {
   return inputs_[units_[unit].input].pieces.pieces[units_[unit].piece];
 }
 
 // Delivers units that are the same in every language; the rest then goes to the device.
-Status TranslationJob::keep(double budget_us) {
+Status TranslationTask::keep(double budget_us) {
   const HostTime time(budget_us);
   while (next_kept_ < kept_.size()) {
     const size_t unit = kept_[next_kept_++];
     collect(std::vector<TextSequence>(search_.return_sequences, kept_sequence(unit)), unit);
-    if (stopped_) return conclude();
+    if (stopped_) return end();
     if (time.is_over()) break;
   }
   if (next_kept_ < kept_.size()) return {};
-  if (order_.empty()) return conclude();
+  if (order_.empty()) return end();
   LAPILLI_CHECK(begin_search());
   return search(budget_us);
 }
 
-Status TranslationJob::begin_search() {
-  LAPILLI_TRY(auto checked, CheckedRequest::check(*model_, request()));
-  batch_ = std::make_unique<BatchJob>(model_, std::move(checked));
+Status TranslationTask::begin_search() {
+  LAPILLI_TRY(auto checked, CheckedRequest::check(*model(), request()));
+  batch_ = std::make_unique<BatchJob>(model(), std::move(checked));
   done_before_ = units_done_;
   next_ended_ = 0;
   phase_ = Phase::search;
@@ -242,12 +231,12 @@ Status TranslationJob::begin_search() {
 
 // On another device, or beside other rows, a nearly equal score may win. Output already given out stands: these units'
 // searches continue after it.
-Status TranslationJob::begin_search_again() {
+Status TranslationTask::begin_search_again() {
   count(batch_->output().stats);
   batch_.reset();
   order_ = std::exchange(departed_, {});
   std::erase_if(order_, [this](size_t unit) { return finish_if_complete(unit); });
-  if (stopped_ || order_.empty()) return conclude();
+  if (stopped_ || order_.empty()) return end();
   for (const size_t unit : order_) {
     units_[unit].departed = false;
     stream_->go_on(unit);
@@ -256,7 +245,7 @@ Status TranslationJob::begin_search_again() {
   return begin_search();
 }
 
-GenerateRequest TranslationJob::plain_request(size_t sources) const {
+GenerateRequest TranslationTask::plain_request(size_t sources) const {
   GenerateRequest g;
   if (!request_.decoder_prompt.empty()) g.decoder_ids.assign(sources, request_.decoder_prompt);
   if (conventions_.global_first) g.global_positions.assign(sources, {0});
@@ -268,14 +257,14 @@ GenerateRequest TranslationJob::plain_request(size_t sources) const {
   return g;
 }
 
-GenerateRequest TranslationJob::request() {
+GenerateRequest TranslationTask::request() {
   GenerateRequest g = plain_request(order_.size());
   for (const size_t unit : order_) {
     g.sources.push_back(source(unit).ids);
     const Unit& u = units_[unit];  // draws do not depend on what runs beside it
     g.sequences.push_back(draw_number(request_.inputs[u.input].number.value_or(u.input), u.piece));
   }
-  g.batch = request_.batch != 0 ? request_.batch : model_->engines().usual_sources(kDefaultBatch);
+  g.batch = request_.batch != 0 ? request_.batch : model()->engines().usual_sources(kDefaultBatch);
   if (forced_) force_prompt(g);
   if (request_.stream)
     g.on_tokens = [this](size_t row, std::span<const int32_t> ids) { return take_ids(order_[row], ids); };
@@ -283,7 +272,7 @@ GenerateRequest TranslationJob::request() {
 }
 
 // Makes the decoder begin with the output already given out.
-void TranslationJob::force_prompt(GenerateRequest& g) const {
+void TranslationTask::force_prompt(GenerateRequest& g) const {
   g.decoder_ids.clear();
   for (const size_t unit : order_) {
     const auto written = stream_->given(unit);
@@ -294,27 +283,26 @@ void TranslationJob::force_prompt(GenerateRequest& g) const {
   }
 }
 
-Status TranslationJob::take_ids(size_t unit, std::span<const int32_t> ids) {
+Status TranslationTask::take_ids(size_t unit, std::span<const int32_t> ids) {
   Unit& u = units_[unit];
   u.departed = u.departed || (resumed_ && !stream_->agrees(unit, ids));
   return u.departed ? Status() : stream_->push(unit, ids);
 }
 
-Status TranslationJob::search(double budget_us) {
-  if (cancelled_) batch_->cancel();
+Status TranslationTask::search(double budget_us) {
   const bool ended = batch_->pump(budget_us);
   const HostTime time(budget_us);
   while (!harvest_one() && !time.is_over()) {
   }
-  if (stopped_) return conclude();
+  if (stopped_) return end();
   if (!ended || next_ended_ < batch_->ended().size()) return {};
   if (batch_->status() && !departed_.empty()) return begin_search_again();
-  if (batch_->status() || batch_->status().error().code == ErrorCode::cancelled) return conclude();
+  if (batch_->status() || batch_->status().error().code == ErrorCode::cancelled) return end();
   return batch_->status();
 }
 
 // True if a rerun search gave another result than what was given out before.
-bool TranslationJob::departs(const std::vector<Hypothesis>& hypotheses, size_t unit) {
+bool TranslationTask::departs(const std::vector<Hypothesis>& hypotheses, size_t unit) {
   if (!resumed_ || !request_.stream) return false;
   const auto written = stream_->given(unit);
   std::span<const int32_t> ids = hypotheses.front().ids;
@@ -324,7 +312,7 @@ bool TranslationJob::departs(const std::vector<Hypothesis>& hypotheses, size_t u
 }
 
 // After an end token, or at the last length, there is nothing to search.
-bool TranslationJob::finish_if_complete(size_t unit) {
+bool TranslationTask::finish_if_complete(size_t unit) {
   const auto written = stream_->given(unit);
   const auto& ends = search_.end_ids;
   const bool ended = !written.empty() && std::find(ends.begin(), ends.end(), written.back()) != ends.end();
@@ -343,7 +331,7 @@ bool TranslationJob::finish_if_complete(size_t unit) {
 
 // True if there is nothing to do. Keeps what was finished before an error or a cancellation. A lost device is no
 // input's error.
-bool TranslationJob::harvest_one() {
+bool TranslationTask::harvest_one() {
   const auto ended = batch_->ended();
   if (stopped_ || next_ended_ == ended.size()) return true;
   const size_t row = ended[next_ended_++];
@@ -359,19 +347,20 @@ bool TranslationJob::harvest_one() {
   return false;
 }
 
-Status TranslationJob::conclude() {
-  phase_ = Phase::ended;
-  if (batch_) count(batch_->output().stats);
+void TranslationTask::conclude() {
   const bool all = units_done_ == units_.size() && next_input_ == total_ && !preparation_;
   out_.cancelled = stopped_ || (batch_ ? !batch_->status().ok() : !all);
-  batch_.reset();
-  preparation_.reset();
   out_.stats.total_ms = ms_since(started_);
   for (size_t i = 0; i < total_; ++i) tell(i);
-  return {};
 }
 
-void TranslationJob::count(const GenerateStats& made) {
+void TranslationTask::release() {
+  if (batch_) count(batch_->output().stats);
+  batch_.reset();
+  preparation_.reset();
+}
+
+void TranslationTask::count(const GenerateStats& made) {
   out_.stats.encode_ms += made.encode_ms;
   out_.stats.decode_ms += made.decode_ms;
   out_.stats.decoder_steps += made.steps;
@@ -380,15 +369,14 @@ void TranslationJob::count(const GenerateStats& made) {
   out_.stats.tuned_nodes = std::max(out_.stats.tuned_nodes, made.tuned_nodes);
 }
 
-uint64_t TranslationJob::done() const {
-  return failed_ + (batch_ ? done_before_ + batch_->sources_done() : units_done_);
+TaskProgress TranslationTask::progress() const {
+  const uint64_t done = batch_ ? done_before_ + batch_->sources_done() : units_done_;
+  return {failed_ + done, failed_ + units_.size() + (total_ - next_input_), tokens_};
 }
 
-uint64_t TranslationJob::total() const { return failed_ + units_.size() + (total_ - next_input_); }
-
-Result<TranslateOutput> TranslationJob::take() {
-  if (phase_ != Phase::ended) return fail(ErrorCode::invalid_argument, "the job has not ended");
-  LAPILLI_CHECK(Status(status_));
+Result<TranslateOutput> TranslationTask::take() {
+  if (!has_ended()) return fail(ErrorCode::invalid_argument, "the job has not ended");
+  LAPILLI_CHECK(Status(status()));
   if (std::exchange(taken_, true)) return fail(ErrorCode::invalid_argument, "the result was taken already");
   return std::move(out_);
 }
@@ -397,28 +385,16 @@ Result<TranslateOutput> TranslationJob::take() {
 
 // Unfinished units are searched again from their beginning: the same device gives the same results, to the last bit of
 // the scores.
-Status TranslationJob::resume(std::shared_ptr<Model> model) {
-  if (!interrupted_) return fail(ErrorCode::invalid_argument, "the job has not ended because of a lost device");
-  LAPILLI_CHECK(check_same_model(model->info(), info_));
-  model_ = std::move(model);
-  status_ = {};
-  phase_ = *std::exchange(interrupted_, std::nullopt);
+Status TranslationTask::begin_again(const FrontEnd&) {
   resumed_ = true;
   forced_ = false;
   departed_.clear();
-  if (phase_ == Phase::prepare) {
-    if (auto s = begin_preparation(); !s) {
-      status_ = std::move(s);
-      interrupt();
-    }
-    return {};
-  }
   if (phase_ == Phase::search) rewind();
   return {};
 }
 
 // Returns to the start of the search for unfinished units.
-void TranslationJob::rewind() {
+void TranslationTask::rewind() {
   std::erase_if(order_, [this](size_t unit) { return units_[unit].done; });
   for (const size_t unit : order_) {
     units_[unit].departed = false;
@@ -427,17 +403,10 @@ void TranslationJob::rewind() {
   phase_ = Phase::keep;
 }
 
-Status TranslationJob::abandon() {
-  if (!interrupted_) return fail(ErrorCode::invalid_argument, "the job has not ended because of a lost device");
-  interrupted_.reset();
-  status_ = {};
-  return conclude();
-}
-
 // ---- finished units -----------------------------------------------------------------------------------------------
 
 // The first error of an input's pieces is the input's.
-void TranslationJob::finish_unit(size_t unit, Status status) {
+void TranslationTask::finish_unit(size_t unit, Status status) {
   Input& in = inputs_[units_[unit].input];
   TextOutput& out = out_.outputs[units_[unit].input];
   ++units_done_;
@@ -449,7 +418,7 @@ void TranslationJob::finish_unit(size_t unit, Status status) {
   tell(units_[unit].input);
 }
 
-void TranslationJob::join(size_t input) {
+void TranslationTask::join(size_t input) {
   Input& in = inputs_[input];
   TextOutput& out = out_.outputs[input];
   const std::string_view text = request_.inputs[input].text;
@@ -462,16 +431,16 @@ void TranslationJob::join(size_t input) {
     out.sequences.push_back(join_pieces(text, in.pieces, std::move(parts), search_.length_penalty));
   }
   if (!out.sequences.empty()) out_.stats.generated_tokens += out.sequences.front().ids.size();
-  if (request_.task.task != Task::translate) return;
+  if (request_.task.task != TextTask::translate) return;
   for (TextSequence& s : out.sequences) s.lost_address = first_lost_address(text, s.text);
 }
 
-void TranslationJob::tell(size_t input) {
+void TranslationTask::tell(size_t input) {
   if (std::exchange(inputs_[input].told, true) || !request_.input_ended) return;
   request_.input_ended(input, out_.outputs[input].status);
 }
 
-void TranslationJob::finish_search(std::vector<Hypothesis>& hypotheses, size_t unit) {
+void TranslationTask::finish_search(std::vector<Hypothesis>& hypotheses, size_t unit) {
   std::vector<TextSequence> sequences;
   for (Hypothesis& hypothesis : hypotheses) {
     auto sequence = make_sequence(hypothesis, unit);
@@ -481,7 +450,7 @@ void TranslationJob::finish_search(std::vector<Hypothesis>& hypotheses, size_t u
   collect(std::move(sequences), unit);
 }
 
-void TranslationJob::collect(std::vector<TextSequence> sequences, size_t unit) {
+void TranslationTask::collect(std::vector<TextSequence> sequences, size_t unit) {
   Input& in = inputs_[units_[unit].input];
   in.said[units_[unit].piece] = std::move(sequences);
   Status streamed;
@@ -493,7 +462,7 @@ void TranslationJob::collect(std::vector<TextSequence> sequences, size_t unit) {
   if (!streamed) stopped_ = true;
 }
 
-TextSequence TranslationJob::kept_sequence(size_t unit) const {
+TextSequence TranslationTask::kept_sequence(size_t unit) const {
   const TextRange range = *source(unit).kept;
   TextSequence sequence;
   sequence.text = request_.inputs[units_[unit].input].text.substr(range.begin, range.end - range.begin);
@@ -506,7 +475,7 @@ TextSequence TranslationJob::kept_sequence(size_t unit) const {
   return sequence;
 }
 
-Result<TextSequence> TranslationJob::make_sequence(Hypothesis& hypothesis, size_t unit) {
+Result<TextSequence> TranslationTask::make_sequence(Hypothesis& hypothesis, size_t unit) {
   TextSequence sequence;
   sequence.score = hypothesis.score;
   SequencePiece piece;
@@ -531,13 +500,13 @@ Result<TextSequence> TranslationJob::make_sequence(Hypothesis& hypothesis, size_
 }
 
 // Ignores an end token.
-bool TranslationJob::loops(std::span<const int32_t> ids) const {
+bool TranslationTask::loops(std::span<const int32_t> ids) const {
   const auto& ends = search_.end_ids;
   if (!ids.empty() && std::find(ends.begin(), ends.end(), ids.back()) != ends.end()) ids = ids.first(ids.size() - 1);
   return ends_in_loop(ids);
 }
 
-Status TranslationJob::pass_on(size_t unit, std::span<const int32_t> ids) {
+Status TranslationTask::pass_on(size_t unit, std::span<const int32_t> ids) {
   tokens_ += ids.size();
   Unit& u = units_[unit];
   InputStream& stream = *inputs_[u.input].stream;
@@ -551,7 +520,7 @@ Status TranslationJob::pass_on(size_t unit, std::span<const int32_t> ids) {
   return hand_out(u.input, fresh);
 }
 
-Status TranslationJob::hand_out(size_t input, const InputStream::Output& out) {
+Status TranslationTask::hand_out(size_t input, const InputStream::Output& out) {
   if (out.text.empty() && out.ids.empty()) return {};
   if (request_.stream(input, out.text, out.ids)) return {};
   return fail(ErrorCode::cancelled, "cancelled");

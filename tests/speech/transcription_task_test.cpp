@@ -1,6 +1,6 @@
 // Recordings that are transcribed step by step: samples that come while it runs, ends, errors of one recording alone,
 // and nobody who waits.
-#include "speech/transcription_job.hpp"
+#include "speech/transcription_task.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ using testing::HasSubstr;
 using test::samples_of;
 const std::string& kWhisper = test::kWhisperLong;
 
-class DeviceTranscriptionJob : public testing::TestWithParam<const char*> {
+class DeviceTranscriptionTask : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     vulkan::DeviceOptions options;
@@ -69,11 +69,11 @@ class DeviceTranscriptionJob : public testing::TestWithParam<const char*> {
     TranscribeRequest r = request({{stream, {}}});
     r.languages = {language};
     if (language.empty()) r.languages.clear();
-    LAPILLI_TRY(const auto job, TranscriptionJob::start(model_, std::move(r)));
+    LAPILLI_TRY(const auto job, TranscriptionTask::start(model_, std::move(r)));
     size_t pushed = 0, piece = 0;
     while (!job->pump()) {
       if (!job->is_hungry()) {
-        job->rest();
+        job->wait();
         continue;
       }
       const size_t n = std::min(sizes[piece++ % sizes.size()], samples.size() - pushed);
@@ -102,7 +102,7 @@ std::string segments_of(const Transcript& transcript) {
   return text;
 }
 
-TEST_P(DeviceTranscriptionJob, NobodyWaits) {
+TEST_P(DeviceTranscriptionTask, NobodyWaits) {
   for (const bool times : {false, true}) {
     features_ = make_features();
     TranscribeRequest r = request({whole(long_), whole(second_)});
@@ -111,7 +111,7 @@ TEST_P(DeviceTranscriptionJob, NobodyWaits) {
     r.temperatures = {0.0};
     r.logprob_threshold = -1.1;
     const auto before = counting::calls();
-    LAPILLI_ASSERT_VALUE(const auto job, TranscriptionJob::start(model_, std::move(r)));
+    LAPILLI_ASSERT_VALUE(const auto job, TranscriptionTask::start(model_, std::move(r)));
     while (!job->pump()) std::this_thread::sleep_for(std::chrono::microseconds(100));
     const auto calls = counting::since(before);
     EXPECT_EQ(counting::waits(calls), 0u) << times << " " << counting::to_string(calls);
@@ -122,7 +122,7 @@ TEST_P(DeviceTranscriptionJob, NobodyWaits) {
 }
 
 // What comes out goes by the samples alone; no more of them is held than two windows and a piece.
-TEST_P(DeviceTranscriptionJob, CutsOfAStreamDoNotMatter) {
+TEST_P(DeviceTranscriptionTask, CutsOfAStreamDoNotMatter) {
   constexpr size_t kWindow = 16000;  // of this model
   size_t held = 0, held_of_all = 0;
   LAPILLI_ASSERT_VALUE(const auto all, stream(long_, std::array{long_.size()}, &held_of_all));
@@ -135,7 +135,7 @@ TEST_P(DeviceTranscriptionJob, CutsOfAStreamDoNotMatter) {
 }
 
 // Within one window a stream knows as much as there is to know.
-TEST_P(DeviceTranscriptionJob, AShortStreamIsWhole) {
+TEST_P(DeviceTranscriptionTask, AShortStreamIsWhole) {
   const std::vector<float> part(long_.begin(), long_.begin() + 9001);
   size_t held = 0;
   LAPILLI_ASSERT_VALUE(const auto streamed, stream(part, std::array<size_t, 1>{1234}, &held));
@@ -167,7 +167,7 @@ std::vector<int32_t> ids_of(const Transcript& transcript) {
 
 // A pipe's floor goes by the loudest so far, a file's by the loudest of all. docs/speech.md has these numbers: of the
 // record's recordings, and of the same with a beginning that is 60 dB quieter than what follows.
-TEST_P(DeviceTranscriptionJob, IdsThatAStreamChanges) {
+TEST_P(DeviceTranscriptionTask, IdsThatAStreamChanges) {
   for (const bool quiet : {false, true}) {
     size_t changed = 0, all = 0;
     for (std::vector<float> samples : {long_, second_}) {
@@ -186,7 +186,7 @@ TEST_P(DeviceTranscriptionJob, IdsThatAStreamChanges) {
 }
 
 // Drafts come while a window fills, and change nothing of what is settled.
-TEST_P(DeviceTranscriptionJob, DraftsAreReplacedByWhatIsSettled) {
+TEST_P(DeviceTranscriptionTask, DraftsAreReplacedByWhatIsSettled) {
   const auto open = std::make_shared<SampleStream>(features_);
   TranscribeRequest r = request({{open, {}}});
   r.languages.clear();  // detected by the window, not by its draft
@@ -204,10 +204,10 @@ TEST_P(DeviceTranscriptionJob, DraftsAreReplacedByWhatIsSettled) {
     ++settled;
     return {};
   };
-  LAPILLI_ASSERT_VALUE(const auto job, TranscriptionJob::start(model_, std::move(r)));
+  LAPILLI_ASSERT_VALUE(const auto job, TranscriptionTask::start(model_, std::move(r)));
   size_t pushed = 0;
   while (!job->pump()) {
-    job->rest();
+    job->wait();
     if (!job->is_hungry()) continue;
     if (pushed == 12000) {
       EXPECT_EQ(settled, 0u);
@@ -227,44 +227,44 @@ TEST_P(DeviceTranscriptionJob, DraftsAreReplacedByWhatIsSettled) {
 }
 
 // A recording that is going on holds no other up.
-TEST_P(DeviceTranscriptionJob, OthersGoOnMeanwhile) {
+TEST_P(DeviceTranscriptionTask, OthersGoOnMeanwhile) {
   const auto open = std::make_shared<SampleStream>(features_);
-  LAPILLI_ASSERT_VALUE(const auto job, TranscriptionJob::start(model_, request({{open, {}}, whole(second_)})));
-  while (!job->pump() && !job->is_hungry()) job->rest();
+  LAPILLI_ASSERT_VALUE(const auto job, TranscriptionTask::start(model_, request({{open, {}}, whole(second_)})));
+  while (!job->pump() && !job->is_hungry()) job->wait();
   ASSERT_TRUE(job->is_hungry());
   LAPILLI_ASSERT_VALUE(const auto alone, transcribe(model_, request({whole(second_)})));
   EXPECT_EQ(segments_of(job->output().transcripts[1]), segments_of(alone.transcripts[0]));
-  EXPECT_EQ(job->frames_done(), second_.size() / 160);
+  EXPECT_EQ(job->progress().done, second_.size() / 160);
   LAPILLI_ASSERT_OK(open->push(std::span(long_).first(20000)));
-  EXPECT_EQ(job->frames(), second_.size() / 160 + (20000 - 200) / 160 + 1);
+  EXPECT_EQ(job->progress().total, second_.size() / 160 + (20000 - 200) / 160 + 1);
   LAPILLI_ASSERT_OK(open->finish());
-  while (!job->pump()) job->rest();
+  while (!job->pump()) job->wait();
   EXPECT_FALSE(job->output().transcripts[0].segments.empty());
-  EXPECT_EQ(job->frames_done(), job->frames());
+  EXPECT_EQ(job->progress().done, job->progress().total);
 }
 
-TEST_P(DeviceTranscriptionJob, ACancelledJobKeepsWhatItHas) {
+TEST_P(DeviceTranscriptionTask, ACancelledJobKeepsWhatItHas) {
   TranscribeRequest r = request({whole(long_)});
-  TranscriptionJob* running = nullptr;
+  TranscriptionTask* running = nullptr;
   r.on_segment = [&](const Segment&) -> Status {
     running->cancel();
     return {};
   };
-  LAPILLI_ASSERT_VALUE(const auto job, TranscriptionJob::start(model_, std::move(r)));
+  LAPILLI_ASSERT_VALUE(const auto job, TranscriptionTask::start(model_, std::move(r)));
   running = job.get();
-  while (!job->pump()) job->rest();
+  while (!job->pump()) job->wait();
   LAPILLI_EXPECT_OK(job->status());
   const auto out = job->take();
   EXPECT_TRUE(out.cancelled);
   EXPECT_FALSE(out.transcripts[0].segments.empty());
-  EXPECT_LT(job->frames_done(), job->frames());
+  EXPECT_LT(job->progress().done, job->progress().total);
 }
 
-TEST_P(DeviceTranscriptionJob, AnErrorIsARecordingsOwn) {
+TEST_P(DeviceTranscriptionTask, AnErrorIsARecordingsOwn) {
   std::vector<float> damaged = long_;
   damaged[30000] = NAN;
-  LAPILLI_ASSERT_VALUE(const auto job, TranscriptionJob::start(model_, request({whole(damaged), whole(second_)})));
-  while (!job->pump()) job->rest();
+  LAPILLI_ASSERT_VALUE(const auto job, TranscriptionTask::start(model_, request({whole(damaged), whole(second_)})));
+  while (!job->pump()) job->wait();
   LAPILLI_EXPECT_OK(job->status());
   const auto& both = job->output().transcripts;
   EXPECT_THAT(message_of(both[0].status), HasSubstr("sample 30000 is nan"));
@@ -280,18 +280,18 @@ TEST_P(DeviceTranscriptionJob, AnErrorIsARecordingsOwn) {
 }
 
 // Without timestamps nobody knows where the next window begins.
-TEST_P(DeviceTranscriptionJob, AStreamOfSeveralWindowsNeedsTimestamps) {
+TEST_P(DeviceTranscriptionTask, AStreamOfSeveralWindowsNeedsTimestamps) {
   const auto open = std::make_shared<SampleStream>(features_);
   TranscribeRequest r = request({{open, {}}});
   r.timestamps = false;
-  LAPILLI_ASSERT_VALUE(const auto job, TranscriptionJob::start(model_, std::move(r)));
+  LAPILLI_ASSERT_VALUE(const auto job, TranscriptionTask::start(model_, std::move(r)));
   LAPILLI_ASSERT_OK(open->push(std::span(long_).first(20000)));
-  while (!job->pump()) job->rest();
+  while (!job->pump()) job->wait();
   EXPECT_THAT(message_of(job->output().transcripts[0].status), HasSubstr("ask for timestamps"));
 }
 
 // Of a device whose memory is mapped, and of one whose is not.
-INSTANTIATE_TEST_SUITE_P(Masks, DeviceTranscriptionJob, testing::Values("full", "staging"),
+INSTANTIATE_TEST_SUITE_P(Masks, DeviceTranscriptionTask, testing::Values("full", "staging"),
                          [](const auto& i) { return i.param; });
 
 }  // namespace

@@ -1,0 +1,74 @@
+// The transcription of recordings in pieces, one recording after the other. Several pieces are heard together, as the
+// recordings of a TranscriptionTask.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "speech/language_detection.hpp"
+#include "speech/silence.hpp"
+#include "speech/transcription_task.hpp"
+
+namespace lapilli::speech {
+
+struct CutRecording {
+  std::shared_ptr<FrameSource> frames;
+  std::vector<Piece> pieces;
+  // Null: `pieces` says where to cut. Otherwise these samples are measured, and cut where they are quiet.
+  std::shared_ptr<audio::SampleSource> source;
+  uint64_t samples = 0;
+};
+
+struct PiecesRequest {
+  TranscribeRequest how;  // without recordings; on_segment is called once all pieces that are heard together are done
+  std::vector<CutRecording> recordings;
+  uint32_t at_a_time = 1;  // pieces
+  uint32_t hop = 1;        // samples of a frame
+};
+
+// Like TranscriptionTask, for complete recordings.
+class PiecesTask : public SpeechTask {
+ public:
+  // Refuses conditioning on earlier text, and what TranscriptionTask refuses.
+  static Result<std::unique_ptr<PiecesTask>> start(std::shared_ptr<Model> model, PiecesRequest request);
+
+  [[nodiscard]] TaskProgress progress() const override;
+
+ private:
+  enum class Phase : uint8_t { measure, detect, hear };
+  PiecesTask(std::shared_ptr<Model> model, PiecesRequest request, bool detects);
+  void begin_recording();
+  Status step(double budget_us) override;
+  Status wait_for_device() override;
+  [[nodiscard]] bool idles_in_pauses() const override { return phase_ != Phase::measure; }
+  Status begin_again(const FrontEnd& front) override;
+  void release() override;
+  Status step_recording(double budget_us);
+  Status measure(double budget_us);
+  void cut();
+  Status detect(double budget_us);
+  Status hear(double budget_us);
+  Status begin_together();
+  Status end_together();
+  void keep_windows(std::vector<Window> windows);
+  Status give_piece(const Piece& piece, std::vector<Segment> heard);
+  Status end_recording(Status status);
+  [[nodiscard]] CutRecording& recording() { return request_.recordings[now_]; }
+  [[nodiscard]] std::span<const Piece> together();
+
+  PiecesRequest request_;
+  const bool detects_;   // the language of each recording is detected first
+  uint64_t frames_ = 0;  // of all recordings
+  Phase phase_ = Phase::hear;
+  size_t now_ = 0;  // index of the current recording
+  std::optional<FrameEnergies> energies_;
+  std::unique_ptr<LanguageDetection> detection_;
+  std::vector<std::string> languages_;       // of the current recording
+  size_t next_ = 0;                          // the first of the pieces heard together
+  std::unique_ptr<TranscriptionTask> job_;   // of these
+  std::vector<std::vector<Segment>> heard_;  // by piece of these
+};
+
+}  // namespace lapilli::speech
