@@ -1,7 +1,8 @@
 #version 450
-// Admits new sentences: copies what the host put in the inbox to their places and appends the places to the queue.
+// Admits new sentences: copies what the host put in the inbox to their slots and appends the slots to the queue.
 // STAGE 0, one workgroup per sentence (the first also handles cancellations): options, search state, queue. STAGE 1,
-// one workgroup per slot: the lineage of the prompt ids, in both parities. STAGE 2: source lengths and blocks of lists.
+// one workgroup per beam slot: the lineage of the prompt ids, in both parities. STAGE 2: source lengths and blocks of
+// lists.
 #extension GL_GOOGLE_include_directive : enable
 #include "common.glsl"
 #include "state.glsl"
@@ -18,24 +19,24 @@ layout(std430, set = 0, binding = 2) writeonly buffer Lengths { uint lengths[]; 
 #endif
 layout(push_constant) uniform P {
   uint groups;
-  uint slots, positions, beams, places;
+  uint beam_slots, positions, beams, slots;
   uint room;  // sentence capacity of the inbox
   uint list_words;
 } p;
 
 #if STAGE == 0
 void cancel() {
-  uint offset = inbox[INBOX_CANCELLED_OFFSET], n = min(inbox[INBOX_CANCELLED], p.places);
+  uint offset = inbox[INBOX_CANCELLED_OFFSET], n = min(inbox[INBOX_CANCELLED], p.slots);
   for (uint i = gl_LocalInvocationIndex; i < n; i += 64u) {
-    uint place = inbox[offset + i];
-    if (place < p.places) search[search_record(place, p.beams) + SEARCH_STATUS] = STATUS_NONE;
+    uint slot = inbox[offset + i];
+    if (slot < p.slots) search[search_record(slot, p.beams) + SEARCH_STATUS] = STATUS_NONE;
   }
 }
 
 void enter(uint sentence) {
-  uint lane = gl_LocalInvocationIndex, entry = inbox_entry_at(sentence), place = inbox[entry + INBOX_PLACE];
-  if (place >= p.places) return;
-  uint none = floatBitsToUint(NO_SCORE), stride = search_stride(p.beams), base = search_record(place, p.beams);
+  uint lane = gl_LocalInvocationIndex, entry = inbox_entry_at(sentence), slot = inbox[entry + INBOX_SLOT];
+  if (slot >= p.slots) return;
+  uint none = floatBitsToUint(NO_SCORE), stride = search_stride(p.beams), base = search_record(slot, p.beams);
   uint params = entry + INBOX_PARAMS, running = search_running(0u), finished = search_finished_entry(p.beams, 0u);
   for (uint word = lane; word < stride; word += 64u) {
     uint value = 0u;
@@ -47,7 +48,7 @@ void enter(uint sentence) {
     if (word >= finished && (word - finished) % FINISHED_WORDS == FINISHED_SCORE) value = none;
     search[base + word] = value;
   }
-  if (lane == 0u) step_words[step_queue_word(step_words[STEP_QUEUED] + sentence)] = place;
+  if (lane == 0u) step_words[step_queue_word(step_words[STEP_QUEUED] + sentence)] = slot;
 }
 #endif
 
@@ -68,24 +69,25 @@ void main() {
 #elif STAGE == 1
   uint sentence = g / p.beams;
   if (sentence >= sentences) return;
-  uint entry = inbox_entry_at(sentence), first = inbox[entry + INBOX_PLACE] * p.beams, slot = first + g % p.beams;
-  if (slot >= p.slots) return;
+  uint entry = inbox_entry_at(sentence), first = inbox[entry + INBOX_SLOT] * p.beams;
+  uint beam_slot = first + g % p.beams;
+  if (beam_slot >= p.beam_slots) return;
   uint given = min(inbox[entry + INBOX_PARAMS + P_PREFIX], p.positions), ids = inbox[entry + INBOX_PROMPT_OFFSET];
   for (uint i = lane; i < given; i += 64u) {
-    // The prefix shared by all hypotheses is computed once, in the first slot.
-    uint holder = i + 1u < given ? first : slot;
+    // The prefix shared by all hypotheses is computed once, in the first beam slot.
+    uint holder = i + 1u < given ? first : beam_slot;
     for (uint parity = 0u; parity < 2u; ++parity) {
-      lineage[lineage_word(parity, LINEAGE_ANCESTRY, slot, i, p.slots, p.positions)] = holder;
-      lineage[lineage_word(parity, LINEAGE_TOKENS, slot, i, p.slots, p.positions)] = inbox[ids + i];
+      lineage[lineage_word(parity, LINEAGE_ANCESTRY, beam_slot, i, p.beam_slots, p.positions)] = holder;
+      lineage[lineage_word(parity, LINEAGE_TOKENS, beam_slot, i, p.beam_slots, p.positions)] = inbox[ids + i];
     }
   }
 #else
   if (g == 0u) {
     for (uint i = lane; i < sentences; i += 64u) {
-      uint entry = inbox_entry_at(i), place = inbox[entry + INBOX_PLACE];
-      if (place >= p.places) continue;
-      lengths[2u * place] = inbox[entry + INBOX_SOURCE_BEGIN];
-      lengths[2u * place + 1u] = inbox[entry + INBOX_SOURCE_END];
+      uint entry = inbox_entry_at(i), slot = inbox[entry + INBOX_SLOT];
+      if (slot >= p.slots) continue;
+      lengths[2u * slot] = inbox[entry + INBOX_SOURCE_BEGIN];
+      lengths[2u * slot + 1u] = inbox[entry + INBOX_SOURCE_END];
     }
   }
   uint blocks = inbox[INBOX_BLOCKS], offset = inbox[INBOX_BLOCKS_OFFSET];

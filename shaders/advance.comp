@@ -13,7 +13,7 @@ layout(std430, set = 0, binding = 3) buffer Grids { uint grids[]; };
 #include "grids.glsl"
 layout(push_constant) uniform P {
   uint groups;
-  uint positions, beams, places;
+  uint positions, beams, slots;
   uint rows;             // row capacity of the plan
   uint log_rows, ticks;  // rows per entry set of the log; tick rows of the log, a power of two
   uint counts;
@@ -22,12 +22,12 @@ shared uint running_of[64];
 shared uint full_of[64];
 shared uint live;
 
-void put_rows(uint sentence, uint place, uint position) {
+void put_rows(uint sentence, uint slot, uint position) {
   for (uint b = 0u; b < p.beams; ++b)
-    step_words[STEP_ROWS + sentence * p.beams + b] = row_word_of(place * p.beams + b, position);
+    step_words[STEP_ROWS + sentence * p.beams + b] = row_word_of(slot * p.beams + b, position);
 }
 
-// Sentences that go on, or wait for more positions. Each invocation handles a contiguous run of places, which preserves
+// Sentences that go on, or wait for more positions. Each invocation handles a contiguous run of slots, which preserves
 // their order.
 uvec2 move_on(uint begin, uint end) {
   uvec2 count = uvec2(0u);
@@ -46,13 +46,13 @@ uvec2 move_on(uint begin, uint end) {
 uint start_waiting(uint total, uint held, uint queued) {
   uint started = step_words[STEP_STARTED];
   while (started != queued && total + held < p.rows / p.beams) {
-    uint place = step_words[step_queue_word(started)], at = search_record(place, p.beams);
+    uint slot = step_words[step_queue_word(started)], at = search_record(slot, p.beams);
     ++started;
-    // A place may have been left, or left and taken again, since it was queued.
-    if (place >= p.places || search[at + SEARCH_STATUS] != STATUS_WAITING) continue;
+    // A slot may have been left, or left and taken again, since it was queued.
+    if (slot >= p.slots || search[at + SEARCH_STATUS] != STATUS_WAITING) continue;
     bool room = search[at + SEARCH_POSITION] + 1u < p.positions;
     search[at + SEARCH_STATUS] = room ? STATUS_RUNNING : STATUS_FULL;
-    if (room) put_rows(total++, place, search[at + SEARCH_POSITION]);
+    if (room) put_rows(total++, slot, search[at + SEARCH_POSITION]);
     else ++held;
   }
   step_words[STEP_STARTED] = started;
@@ -63,8 +63,8 @@ uint start_waiting(uint total, uint held, uint queued) {
 void main() {
   uint lane = gl_LocalInvocationIndex;
   if (group_index() >= p.groups) return;
-  uint share = div_up(p.places, 64u);
-  uint begin = min(lane * share, p.places), end = min(begin + share, p.places);
+  uint share = div_up(p.slots, 64u);
+  uint begin = min(lane * share, p.slots), end = min(begin + share, p.slots);
   uvec2 count = move_on(begin, end);
   running_of[lane] = count.x;
   full_of[lane] = count.y;

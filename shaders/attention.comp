@@ -168,7 +168,7 @@ void score_keys(const uint base, const uint n) {
         KV_WORDS key_words = kv_words((at + d) / KV_EACH), other_words = kv_words((other_at + d) / KV_EACH);
         [[unroll]] for (uint e = 0u; e < KV_EACH; ++e) {
           if (PARTS % KV_EACH != 0u && d + e >= PARTS) continue;
-          T key_part = kv_piece(key_words, e), other_part = kv_piece(other_words, e);
+          T key_part = kv_element(key_words, e), other_part = kv_element(other_words, e);
           for (uint i = 0u; i < uint(QT); ++i) {
             T part = q[qs[i] + d + e];
             OF(dots, i) += product(part, key_part);

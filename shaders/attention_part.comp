@@ -35,8 +35,8 @@ layout(push_constant) uniform P {
   int bias_low;                  // the table's first distance (key - query), and how many follow
   uint bias_last;
   uint bias_column;              // BIAS_ROWS: column of q
-  uint lineage_slots, lineage_positions;
-  uint beams;                    // slots per place
+  uint lineage_beam_slots, lineage_positions;
+  uint beams;                    // slots per sentence
   uint chunk;                    // positions at a time, at most CHUNK
 } p;
 
@@ -59,12 +59,12 @@ const uint LAST = (HEAD_DIM + 3u) / 4u * 4u / WIDTH;  // where maximum and sum a
 void main() {
   uint row = group_index(), lane = gl_LocalInvocationID.x;
   if (row >= p.groups || row >= step_word(STEP_LIVE)) return;
-  uint slot = slot_of(row_word(row)), step = position_of(row_word(row)), end = min(step + 1u, p.positions);
+  uint slot = beam_slot_of(row_word(row)), step = position_of(row_word(row)), end = min(step + 1u, p.positions);
   uint ancestry =
-      lineage_word(lineage_parity(step), LINEAGE_ANCESTRY, slot, 0u, p.lineage_slots, p.lineage_positions);
-  uint place = slot / p.beams * p.beams;  // the first slot of its sentence
-  if (p.cell_end <= place * p.positions || p.cell_begin >= (place + p.beams) * p.positions) return;
-  bool opens = p.cell_begin <= place * p.positions;  // no earlier part has keys of this sentence
+      lineage_word(lineage_parity(step), LINEAGE_ANCESTRY, slot, 0u, p.lineage_beam_slots, p.lineage_positions);
+  uint leader = slot / p.beams * p.beams;  // the first slot of its sentence
+  if (p.cell_end <= leader * p.positions || p.cell_begin >= (leader + p.beams) * p.positions) return;
+  bool opens = p.cell_begin <= leader * p.positions;  // no earlier part has keys of this sentence
 
   uint at_row = (p.running_begin + row * p.running_ld) / WIDTH;
   T acc = T(0.0), more = T(0.0);  // `more`: for lanes that hold two of the head's columns
@@ -88,8 +88,8 @@ void main() {
   barrier();
   float top = before[0], sum = before[1];
   uint query = (row * p.ld + p.head * HEAD_DIM) / WIDTH;
-  uint first_slot = max(place, p.cell_begin / p.positions);
-  uint last_slot = min(place + p.beams, div_up(p.cell_end, p.positions));
+  uint first_slot = max(leader, p.cell_begin / p.positions);
+  uint last_slot = min(leader + p.beams, div_up(p.cell_end, p.positions));
   for (uint part_slot = first_slot; part_slot < last_slot; ++part_slot)
     for (uint base = 0u; base < end; base += p.chunk) {
       uint cell = part_slot * p.positions + base;
@@ -106,7 +106,7 @@ void main() {
         [[dont_unroll]] for (uint d = 0u; d < PARTS; d += KV_EACH) {
           KV_WORDS words = kv_words((at + d) / KV_EACH);
           [[unroll]] for (uint e = 0u; e < KV_EACH; ++e)
-            if (PARTS % KV_EACH == 0u || d + e < PARTS) dots += product(q[query + d + e], kv_piece(words, e));
+            if (PARTS % KV_EACH == 0u || d + e < PARTS) dots += product(q[query + d + e], kv_element(words, e));
         }
         dots *= p.scale;
 #ifdef BIAS

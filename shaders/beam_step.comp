@@ -24,7 +24,7 @@ layout(std430, set = 0, binding = 0) readonly buffer Candidates { uvec2 candidat
 layout(std430, set = 0, binding = 1) coherent buffer Searches { uint searches[]; };
 layout(push_constant) uniform P {
   uint groups;
-  uint slots, positions, beams;
+  uint beam_slots, positions, beams;
   uint k, slices, ld;  // candidates per slice; slices per row; candidates per row
   uint log_rows, ticks;  // of the log; ticks: a power of two
 } p;
@@ -65,7 +65,7 @@ bool ranks_before(Candidate a, Candidate b) {
   return a.beam < b.beam || (a.beam == b.beam && a.id < b.id);
 }
 
-uint first_row, first_slot, t;
+uint first_row, first_beam_slot, t;
 
 // Adds a listed key or score to its beam's running score.
 float sum_of(float running, uint score) {
@@ -318,8 +318,8 @@ void main() {
   if (first_row >= step_word(STEP_LIVE)) return;
   t = position_of(row_word(first_row));
   if (t + 1u >= p.positions) return;
-  first_slot = slot_of(row_word(first_row));
-  uint stride = search_stride(p.beams), base = search_record(first_slot / p.beams, p.beams);
+  first_beam_slot = beam_slot_of(row_word(first_row));
+  uint stride = search_stride(p.beams), base = search_record(first_beam_slot / p.beams, p.beams);
   for (uint i = lane; i < stride; i += LOCAL) search[i] = searches[base + i];
   if (lane == 0u) failed = 0u;
   hand_over();
@@ -341,8 +341,8 @@ void main() {
   for (uint i = lane; i < p.beams * (t + 1u); i += LOCAL) {
     uint beam = i / (t + 1u), position = i % (t + 1u), parent = pick_beam[next_from[beam]];
     for (uint plane = LINEAGE_ANCESTRY; plane <= LINEAGE_TOKENS; ++plane)
-      lineage[lineage_at(then, plane, first_slot + beam, position)] =
-          lineage[lineage_at(now, plane, first_slot + parent, position)];
+      lineage[lineage_at(then, plane, first_beam_slot + beam, position)] =
+          lineage[lineage_at(now, plane, first_beam_slot + parent, position)];
   }
 #ifdef SIMPLE
   for (uint beam = 0u; beam < p.beams; ++beam)
@@ -352,7 +352,7 @@ void main() {
 #endif
   {
     uint from = next_from[beam], token = pick_id[from] == NO_ID ? param(P_PAD) : pick_id[from];
-    append_token(first_slot + beam, t, token);
+    append_token(first_beam_slot + beam, t, token);
     log_beam(beam, token, pick_beam[from]);
   }
   for (uint i = SEARCH_STATUS + lane; i < stride; i += LOCAL) searches[base + i] = search[i];

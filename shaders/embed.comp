@@ -30,7 +30,7 @@ layout(push_constant) uniform P {
   uint position_ld, positions_begin;  // words: row stride; where the bound rows begin
   uint position_begin, position_end;  // rows of the table that are bound; other dispatches handle the rest
   uint position_rows;               // rows that exist; 0: none
-  uint lineage_slots, lineage_positions;
+  uint lineage_beam_slots, lineage_positions;
   uint uncounted_id;
   float scale;
 } p;
@@ -44,9 +44,9 @@ void main() {
   if (row >= p.groups) return;
 #ifdef STEP
   if (row >= step_word(STEP_LIVE)) return;
-  uint word_of_row = row_word(row), slot = slot_of(word_of_row), position = position_of(word_of_row);
+  uint word_of_row = row_word(row), beam_slot = beam_slot_of(word_of_row), position = position_of(word_of_row);
   uint parity = lineage_parity(position);
-  uint id = ids[lineage_word(parity, LINEAGE_TOKENS, slot, position, p.lineage_slots, p.lineage_positions)];
+  uint id = ids[lineage_word(parity, LINEAGE_TOKENS, beam_slot, position, p.lineage_beam_slots, p.lineage_positions)];
 #else
 #ifdef SPANS
   uint sentence;

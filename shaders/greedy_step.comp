@@ -11,7 +11,7 @@ layout(std430, set = 0, binding = 0) readonly buffer Partials { uvec4 partials[]
 layout(std430, set = 0, binding = 1) buffer Search { uint search[]; };
 layout(push_constant) uniform P {
   uint groups;
-  uint slots, positions;
+  uint beam_slots, positions;
   uint slices, ld4;
   uint log_rows, ticks;  // of the log; ticks: a power of two
 } p;
@@ -65,9 +65,9 @@ Chosen choose(uint row) {
 void main() {
   uint row = group_index() * 64u + gl_LocalInvocationIndex;
   if (row >= step_word(STEP_LIVE)) return;
-  uint t = position_of(row_word(row)), slot = slot_of(row_word(row));
+  uint t = position_of(row_word(row)), beam_slot = beam_slot_of(row_word(row));
   if (t + 1u >= p.positions) return;
-  base = search_record(slot, 1u);
+  base = search_record(beam_slot, 1u);
   uint entry = log_entry_of(row);
   float running = uintBitsToFloat(search[base + search_running(0u)]);
   Chosen chosen = choose(row);
@@ -89,10 +89,10 @@ void main() {
     log_words[finished + FINISHED_TOKEN] = token;
   }
   search[base + search_running(0u)] = floatBitsToUint(running);
-  // The other parity already holds the positions before t: a slot continues itself.
+  // The other parity already holds the positions before t: a beam slot continues itself.
   uint now = lineage_parity(t), then = lineage_parity(t + 1u);
   for (uint plane = LINEAGE_ANCESTRY; plane <= LINEAGE_TOKENS; ++plane)
-    lineage[lineage_at(then, plane, slot, t)] = lineage[lineage_at(now, plane, slot, t)];
-  append_token(slot, t, token);
+    lineage[lineage_at(then, plane, beam_slot, t)] = lineage[lineage_at(now, plane, beam_slot, t)];
+  append_token(beam_slot, t, token);
   write_log(entry, row, token, 0u, floatBitsToUint(running), note);
 }

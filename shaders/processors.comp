@@ -15,7 +15,7 @@ layout(push_constant) uniform P {
   uint groups;
   uint columns, ld, begin;  // words
   uint first_row;
-  uint slots, positions, beams;
+  uint beam_slots, positions, beams;
 } p;
 
 const uint CHUNK = 65536u;
@@ -74,11 +74,11 @@ void main() {
   uint row = group_index();
   if (row >= p.groups) return;
   if (p.first_row + row >= step_word(STEP_LIVE)) return;
-  uint t = position_of(row_word(p.first_row + row)), slot = slot_of(row_word(p.first_row + row));
-  place_params(slot, p.beams);
+  uint t = position_of(row_word(p.first_row + row)), beam_slot = beam_slot_of(row_word(p.first_row + row));
+  place_params(beam_slot, p.beams);
   scores_begin = p.begin + row * p.ld;
   first_id = 0u;
   end_id = p.columns;
-  process(slot, t);
+  process(beam_slot, t);
   if (param(P_TIMESTAMP_BEGIN) != 0u) timestamps();
 }

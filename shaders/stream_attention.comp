@@ -42,7 +42,7 @@ layout(push_constant) uniform P {
   uint own_column;              // column of the rows' own keys and values
   uint stream;
 #ifdef STEP
-  uint lineage_slots, lineage_positions;
+  uint lineage_beam_slots, lineage_positions;
 #else
   uint queries, query_begin, query_count;  // queries of a sentence; those of the slice
 #endif
@@ -65,11 +65,11 @@ void main() {
 #ifdef STEP
   uint row = group / p.heads, head = p.head_begin + group % p.heads;
   if (row >= step_word(STEP_LIVE)) return;
-  uint slot = slot_of(row_word(row)), query = position_of(row_word(row));
+  uint slot = beam_slot_of(row_word(row)), query = position_of(row_word(row));
   if (slot < p.slot_begin || slot >= p.slot_end) return;
   uint length = p.positions;
   uint ancestry =
-      lineage_word(lineage_parity(query), LINEAGE_ANCESTRY, slot, 0u, p.lineage_slots, p.lineage_positions);
+      lineage_word(lineage_parity(query), LINEAGE_ANCESTRY, slot, 0u, p.lineage_beam_slots, p.lineage_positions);
 #else
   uint head = p.head_begin + group % p.heads, rest = group / p.heads;
   uint slot = p.slot_begin + rest / p.query_count, query = p.query_begin + rest % p.query_count;

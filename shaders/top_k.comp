@@ -43,7 +43,7 @@ layout(push_constant) uniform P {
   uint k;
   uint beams;  // DRAW, PROCESS
 #ifdef PROCESS
-  uint slots, positions;
+  uint beam_slots, positions;
   uint parts_begin, parts_ld;  // pairs; pairs per row
 #endif
 } p;
@@ -55,7 +55,7 @@ const uint CHUNK = 4096u;  // the maximum number of columns in a slice
 
 // Replaces the slice's scores by log-probabilities, changed by the processors.
 void make_scores(const Slice slice) {
-  uint row = row_word(p.first_row + slice.row), slot = slot_of(row);
+  uint row = row_word(p.first_row + slice.row), beam_slot = beam_slot_of(row);
   const vec2 all = whole_row(p.parts_begin + slice.row * p.parts_ld, p.slices);
   for (uint i = slice.begin + gl_LocalInvocationIndex; i < slice.end; i += LOCAL) {
     uint at = slice.base + i;
@@ -63,11 +63,11 @@ void make_scores(const Slice slice) {
     for (uint c = 0u; c < 4u; ++c) scores[4u * at + c] = y[c];
   }
   hand_over();
-  place_params(slot, p.beams);
+  place_params(beam_slot, p.beams);
   scores_begin = 4u * slice.base;
   first_id = 4u * slice.begin;
   end_id = min(4u * slice.end, p.columns);
-  process(slot, position_of(row));
+  process(beam_slot, position_of(row));
   hand_over();
 }
 #endif

@@ -30,7 +30,7 @@ void main() {
   uvec4 to = span_of(p.first_row + row, SPAN_ROW, sentence);
   uvec4 from = from_spans[sentence];
   uint position = p.first_row + row - to[SPAN_ROW], place = position + p.position_offset;
-  bool there = position < to[SPAN_IDS], counts = position < to[SPAN_PLACE];
+  bool there = position < to[SPAN_IDS], counts = position < to[SPAN_SLOT];
   for (uint i = gl_LocalInvocationIndex; i < p.y_ld; i += LOCAL) {
     uint at = position * p.stride + i % p.kernel;  // offset by `before` rows
     bool column = there && i < p.columns;

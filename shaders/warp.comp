@@ -213,7 +213,7 @@ void main() {
   row = group_index();
   if (row >= p.groups) return;
   if (p.first_row + row >= step_word(STEP_LIVE)) return;
-  place_params(slot_of(row_word(p.first_row + row)), p.beams);
+  place_params(beam_slot_of(row_word(p.first_row + row)), p.beams);
   lane = gl_LocalInvocationIndex;
   base = p.begin4 + row * p.ld4;
   few = false;

@@ -99,7 +99,7 @@ void main() {
   uint row = g / p.slices;
   if (p.first_row + row >= step_word(STEP_LIVE)) return;
   slice = g % p.slices;
-  place_params(slot_of(row_word(p.first_row + row)), p.beams);
+  place_params(beam_slot_of(row_word(p.first_row + row)), p.beams);
   lane = gl_LocalInvocationIndex;
   base = p.begin4 + row * p.ld4;
   vectors = slice_vectors();

@@ -1,5 +1,5 @@
 #version 450
-// Reorders rows of maps by windows, or back (ops/attention/windows.hpp); one workgroup per row of y.
+// Reorders rows of maps by windows, or back (ops/attention/swin_windows.hpp); one workgroup per row of y.
 #extension GL_GOOGLE_include_directive : enable
 #include "common.glsl"
 layout(local_size_x_id = 0) in;

@@ -70,8 +70,8 @@ layout(push_constant) uniform P {
   uint bias_last;
   uint bias_column;             // BIAS_ROWS: column of q
 #ifdef STEP
-  uint lineage_slots, lineage_positions;
-  uint beams;  // CROSS: slots per place
+  uint lineage_beam_slots, lineage_positions;
+  uint beams;  // CROSS: beam slots per slot
   uint chunks, rows;  // SPLIT: chunks of the longest cache; rows per head in `context`
 #else
   uint queries, query_begin, query_end;  // queries of a sentence; range of the slice

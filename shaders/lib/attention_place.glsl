@@ -31,7 +31,7 @@ bool find_rows(uint group) {
   row = group / p.heads;
   head = p.head_begin + group % p.heads;
   if (row >= step_word(STEP_LIVE)) return false;
-  uint own = slot_of(row_word(row));
+  uint own = beam_slot_of(row_word(row));
 #ifdef CROSS
   slot = own / p.beams;
   begin = length_word(2u * slot);
@@ -41,7 +41,7 @@ bool find_rows(uint group) {
   step = position_of(row_word(row));
   begin = 0u;
   end = min(step + 1u, p.positions);
-  ancestry = lineage_word(lineage_parity(step), LINEAGE_ANCESTRY, slot, 0u, p.lineage_slots, p.lineage_positions);
+  ancestry = lineage_word(lineage_parity(step), LINEAGE_ANCESTRY, slot, 0u, p.lineage_beam_slots, p.lineage_positions);
 #endif
   first = 0u;
   count = 1u;

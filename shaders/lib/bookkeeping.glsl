@@ -1,5 +1,5 @@
 // Shared by greedy_step and beam_step: how a sentence ends, and what a row writes to lineage and log. Needs push
-// constants `p` with slots, positions, log_rows and ticks.
+// constants `p` with beam slots, positions, log_rows and ticks.
 layout(std430, set = 0, binding = 2) buffer Lineage { uint lineage[]; };
 layout(std430, set = 0, binding = 3) writeonly buffer Log { uint log_words[]; };
 
@@ -7,14 +7,14 @@ layout(std430, set = 0, binding = 3) writeonly buffer Log { uint log_words[]; };
 bool reaches_limit(const uint t) { return t + 2u >= param(P_MAX_LENGTH); }
 uint generated_with(const uint t) { return t + 2u - param(P_PREFIX); }
 
-uint lineage_at(const uint parity, const uint plane, const uint slot, const uint position) {
-  return lineage_word(parity, plane, slot, position, p.slots, p.positions);
+uint lineage_at(const uint parity, const uint plane, const uint beam_slot, const uint position) {
+  return lineage_word(parity, plane, beam_slot, position, p.beam_slots, p.positions);
 }
-// At t + 1 the slot continues its own cache with the new id.
-void append_token(const uint slot, const uint t, const uint token) {
+// At t + 1 the beam slot continues its own cache with the new id.
+void append_token(const uint beam_slot, const uint t, const uint token) {
   uint parity = lineage_parity(t + 1u);
-  lineage[lineage_at(parity, LINEAGE_ANCESTRY, slot, t + 1u)] = slot;
-  lineage[lineage_at(parity, LINEAGE_TOKENS, slot, t + 1u)] = token;
+  lineage[lineage_at(parity, LINEAGE_ANCESTRY, beam_slot, t + 1u)] = beam_slot;
+  lineage[lineage_at(parity, LINEAGE_TOKENS, beam_slot, t + 1u)] = token;
 }
 
 uint log_entry_of(const uint row) { return log_row_at(step_word(STEP_TICK), p.ticks, p.log_rows) + log_entry_at(row); }

@@ -28,9 +28,9 @@ struct DrawPlace {
   uvec2 seed;
 };
 DrawPlace draw_place(const uint row, const uint beams) {
-  uint slot = slot_of(row_word(row));
-  place_params(slot, beams);
-  return DrawPlace(position_of(row_word(row)), param(P_SEQUENCE), slot % beams,
+  uint beam_slot = beam_slot_of(row_word(row));
+  place_params(beam_slot, beams);
+  return DrawPlace(position_of(row_word(row)), param(P_SEQUENCE), beam_slot % beams,
                    uvec2(param(P_SEED), param(P_SEED + 1u)));
 }
 

@@ -1,4 +1,4 @@
-// T is a piece of a head's columns, WIDTH of them. VEC: heads are whole vec4s.
+// T is an element of a head's columns, WIDTH of them. VEC: heads are whole vec4s.
 #ifdef VEC
 #define T vec4
 #define WIDTH 4u

@@ -174,11 +174,11 @@ void store_kv(uint row, uvec4 numbers, vec4 v) {
   uint r = p.row_begin + row;
 #ifdef STEP
   if (r >= step_word(STEP_LIVE)) return;
-  uint slot = slot_of(row_word(r)), position = position_of(row_word(r));
+  uint slot = beam_slot_of(row_word(r)), position = position_of(row_word(r));
 #elif defined(SPANS)
   uint sentence;
   uvec4 span = span_of(r, SPAN_ROW, sentence);
-  uint slot = span[SPAN_PLACE], position = r - span[SPAN_ROW];
+  uint slot = span[SPAN_SLOT], position = r - span[SPAN_ROW];
   if (position >= span[SPAN_IDS]) return;
 #else
   uint slot = r / p.rows_per_slot, position = r - slot * p.rows_per_slot;

@@ -2,7 +2,7 @@
 // scores of the ids from first_id on. An invocation owns the ids congruent to it and alone touches their scores, so
 // every id sees the processors in order without barriers between them, and once-per-id effects happen once. Only lists
 // of suppressed ids are shared among invocations, between barriers. Needs scores, lineage, lists, options
-// (PARAMS_BINDING), LOCAL, p with slots and positions, and CHUNK: how many ids the kernel has bits for.
+// (PARAMS_BINDING), LOCAL, p with beam slots and positions, and CHUNK: how many ids the kernel has bits for.
 const uint CACHED = 1024u;
 shared uint cached[CACHED];
 // One bit for each of CHUNK ids; every invocation has its own words, so no atomics are needed.
@@ -144,10 +144,10 @@ void suppress(uint offset, uint n) {
 }
 
 
-// Processes the row in a slot at position t, whose options are placed.
-void process(const uint slot, const uint t) {
+// Processes the row in a beam slot at position t, whose options are placed.
+void process(const uint beam_slot, const uint t) {
   count = t + 1u;
-  history_begin = lineage_word(lineage_parity(t), LINEAGE_TOKENS, slot, 0u, p.slots, p.positions);
+  history_begin = lineage_word(lineage_parity(t), LINEAGE_TOKENS, beam_slot, 0u, p.beam_slots, p.positions);
   source_begin = param(P_SOURCE_OFFSET);
   for (uint i = gl_LocalInvocationIndex; i < min(count, CACHED); i += LOCAL) cached[i] = lineage[history_begin + i];
   barrier();

@@ -23,7 +23,7 @@ uint row_word(uint row) { return step_word(STEP_ROWS + row); }
 // The options of a row's sentence; call place_params() first.
 layout(std430, set = 0, binding = PARAMS_BINDING) readonly buffer Search { uint search[]; };
 uint params_begin;
-void place_params(uint slot, uint beams) { params_begin = search_record(slot / beams, beams); }
+void place_params(uint beam_slot, uint beams) { params_begin = search_record(beam_slot / beams, beams); }
 uint param(uint i) { return search[params_begin + i]; }
 float param_float(uint i) { return uintBitsToFloat(param(i)); }
 #endif

@@ -3,42 +3,43 @@
 // which both languages share. CONSTANT, FUNCTION and WIDE belong to the includer: `WIDE` is uint in GLSL and uint64_t in
 // C++, where sizes are checked before a buffer exists.
 //
-// Terms. A *sentence* is one input; while it is worked on it has a *place* of the session. A *slot* is a place for one
-// running hypothesis: slot = place * beams + beam; caches and lineage are addressed by slot with strides that the
-// session fixes. A *position* counts decoder ids from 0 (the decoder start): with the token at position t in, the token
-// at t + 1 comes out. A *row* is a line of the activations of a step; its row word says which slot it is and at which
+// Terms. A *sentence* is one input; while it is worked on it has a *slot* of the session, and in it a *beam slot* for each
+// running hypothesis: beam slot = slot * beams + beam. Lineage and the cache of self attention are addressed by beam slot,
+// the cache of cross attention by slot, with strides that the session fixes; kernels of either cache call its rows slots
+// (kv_layout.hpp). A *position* counts decoder ids from 0 (the decoder start): with the token at position t in, the token
+// at t + 1 comes out. A *row* is a line of the activations of a step; its row word says which beam slot it is and at which
 // position. Rows 0..live-1 run, packed. A *tick* is one run of the session's step, whatever the positions of its rows.
 // An encode *pass* runs the rows of its sentences one after another, without padding; a *tile* is up to four rows of
 // one sentence, and the tiles of a pass are counted through its sentences.
 
 // Limits of one session; larger requests are refused by name.
-CONSTANT uint SLOT_BITS = 10u;
-CONSTANT uint MAX_ROWS = 1024u;  // 1 << SLOT_BITS rows per step; also places and slots
+CONSTANT uint BEAM_SLOT_BITS = 10u;
+CONSTANT uint MAX_ROWS = 1024u;  // 1 << BEAM_SLOT_BITS rows per step; also slots and beam slots
 CONSTANT uint MAX_BEAMS = 32u;
 CONSTANT uint MAX_END_TOKENS = 8u;
 CONSTANT uint MAX_CANDIDATES = 288u;  // (1 + MAX_END_TOKENS) * MAX_BEAMS
 CONSTANT uint MAX_GRIDS = 64u;
 
-// A row word: the slot in the lower bits, the position above.
-FUNCTION uint row_word_of(const uint slot, const uint position) { return position << SLOT_BITS | slot; }
-FUNCTION uint slot_of(const uint word) { return word & ((1u << SLOT_BITS) - 1u); }
-FUNCTION uint position_of(const uint word) { return word >> SLOT_BITS; }
+// A row word: the beam slot in the lower bits, the position above.
+FUNCTION uint row_word_of(const uint beam_slot, const uint position) { return position << BEAM_SLOT_BITS | beam_slot; }
+FUNCTION uint beam_slot_of(const uint word) { return word & ((1u << BEAM_SLOT_BITS) - 1u); }
+FUNCTION uint position_of(const uint word) { return word >> BEAM_SLOT_BITS; }
 
-// step: words 0..15, then the row words, then a ring of the places whose sentences wait to start. Counters wrap.
+// step: words 0..15, then the row words, then a ring of the slots whose sentences wait to start. Counters wrap.
 CONSTANT uint STEP_TICK = 0u;      // steps that ran
 CONSTANT uint STEP_LIVE = 1u;      // rows that run
-CONSTANT uint STEP_STARTED = 2u;   // places that left the queue
-CONSTANT uint STEP_QUEUED = 3u;    // places that entered it
+CONSTANT uint STEP_STARTED = 2u;   // slots that left the queue
+CONSTANT uint STEP_QUEUED = 3u;    // slots that entered it
 CONSTANT uint STEP_ADMITTED = 4u;  // of these, not yet counted by advance
 CONSTANT uint STEP_MARK = 5u;      // mark of the session; the log's headers repeat it
 CONSTANT uint STEP_ROWS = 16u;     // first of MAX_ROWS row words
 CONSTANT uint STEP_QUEUE = STEP_ROWS + MAX_ROWS;  // first of MAX_ROWS words
-// The word for the n-th place that enters the queue.
+// The word for the n-th slot that enters the queue.
 FUNCTION uint step_queue_word(const uint n) { return STEP_QUEUE + (n & (MAX_ROWS - 1u)); }
 
 // The options of a sentence: the first words of its record in the search state, so that inputs with different options
 // share a session.
-CONSTANT uint P_MARK = 0u;                // mark of the place's occupant; its log entries repeat it
+CONSTANT uint P_MARK = 0u;                // mark of the slot's occupant; its log entries repeat it
 CONSTANT uint P_MAX_LENGTH = 1u;          // total ids, decoder start included
 CONSTANT uint P_PREFIX = 2u;              // prompt ids, at least 1 (the decoder start)
 CONSTANT uint P_MIN_LENGTH = 3u;          // total ids before which end tokens are forbidden; 0: none
@@ -83,32 +84,32 @@ CONSTANT uint P_TIMESTAMP_AFTER = 58u;   // total ids before the first generated
 CONSTANT uint PARAM_WORDS = 60u;
 CONSTANT uint STOP_NO = 0u, STOP_YES = 1u, STOP_NEVER = 2u;  // early_stopping
 
-// lineage: [2 parities][2 planes][slots][positions]. Plane 0: the slot whose cache holds that position (ancestry);
+// lineage: [2 parities][2 planes][beam slots][positions]. Plane 0: the beam slot whose cache holds the position (ancestry);
 // plane 1: the token id. A row at position t reads parity t & 1 (positions 0..t) and writes parity (t + 1) & 1
-// (positions 0..t + 1). admit writes the prompt ids into both parities; for all but the last of them, all slots of a
-// place share the cache of its first slot. A slot that continues itself (greedy search) writes positions t and t + 1
-// only, since the others are already there.
+// (positions 0..t + 1). admit writes the prompt ids into both parities; for all but the last of them, all beam slots of a
+// slot share the cache of its first. A beam slot that continues itself (greedy search) writes positions t and t + 1 only,
+// since the others are already there.
 CONSTANT uint LINEAGE_ANCESTRY = 0u, LINEAGE_TOKENS = 1u;  // planes
 FUNCTION uint lineage_parity(const uint position) { return position & 1u; }
-FUNCTION WIDE lineage_word(const WIDE parity, const WIDE plane, const WIDE slot, const WIDE position, const WIDE slots,
-                           const WIDE positions) {
-  return ((parity * 2u + plane) * slots + slot) * positions + position;
+FUNCTION WIDE lineage_word(const WIDE parity, const WIDE plane, const WIDE beam_slot, const WIDE position,
+                           const WIDE beam_slots, const WIDE positions) {
+  return ((parity * 2u + plane) * beam_slots + beam_slot) * positions + position;
 }
 
-// search: per place search_stride(beams) words: the options, then the progress of the search.
+// search: per slot search_stride(beams) words: the options, then the progress of the search.
 CONSTANT uint SEARCH_STATUS = PARAM_WORDS;         // STATUS_*
 CONSTANT uint SEARCH_POSITION = PARAM_WORDS + 1u;  // position of its rows, whose tokens go in next
 CONSTANT uint SEARCH_SETTLED = PARAM_WORDS + 2u;   // no further improvement possible (sticky)
 CONSTANT uint SEARCH_FINISHED = PARAM_WORDS + 3u;  // entries in the finished list
 CONSTANT uint SEARCH_HEADER = PARAM_WORDS + 4u;    // words before the running scores
-// The state of a place's sentence; `full` continues when the session has more positions, `none` is a free place.
+// The state of a slot's sentence; `full` continues when the session has more positions, `none` is a free slot.
 CONSTANT uint STATUS_NONE = 0u, STATUS_WAITING = 1u, STATUS_RUNNING = 2u, STATUS_ENDED = 3u, STATUS_FULL = 4u;
 // running[beams] (float: sum of log-probabilities), then finished[beams], best first:
 // score (float, length penalty applied), position at which it ended, beam it ended in (parent), last token
 CONSTANT uint FINISHED_SCORE = 0u, FINISHED_POSITION = 1u, FINISHED_BEAM = 2u, FINISHED_TOKEN = 3u, FINISHED_WORDS = 4u;
 CONSTANT uint SEARCH_LARGEST = SEARCH_HEADER + (1u + FINISHED_WORDS) * MAX_BEAMS;  // the stride of MAX_BEAMS
 FUNCTION uint search_stride(const uint beams) { return SEARCH_HEADER + (1u + FINISHED_WORDS) * beams; }
-FUNCTION WIDE search_record(const WIDE place, const uint beams) { return place * search_stride(beams); }
+FUNCTION WIDE search_record(const WIDE slot, const uint beams) { return slot * search_stride(beams); }
 FUNCTION uint search_running(const uint beam) { return SEARCH_HEADER + beam; }
 FUNCTION uint search_finished_entry(const uint beams, const uint i) {
   return SEARCH_HEADER + beams + FINISHED_WORDS * i;
@@ -135,14 +136,14 @@ FUNCTION WIDE log_entry_at(const WIDE row) { return LOG_HEADER + LOG_ENTRY * row
 // inbox: a header of 8 words, then an entry for each new sentence, then data that entries and blocks refer to by their
 // word in the inbox.
 CONSTANT uint INBOX_SENTENCES = 0u;  // new sentences
-CONSTANT uint INBOX_CANCELLED = 1u;  // places whose sentences end at once, before the new ones enter
+CONSTANT uint INBOX_CANCELLED = 1u;  // slots whose sentences end at once, before the new ones enter
 CONSTANT uint INBOX_CANCELLED_OFFSET = 2u;
 CONSTANT uint INBOX_BLOCKS = 3u;  // number of blocks for lists
 CONSTANT uint INBOX_BLOCKS_OFFSET = 4u;
 CONSTANT uint INBOX_MARK = 5u;  // mark of the session
 CONSTANT uint INBOX_HEADER = 8u;
-// An entry: place, source [begin, end), offset of its prompt ids in the inbox, then the options.
-CONSTANT uint INBOX_PLACE = 0u, INBOX_SOURCE_BEGIN = 1u, INBOX_SOURCE_END = 2u, INBOX_PROMPT_OFFSET = 3u;
+// An entry: slot, source [begin, end), offset of its prompt ids in the inbox, then the options.
+CONSTANT uint INBOX_SLOT = 0u, INBOX_SOURCE_BEGIN = 1u, INBOX_SOURCE_END = 2u, INBOX_PROMPT_OFFSET = 3u;
 CONSTANT uint INBOX_PARAMS = 4u, INBOX_ENTRY = INBOX_PARAMS + PARAM_WORDS;
 FUNCTION uint inbox_entry_at(const uint sentence) { return INBOX_HEADER + INBOX_ENTRY * sentence; }
 // A block: offset in lists, words, offset in the inbox.
@@ -157,7 +158,7 @@ CONSTANT uint GRID_GROUPS_PER_TILE = 0u, GRID_ROWS_PER_TILE = 1u, GRID_MAX_X = 2
 CONSTANT uint SPAN_ROW = 0u;    // the sentence's first row
 CONSTANT uint SPAN_TILE = 1u;   // its first tile
 CONSTANT uint SPAN_IDS = 2u;    // number of its ids, which is its number of rows
-CONSTANT uint SPAN_PLACE = 3u;  // its number in cross_kv and lengths; in feature_spans the number of rows that count
+CONSTANT uint SPAN_SLOT = 3u;   // its slot in cross_kv and lengths; in feature_spans the number of rows that count
 CONSTANT uint SPAN_STRIDE = 4u;
 CONSTANT uint TILE_ROWS = 4u;  // rows of one sentence per workgroup of attention
 

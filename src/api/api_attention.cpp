@@ -65,7 +65,7 @@ lapilli_status lapilli_result_pieces(const lapilli_result* result, size_t input,
   return guarded([&]() -> Status {
     if (!pieces) return fail(ErrorCode::invalid_argument, "lapilli_result_pieces: pieces is null");
     LAPILLI_TRY(const auto* found, find_sequence(result, input, sequence));
-    *pieces = found->pieces.size();
+    *pieces = found->parts.size();
     return {};
   });
 }
@@ -80,8 +80,8 @@ lapilli_status lapilli_attention_run(lapilli_model* model, const lapilli_result*
     const lapilli::LogScope log(held.model->device()->log_sink());
     LAPILLI_CHECK(lapilli::api::check_running(*held.model->device(), "lapilli_attention_run"));
     LAPILLI_TRY(const auto* found, find_sequence(result, input, sequence));
-    if (piece >= found->pieces.size()) {
-      return fail(ErrorCode::invalid_argument, "lapilli_attention_run: piece %u of %u", piece, found->pieces.size());
+    if (piece >= found->parts.size()) {
+      return fail(ErrorCode::invalid_argument, "lapilli_attention_run: piece %u of %u", piece, found->parts.size());
     }
     if (input < result->segments.size() || input < result->classes.size())
       return fail(
@@ -91,7 +91,7 @@ lapilli_status lapilli_attention_run(lapilli_model* model, const lapilli_result*
           input);
     auto handle = std::make_unique<lapilli_attention>();
     const std::string_view source = input < result->sources.size() ? std::string_view(result->sources[input]) : "";
-    const auto run = [&](const auto& on) { return lapilli::attend(on, found->pieces[piece], source, found->text); };
+    const auto run = [&](const auto& on) { return lapilli::attend(on, found->parts[piece], source, found->text); };
     LAPILLI_TRY(handle->attention, lapilli::api::run_replaced(*model->place, held, run));
     *attention = handle.release();
     return {};

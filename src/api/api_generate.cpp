@@ -82,7 +82,7 @@ lapilli_status lapilli_result_get(const lapilli_result* result, size_t input, si
     to.ids = {found->ids.data(), found->ids.size()};
     to.score = found->score;
     to.token_scores = found->token_scores.data();
-    to.pieces = found->pieces.size();
+    to.pieces = found->parts.size();
     to.finish = static_cast<int32_t>(found->finish);
     to.repeats = found->repeats ? 1 : 0;
     to.word_tokens = result->output.outputs[input].word_tokens;
@@ -96,11 +96,11 @@ lapilli_status lapilli_result_get_piece(const lapilli_result* result, size_t inp
                                         lapilli_piece* out) {
   return guarded([&]() -> Status {
     LAPILLI_TRY(const lapilli::TextSequence* found, find_sequence(result, input, sequence, "lapilli_result_get_piece"));
-    if (piece >= found->pieces.size()) {
-      return fail(ErrorCode::invalid_argument, "lapilli_result_get_piece: piece %u of %u", piece, found->pieces.size());
+    if (piece >= found->parts.size()) {
+      return fail(ErrorCode::invalid_argument, "lapilli_result_get_piece: piece %u of %u", piece, found->parts.size());
     }
-    const lapilli::SequencePiece& from = found->pieces[piece];
-    const bool whole = found->pieces.size() == 1;
+    const lapilli::SequencePart& from = found->parts[piece];
+    const bool whole = found->parts.size() == 1;
     const std::string& text = whole ? found->text : from.text;
     const std::vector<int32_t>& ids = whole ? found->ids : from.ids;
     lapilli_piece to{};

@@ -141,7 +141,7 @@ lapilli_status lapilli_device_append(lapilli_device* device, void* command_buffe
     lapilli_appended out{};
     LAPILLI_CHECK(lapilli::api::write_struct(out, appended, "lapilli_appended"));
     LAPILLI_TRY(const auto got, device->device()->append(command_buffer, budget_us));
-    out.pieces = got.pieces;
+    out.pieces = got.submissions;
     out.waiting = got.waiting;
     out.serial = got.serial;
     out.expected_us = static_cast<uint64_t>(got.expected_us);

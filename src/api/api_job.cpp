@@ -25,9 +25,10 @@ Status check_job(const lapilli_job* job, const char* function) {
   return job ? Status() : Status(fail(ErrorCode::invalid_argument, "%s: job is null", function));
 }
 
-Result<const lapilli::api::HeardSegment*> find_draft(const lapilli_job* job, size_t segment, const char* function) {
+Result<const lapilli::api::TranscriptSegment*> find_draft(const lapilli_job* job, size_t segment,
+                                                          const char* function) {
   LAPILLI_CHECK(check_job(job, function));
-  const auto draft = job->job->told(LAPILLI_EVENT_DRAFT);
+  const auto draft = job->job->last_segments(LAPILLI_EVENT_DRAFT);
   if (segment < draft.size()) return &draft[segment];
   return fail(ErrorCode::invalid_argument, "%s: segment %u of %u of the draft that was told last", function, segment,
               draft.size());
@@ -192,8 +193,8 @@ lapilli_status lapilli_job_next_event(lapilli_job* job, lapilli_event* event, in
 lapilli_status lapilli_job_get_word(const lapilli_job* job, size_t word, lapilli_word* out) {
   return guarded([&]() -> Status {
     LAPILLI_CHECK(check_job(job, "lapilli_job_get_word"));
-    const auto told = job->job->told(LAPILLI_EVENT_SEGMENT);
-    const auto words = told.empty() ? std::span<const lapilli::speech::Word>() : told.front().segment.words;
+    const auto segments = job->job->last_segments(LAPILLI_EVENT_SEGMENT);
+    const auto words = segments.empty() ? std::span<const lapilli::speech::Word>() : segments.front().segment.words;
     return lapilli::api::write_word("lapilli_job_get_word", words, word, out);
   });
 }

@@ -122,11 +122,11 @@ void load_to_its_end(lapilli_load& load) {
   if (load.pump(0)) return;
   const auto pipelines = load.loading->expected_pipelines();
   const auto load_onto_it = [&] {
-    while (load.onto.device == device && !load.pump(kNoLimit)) load.loading->rest();
+    while (load.onto.device == device && !load.pump(kNoLimit)) load.loading->wait();
   };
   lapilli::create_pipelines_beside(*device, pipelines, load_onto_it, [&] { return !load.cancelled; });
   device.reset();
-  while (!load.pump(kNoLimit)) load.loading->rest();
+  while (!load.pump(kNoLimit)) load.loading->wait();
 }
 
 // Pumps until the load ends or the time is up; false if the time was up.

@@ -3,7 +3,7 @@
 
 #include "api/handles.hpp"
 #include "tools/model_tuning.hpp"
-#include "vulkan/caps/kept.hpp"
+#include "vulkan/caps/persistent_cache.hpp"
 
 using lapilli::ErrorCode;
 using lapilli::fail;
@@ -81,13 +81,13 @@ Status tune_model(const lapilli_model& model, const lapilli_shape* shape, double
   LAPILLI_CHECK(lapilli::api::check_running(*device, "lapilli_model_tune"));
   Wanted wanted;
   LAPILLI_CHECK(read_wanted(model, *held.model, shape, seconds, wanted));
-  if (!device->kept())
+  if (!device->persistent_cache())
     return fail(
         ErrorCode::invalid_argument,
         "lapilli_model_tune: the device keeps nothing between runs, so that what is found would be lost; open it "
         "with a cache_directory or a store");
   const tools::BenchModel loaded{model.info.directory, device, held.model};
-  const tools::TuningStore store(device->kept()->store(), *device);
+  const tools::TuningStore store(device->persistent_cache()->store(), *device);
   tools::ModelTuning tuning(loaded, store, wanted.request);
   LAPILLI_CHECK(tuning.run());
   if (found) LAPILLI_CHECK(lapilli::api::write_struct(c_tuning(tuning), found, "lapilli_tuning"));

@@ -55,10 +55,10 @@ struct lapilli_result {
   lapilli::TranslateOutput output;
   std::vector<std::string> sources;  // texts of the inputs, which byte offsets refer to; empty for ids
   lapilli_stats stats{};
-  std::vector<std::vector<lapilli::api::HeardSegment>> segments;  // by input, for recordings
-  std::vector<std::vector<lapilli::ScoredClass>> classes;         // by input, for classified pictures
-  std::vector<std::optional<lapilli::api::SeenInput>> seen;       // by input, for pictures whose looks are wanted
-  std::string drawing;                                            // result of the last call
+  std::vector<std::vector<lapilli::api::TranscriptSegment>> segments;     // by input, for recordings
+  std::vector<std::vector<lapilli::ScoredClass>> classes;                 // by input, for classified pictures
+  std::vector<std::optional<lapilli::api::OverlayInput>> overlay_inputs;  // by input, if asked for
+  std::string drawing;                                                    // result of the last call
 };
 
 namespace lapilli::api {
@@ -182,8 +182,8 @@ std::function<bool(uint64_t done, uint64_t total)> progress_of(const lapilli_opt
 StreamSink stream_of(const lapilli_options& from);
 
 // C structs of a segment and of a word; their pointers refer to `from`.
-lapilli_segment c_segment(const HeardSegment& from);
-// Draws a segment's looks.
+lapilli_segment c_segment(const TranscriptSegment& from);
+// Draws a segment's attention overlays.
 Result<std::string> draw_segment(const lapilli_drawing* how, const speech::Segment& segment);
 // Writes word `number`; an error if there is none.
 Status write_word(const char* function, std::span<const speech::Word> words, size_t number, lapilli_word* out);

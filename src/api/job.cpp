@@ -82,7 +82,7 @@ void EventQueue::add_text(size_t input, std::string_view text, std::span<const i
   to.ids.insert(to.ids.end(), ids.begin(), ids.end());
 }
 
-void EventQueue::add_segment(size_t input, size_t number, const HeardSegment& segment) {
+void EventQueue::add_segment(size_t input, size_t number, const TranscriptSegment& segment) {
   drop_progress();
   drop_draft(input);
   Waiting& added = add(LAPILLI_EVENT_SEGMENT);
@@ -98,7 +98,7 @@ void EventQueue::drop_draft(size_t input) {
   });
 }
 
-void EventQueue::add_draft(size_t input, std::vector<HeardSegment> segments) {
+void EventQueue::add_draft(size_t input, std::vector<TranscriptSegment> segments) {
   drop_progress();
   drop_draft(input);
   Waiting& added = add(LAPILLI_EVENT_DRAFT);
@@ -123,7 +123,7 @@ lapilli_status code_of(const Status& status) {
 
 std::string message_of(const Status& status) { return status ? "" : status.error().message; }
 
-void show(const HeardSegment& from, lapilli_event_segment& to) {
+void show(const TranscriptSegment& from, lapilli_event_segment& to) {
   const lapilli_segment s = c_segment(from);
   to.begin = s.begin;
   to.end = s.end;
@@ -163,21 +163,21 @@ void EventQueue::take_back_end() {
 
 bool EventQueue::next(lapilli_event& out) {
   if (waiting_.empty()) return false;
-  told_ = std::move(waiting_.front());
+  last_ = std::move(waiting_.front());
   waiting_.pop_front();
-  auto& of = told_.event.of;
-  switch (told_.event.kind) {
+  auto& of = last_.event.of;
+  switch (last_.event.kind) {
     case LAPILLI_EVENT_TEXT:
-      of.text.text = told_.text.c_str();
-      of.text.text_bytes = told_.text.size();
-      of.text.ids = {told_.ids.data(), told_.ids.size()};
+      of.text.text = last_.text.c_str();
+      of.text.text_bytes = last_.text.size();
+      of.text.ids = {last_.ids.data(), last_.ids.size()};
       break;
-    case LAPILLI_EVENT_SEGMENT: show(told_.segments.front(), of.segment); break;
-    case LAPILLI_EVENT_INPUT: of.input.message = told_.text.c_str(); break;
-    case LAPILLI_EVENT_ERROR: of.error.message = told_.text.c_str(); break;
+    case LAPILLI_EVENT_SEGMENT: show(last_.segments.front(), of.segment); break;
+    case LAPILLI_EVENT_INPUT: of.input.message = last_.text.c_str(); break;
+    case LAPILLI_EVENT_ERROR: of.error.message = last_.text.c_str(); break;
     default: break;
   }
-  out = told_.event;
+  out = last_.event;
   return true;
 }
 
@@ -280,17 +280,17 @@ void Job::make_events(WorkRequest& request) {
     events_.add_text(input, text, ids);
     return true;
   };
-  request.sinks.segment = [this](size_t input, size_t number, const HeardSegment& segment) {
+  request.sinks.segment = [this](size_t input, size_t number, const TranscriptSegment& segment) {
     events_.add_segment(input, number, segment);
   };
   request.sinks.input_ended = [this](size_t input, const Status& status) { events_.add_input(input, status); };
-  request.sinks.draft = [this](size_t input, std::vector<HeardSegment> segments) {
+  request.sinks.draft = [this](size_t input, std::vector<TranscriptSegment> segments) {
     events_.add_draft(input, std::move(segments));
   };
 }
 
 Result<const std::string*> Job::draw_looks(const lapilli_drawing* how) {
-  const auto segments = told(LAPILLI_EVENT_SEGMENT);
+  const auto segments = last_segments(LAPILLI_EVENT_SEGMENT);
   if (segments.empty())
     return fail(ErrorCode::invalid_argument, "the event that was told last is no LAPILLI_EVENT_SEGMENT");
   LAPILLI_TRY(drawing_, draw_segment(how, segments.front().segment));
@@ -378,7 +378,7 @@ void Job::wait() {
   if (held_.model)
     work_->task().wait();
   else
-    place_->rest();
+    place_->wait();
 }
 
 void Job::cancel() {
@@ -484,7 +484,7 @@ Status Job::take(lapilli_result** result) {
   handle->output = std::move(output_->text);
   handle->segments = std::move(output_->segments);
   handle->classes = std::move(output_->classes);
-  handle->seen = std::move(output_->seen);
+  handle->overlay_inputs = std::move(output_->overlay_inputs);
   handle->sources = std::move(texts_);
   taken_ = true;
   *result = handle.release();

@@ -25,8 +25,8 @@ class EventQueue {
  public:
   void add_text(size_t input, std::string_view text, std::span<const int32_t> ids);
   void add_progress(const lapilli_event_progress& progress);  // if it differs from the last one
-  void add_segment(size_t input, size_t number, const HeardSegment& segment);
-  void add_draft(size_t input, std::vector<HeardSegment> segments);
+  void add_segment(size_t input, size_t number, const TranscriptSegment& segment);
+  void add_draft(size_t input, std::vector<TranscriptSegment> segments);
   void add_input(size_t input, const Status& status);
   void add_end(const Status& status);
   // Undoes an end that was not fetched, when the job continues after all.
@@ -34,22 +34,22 @@ class EventQueue {
   // The next event; false if there is none. Its pointers are valid until the next call.
   bool next(lapilli_event& out);
   // Segments of the last event fetched, or those of a draft; empty for other events.
-  [[nodiscard]] std::span<const HeardSegment> segments() const { return told_.segments; }
-  [[nodiscard]] int32_t kind() const { return told_.event.kind; }
+  [[nodiscard]] std::span<const TranscriptSegment> segments() const { return last_.segments; }
+  [[nodiscard]] int32_t kind() const { return last_.event.kind; }
 
  private:
   struct Waiting {
     lapilli_event event{};
     std::string text;  // or an error message
     std::vector<int32_t> ids;
-    std::vector<HeardSegment> segments;
+    std::vector<TranscriptSegment> segments;
   };
   Waiting& add(int32_t kind);
   void drop_progress();
   void drop_draft(size_t input);
 
   std::deque<Waiting> waiting_;
-  Waiting told_;
+  Waiting last_;
   lapilli_event_progress progress_{};  // the last one added
 };
 
@@ -94,8 +94,8 @@ class Job {
   Status resume(const char* function, lapilli_model* model);
   bool next_event(lapilli_event& out);
   // Segments of the last event fetched if it is of this kind; otherwise empty.
-  [[nodiscard]] std::span<const HeardSegment> told(int32_t kind) const {
-    return events_.kind() == kind ? events_.segments() : std::span<const HeardSegment>();
+  [[nodiscard]] std::span<const TranscriptSegment> last_segments(int32_t kind) const {
+    return events_.kind() == kind ? events_.segments() : std::span<const TranscriptSegment>();
   }
   // Bytes are valid as long as that event.
   Result<const std::string*> draw_looks(const lapilli_drawing* how);

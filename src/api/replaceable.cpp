@@ -130,9 +130,9 @@ Result<std::optional<ReplaceableModel::Held>> ReplaceableModel::go_on(double bud
   return std::optional(held_);
 }
 
-void ReplaceableModel::rest() {
+void ReplaceableModel::wait() {
   const std::unique_lock lock(loading_mutex_, std::try_to_lock);
-  if (lock && loading_) return loading_->rest();
+  if (lock && loading_) return loading_->wait();
   constexpr std::chrono::milliseconds kOthersWork{1};
   std::this_thread::sleep_for(kOthersWork);
 }
@@ -141,7 +141,7 @@ Result<ReplaceableModel::Held> ReplaceableModel::replace_now(uint64_t lost) {
   while (true) {
     LAPILLI_TRY(auto held, replace(lost, std::numeric_limits<double>::infinity()));
     if (held) return std::move(*held);
-    rest();
+    wait();
   }
 }
 

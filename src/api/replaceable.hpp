@@ -74,8 +74,8 @@ class ReplaceableModel {
   // done yet. One thread works on it; others get nothing meanwhile.
   Result<std::optional<Held>> replace(uint64_t lost, double budget_us);
   // Waits a bounded time for replace() to progress.
-  void rest();
-  // Calls replace() and rest() until done.
+  void wait();
+  // Calls replace() and wait() until done.
   Result<Held> replace_now(uint64_t lost);
 
  private:

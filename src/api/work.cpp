@@ -19,7 +19,7 @@ Result<std::unique_ptr<Work>> start_work(WorkRequest request) {
   if (c.kind().reads_text()) return start_texts(std::move(request));
   if (const Status& status = request.front->status; !status) return status.error();
   return c.kind().reads == model::Reads::pictures ? start_pictures(std::move(request))
-                                             : start_recordings(std::move(request));
+                                                  : start_recordings(std::move(request));
 }
 
 Result<std::unique_ptr<Work>> prepare_work(WorkRequest request, const JobShape& shape) {
@@ -43,10 +43,10 @@ TextSequence sequence_of(std::string text, std::vector<int32_t> ids, std::vector
   // A prompt's ids have no scores.
   s.token_scores.assign(s.ids.size() - std::min(s.ids.size(), token_scores.size()), NAN);
   s.token_scores.insert(s.token_scores.end(), token_scores.begin(), token_scores.end());
-  SequencePiece& piece = s.pieces.emplace_back();
-  piece.target = {0, s.text.size()};
-  piece.finish = s.finish;
-  piece.repeats = s.repeats;
+  SequencePart& part = s.parts.emplace_back();
+  part.target = {0, s.text.size()};
+  part.finish = s.finish;
+  part.repeats = s.repeats;
   return s;
 }
 

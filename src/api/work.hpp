@@ -11,42 +11,42 @@
 
 #include "api/inputs.hpp"
 #include "generate/front_end.hpp"
-#include "generate/picture_looks.hpp"
+#include "generate/picture_overlays.hpp"
 #include "generate/translation_task.hpp"
 #include "speech/transcribe.hpp"
 
 namespace lapilli::api {
 
 // A segment of a recording, as reported and kept.
-struct HeardSegment {
+struct TranscriptSegment {
   speech::Segment segment;
   std::string language;       // a code; empty: the model knows no languages
   float log_probability = 0;  // NaN: unknown
   bool repeats = false;       // the text up to and including it ends in a loop
 };
 
-// Data kept of a picture to draw its words' looks.
-struct SeenInput {
-  SeenPicture picture;
+// Data kept of a picture to draw the attention overlays of its words.
+struct OverlayInput {
+  ShownPicture picture;
   int32_t start = 0;  // the decoder's start id
 };
 
 // Results of the inputs, in order.
 struct WorkOutput {
   TranslateOutput text;
-  std::vector<std::vector<HeardSegment>> segments;  // for recordings; otherwise empty
-  std::vector<std::vector<ScoredClass>> classes;    // for pictures; otherwise empty
-  std::vector<std::optional<SeenInput>> seen;       // for pictures, if asked for
-  double read_ms = 0;                               // part of the time that the host spent on reading pictures
+  std::vector<std::vector<TranscriptSegment>> segments;     // for recordings; otherwise empty
+  std::vector<std::vector<ScoredClass>> classes;            // for pictures; otherwise empty
+  std::vector<std::optional<OverlayInput>> overlay_inputs;  // for pictures, if asked for
+  double read_ms = 0;                                       // part of the time that the host spent on reading pictures
 };
 
 // Called on the thread that pumps. Functions may be empty.
 struct WorkSinks {
   StreamSink text;
-  std::function<void(size_t input, size_t number, const HeardSegment& segment)> segment;
+  std::function<void(size_t input, size_t number, const TranscriptSegment& segment)> segment;
   std::function<void(size_t input, const Status& status)> input_ended;
   // A provisional text for the end of a recording in progress.
-  std::function<void(size_t input, std::vector<HeardSegment> segments)> draft;
+  std::function<void(size_t input, std::vector<TranscriptSegment> segments)> draft;
 };
 
 struct WorkRequest {
@@ -81,7 +81,7 @@ Result<std::unique_ptr<Work>> prepare_texts(WorkRequest request, const JobShape&
 Result<std::unique_ptr<Work>> start_recordings(WorkRequest request);
 Result<std::unique_ptr<Work>> start_pictures(WorkRequest request);
 
-// A sequence of one piece, without a source for attention.
+// A sequence of one part, without a source for attention.
 TextSequence sequence_of(std::string text, std::vector<int32_t> ids, std::vector<float> token_scores, Finish finish);
 TranslateStats stats_of(const GenerateStats& from, uint64_t tokens, double total_ms);
 

@@ -23,7 +23,7 @@ class GrowingSamples : public audio::SampleSource {
 };
 
 // Refuses options that only models with windows, languages and tasks take.
-Status refuse_for_whole(const lapilli_options& o, const std::string& family) {
+Status refuse_for_offline(const lapilli_options& o, const std::string& family) {
   const auto given = [](const char* text) { return text && *text; };
   const bool task = given(o.task) && std::string_view(o.task) != "transcribe";
   const char* field = task                                         ? "task"
@@ -48,9 +48,9 @@ Status refuse_for_whole(const lapilli_options& o, const std::string& family) {
       field, family);
 }
 
-class Whole : public Recordings {
+class OfflineWork : public Recordings {
  public:
-  explicit Whole(WorkRequest& from) : Recordings(from), limits_(*from.model, *from.front->sound) {}
+  explicit OfflineWork(WorkRequest& from) : Recordings(from), limits_(*from.model, *from.front->sound) {}
   Status begin(const WorkRequest& from, speech::OfflineRequest request);
   Status append(size_t input, std::span<const float> samples) override;
   Status end_recording(size_t input) override;
@@ -69,7 +69,7 @@ class Whole : public Recordings {
   speech::OfflineTask* job_ = nullptr;  // the task
 };
 
-Status Whole::begin(const WorkRequest& from, speech::OfflineRequest request) {
+Status OfflineWork::begin(const WorkRequest& from, speech::OfflineRequest request) {
   for (const Input& input : from.inputs) request.recordings.push_back(sound_of(input));
   request.on_segment = [this](const speech::Segment& segment) { return hear(segment); };
   request.on_end = [this](size_t input, const Status& status) { tell_end(input, status); };
@@ -80,7 +80,7 @@ Status Whole::begin(const WorkRequest& from, speech::OfflineRequest request) {
   return {};
 }
 
-speech::OfflineSound Whole::sound_of(const Input& input) {
+speech::OfflineSound OfflineWork::sound_of(const Input& input) {
   Stream& stream = streams_.emplace_back();
   if (!input.more_samples) return {source_of(input), samples_of(input)};
   stream.samples = std::make_shared<GrowingSamples>();
@@ -88,7 +88,7 @@ speech::OfflineSound Whole::sound_of(const Input& input) {
   return {stream.samples, std::nullopt};
 }
 
-Result<Whole::Stream*> Whole::stream_of(size_t input) {
+Result<OfflineWork::Stream*> OfflineWork::stream_of(size_t input) {
   if (input >= streams_.size() || !streams_[input].samples) return not_going_on(input);
   Stream& stream = streams_[input];
   if (stream.ended)
@@ -97,13 +97,13 @@ Result<Whole::Stream*> Whole::stream_of(size_t input) {
 }
 
 // The final length is unknown: the error can only say that it is too long.
-Status Whole::check_growing(uint64_t samples) const {
+Status OfflineWork::check_growing(uint64_t samples) const {
   if (limits_.check_longest(samples)) return {};
   const double most = static_cast<double>(limits_.most_samples()) / limits_.config().sampling_rate;
   return limits_.too_long(format("more than %.1f s", most));
 }
 
-Status Whole::append(size_t input, std::span<const float> samples) {
+Status OfflineWork::append(size_t input, std::span<const float> samples) {
   LAPILLI_TRY(Stream* const stream, stream_of(input));
   LAPILLI_CHECK(check_growing(stream->samples->size() + samples.size()));
   LAPILLI_CHECK(speech::check_samples(samples, stream->samples->size()));
@@ -111,7 +111,7 @@ Status Whole::append(size_t input, std::span<const float> samples) {
   return {};
 }
 
-Status Whole::end_recording(size_t input) {
+Status OfflineWork::end_recording(size_t input) {
   LAPILLI_TRY(Stream* const stream, stream_of(input));
   stream->ended = true;
   job_->end_recording(input, stream->samples->size());
@@ -124,11 +124,11 @@ Result<std::unique_ptr<Work>> start_offline(WorkRequest request) {
   const lapilli_options& o = request.options;
   speech::OfflineRequest r;
   LAPILLI_CHECK(refuse_for_sound(o));
-  LAPILLI_CHECK(refuse_for_whole(o, request.model->info().family));
+  LAPILLI_CHECK(refuse_for_offline(o, request.model->info().family));
   LAPILLI_CHECK(read_generation(o, r.options));
   r.batch = o.batch;
   r.steps_in_flight = o.steps_in_flight;
-  auto work = std::make_unique<Whole>(request);
+  auto work = std::make_unique<OfflineWork>(request);
   LAPILLI_CHECK(work->begin(request, std::move(r)));
   return std::unique_ptr<Work>(std::move(work));
 }

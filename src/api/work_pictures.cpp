@@ -16,8 +16,8 @@ class Pictures : public Work {
     auto work = std::make_unique<Pictures>();
     work->inputs_ = std::move(from.inputs);
     work->sinks_ = std::move(from.sinks);
-    work->told_.resize(work->inputs_.size());
-    if (from.options.looks != 0) work->seen_.resize(work->inputs_.size());
+    work->reported_.resize(work->inputs_.size());
+    if (from.options.looks != 0) work->overlay_inputs_.resize(work->inputs_.size());
     PictureTaskRequest request;
     LAPILLI_TRY(request.options, options_of(from));
     request.pictures = work->inputs_.size();
@@ -41,10 +41,10 @@ class Pictures : public Work {
     for (size_t i = 0; i < results.size(); ++i) {
       tell_end(i, results[i].status);
       out.classes.push_back(std::move(results[i].classes));
-      if (!seen_.empty() && seen_[i]) seen_[i]->start = results[i].start;
+      if (!overlay_inputs_.empty() && overlay_inputs_[i]) overlay_inputs_[i]->start = results[i].start;
       out.text.outputs.push_back(output_of(results[i], out.classes.back()));
     }
-    out.seen = std::move(seen_);
+    out.overlay_inputs = std::move(overlay_inputs_);
     return out;
   }
 
@@ -102,7 +102,8 @@ class Pictures : public Work {
   Source prepared_source(const PictureReader& reader, const image::Picture& picture, size_t i) {
     LAPILLI_TRY(auto prepared, reader.prepared(picture));
     auto source = reader.source_of(prepared);
-    if (!seen_.empty()) seen_[i] = SeenInput{{std::move(prepared), {picture.height, picture.width}}, 0};
+    if (!overlay_inputs_.empty())
+      overlay_inputs_[i] = OverlayInput{{std::move(prepared), {picture.height, picture.width}}, 0};
     return source;
   }
 
@@ -116,8 +117,8 @@ class Pictures : public Work {
 
   // Reports only once.
   void tell_end(size_t i, const Status& status) {
-    if (sinks_.input_ended && !told_[i]) sinks_.input_ended(i, status);
-    told_[i] = true;
+    if (sinks_.input_ended && !reported_[i]) sinks_.input_ended(i, status);
+    reported_[i] = true;
   }
 
   static TextOutput output_of(PictureResult& result, const std::vector<ScoredClass>& classes) {
@@ -134,8 +135,8 @@ class Pictures : public Work {
 
   std::vector<Input> inputs_;
   WorkSinks sinks_;
-  std::vector<bool> told_;
-  std::vector<std::optional<SeenInput>> seen_;  // by input, for drawing; may be empty
+  std::vector<bool> reported_;
+  std::vector<std::optional<OverlayInput>> overlay_inputs_;  // by input, for drawing; may be empty
   double read_ms_ = 0;
   Clock::time_point started_ = Clock::now();
   std::unique_ptr<PictureTask> job_;

@@ -24,20 +24,20 @@ float mean(const std::vector<float>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0f) / static_cast<float>(values.size());
 }
 
-HeardSegment heard_of(const speech::Segment& segment) {
-  HeardSegment heard;
-  heard.segment = segment;
-  heard.segment.token_scores.resize(segment.ids.size(), NAN);
-  heard.language = code_of(segment.language);
-  heard.log_probability = mean(heard.segment.token_scores);
-  return heard;
+TranscriptSegment segment_of(const speech::Segment& segment) {
+  TranscriptSegment result;
+  result.segment = segment;
+  result.segment.token_scores.resize(segment.ids.size(), NAN);
+  result.language = code_of(segment.language);
+  result.log_probability = mean(result.segment.token_scores);
+  return result;
 }
 
-TextSequence joined(const std::vector<HeardSegment>& segments, bool cut) {
+TextSequence joined(const std::vector<TranscriptSegment>& segments, bool cut) {
   std::string text;
   std::vector<int32_t> ids;
   std::vector<float> scores;
-  for (const HeardSegment& s : segments) {
+  for (const TranscriptSegment& s : segments) {
     text += s.segment.text;
     ids.insert(ids.end(), s.segment.ids.begin(), s.segment.ids.end());
     scores.insert(scores.end(), s.segment.token_scores.begin(), s.segment.token_scores.end());
@@ -45,8 +45,8 @@ TextSequence joined(const std::vector<HeardSegment>& segments, bool cut) {
   const float score = scores.empty() ? 0 : mean(scores);
   TextSequence s = sequence_of(std::move(text), std::move(ids), std::move(scores), cut ? Finish::length : Finish::end);
   s.score = score;
-  s.repeats = std::any_of(segments.begin(), segments.end(), [](const HeardSegment& h) { return h.repeats; });
-  s.pieces.front().repeats = s.repeats;
+  s.repeats = std::any_of(segments.begin(), segments.end(), [](const TranscriptSegment& h) { return h.repeats; });
+  s.parts.front().repeats = s.repeats;
   return s;
 }
 
@@ -124,14 +124,14 @@ Result<std::unique_ptr<Work>> start_recordings(WorkRequest request) {
 Recordings::Recordings(WorkRequest& from)
     : sinks_(std::move(from.sinks)),
       timestamp_begin_(int64_t{from.model->speech().no_timestamps.value_or(std::numeric_limits<int32_t>::max())} + 1),
-      heard_(from.inputs.size()),
-      told_(from.inputs.size()),
+      segments_(from.inputs.size()),
+      reported_(from.inputs.size()),
       tails_(from.inputs.size()) {}
 
 void Recordings::hear_draft(size_t input, std::span<const speech::Segment> segments) {
   if (!sinks_.draft) return;
-  std::vector<HeardSegment> draft;
-  for (const speech::Segment& s : segments) draft.push_back(heard_of(s));
+  std::vector<TranscriptSegment> draft;
+  for (const speech::Segment& s : segments) draft.push_back(segment_of(s));
   sinks_.draft(input, std::move(draft));
 }
 
@@ -147,22 +147,22 @@ bool Recordings::repeats(const speech::Segment& segment) {
   return is_longer && ends_in_loop(tail);
 }
 
-// Looks are reported with the segment but not kept: a recording of hours has too many.
+// Attention is reported with the segment but not kept: a recording of hours has too many.
 Status Recordings::hear(const speech::Segment& segment) {
-  HeardSegment heard = heard_of(segment);
-  heard.repeats = repeats(segment);
+  TranscriptSegment result = segment_of(segment);
+  result.repeats = repeats(segment);
   const size_t i = segment.recording;
   if (sinks_.text && !sinks_.text(i, segment.text, segment.ids)) task().cancel();
-  if (sinks_.segment) sinks_.segment(i, heard_[i].size(), heard);
-  heard.segment.looks.reset();
-  heard_[i].push_back(std::move(heard));
+  if (sinks_.segment) sinks_.segment(i, segments_[i].size(), result);
+  result.segment.attention.reset();
+  segments_[i].push_back(std::move(result));
   return {};
 }
 
 // Reports only once.
 void Recordings::tell_end(size_t input, const Status& status) {
-  if (!told_[input] && sinks_.input_ended) sinks_.input_ended(input, status);
-  told_[input] = true;
+  if (!reported_[input] && sinks_.input_ended) sinks_.input_ended(input, status);
+  reported_[input] = true;
 }
 
 // Keeps the segments of a recording that has not ended, but gives it no text.
@@ -173,14 +173,14 @@ Result<WorkOutput> Recordings::take() {
   WorkOutput out;
   out.text.cancelled = from.cancelled;
   out.text.stats = stats_of(from.stats, tokens, ms_since(started_));
-  for (size_t i = 0; i < heard_.size(); ++i) {
+  for (size_t i = 0; i < segments_.size(); ++i) {
     TextOutput& text = out.text.outputs.emplace_back();
     text.status = from.transcripts[i].status;
-    if (text.status && !told_[i]) text.status = fail(ErrorCode::cancelled, "cancelled before it was finished");
+    if (text.status && !reported_[i]) text.status = fail(ErrorCode::cancelled, "cancelled before it was finished");
     tell_end(i, text.status);
-    if (text.status) text.sequences.push_back(joined(heard_[i], from.transcripts[i].cut));
+    if (text.status) text.sequences.push_back(joined(segments_[i], from.transcripts[i].cut));
   }
-  out.segments = std::move(heard_);
+  out.segments = std::move(segments_);
   return out;
 }
 

@@ -29,10 +29,10 @@ class Recordings : public Work {
   [[nodiscard]] bool repeats(const speech::Segment& segment);
 
   const WorkSinks sinks_;
-  const int64_t timestamp_begin_;                 // first id that is a timestamp
-  std::vector<std::vector<HeardSegment>> heard_;  // by input
-  std::vector<bool> told_;                        // by input: its end was reported
-  std::vector<std::vector<int32_t>> tails_;       // last ids of each text, without timestamps
+  const int64_t timestamp_begin_;                         // first id that is a timestamp
+  std::vector<std::vector<TranscriptSegment>> segments_;  // by input
+  std::vector<bool> reported_;                            // by input: its end was reported
+  std::vector<std::vector<int32_t>> tails_;               // last ids of each text, without timestamps
   Clock::time_point started_ = Clock::now();
   std::unique_ptr<speech::SpeechTask> task_;
 };

@@ -103,7 +103,7 @@ Result<speech::TranscribeRequest> windows_request(const WorkRequest& from) {
   to.timestamps = from.model->speech().no_timestamps.has_value();
   to.condition_on_previous = o.condition_on_previous != 0;
   to.words = o.word_times != 0;
-  to.looks = o.looks != 0;
+  to.attention = o.looks != 0;
   to.batch = o.batch;
   to.steps_in_flight = o.steps_in_flight;
   return to;

@@ -24,10 +24,10 @@ using Stream = std::unique_ptr<std::FILE, CloseStream>;
 // Nothing after a read error.
 std::optional<Blob> read_to_end(std::FILE* stream) {
   Blob bytes;
-  std::vector<std::byte> piece(size_t{1} << 16);
-  while (const size_t n = std::fread(piece.data(), 1, piece.size(), stream)) {
+  std::vector<std::byte> chunk(size_t{1} << 16);
+  while (const size_t n = std::fread(chunk.data(), 1, chunk.size(), stream)) {
     if (bytes.size() + n > kMostStoredBytes) return {};
-    bytes.insert(bytes.end(), piece.begin(), piece.begin() + static_cast<std::ptrdiff_t>(n));
+    bytes.insert(bytes.end(), chunk.begin(), chunk.begin() + static_cast<std::ptrdiff_t>(n));
   }
   if (std::ferror(stream)) return {};
   return bytes;

@@ -4,7 +4,7 @@
 #include "cli/arguments/searches.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
-#include "cli/run/kept_folder.hpp"
+#include "cli/run/cache_folder.hpp"
 #include "cli/run/trace_file.hpp"
 #include "tools/tools.hpp"
 
@@ -24,7 +24,7 @@ int run_bench(const BenchArguments& arguments) {
   if (const int code = check_trace(request.trace_file); code != exit_ok) return code;
   int traced = exit_ok;
   request.trace_failed = [&](const std::string& why) { traced = complain_of_trace(why); };
-  if (arguments.tuned) request.cache = kept_folder(false);
+  if (arguments.tuned) request.cache = cache_folder(false);
   const auto figures = arguments.per_op ? tools::bench_per_op(request) : tools::bench(request);
   if (figures.status == LAPILLI_OK) {
     const int printed = print(figures.text);

@@ -4,7 +4,7 @@
 #include "cli/commands.hpp"
 #include "cli/files/target_file.hpp"
 #include "cli/output.hpp"
-#include "cli/run/kept_folder.hpp"
+#include "cli/run/cache_folder.hpp"
 #include "tools/tools.hpp"
 
 namespace lapilli::cli {
@@ -29,7 +29,7 @@ int run_doctor(const DoctorArguments& arguments, const Context& context) {
     if (!obstacle.empty()) return complain(exit_output, obstacle);
   }
   tools::DoctorRequest request = arguments.request;
-  request.cache = kept_folder(false);
+  request.cache = cache_folder(false);
   request.progress = [&](const std::string& what) {
     if (!what.empty() && !context.quiet) std::fprintf(stderr, "lapilli: examining %s\n", what.c_str());
     return true;

@@ -20,8 +20,8 @@
 #include "cli/files/target_file.hpp"
 #include "cli/output.hpp"
 #include "cli/run/attention_output.hpp"
+#include "cli/run/cache_folder.hpp"
 #include "cli/run/drawing_file.hpp"
-#include "cli/run/kept_folder.hpp"
 #include "cli/run/line_output.hpp"
 #include "cli/run/picture_model.hpp"
 #include "cli/system.hpp"
@@ -122,7 +122,7 @@ class PictureRun {
     if (const int code = choose_attention(request)) return code;
     if (const int code = find_model_with(about_.ability, request.model)) return code;
     request.classes = about_.classes;
-    request.cache = kept_folder(arguments_.no_cache);
+    request.cache = cache_folder(arguments_.no_cache);
     model_ = std::make_unique<PictureModel>(std::move(request));
     if (const auto error = model_->load()) return complain(exit_code(error->status()), error->message());
     if (context_.verbose) {

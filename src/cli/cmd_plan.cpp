@@ -5,7 +5,7 @@
 #include "cli/arguments/model_names.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
-#include "cli/run/kept_folder.hpp"
+#include "cli/run/cache_folder.hpp"
 #include "tools/tools.hpp"
 
 namespace lapilli::cli {
@@ -24,7 +24,7 @@ int run_plan(const PlanArguments& arguments) {
     request.model = "shape:" + arguments.shape;
   else if (const int code = find_model(request.model))
     return code;
-  if (arguments.tuned) request.cache = kept_folder(false);
+  if (arguments.tuned) request.cache = cache_folder(false);
   const auto plan = tools::plan(request);
   if (plan.status == LAPILLI_OK) return print(plan.text);
   std::fprintf(stderr, "lapilli: %s\n", plan.text.c_str());

@@ -4,7 +4,7 @@
 #include "cli/arguments/searches.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
-#include "cli/run/kept_folder.hpp"
+#include "cli/run/cache_folder.hpp"
 #include "cli/system.hpp"
 #include "tools/tools.hpp"
 
@@ -22,7 +22,7 @@ int run_tune(const TuneArguments& arguments, const Context& context) {
   tools::TuneRequest request = arguments.request;
   if (const int code = request.forget ? exit_ok : find_searched(request, arguments.searches); code != exit_ok)
     return code;
-  request.cache = kept_folder(arguments.no_cache);
+  request.cache = cache_folder(arguments.no_cache);
   request.go_on = [&](const std::string& what) {
     if (!what.empty() && !context.quiet) std::fprintf(stderr, "lapilli: tuning %s\n", what.c_str());
     return interrupted() == 0;

@@ -85,7 +85,7 @@ class HtmlReader {
   }
 
   void flush() {
-    for (PartBuilder& words : builder_.take_apart(find_row_cuts(builder_.pieces(), kControlKeys))) {
+    for (PartBuilder& words : builder_.take_apart(find_row_cuts(builder_.items(), kControlKeys))) {
       Passage passage;
       if (words.finish(passage.parts)) passages_.push_back(std::move(passage));
     }

@@ -6,9 +6,9 @@ namespace lapilli::documents {
 
 namespace {
 
-using Piece = PartBuilder::Piece;
+using Item = PartBuilder::Item;
 
-constexpr size_t kNoPiece = SIZE_MAX;
+constexpr size_t kNoItem = SIZE_MAX;
 constexpr std::u32string_view kSeparators = U"|\u00b7\u2022\u203a\u00bb\u2502";
 
 bool has_word(std::string_view text) {
@@ -29,21 +29,21 @@ bool word_ends_between(std::string_view before, std::string_view behind) {
 
 // A link or a button with its content.
 struct Control {
-  size_t begin = 0, end = 0;  // pieces
+  size_t begin = 0, end = 0;  // items
   bool letters = false;
 };
 
 class RowFinder {
  public:
-  RowFinder(std::span<const Piece> pieces, std::span<const uint32_t> controls) : pieces_(pieces), keys_(controls) {}
+  RowFinder(std::span<const Item> items, std::span<const uint32_t> controls) : items_(items), keys_(controls) {}
 
   std::vector<size_t> run() {
     find_controls();
     if (is_row()) cut_around_controls();
-    for (size_t i = 0; i < pieces_.size(); ++i) read_piece(i);
+    for (size_t i = 0; i < items_.size(); ++i) read_item(i);
     std::sort(cuts_.begin(), cuts_.end());
     cuts_.erase(std::unique(cuts_.begin(), cuts_.end()), cuts_.end());
-    std::erase_if(cuts_, [&](size_t cut) { return cut == 0 || cut >= pieces_.size(); });
+    std::erase_if(cuts_, [&](size_t cut) { return cut == 0 || cut >= items_.size(); });
     return std::move(cuts_);
   }
 
@@ -54,20 +54,20 @@ class RowFinder {
 
   // Controls do not nest: one ends where another of its kind begins, as in a browser.
   void find_controls() {
-    size_t open = kNoPiece;
+    size_t open = kNoItem;
     const auto end = [&](size_t at) {
-      if (open != kNoPiece) controls_.back().end = at;
-      open = kNoPiece;
+      if (open != kNoItem) controls_.back().end = at;
+      open = kNoItem;
     };
-    for (size_t i = 0; i < pieces_.size(); ++i) {
-      const Piece& p = pieces_[i];
-      const bool tag = p.kind == Piece::open || p.kind == Piece::close;
-      if (tag && open != kNoPiece && p.key == pieces_[open].key) end(p.kind == Piece::close ? i + 1 : i);
-      if (p.kind == Piece::open && open == kNoPiece && is_control(p.key)) controls_.push_back({open = i, i, false});
-      if ((p.kind == Piece::words || p.kind == Piece::kept) && has_letter(p.text))
-        (open == kNoPiece ? letters_outside_ : controls_.back().letters) = true;
+    for (size_t i = 0; i < items_.size(); ++i) {
+      const Item& p = items_[i];
+      const bool tag = p.kind == Item::open || p.kind == Item::close;
+      if (tag && open != kNoItem && p.key == items_[open].key) end(p.kind == Item::close ? i + 1 : i);
+      if (p.kind == Item::open && open == kNoItem && is_control(p.key)) controls_.push_back({open = i, i, false});
+      if ((p.kind == Item::words || p.kind == Item::kept) && has_letter(p.text))
+        (open == kNoItem ? letters_outside_ : controls_.back().letters) = true;
     }
-    end(pieces_.size());
+    end(items_.size());
   }
 
   [[nodiscard]] bool is_row() const {
@@ -81,39 +81,39 @@ class RowFinder {
     }
   }
 
-  void read_piece(size_t i) {
-    switch (pieces_[i].kind) {
-      case Piece::open: open(i); break;
-      case Piece::close: close(); break;
-      case Piece::words: words(i); break;
-      case Piece::point: break;
-      default: last_ = separators_ = kNoPiece;
+  void read_item(size_t i) {
+    switch (items_[i].kind) {
+      case Item::open: open(i); break;
+      case Item::close: close(); break;
+      case Item::words: words(i); break;
+      case Item::point: break;
+      default: last_ = separators_ = kNoItem;
     }
   }
 
   void open(size_t i) {
-    if (separators_ != kNoPiece && separated_) cuts_.insert(cuts_.end(), {separators_, i});
-    separators_ = kNoPiece;
+    if (separators_ != kNoItem && separated_) cuts_.insert(cuts_.end(), {separators_, i});
+    separators_ = kNoItem;
     behind_end_ = false;
-    if (closed_ && next_ == kNoPiece) next_ = i;
+    if (closed_ && next_ == kNoItem) next_ = i;
   }
 
   void close() {
     closed_ = behind_end_ = true;
-    separators_ = kNoPiece;
+    separators_ = kNoItem;
   }
 
   void words(size_t i) {
-    if (next_ != kNoPiece && last_ != kNoPiece && are_apart(last_, i)) cuts_.push_back(next_);
+    if (next_ != kNoItem && last_ != kNoItem && are_apart(last_, i)) cuts_.push_back(next_);
     read_separators(i);
     last_ = i;
-    next_ = kNoPiece;
+    next_ = kNoItem;
     closed_ = behind_end_ = false;
   }
 
   // Reads signs between a closing tag and an opening one.
   void read_separators(size_t i) {
-    const std::string_view text = pieces_[i].text;
+    const std::string_view text = items_[i].text;
     bool only = true;
     if (behind_end_) {
       separators_ = i;
@@ -125,11 +125,11 @@ class RowFinder {
       separated_ |= separates;
       only = separates || is_blank(c) || c == 0xa0;
     }
-    if (!only) separators_ = kNoPiece;
+    if (!only) separators_ = kNoItem;
   }
 
   [[nodiscard]] bool are_apart(size_t before, size_t behind) {
-    const std::string_view a = pieces_[before].text, b = pieces_[behind].text;
+    const std::string_view a = items_[before].text, b = items_[behind].text;
     if (is_blank(static_cast<unsigned char>(a.back())) || is_blank(static_cast<unsigned char>(b.front()))) return false;
     return word_ends_between(a, b) || (ends_control(before, behind) && holds_letters(behind));
   }
@@ -139,35 +139,35 @@ class RowFinder {
     const auto c = control_at(before);
     return c != controls_.end() && c->end <= behind && c->letters;
   }
-  [[nodiscard]] bool holds_letters(size_t piece) const {
-    const auto c = control_at(piece);
+  [[nodiscard]] bool holds_letters(size_t item) const {
+    const auto c = control_at(item);
     return c != controls_.end() && c->letters;
   }
 
-  [[nodiscard]] std::vector<Control>::const_iterator control_at(size_t piece) const {
-    const auto next = std::upper_bound(controls_.begin(), controls_.end(), piece,
+  [[nodiscard]] std::vector<Control>::const_iterator control_at(size_t item) const {
+    const auto next = std::upper_bound(controls_.begin(), controls_.end(), item,
                                        [](size_t p, const Control& c) { return p < c.begin; });
-    if (next == controls_.begin() || std::prev(next)->end <= piece) return controls_.end();
+    if (next == controls_.begin() || std::prev(next)->end <= item) return controls_.end();
     return std::prev(next);
   }
 
-  std::span<const Piece> pieces_;
+  std::span<const Item> items_;
   std::span<const uint32_t> keys_;
   std::vector<Control> controls_;
   bool letters_outside_ = false;
   std::vector<size_t> cuts_;
-  size_t last_ = kNoPiece;        // the previous words
-  size_t next_ = kNoPiece;        // the first tag that opened since one closed behind them
-  size_t separators_ = kNoPiece;  // the first of the words that are only separators so far
-  bool closed_ = false;           // a tag closed behind them
-  bool behind_end_ = false;       // directly behind the end of a tag
-  bool separated_ = false;        // there is a separator
+  size_t last_ = kNoItem;        // the previous words
+  size_t next_ = kNoItem;        // the first tag that opened since one closed behind them
+  size_t separators_ = kNoItem;  // the first of the words that are only separators so far
+  bool closed_ = false;          // a tag closed behind them
+  bool behind_end_ = false;      // directly behind the end of a tag
+  bool separated_ = false;       // there is a separator
 };
 
 }  // namespace
 
-std::vector<size_t> find_row_cuts(std::span<const Piece> pieces, std::span<const uint32_t> controls) {
-  return RowFinder(pieces, controls).run();
+std::vector<size_t> find_row_cuts(std::span<const Item> items, std::span<const uint32_t> controls) {
+  return RowFinder(items, controls).run();
 }
 
 }  // namespace lapilli::documents

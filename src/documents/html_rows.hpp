@@ -9,7 +9,7 @@
 
 namespace lapilli::documents {
 
-// Positions at which to cut the pieces (ascending, none of them an end). `controls`: keys of links, buttons and labels.
-std::vector<size_t> find_row_cuts(std::span<const PartBuilder::Piece> pieces, std::span<const uint32_t> controls);
+// Positions at which to cut the items (ascending, none of them an end). `controls`: keys of links, buttons and labels.
+std::vector<size_t> find_row_cuts(std::span<const PartBuilder::Item> items, std::span<const uint32_t> controls);
 
 }  // namespace lapilli::documents

@@ -74,7 +74,7 @@ class KeptWords {
   size_t at_ = 0;
 };
 
-// A part that is being built from pieces.
+// A part that is being built from items.
 class Assembly {
  public:
   explicit Assembly(Part& part) : part_(part) {}
@@ -219,7 +219,7 @@ void PartBuilder::words(Range source, std::string_view decoded) {
 }
 
 void PartBuilder::plain_words(Range source, std::string_view decoded) {
-  if (!decoded.empty()) pieces_.push_back({Piece::words, source, std::string(decoded)});
+  if (!decoded.empty()) items_.push_back({Item::words, source, std::string(decoded)});
 }
 
 void PartBuilder::kept(Range source, std::string_view text) {
@@ -235,22 +235,22 @@ void PartBuilder::kept(Range source, std::string_view text) {
   if (words.empty())
     point(source);
   else
-    pieces_.push_back({Piece::kept, source, std::move(words)});
+    items_.push_back({Item::kept, source, std::move(words)});
 }
 
-void PartBuilder::line(Range source) { pieces_.push_back({Piece::line, source, " "}); }
+void PartBuilder::line(Range source) { items_.push_back({Item::line, source, " "}); }
 
 // Closes the last open tag with this key; tags that opened after it and are still open remain unpaired.
 void PartBuilder::close_at(size_t index, std::vector<size_t>& opened, std::unordered_map<uint32_t, size_t>& counts) {
-  const uint32_t key = pieces_[index].key;
+  const uint32_t key = items_[index].key;
   if (counts[key] == 0) return;
-  while (pieces_[opened.back()].key != key) {
+  while (items_[opened.back()].key != key) {
     crossed_ = true;
-    --counts[pieces_[opened.back()].key];
+    --counts[items_[opened.back()].key];
     opened.pop_back();
   }
-  pieces_[index].match = opened.back();
-  pieces_[opened.back()].match = index;
+  items_[index].match = opened.back();
+  items_[opened.back()].match = index;
   --counts[key];
   opened.pop_back();
 }
@@ -258,11 +258,11 @@ void PartBuilder::close_at(size_t index, std::vector<size_t>& opened, std::unord
 void PartBuilder::pair_up() {
   std::vector<size_t> opened;
   std::unordered_map<uint32_t, size_t> counts;
-  for (size_t i = 0; i < pieces_.size(); ++i) {
-    if (pieces_[i].kind == Piece::open) {
+  for (size_t i = 0; i < items_.size(); ++i) {
+    if (items_[i].kind == Item::open) {
       opened.push_back(i);
-      ++counts[pieces_[i].key];
-    } else if (pieces_[i].kind == Piece::close) {
+      ++counts[items_[i].key];
+    } else if (items_[i].kind == Item::close) {
       close_at(i, opened, counts);
     }
   }
@@ -270,35 +270,35 @@ void PartBuilder::pair_up() {
 
 // Drops what surrounds the words, such as tags around all of them. False if there are no words.
 bool PartBuilder::trim() {
-  const auto shows = [](const Piece& p) {
-    return (p.kind == Piece::words || p.kind == Piece::kept) && is_visible(p.text);
+  const auto shows = [](const Item& p) {
+    return (p.kind == Item::words || p.kind == Item::kept) && is_visible(p.text);
   };
-  const auto front = std::find_if(pieces_.begin(), pieces_.end(), shows);
-  if (front == pieces_.end()) return false;
-  const auto first = static_cast<size_t>(front - pieces_.begin());
+  const auto front = std::find_if(items_.begin(), items_.end(), shows);
+  if (front == items_.end()) return false;
+  const auto first = static_cast<size_t>(front - items_.begin());
   const auto last =
-      static_cast<size_t>(std::find_if(pieces_.rbegin(), pieces_.rend(), shows).base() - pieces_.begin()) - 1;
+      static_cast<size_t>(std::find_if(items_.rbegin(), items_.rend(), shows).base() - items_.begin()) - 1;
   first_ = first;
   last_ = last;
-  const auto opens_inside = [&](const Piece& p) { return p.kind == Piece::open && p.match > first && p.match <= last; };
-  const auto closes_inside = [&](const Piece& p) {
-    return p.kind == Piece::close && p.match >= first && p.match <= last;
+  const auto opens_inside = [&](const Item& p) { return p.kind == Item::open && p.match > first && p.match <= last; };
+  const auto closes_inside = [&](const Item& p) {
+    return p.kind == Item::close && p.match >= first && p.match <= last;
   };
   for (size_t i = first; i-- > 0;) {
-    if (opens_inside(pieces_[i])) first_ = i;
+    if (opens_inside(items_[i])) first_ = i;
   }
-  for (size_t i = last + 1; i < pieces_.size(); ++i) {
-    if (closes_inside(pieces_[i])) last_ = i;
+  for (size_t i = last + 1; i < items_.size(); ++i) {
+    if (closes_inside(items_[i])) last_ = i;
   }
-  return std::any_of(pieces_.begin(), pieces_.end(),
-                     [](const Piece& p) { return p.kind == Piece::words && has_letter(p.text); });
+  return std::any_of(items_.begin(), items_.end(),
+                     [](const Item& p) { return p.kind == Item::words && has_letter(p.text); });
 }
 
 bool PartBuilder::pairs_inside() const {
   if (crossed_) return false;
   for (size_t i = first_; i <= last_; ++i) {
-    const Piece& p = pieces_[i];
-    if ((p.kind == Piece::open || p.kind == Piece::close) && (p.match < first_ || p.match > last_)) return false;
+    const Item& p = items_[i];
+    if ((p.kind == Item::open || p.kind == Item::close) && (p.match < first_ || p.match > last_)) return false;
   }
   return true;
 }
@@ -307,21 +307,21 @@ Part PartBuilder::build(bool flat) const {
   Part part;
   Assembly assembly(part);
   for (size_t i = first_; i <= last_; ++i) {
-    const Piece& p = pieces_[i];
+    const Item& p = items_[i];
     switch (p.kind) {
-      case Piece::words: assembly.words(p.source, p.text); break;
-      case Piece::line: assembly.space(p.source, true); break;
-      case Piece::open: flat ? assembly.point(p.source) : assembly.open(p.source); break;
-      case Piece::close: flat ? assembly.point(p.source) : assembly.close(p.source, p.text); break;
-      case Piece::point: assembly.point(p.source); break;
-      case Piece::kept: flat ? assembly.point(p.source) : assembly.kept(p.source, p.text); break;
+      case Item::words: assembly.words(p.source, p.text); break;
+      case Item::line: assembly.space(p.source, true); break;
+      case Item::open: flat ? assembly.point(p.source) : assembly.open(p.source); break;
+      case Item::close: flat ? assembly.point(p.source) : assembly.close(p.source, p.text); break;
+      case Item::point: assembly.point(p.source); break;
+      case Item::kept: flat ? assembly.point(p.source) : assembly.kept(p.source, p.text); break;
     }
   }
   assembly.end();
-  const Piece &front = pieces_[first_], &back = pieces_[last_];
+  const Item &front = items_[first_], &back = items_[last_];
   part.source = {front.source.begin, back.source.end};
-  if (front.kind == Piece::words) part.source.begin += blanks_at(front.text, 0);
-  if (back.kind == Piece::words) {
+  if (front.kind == Item::words) part.source.begin += blanks_at(front.text, 0);
+  if (back.kind == Item::words) {
     for (size_t n = back.text.size(); n > 0 && is_blank(static_cast<unsigned char>(back.text[n - 1])); --n)
       --part.source.end;
   }
@@ -331,8 +331,8 @@ Part PartBuilder::build(bool flat) const {
 std::vector<PartBuilder> PartBuilder::take_apart(std::span<const size_t> cuts) {
   std::vector<PartBuilder> apart(cuts.size() + 1);
   for (size_t i = 0, at = 0; i < apart.size(); ++i) {
-    const size_t end = i < cuts.size() ? cuts[i] : pieces_.size();
-    for (; at < end; ++at) apart[i].pieces_.push_back(std::move(pieces_[at]));
+    const size_t end = i < cuts.size() ? cuts[i] : items_.size();
+    for (; at < end; ++at) apart[i].items_.push_back(std::move(items_[at]));
   }
   *this = PartBuilder();
   return apart;

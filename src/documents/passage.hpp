@@ -58,10 +58,10 @@ Segment segment_of(const Passage& passage);
 // Tags nested deeper than this are not paired; they keep their order.
 inline constexpr uint32_t kDeepestTag = 64;
 
-// Builds a part from the pieces of a document, which come in document order.
+// Builds a part from the items of a document, which come in document order.
 class PartBuilder {
  public:
-  struct Piece {
+  struct Item {
     enum Kind { words, line, open, close, point, kept } kind;
     Range source;
     std::string text;
@@ -74,17 +74,17 @@ class PartBuilder {
   void words(Range source, std::string_view decoded);
   void line(Range source);
   // Tags of the same kind share a key.
-  void open(Range source, uint32_t key) { pieces_.push_back({Piece::open, source, {}, key}); }
+  void open(Range source, uint32_t key) { items_.push_back({Item::open, source, {}, key}); }
   void close(Range source, uint32_t key, std::string as = {}) {
-    pieces_.push_back({Piece::close, source, std::move(as), key});
+    items_.push_back({Item::close, source, std::move(as), key});
   }
-  void point(Range source) { pieces_.push_back({Piece::point, source, {}}); }
+  void point(Range source) { items_.push_back({Item::point, source, {}}); }
   // Adds words that stay: the model sees `text`, the output has the bytes of `source`. Without text it is a point.
   void kept(Range source, std::string_view text);
 
-  [[nodiscard]] bool empty() const { return pieces_.empty(); }
-  [[nodiscard]] const std::vector<Piece>& pieces() const { return pieces_; }
-  // Splits the pieces at these places (ascending) into one builder each. Starts over.
+  [[nodiscard]] bool empty() const { return items_.empty(); }
+  [[nodiscard]] const std::vector<Item>& items() const { return items_; }
+  // Splits the items at these places (ascending) into one builder each. Starts over.
   std::vector<PartBuilder> take_apart(std::span<const size_t> cuts);
   // Appends the part, unless it has no word to translate. Markup around its words is left out. Starts over.
   bool finish(std::vector<Part>& parts);
@@ -97,9 +97,9 @@ class PartBuilder {
   [[nodiscard]] bool pairs_inside() const;
   Part build(bool flat) const;
 
-  std::vector<Piece> pieces_;
+  std::vector<Item> items_;
   bool crossed_ = false;         // some tags close in another order than they opened
-  size_t first_ = 0, last_ = 0;  // first and last piece of the part
+  size_t first_ = 0, last_ = 0;  // first and last item of the part
 };
 
 }  // namespace lapilli::documents

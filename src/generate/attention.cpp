@@ -127,45 +127,45 @@ Result<std::vector<ByteRange>> decoded_bytes(const Decoding& decode, std::span<c
   return bytes;
 }
 
-Result<Attention> attend(const std::shared_ptr<Model>& model, const SequencePiece& piece, std::string_view source_text,
+Result<Attention> attend(const std::shared_ptr<Model>& model, const SequencePart& part, std::string_view source_text,
                          std::string_view target_text) {
-  if (piece.finish == Finish::kept) {
+  if (part.finish == Finish::kept) {
     Attention kept;
-    kept.kept = {piece.source, piece.target};
+    kept.kept = {part.source, part.target};
     kept.source_text = source_text;
     kept.target_text = target_text;
     return kept;
   }
   ForwardRequest request;
-  request.sources = {piece.source_ids};
-  request.targets = {piece.decoder_ids};
+  request.sources = {part.source_ids};
+  request.targets = {part.decoder_ids};
   request.want_attentions = true;
   request.want_logits = false;
   LAPILLI_TRY(auto outputs, forward(model, request));
   const ModelInfo& info = model->info();
   Attention a;
-  const size_t source = piece.source_ids.size(), target = piece.decoder_ids.size();
+  const size_t source = part.source_ids.size(), target = part.decoder_ids.size();
   a.cross = take(outputs, "cross_attentions.", info.decoder_layers, target, source);
   a.encoder = take(outputs, "encoder_attentions.", info.encoder_layers, source, source);
   a.decoder = take(outputs, "decoder_attentions.", info.decoder_layers, target, target);
   a.source_text = source_text;
   a.target_text = target_text;
   const Tokenizer* tokenizer = model->tokenizer();
-  for (size_t i = 0; i < piece.source_ids.size(); ++i) {
-    const ByteRange bytes = i < piece.source_bytes.size() ? piece.source_bytes[i] : ByteRange{};
+  for (size_t i = 0; i < part.source_ids.size(); ++i) {
+    const ByteRange bytes = i < part.source_bytes.size() ? part.source_bytes[i] : ByteRange{};
     // Source names are known only if both sides share a vocabulary.
     const bool named =
         tokenizer && tokenizer->vocabulary_size(TextSide::source) == tokenizer->vocabulary_size(TextSide::target);
-    a.source.push_back(token_of(named ? tokenizer : nullptr, piece.source_ids[i], bytes, a.source_text));
+    a.source.push_back(token_of(named ? tokenizer : nullptr, part.source_ids[i], bytes, a.source_text));
   }
-  std::vector<ByteRange> bytes(piece.decoder_ids.size());
-  if (tokenizer && piece.target.end <= target_text.size() && piece.target.begin <= piece.target.end) {
-    LAPILLI_TRY(bytes, decoded_bytes(decoding_by(*tokenizer), piece.decoder_ids,
-                                     target_text.substr(piece.target.begin, piece.target.end - piece.target.begin),
-                                     piece.target.begin));
+  std::vector<ByteRange> bytes(part.decoder_ids.size());
+  if (tokenizer && part.target.end <= target_text.size() && part.target.begin <= part.target.end) {
+    LAPILLI_TRY(bytes, decoded_bytes(decoding_by(*tokenizer), part.decoder_ids,
+                                     target_text.substr(part.target.begin, part.target.end - part.target.begin),
+                                     part.target.begin));
   }
-  for (size_t i = 0; i < piece.decoder_ids.size(); ++i) {
-    a.target.push_back(token_of(tokenizer, piece.decoder_ids[i], bytes[i], a.target_text));
+  for (size_t i = 0; i < part.decoder_ids.size(); ++i) {
+    a.target.push_back(token_of(tokenizer, part.decoder_ids[i], bytes[i], a.target_text));
   }
   return a;
 }

@@ -35,7 +35,7 @@ struct AttentionMap {
   [[nodiscard]] Result<std::vector<float>> select(int32_t layer, int32_t head) const;
 };
 
-// Attention of one piece: source tokens as the encoder read them, target tokens as the decoder did, with the start
+// Attention of one part: source tokens as the encoder read them, target tokens as the decoder did, with the start
 // token. cross: a row per target token, with the weights of the step that reads this token and writes the next one.
 // encoder: source by source. decoder: target by target. A map is empty if the model has no such weights, as with LED's
 // windows.
@@ -55,8 +55,8 @@ struct Attention {
   }
 };
 
-// Runs `piece` of a sequence. The texts are those that the piece's ranges index; empty if the input was ids.
-Result<Attention> attend(const std::shared_ptr<Model>& model, const SequencePiece& piece, std::string_view source_text,
+// Runs `part` of a sequence. The texts are those that the part's ranges index; empty if the input was ids.
+Result<Attention> attend(const std::shared_ptr<Model>& model, const SequencePart& part, std::string_view source_text,
                          std::string_view target_text);
 
 // Fails for a part that was kept.

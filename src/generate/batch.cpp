@@ -90,8 +90,8 @@ void BatchJob::cancel() {
   if (job_) job_->cancel();
 }
 
-void BatchJob::rest() {
-  if (job_) return job_->rest();
+void BatchJob::wait() {
+  if (job_) return job_->wait();
   (void)model_->device()->wait_while_paused(vulkan::kPauseRound);
 }
 
@@ -206,7 +206,7 @@ Status generate_into(const std::shared_ptr<Model>& model, const GenerateRequest&
   ask();
   while (!job.pump()) {
     ask();
-    job.rest();
+    job.wait();
   }
   out = std::move(job.output());
   if (job.status() && progress) progress(job.sources(), job.sources());

@@ -26,7 +26,7 @@ class BatchJob {
 
   // As Job's. Each call begins at most one job, so that callers can cancel between two.
   bool pump(double budget_us = std::numeric_limits<double>::infinity());
-  void rest();
+  void wait();
   void cancel();
   // Valid after the end: the batch's error, if any.
   [[nodiscard]] const Status& status() const { return status_; }

@@ -99,7 +99,8 @@ Result<uint32_t> check_source(const model::Config& c, const GenerateRequest& r, 
   if (!r.encoded.empty() && r.encoded[i]) return r.encoded[i]->positions();
   if (c.kind().reads == model::Reads::nothing) {
     if (!features && r.sources[i].empty() && !r.keep_encoded) return 0u;
-    return fail(ErrorCode::invalid_argument, "source %u: %s models have no encoder; they continue prompts", i, c.family);
+    return fail(ErrorCode::invalid_argument, "source %u: %s models have no encoder; they continue prompts", i,
+                c.family);
   }
   if (c.kind().reads == model::Reads::ids) {
     if (features) return fail(ErrorCode::invalid_argument, "source %u has features; %s models read ids", i, c.family);

@@ -28,7 +28,7 @@ struct TaskRequest {
 struct Conventions {
   std::string prefix;  // precedes every input
   // The texts may begin with words for the model that cannot be told from the text ("translate English to German: "),
-  // which later pieces of a split text would lack.
+  // which later parts of a split text would lack.
   bool texts_bring_words = false;
   // Marks (">>fr<<") that a text may begin with to choose the model's target: all the model's marks. Needed if nothing
   // else chooses it.

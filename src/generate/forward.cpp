@@ -169,7 +169,9 @@ Status check_numbers(const model::Kind& kind, const ForwardRequest& r) {
   if (given > 0 && others == 0 && targets == r.targets.size() && given <= state::MAX_ROWS) return {};
   return fail(ErrorCode::invalid_argument, "%u sources of %s and %u targets; 1 to %u%s are needed",
               none ? r.sources.size() : given, ids || none ? "ids" : "features", r.targets.size(), state::MAX_ROWS,
-              none ? " targets alone" : targets ? " of each" : " sources");
+              none      ? " targets alone"
+              : targets ? " of each"
+                        : " sources");
 }
 
 // Also finds the longest one.
@@ -451,7 +453,7 @@ Result<bool> ForwardJob::poll() {
   return submitted ? impl_->device().done(impl_->submitter->last()) : Result<bool>(false);
 }
 
-Status ForwardJob::rest() {
+Status ForwardJob::wait() {
   const Impl& j = *impl_;
   if (j.compilation) return impl_->compilation->wait();
   return j.submitter->all_submitted() ? j.device().wait(j.submitter->last()) : j.device().wait_for_gap();

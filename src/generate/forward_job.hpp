@@ -21,7 +21,7 @@ class ForwardJob {
   // Does nothing while the device is paused.
   Result<bool> poll();
   // Waits, bounded, for what poll() was waiting for.
-  Status rest();
+  Status wait();
   // After poll() has returned true: passes on the outputs one by one, so that the host need not hold all of them. An
   // error of `give` ends it.
   Status take(const std::function<Status(ForwardTensor output)>& give);

@@ -2,8 +2,8 @@
 //
 // Model: immutable after load; shared by any number of jobs, also from several threads.
 // Job: sources on their way through encoder and search. A state machine that never blocks: pump() submits what fits,
-// polls and harvests; wait() is a loop around it. Jobs of one kind share a session (SearchEngine), and pump it for each
-// other. A job belongs to one thread at a time; cancel() may come from any.
+// polls and harvests; run_to_end() is a loop around it. Jobs of one kind share a session (SearchEngine), and pump it
+// for each other. A job belongs to one thread at a time; cancel() may come from any.
 #pragma once
 
 #include <atomic>
@@ -150,7 +150,7 @@ struct GenerateRequest {
   bool capture_scores = false;  // keeps logits and processed scores of every step (slow: one step per submission)
   // Called with ids of each source's best hypothesis once they are settled: without the given ones, each once and in
   // order, with the end token; together they are that hypothesis. With one beam every step settles an id; with several,
-  // the ids that all hypotheses share which can still win. Called by pump(), wait() or generate() in the calling
+  // the ids that all hypotheses share which can still win. Called by pump(), run_to_end() or generate() in the calling
   // thread; an error ends the job.
   std::function<Status(size_t source, std::span<const int32_t> ids)> on_tokens;
 };
@@ -205,10 +205,10 @@ class Job {
   // not). Does not wait for the device. While the device is paused, only ends a cancelled job.
   bool pump(double budget_us = std::numeric_limits<double>::infinity());
   // Waits, bounded, for what pump() waits for, or for the end of a pause. Ends the job if that fails.
-  void rest();
+  void wait();
   // Pumps until the end, sleeping in bounded waits, also through pauses. Returns the job's status. Calls `go_on` after
   // every submission that has come back, and during a pause; false cancels.
-  Status wait(const std::function<bool()>& go_on = {});
+  Status run_to_end(const std::function<bool()>& go_on = {});
   // Ends with ErrorCode::cancelled at the next pump(); the device drops the job's rows after the work in flight.
   void cancel();
   // Decoder steps known to be complete, and sources that have ended, for progress.

@@ -38,7 +38,7 @@ struct Job::Impl {
   SearchEngine::Counts before;               // the engine's counts when the job began
   std::optional<OnceStream> stream;
   std::vector<CommittedIds> settled;
-  std::vector<bool> told;  // sentences whose end was seen
+  std::vector<bool> reported;  // sentences whose end was seen
   std::atomic<bool> cancelled{false};
   bool ended = false, taken = false;
   size_t left = 0;
@@ -64,7 +64,7 @@ struct Job::Impl {
   void count();
   Status capture(std::span<const uint32_t> log, const Workspace& workspace);
   bool step_once(double budget_us);
-  Status rest();
+  Status wait();
 };
 
 Status Job::Impl::make_sentences() {
@@ -89,7 +89,7 @@ Status Job::Impl::make_sentences() {
     for (uint32_t copy = 0; copy < copies; ++copy) {
       auto s = std::make_shared<Sentence>();
       const auto number = static_cast<uint32_t>(request().sequences.empty() ? i : request().sequences[i]);
-      s->given = given[i];
+      s->prompt = given[i];
       LAPILLI_CHECK(take_source(*s, i, copy == 0));
       s->options = by_given[n];
       s->words = encode_options(s->options, n, padded, number * copies + copy);
@@ -99,7 +99,7 @@ Status Job::Impl::make_sentences() {
   }
   options = sentences.front()->options;
   left = sentences.size();
-  told.resize(left);
+  reported.resize(left);
   return {};
 }
 
@@ -132,8 +132,8 @@ WorkspaceKey Job::Impl::key() const {
   uint32_t longest = 0;
   for (const auto& s : sentences) {
     source = std::max<uint64_t>(source, s->source_positions());
-    given = std::max<uint64_t>(given, s->given.size());
-    all_given += s->given.size() - 1;
+    given = std::max<uint64_t>(given, s->prompt.size());
+    all_given += s->prompt.size() - 1;
     all_logits += s->logits_at.size();
     lists = std::max<uint64_t>(lists, s->words.lists.size());
     longest = std::max(longest, s->options.max_length);
@@ -185,7 +185,7 @@ void Job::Impl::look_for_engine() {
 // are still on trial.
 Result<bool> Job::Impl::find_engine() {
   uint32_t least = 8;
-  for (const auto& s : sentences) least = std::max(least, static_cast<uint32_t>(s->given.size()) + 1);
+  for (const auto& s : sentences) least = std::max(least, static_cast<uint32_t>(s->prompt.size()) + 1);
   uint32_t& positions = wanted.shape.target_positions;
   for (;; positions = length_bucket(positions / 2), look_for_engine()) {
     auto found = taking->poll();
@@ -202,10 +202,10 @@ Result<bool> Job::Impl::find_engine() {
 // A job that only prepares others runs one sentence for two ids, which uses all of it.
 void Job::Impl::keep_one_sentence() {
   sentences.resize(1);
-  told.resize(1);
+  reported.resize(1);
   left = 1;
   Sentence& s = *sentences.front();
-  const auto given = static_cast<uint32_t>(s.given.size());
+  const auto given = static_cast<uint32_t>(s.prompt.size());
   s.options.max_length = std::min(s.options.max_length, given + 2);
   s.options.min_length = std::min(s.options.min_length, s.options.max_length);
   s.options.min_new_length = std::min(s.options.min_new_length, s.options.max_length);
@@ -318,7 +318,7 @@ bool Job::Impl::step_once(double budget_us) {
 // Follows the job's sentences; calls the caller's function without the engine's lock.
 Status Job::Impl::look() {
   for (size_t i = 0; i < sentences.size(); ++i)
-    if (!told[i]) LAPILLI_CHECK(look_at(i));
+    if (!reported[i]) LAPILLI_CHECK(look_at(i));
   return {};
 }
 
@@ -332,7 +332,7 @@ Status Job::Impl::look_at(size_t number) {
   });
   if (!fresh.empty()) LAPILLI_CHECK(stream->push(number, fresh));
   if (!over) return {};
-  told[number] = true;
+  reported[number] = true;
   --left;
   return {};
 }
@@ -360,7 +360,7 @@ Status Job::Impl::collect() {
       continue;
     }
     LAPILLI_TRY(auto h, trace_back(s, i, copies > 1 ? 1 : options.return_sequences));
-    if (stream) LAPILLI_CHECK(stream->complete(i, std::span(h.front().ids).subspan(s.given.size())));
+    if (stream) LAPILLI_CHECK(stream->complete(i, std::span(h.front().ids).subspan(s.prompt.size())));
     if (output.errors.back()) std::move(h.begin(), h.end(), std::back_inserter(output.hypotheses.back()));
   }
   output.captured = std::move(captured);
@@ -404,7 +404,7 @@ Status Job::Impl::capture(std::span<const uint32_t> log, const Workspace& w) {
     const auto s = std::find_if(sentences.begin(), sentences.end(), is_it);
     if (s == sentences.end()) return fail(ErrorCode::internal, "a captured row belongs to nobody");
     const uint32_t step = (*s)->log.step_at(state::position_of(entry[state::LOG_ROW]));
-    LAPILLI_TRY(auto ids, beam_history(**s, step, state::slot_of(entry[state::LOG_ROW]) % options.beams));
+    LAPILLI_TRY(auto ids, beam_history(**s, step, state::beam_slot_of(entry[state::LOG_ROW]) % options.beams));
     c.histories.push_back(std::move(ids));
   }
   captured.push_back(std::move(c));
@@ -412,7 +412,7 @@ Status Job::Impl::capture(std::span<const uint32_t> log, const Workspace& w) {
 }
 
 // Waits for the device, or for the end of a pause; bounded, so that callers can decide whether to continue.
-Status Job::Impl::rest() {
+Status Job::Impl::wait() {
   if (model->device()->is_paused() && !cancelled) {
     (void)model->device()->wait_while_paused(vulkan::kPauseRound);
     return {};
@@ -422,15 +422,15 @@ Status Job::Impl::rest() {
 
 bool Job::pump(double budget_us) { return impl_->step_once(budget_us); }
 
-void Job::rest() {
+void Job::wait() {
   if (impl_->ended) return;
-  if (auto s = impl_->rest(); !s) impl_->finish(std::move(s));
+  if (auto s = impl_->wait(); !s) impl_->finish(std::move(s));
 }
 
-Status Job::wait(const std::function<bool()>& go_on) {
+Status Job::run_to_end(const std::function<bool()>& go_on) {
   while (!pump()) {
     if (go_on && !go_on()) cancel();
-    rest();
+    wait();
   }
   return impl_->status;
 }

@@ -39,7 +39,7 @@ ModelInfo describe_model(const model::Network& n, const std::string& checkpoint_
 Result<std::shared_ptr<Model>> Model::load(std::shared_ptr<vulkan::Device> device, const Files& files,
                                            const LoadOptions& options) {
   ModelLoading loading(std::move(device), files, options);
-  while (!loading.pump()) loading.rest();
+  while (!loading.pump()) loading.wait();
   return loading.take();
 }
 

@@ -190,9 +190,9 @@ void ModelLoading::end(Status status) {
   if (!status_) model_.reset();
 }
 
-void ModelLoading::rest() {
+void ModelLoading::wait() {
   if (phase_ == Phase::ended || !device().wait_while_paused(vulkan::kPauseRound) || !blocked_) return;
-  if (auto s = weights_->rest(); !s) end(std::move(s).error().in(std::string("loading ") + files_.c_str()));
+  if (auto s = weights_->wait(); !s) end(std::move(s).error().in(std::string("loading ") + files_.c_str()));
 }
 
 Result<std::shared_ptr<Model>> ModelLoading::take() {

@@ -27,7 +27,7 @@ class ModelLoading {
   // ended (well or not). While the device is paused, only ends a cancelled load.
   bool pump(double budget_us = std::numeric_limits<double>::infinity());
   // Waits, bounded, for what pump() waits for, or for the end of a pause.
-  void rest();
+  void wait();
   // Pipelines that searches of this network used in an earlier run; empty until the first pump() has read the network.
   [[nodiscard]] const std::vector<PlannedPipeline>& expected_pipelines() const { return expected_; }
   // Ends at the next pump().

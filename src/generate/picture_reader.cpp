@@ -75,15 +75,16 @@ Result<PictureSettings> read_picture_settings(const Model& model, const Files& f
   LAPILLI_CHECK(check_processor(settings.processor, c.patches, files));
   if (c.kind().writes) return settings;
   const model::HeadConfig* head = c.head(model::HeadKind::classes);
-  if (!head)
-    return fail(ErrorCode::unsupported, "%s: the model has no classes; it serves %s", files, verbs_for(c));
+  if (!head) return fail(ErrorCode::unsupported, "%s: the model has no classes; it serves %s", files, verbs_for(c));
   const FileName path = files / "config.json";
   LAPILLI_TRY(const auto json, read_json_file(path));
   LAPILLI_TRY(settings.labels, read_labels({json, path.path()}, head->columns));
   return settings;
 }
 
-bool PictureReader::classifies() const { return model_->on_device().config().head(model::HeadKind::classes) != nullptr; }
+bool PictureReader::classifies() const {
+  return model_->on_device().config().head(model::HeadKind::classes) != nullptr;
+}
 
 Result<image::Picture> PictureReader::prepared(const image::Picture& picture) const {
   const model::PatchInput& input = model_->on_device().config().patches;

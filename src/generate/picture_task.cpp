@@ -49,8 +49,8 @@ Status PictureTask::read_options() {
 // ---- one step after the other --------------------------------------------------------------------------------------
 
 Status PictureTask::wait_for_device() {
-  if (phase_ == Phase::classify) return pass_->rest();
-  if (phase_ == Phase::write) batch_->rest();
+  if (phase_ == Phase::classify) return pass_->wait();
+  if (phase_ == Phase::write) batch_->wait();
   return {};
 }
 

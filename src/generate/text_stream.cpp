@@ -80,11 +80,11 @@ std::string IncrementalText::finish(std::string_view whole) {
 InputStream::InputStream(const Tokenizer* tokenizer, std::string_view text, std::span<const TextRange> ranges)
     : text_(text), ranges_(ranges) {
   for (size_t i = 0; i < std::max<size_t>(1, ranges.size()); ++i)
-    pieces_.push_back({IncrementalText(tokenizer), {}, {}, 0, false, false});
+    parts_.push_back({IncrementalText(tokenizer), {}, {}, 0, false, false});
 }
 
-Result<InputStream::Output> InputStream::push(size_t piece, std::span<const int32_t> ids, bool ended) {
-  Piece& p = pieces_[piece];
+Result<InputStream::Output> InputStream::push(size_t part, std::span<const int32_t> ids, bool ended) {
+  Part& p = parts_[part];
   LAPILLI_TRY(const std::string fresh, p.text.push(ids));
   p.waiting += fresh;
   p.waiting_ids.insert(p.waiting_ids.end(), ids.begin(), ids.end());
@@ -99,8 +99,8 @@ Result<InputStream::Output> InputStream::push(size_t piece, std::span<const int3
   return out;
 }
 
-InputStream::Output InputStream::finish(size_t piece, std::string_view text, std::span<const int32_t> ids) {
-  Piece& p = pieces_[piece];
+InputStream::Output InputStream::finish(size_t part, std::string_view text, std::span<const int32_t> ids) {
+  Part& p = parts_[part];
   if (p.complete) return {};
   p.waiting += p.text.finish(text);
   if (p.ids < ids.size())
@@ -112,8 +112,8 @@ InputStream::Output InputStream::finish(size_t piece, std::string_view text, std
 }
 
 void InputStream::drain(Output& out) {
-  for (; next_ < pieces_.size(); ++next_) {
-    Piece& p = pieces_[next_];
+  for (; next_ < parts_.size(); ++next_) {
+    Part& p = parts_[next_];
     if (!p.begun && (!p.waiting.empty() || p.complete)) {
       p.begun = true;
       add_gap(next_, p.waiting, out);
@@ -125,24 +125,25 @@ void InputStream::drain(Output& out) {
     p.waiting_ids.clear();
     if (!p.complete) return;
   }
-  // Text after the last piece.
-  if (!ranges_.empty() && next_ == pieces_.size() && ranges_.back().end < text_.size()) {
+  // Text after the last part.
+  if (!ranges_.empty() && next_ == parts_.size() && ranges_.back().end < text_.size()) {
     out.text += text_.substr(ranges_.back().end);
     ranges_ = {};
   }
 }
 
 // Adds this gap as join_sentences would.
-void InputStream::add_gap(size_t piece, std::string_view next, Output& out) {
+void InputStream::add_gap(size_t part, std::string_view next, Output& out) {
   if (ranges_.empty()) return;
-  const uint64_t begin = piece == 0 ? 0 : ranges_[piece - 1].end;
-  const std::string_view part = text_.substr(begin, ranges_[piece].end - begin);
-  const TextRange own{ranges_[piece].begin - begin, part.size()};
+  const uint64_t begin = part == 0 ? 0 : ranges_[part - 1].end;
+  const std::string_view around = text_.substr(begin, ranges_[part].end - begin);
+  const TextRange own{ranges_[part].begin - begin, around.size()};
   const std::vector<TextRange> two{{0, 0}, own};
-  const std::vector<std::string> said{given_, std::string(next)};
-  const std::string joined = piece == 0 ? join_sentences(part, std::span(two).subspan(1), std::span(said).subspan(1))
-                                        : join_sentences(part, two, said);
-  const size_t before = piece == 0 ? 0 : given_.size();
+  const std::vector<std::string> written{given_, std::string(next)};
+  const std::string joined = part == 0
+                                 ? join_sentences(around, std::span(two).subspan(1), std::span(written).subspan(1))
+                                 : join_sentences(around, two, written);
+  const size_t before = part == 0 ? 0 : given_.size();
   const std::string gap = joined.substr(before, joined.size() - before - next.size());
   out.text += gap;
   given_ += gap;

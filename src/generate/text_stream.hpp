@@ -1,4 +1,4 @@
-// Streamed text: from ids settled one by one to text that is never taken back.
+// Streamed text: from ids committed one by one to text that is never taken back.
 #pragma once
 
 #include <cstdint>
@@ -36,24 +36,24 @@ class IncrementalText {
 // New text and ids of an input's best sequence; false cancels.
 using StreamSink = std::function<bool(size_t input, std::string_view text, std::span<const int32_t> ids)>;
 
-// Joins the pieces of one input, which may come in any order and concurrently, to one text in order, which equals the
-// result's, with the white space between pieces.
+// Joins the parts of one input, which may come in any order and concurrently, to one text in order, which equals the
+// result's, with the white space between parts.
 class InputStream {
  public:
-  // `ranges`: of the pieces in `text`; empty: one piece, the whole. Both must outlive this.
+  // `ranges`: of the parts in `text`; empty: one part, the whole. Both must outlive this.
   InputStream(const Tokenizer* tokenizer, std::string_view text, std::span<const TextRange> ranges);
 
   struct Output {
     std::string text;
     std::vector<int32_t> ids;
   };
-  // Takes new ids of a piece. `ended`: the last of them ends it.
-  Result<Output> push(size_t piece, std::span<const int32_t> ids, bool ended);
-  // Takes the piece's final text and ids; the rest of it comes out once all pieces before it have.
-  Output finish(size_t piece, std::string_view text, std::span<const int32_t> ids);
+  // Takes new ids of a part. `ended`: the last of them ends it.
+  Result<Output> push(size_t part, std::span<const int32_t> ids, bool ended);
+  // Takes the part's final text and ids; the rest of it comes out once all parts before it have.
+  Output finish(size_t part, std::string_view text, std::span<const int32_t> ids);
 
  private:
-  struct Piece {
+  struct Part {
     IncrementalText text;
     std::string waiting;
     std::vector<int32_t> waiting_ids;
@@ -61,12 +61,12 @@ class InputStream {
     bool begun = false, complete = false;
   };
   void drain(Output& out);
-  void add_gap(size_t piece, std::string_view next, Output& out);
+  void add_gap(size_t part, std::string_view next, Output& out);
 
   std::string_view text_;
   std::span<const TextRange> ranges_;
-  std::vector<Piece> pieces_;
-  size_t next_ = 0;    // the piece that is being given out
+  std::vector<Part> parts_;
+  size_t next_ = 0;    // the part that is being given out
   std::string given_;  // its end, as far as the next gap depends on it
 };
 

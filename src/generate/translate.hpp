@@ -25,9 +25,9 @@ struct TextInput {
   std::optional<uint64_t> number;
 };
 
-// The number that selects the draws of a piece of an input (GenerateRequest::sequences). Distinct for any two pieces as
-// long as inputs are less than a million apart and have less than a thousand pieces each.
-uint32_t draw_number(uint64_t input, uint64_t piece);
+// The number that selects the draws of a part of an input (GenerateRequest::sequences). Distinct for any two parts as
+// long as inputs are less than a million apart and have less than a thousand parts each.
+uint32_t draw_number(uint64_t input, uint64_t part);
 
 struct TranslateRequest {
   std::vector<TextInput> inputs;
@@ -36,12 +36,12 @@ struct TranslateRequest {
   uint32_t batch = 0;                   // limit on inputs processed together; 0: automatic
   uint32_t steps_in_flight = 0;
   bool deterministic = false;  // see GenerateRequest
-  // Selects the family's conventions; none: texts and settings as they are. With TextTask::translate, texts and pieces
+  // Selects the family's conventions; none: texts and settings as they are. With TextTask::translate, texts and parts
   // that are the same in every language (is_neutral_text) are not given to the model, unless there is a decoder prompt.
   TaskRequest task;
   // Translates texts of several sentences sentence by sentence, and joins the results. Unset: if the task is to
-  // translate and the text is long (Split in generate/pieces.hpp). Otherwise a text that exceeds the model's positions
-  // is an error; nothing is truncated.
+  // translate and the text is long (Split in generate/input_parts.hpp). Otherwise a text that exceeds the model's
+  // positions is an error; nothing is truncated.
   std::optional<bool> split;
   // Called after every piece of work with (finished, all) inputs, or sentences of split inputs; false cancels.
   std::function<bool(uint64_t done, uint64_t total)> progress;
@@ -54,14 +54,14 @@ struct TranslateRequest {
 
 // A part of a sequence: one run of the model, from which attention and alignment are computed, or a part of the input
 // that was kept as it is. An input that is not split has one.
-struct SequencePiece {
+struct SequencePart {
   ByteRange source, target;             // of the input's text and of TextSequence::text
   std::vector<int32_t> source_ids;      // as the encoder read them
   std::vector<ByteRange> source_bytes;  // of the input's text, per source id; empty: the model's own, or given as ids
   std::vector<int32_t> decoder_ids;     // start token (or prompt) included
   Finish finish = Finish::end;          // kept: there was no run, and no ids
   bool repeats = false;
-  // This piece's share of the sequence, if there are several pieces.
+  // This part's share of the sequence, if there are several parts.
   std::string text;
   std::vector<int32_t> ids;
   float score = 0;
@@ -70,11 +70,11 @@ struct SequencePiece {
 struct TextSequence {
   std::string text;          // empty if the model has no tokenizer
   std::vector<int32_t> ids;  // without the decoder start token, with the end token
-  float score = 0;           // see Hypothesis; of several pieces: over all their tokens
+  float score = 0;           // see Hypothesis; of several parts: over all their tokens
   // Per id, its log-probability (see Hypothesis); NaN for ids of the decoder prompt.
   std::vector<float> token_scores;
-  std::vector<SequencePiece> pieces;
-  // With several pieces: length if one was cut, kept if all were.
+  std::vector<SequencePart> parts;
+  // With several parts: length if one was cut, kept if all were.
   Finish finish = Finish::end;
   bool repeats = false;      // its end is a loop (ends_in_loop), and that of its source is not
   std::string lost_address;  // the first URL, e-mail address or placeholder of the input that the text lacks
@@ -83,7 +83,7 @@ struct TextSequence {
 struct TextOutput {
   Status status;                        // why this input has no sequences
   std::vector<TextSequence> sequences;  // best first
-  // Over all pieces, see InputPiece. Unknown for ids.
+  // Over all parts, see InputPart. Unknown for ids.
   uint32_t word_tokens = 0, unknown_tokens = 0;
 };
 

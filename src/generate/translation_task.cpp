@@ -141,8 +141,8 @@ Status TranslationTask::step_cancelled(double budget_us) {
 }
 
 Status TranslationTask::wait_for_device() {
-  if (batch_) batch_->rest();
-  if (preparation_) preparation_->rest();
+  if (batch_) batch_->wait();
+  if (preparation_) preparation_->wait();
   return {};
 }
 
@@ -173,36 +173,36 @@ Status TranslationTask::tokenize(double budget_us) {
 
 Status TranslationTask::tokenize_one(size_t index) {
   const TextInput& input = request_.inputs[index];
-  auto pieces = make_pieces(*model(), input, how_);
-  if (!pieces) {
-    out_.outputs[index].status = std::move(pieces).error();
+  auto parts = make_parts(*model(), input, how_);
+  if (!parts) {
+    out_.outputs[index].status = std::move(parts).error();
     ++failed_;
     tell(index);
     return {};
   }
   Input& in = inputs_[index];
-  in.pieces = std::move(*pieces);
-  in.left = in.pieces.pieces.size();
+  in.parts = std::move(*parts);
+  in.left = in.parts.parts.size();
   in.said.resize(in.left);
-  if (request_.stream) in.stream.emplace(tokenizer_.get(), input.text, in.pieces.ranges);
+  if (request_.stream) in.stream.emplace(tokenizer_.get(), input.text, in.parts.ranges);
   add_units(index);
   return {};
 }
 
 void TranslationTask::add_units(size_t input) {
-  const auto& pieces = inputs_[input].pieces.pieces;
-  for (size_t i = 0; i < pieces.size(); ++i) {
-    const InputPiece& piece = pieces[i];
-    out_.stats.source_tokens += piece.ids.size();
-    out_.outputs[input].word_tokens += piece.word_tokens;
-    out_.outputs[input].unknown_tokens += piece.unknown_tokens;
-    (piece.kept ? kept_ : order_).push_back(units_.size());
-    units_.push_back({.input = input, .piece = i});
+  const auto& parts = inputs_[input].parts.parts;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const InputPart& part = parts[i];
+    out_.stats.source_tokens += part.ids.size();
+    out_.outputs[input].word_tokens += part.word_tokens;
+    out_.outputs[input].unknown_tokens += part.unknown_tokens;
+    (part.kept ? kept_ : order_).push_back(units_.size());
+    units_.push_back({.input = input, .part = i});
   }
 }
 
-const InputPiece& TranslationTask::source(size_t unit) const {
-  return inputs_[units_[unit].input].pieces.pieces[units_[unit].piece];
+const InputPart& TranslationTask::source(size_t unit) const {
+  return inputs_[units_[unit].input].parts.parts[units_[unit].part];
 }
 
 // Delivers units that are the same in every language; the rest then goes to the device.
@@ -262,7 +262,7 @@ GenerateRequest TranslationTask::request() {
   for (const size_t unit : order_) {
     g.sources.push_back(source(unit).ids);
     const Unit& u = units_[unit];  // draws do not depend on what runs beside it
-    g.sequences.push_back(draw_number(request_.inputs[u.input].number.value_or(u.input), u.piece));
+    g.sequences.push_back(draw_number(request_.inputs[u.input].number.value_or(u.input), u.part));
   }
   g.batch = request_.batch != 0 ? request_.batch : model()->engines().usual_sources(kDefaultBatch);
   if (forced_) force_prompt(g);
@@ -405,7 +405,7 @@ void TranslationTask::rewind() {
 
 // ---- finished units -----------------------------------------------------------------------------------------------
 
-// The first error of an input's pieces is the input's.
+// The first error of an input's parts is the input's.
 void TranslationTask::finish_unit(size_t unit, Status status) {
   Input& in = inputs_[units_[unit].input];
   TextOutput& out = out_.outputs[units_[unit].input];
@@ -428,7 +428,7 @@ void TranslationTask::join(size_t input) {
   for (size_t k = 0; k < count; ++k) {
     std::vector<TextSequence> parts;
     for (auto& said : in.said) parts.push_back(std::move(said[k]));
-    out.sequences.push_back(join_pieces(text, in.pieces, std::move(parts), search_.length_penalty));
+    out.sequences.push_back(join_parts(text, in.parts, std::move(parts), search_.length_penalty));
   }
   if (!out.sequences.empty()) out_.stats.generated_tokens += out.sequences.front().ids.size();
   if (request_.task.task != TextTask::translate) return;
@@ -452,11 +452,11 @@ void TranslationTask::finish_search(std::vector<Hypothesis>& hypotheses, size_t 
 
 void TranslationTask::collect(std::vector<TextSequence> sequences, size_t unit) {
   Input& in = inputs_[units_[unit].input];
-  in.said[units_[unit].piece] = std::move(sequences);
+  in.said[units_[unit].part] = std::move(sequences);
   Status streamed;
   if (in.stream) {
-    const TextSequence& best = in.said[units_[unit].piece].front();
-    streamed = hand_out(units_[unit].input, in.stream->finish(units_[unit].piece, best.text, best.ids));
+    const TextSequence& best = in.said[units_[unit].part].front();
+    streamed = hand_out(units_[unit].input, in.stream->finish(units_[unit].part, best.text, best.ids));
   }
   finish_unit(unit, {});
   if (!streamed) stopped_ = true;
@@ -467,35 +467,35 @@ TextSequence TranslationTask::kept_sequence(size_t unit) const {
   TextSequence sequence;
   sequence.text = request_.inputs[units_[unit].input].text.substr(range.begin, range.end - range.begin);
   sequence.finish = Finish::kept;
-  SequencePiece piece;
-  piece.source = {range.begin, range.end};
-  piece.target = {0, sequence.text.size()};
-  piece.finish = Finish::kept;
-  sequence.pieces.push_back(std::move(piece));
+  SequencePart part;
+  part.source = {range.begin, range.end};
+  part.target = {0, sequence.text.size()};
+  part.finish = Finish::kept;
+  sequence.parts.push_back(std::move(part));
   return sequence;
 }
 
 Result<TextSequence> TranslationTask::make_sequence(Hypothesis& hypothesis, size_t unit) {
   TextSequence sequence;
   sequence.score = hypothesis.score;
-  SequencePiece piece;
-  piece.source_ids = source(unit).ids;
-  piece.source_bytes = source(unit).bytes;
-  piece.decoder_ids = hypothesis.ids;
-  sequence.finish = piece.finish = hypothesis.finish;
+  SequencePart part;
+  part.source_ids = source(unit).ids;
+  part.source_bytes = source(unit).bytes;
+  part.decoder_ids = hypothesis.ids;
+  sequence.finish = part.finish = hypothesis.finish;
   sequence.ids = std::move(hypothesis.ids);
   if (!sequence.ids.empty() && sequence.ids.front() == start_) sequence.ids.erase(sequence.ids.begin());
   const size_t given = sequence.ids.size() - std::min(sequence.ids.size(), hypothesis.token_scores.size());
-  sequence.repeats = piece.repeats = loops(sequence.ids) && !loops(piece.source_ids);
+  sequence.repeats = part.repeats = loops(sequence.ids) && !loops(part.source_ids);
   sequence.token_scores.assign(given, std::numeric_limits<float>::quiet_NaN());
   sequence.token_scores.insert(sequence.token_scores.end(), hypothesis.token_scores.begin(),
                                hypothesis.token_scores.end());
   if (tokenizer_) {
     LAPILLI_TRY(sequence.text, tokenizer_->decode(sequence.ids));
   }
-  piece.source = {source(unit).range.begin, source(unit).range.end};
-  piece.target = {0, sequence.text.size()};
-  sequence.pieces.push_back(std::move(piece));
+  part.source = {source(unit).range.begin, source(unit).range.end};
+  part.target = {0, sequence.text.size()};
+  sequence.parts.push_back(std::move(part));
   return sequence;
 }
 
@@ -511,12 +511,12 @@ Status TranslationTask::pass_on(size_t unit, std::span<const int32_t> ids) {
   Unit& u = units_[unit];
   InputStream& stream = *inputs_[u.input].stream;
   if (!std::exchange(u.streamed, true) && !prompt_.empty()) {
-    LAPILLI_TRY(const auto before, stream.push(u.piece, prompt_, false));
+    LAPILLI_TRY(const auto before, stream.push(u.part, prompt_, false));
     LAPILLI_CHECK(hand_out(u.input, before));
   }
   const auto& ends = search_.end_ids;
   const bool ended = std::find(ends.begin(), ends.end(), ids.back()) != ends.end();
-  LAPILLI_TRY(const auto fresh, stream.push(u.piece, ids, ended));
+  LAPILLI_TRY(const auto fresh, stream.push(u.part, ids, ended));
   return hand_out(u.input, fresh);
 }
 

@@ -1,4 +1,4 @@
-// The translation of texts (or ids), as translate() pumps it. Tokenizes, passes the pieces to a BatchJob, and joins the
+// The translation of texts (or ids), as translate() pumps it. Tokenizes, passes the parts to a BatchJob, and joins the
 // results, a slice per call. If the device is lost, the job can continue with another model of the same files: finished
 // results stay, and partial output is neither repeated nor contradicted.
 #pragma once
@@ -11,7 +11,7 @@
 
 #include "base/clock.hpp"
 #include "generate/batch_job.hpp"
-#include "generate/pieces.hpp"
+#include "generate/input_parts.hpp"
 #include "generate/task.hpp"
 #include "generate/translate.hpp"
 #include "search/search_options.hpp"
@@ -26,7 +26,7 @@ struct JobShape {
 };
 
 // Counts inputs, or sentences of split inputs. The budget of pump() also bounds the time spent on texts, except for one
-// input or piece.
+// input or part.
 class TranslationTask : public Task {
  public:
   // A job without inputs that prepares the model for jobs of this shape with the request's options (Job::prepare).
@@ -41,17 +41,17 @@ class TranslationTask : public Task {
   Result<TranslateOutput> take();
 
  private:
-  // A piece of an input.
+  // A part of an input.
   struct Unit {
-    size_t input = 0, piece = 0;
+    size_t input = 0, part = 0;
     bool streamed = false;
     bool done = false;
     bool departed = false;  // its second search differs from what was given out
   };
   struct Input {
-    InputPieces pieces;
-    std::vector<std::vector<TextSequence>> said;  // per piece
-    size_t left = 0;                              // pieces that are not done
+    InputParts parts;
+    std::vector<std::vector<TextSequence>> said;  // per part
+    size_t left = 0;                              // parts that are not done
     bool told = false;                            // input_ended was called
     std::optional<InputStream> stream;
   };
@@ -90,7 +90,7 @@ class TranslationTask : public Task {
   void rewind();
   void count(const GenerateStats& made);
 
-  [[nodiscard]] const InputPiece& source(size_t unit) const;
+  [[nodiscard]] const InputPart& source(size_t unit) const;
   void finish_unit(size_t unit, Status status);
   void join(size_t input);
   void tell(size_t input);
@@ -110,7 +110,7 @@ class TranslationTask : public Task {
   bool stopped_ = false, taken_ = false;  // stopped: by the stream's sink
 
   Conventions conventions_;
-  PieceOptions how_;
+  PartOptions how_;
   GenerationConfig options_;
   std::shared_ptr<const ResolvedOptions> resolved_;
   SearchOptions search_;

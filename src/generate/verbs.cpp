@@ -34,8 +34,8 @@ Status check_writes_text(const model::Config& c) {
 
 Status check_hears(const model::Config& c) {
   if (c.kind().reads == model::Reads::sound) return check_writes_text(c);
-  return not_for(c,
-                 c.kind().reads == model::Reads::pictures ? "read pictures and hear nothing" : "read text and hear nothing");
+  return not_for(
+      c, c.kind().reads == model::Reads::pictures ? "read pictures and hear nothing" : "read text and hear nothing");
 }
 
 Status check_reads_pictures(const model::Config& c) {

@@ -15,14 +15,14 @@ constexpr uint64_t kEndOfMemory = ~uint64_t{0};
 bool reads(const Range& r) { return (static_cast<uint8_t>(r.access) & static_cast<uint8_t>(Access::read)) != 0; }
 bool writes(const Range& r) { return (static_cast<uint8_t>(r.access) & static_cast<uint8_t>(Access::write)) != 0; }
 
-// The bytes of one memory, cut at the ends of ranges. Each piece has the last level (plus one; 0 is never) of a kind of
-// access. Since levels only rise, an update is a maximum, and so is a query: a segment tree whose inner marks are never
-// pushed down.
+// The bytes of one memory, cut at the ends of ranges. Each interval has the last level (plus one; 0 is never) of a kind
+// of access. Since levels only rise, an update is a maximum, and so is a query: a segment tree whose inner marks are
+// never pushed down.
 class LastUse {
  public:
-  explicit LastUse(size_t pieces) : n_(std::max<size_t>(pieces, 1)), below_(2 * n_, 0), mark_(2 * n_, 0) {}
+  explicit LastUse(size_t intervals) : n_(std::max<size_t>(intervals, 1)), below_(2 * n_, 0), mark_(2 * n_, 0) {}
 
-  // Pieces [begin, end) are used at `level`.
+  // Intervals [begin, end) are used at `level`.
   void raise(size_t begin, size_t end, uint32_t level) {
     if (begin >= end) return;
     size_t left = begin + n_, right = end + n_;
@@ -56,8 +56,8 @@ class LastUse {
   }
 
   size_t n_;
-  std::vector<uint32_t> below_;  // the latest use of any piece under this tree node
-  std::vector<uint32_t> mark_;   // a use of all pieces under this tree node
+  std::vector<uint32_t> below_;  // the latest use of any interval under this tree node
+  std::vector<uint32_t> mark_;   // a use of all intervals under this tree node
 };
 
 // All ranges of one memory that move by the same stride. Their positions relative to each other never change.
@@ -73,20 +73,20 @@ class Track {
 
   // The first level that an access to the bytes [begin, end) may be at.
   [[nodiscard]] uint32_t earliest(uint64_t begin, uint64_t end, bool write) const {
-    const auto [first, last] = pieces(begin, end);
+    const auto [first, last] = intervals(begin, end);
     const uint32_t level = writes_.latest(first, last);
     return write ? std::max(level, reads_.latest(first, last)) : level;
   }
 
   void use(const Range& r, uint32_t level) {
-    const auto [first, last] = pieces(r.begin, r.end);
+    const auto [first, last] = intervals(r.begin, r.end);
     if (reads(r)) reads_.raise(first, last, level + 1);
     if (writes(r)) writes_.raise(first, last, level + 1);
   }
 
  private:
-  // Piece i is [cuts_[i], cuts_[i + 1]); gives those that overlap the bytes.
-  [[nodiscard]] std::pair<size_t, size_t> pieces(uint64_t begin, uint64_t end) const {
+  // Interval i is [cuts_[i], cuts_[i + 1]); gives those that overlap the bytes.
+  [[nodiscard]] std::pair<size_t, size_t> intervals(uint64_t begin, uint64_t end) const {
     const auto first = std::upper_bound(cuts_.begin(), cuts_.end(), begin);
     const auto last = std::lower_bound(cuts_.begin(), cuts_.end(), end);
     return {first == cuts_.begin() ? 0 : static_cast<size_t>(first - cuts_.begin()) - 1,

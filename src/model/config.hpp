@@ -1,5 +1,5 @@
-// Configuration of a Transformer (Vaswani et al. 2017) as plain data: encoder and decoder, or one of them alone. Families
-// fill it from config.json; blocks read it. Fields are named after their function, not after a family.
+// Configuration of a Transformer (Vaswani et al. 2017) as plain data: encoder and decoder, or one of them alone.
+// Families fill it from config.json; blocks read it. Fields are named after their function, not after a family.
 #pragma once
 
 #include <algorithm>
@@ -80,7 +80,7 @@ struct StackConfig {
   [[nodiscard]] uint32_t rotary_pairs() const { return (rotary + 1) / 2; }
   [[nodiscard]] uint32_t kv_heads() const { return cache_heads ? cache_heads : heads; }
   [[nodiscard]] uint32_t group() const { return kv_heads() ? heads / kv_heads() : 1; }
-  [[nodiscard]] uint32_t inner() const { return heads * head_dim; }           // width of queries
+  [[nodiscard]] uint32_t inner() const { return heads * head_dim; }          // width of queries
   [[nodiscard]] uint32_t kv_inner() const { return kv_heads() * head_dim; }  // of keys; of values
 };
 
@@ -151,8 +151,8 @@ struct HeadConfig {
   HeadKind kind = HeadKind::tokens;
   bool every_row = true;  // otherwise one row for each source:
   Pooling pooling = Pooling::row;
-  uint32_t row = 0;        // with Pooling::row: which of the source's rows
-  uint32_t pooled = 0;     // columns of a linear layer with an activation before it, if stored; 0: none
+  uint32_t row = 0;     // with Pooling::row: which of the source's rows
+  uint32_t pooled = 0;  // columns of a linear layer with an activation before it, if stored; 0: none
   Activation activation = Activation::tanh;
   uint32_t columns = 0;    // of the result; 0: the pooled row itself. Of tokens: the target vocabulary
   bool distilled = false;  // classes: another such layer reads the second row; scores are the mean of both

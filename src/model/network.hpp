@@ -97,7 +97,7 @@ struct Network {
   WeightIndex output = kNoWeight;
   WeightIndex memory_projection = kNoWeight, output_transform = kNoWeight, output_norm = kNoWeight;
   std::vector<HeadWeights> heads;  // as Config::heads; the scores of tokens are `output`
-  uint64_t parameters = 0;  // numbers used from the checkpoint, tied ones once
+  uint64_t parameters = 0;         // numbers used from the checkpoint, tied ones once
   // Tensors whose values equal another one's, which is used instead.
   std::vector<std::pair<std::string, std::string>> tied;
   KvFormat kv_format = KvFormat::fp32;  // of the caches of a search

@@ -16,17 +16,17 @@ KvShape self_kv_shape(const Config& config, const DecodeRoom& room) {
   kv.heads = config.decoder.kv_heads();
   kv.group = config.decoder.group();
   kv.head_dim = config.decoder.head_dim;
-  kv.slots = room.slots();
+  kv.slots = room.beam_slots();
   kv.positions = room.target_positions;
-  kv.place = Place::step;
+  kv.layout = RowLayout::step;
   return kv;
 }
 
 KvShape cross_kv_shape(const Config& config, const DecodeRoom& room) {
   KvShape kv = self_kv_shape(config, room);
-  kv.slots = room.places;
+  kv.slots = room.slots;
   kv.positions = room.source_positions;
-  kv.place = Place::batch;
+  kv.layout = RowLayout::batch;
   return kv;
 }
 
@@ -78,12 +78,12 @@ graph::TensorId decoder_layers(Builder& b, graph::TensorId x, DecoderRun& run) {
 
 void build_encode(Builder& b, const EncodeShape& shape) {
   EncoderRun run;
-  run.batch = shape.room.places;
+  run.batch = shape.room.slots;
   run.length = shape.room.source_positions;
   run.rows = shape.rows;
   const auto memory = project_memory(b, build_encoder(b, run));
   KvShape kv = cross_kv_shape(b.config(), shape.room);
-  kv.place = Place::spans;
+  kv.layout = RowLayout::spans;
   const auto spans = spans_state(b);
   encode_grids(b);
   for (uint32_t i = 0; i < b.config().decoder.layers; ++i)
@@ -94,15 +94,15 @@ void build_encode(Builder& b, const EncodeShape& shape) {
 DecodeStates decode_states(Builder& b, const DecodeRoom& room) {
   DecodeStates s;
   s.step = b.state(state_id(StateKind::step), "step", 1, state::STEP_WORDS);
-  s.lineage =
-      b.state(state_id(StateKind::lineage), "lineage", 1, state::lineage_words(room.slots(), room.target_positions));
+  s.lineage = b.state(state_id(StateKind::lineage), "lineage", 1,
+                      state::lineage_words(room.beam_slots(), room.target_positions));
   s.lengths = b.state(state_id(StateKind::lengths), "lengths", 1, 2 * state::MAX_ROWS);
   return s;
 }
 
 namespace {
 
-// The decoder over rows with slots and positions from `step`, up to the output of its last layer.
+// The decoder over rows with beam slots and positions from `step`, up to the output of its last layer.
 graph::TensorId decoder_rows(Builder& b, graph::TensorId step, uint64_t rows, const DecodeRoom& room) {
   const Config& c = b.config();
   const auto s = decode_states(b, room);
@@ -112,7 +112,7 @@ graph::TensorId decoder_rows(Builder& b, graph::TensorId step, uint64_t rows, co
   run.in_step.beams = room.beams;
   run.in_step.self = self_kv_shape(c, room);
   run.in_step.cross = cross_kv_shape(c, room);
-  run.in_step.lineage_slots = room.slots();
+  run.in_step.lineage_beam_slots = room.beam_slots();
   run.in_step.lineage_positions = room.target_positions;
   const bool attends = c.kind().attends;
   for (uint32_t i = 0; i < c.decoder.layers; ++i) {
@@ -120,8 +120,8 @@ graph::TensorId decoder_rows(Builder& b, graph::TensorId step, uint64_t rows, co
     if (attends) run.cross_kv.push_back(kv_state(b, StateKind::cross_kv, i, run.in_step.cross));
   }
   EmbedAttributes e = embed_attributes(c.decoder, c.target_vocabulary);
-  e.place = Place::step;
-  e.lineage_slots = room.slots();
+  e.layout = RowLayout::step;
+  e.lineage_beam_slots = room.beam_slots();
   e.lineage_positions = room.target_positions;
   const IdRows ids{s.lineage, step, rows};
   if (c.decoder.streams) return stream_decoder(b, ids, e, 1, run).front();

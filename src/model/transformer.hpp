@@ -12,13 +12,13 @@
 
 namespace lapilli::model {
 
-// Capacity for decoding: the strides of all tensors addressed by place or slot.
+// Capacity for decoding: the strides of all tensors addressed by slot or beam slot.
 struct DecodeRoom {
-  uint32_t places = 0;  // sentences; slots() is at most state::MAX_ROWS
+  uint32_t slots = 0;  // sentences; beam_slots() is at most state::MAX_ROWS
   uint32_t beams = 1;
   uint32_t source_positions = 0;  // of the cross keys and values
   uint32_t target_positions = 0;  // of the caches and the lineage
-  [[nodiscard]] uint32_t slots() const { return places * beams; }
+  [[nodiscard]] uint32_t beam_slots() const { return slots * beams; }
 };
 KvShape self_kv_shape(const Config& config, const DecodeRoom& room);
 KvShape cross_kv_shape(const Config& config, const DecodeRoom& room);
@@ -38,7 +38,7 @@ struct EncodeShape {
 };
 void build_encode(Builder& b, const EncodeShape& shape);
 
-// The decoder over up to `rows` rows of prompt ids (slots and positions in StateKind::prompt), for their keys and
+// The decoder over up to `rows` rows of prompt ids (beam slots and positions in StateKind::prompt), for their keys and
 // values; optionally with logits, an output of that name [rows, target vocabulary].
 struct PromptShape {
   uint32_t rows = 0;

@@ -37,7 +37,7 @@ EncodePass pack_pass(std::span<const PassSource> sources, const PassOptions& opt
   EncodePass pass;
   std::vector<Span> sentences;
   for (const PassSource& s : sources) {
-    sentences.push_back({0, 0, positions_of(s, options), s.place});
+    sentences.push_back({0, 0, positions_of(s, options), s.slot});
     std::transform(s.ids.begin(), s.ids.end(), std::back_inserter(pass.source_ids),
                    [](int32_t id) { return static_cast<uint32_t>(id); });
   }
@@ -67,8 +67,10 @@ std::vector<uint32_t> encode_grid_words(const Plan& encode, const EncodePass& pa
 }
 
 std::vector<std::pair<StateKind, const std::vector<uint32_t>*>> words_of(const EncodePass& pass) {
-  return {{StateKind::source_ids, &pass.source_ids}, {StateKind::spans, &pass.spans},
-          {StateKind::globals, &pass.globals},       {StateKind::features, &pass.features},
+  return {{StateKind::source_ids, &pass.source_ids},
+          {StateKind::spans, &pass.spans},
+          {StateKind::globals, &pass.globals},
+          {StateKind::features, &pass.features},
           {StateKind::feature_spans, &pass.feature_spans}};
 }
 

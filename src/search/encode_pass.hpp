@@ -1,4 +1,4 @@
-// Host-written input of an encode pass: its sources, the places of their rows, and its grid sizes.
+// Host-written input of an encode pass: its sources, where their rows lie, and its grid sizes.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace lapilli {
 // One source of a pass.
 struct PassSource {
   std::span<const int32_t> ids;         // at least one unless it has features
-  uint32_t place = 0;                   // its place in cross_kv, unique within the pass
+  uint32_t slot = 0;                    // its slot in cross_kv, unique within the pass
   std::span<const uint32_t> globals{};  // positions with global attention, in any order
   const model::Features* features = nullptr;
 };

@@ -24,32 +24,32 @@ Result<std::shared_ptr<EncodedSource>> EncodedSource::create(const NetworkOnDevi
 bool EncodedSource::belongs_to(const NetworkOnDevice& network) const { return weights_.lock() == network.weights; }
 
 // The heads of one layer; their rows are strided in the session.
-struct EncodedSource::Piece {
+struct EncodedSource::Region {
   const vulkan::Buffer* session = nullptr;
   uint64_t here = 0, there = 0, here_stride = 0, there_stride = 0;
 };
 
-std::vector<EncodedSource::Piece> EncodedSource::pieces(const Workspace& workspace, uint32_t place) const {
+std::vector<EncodedSource::Region> EncodedSource::regions(const Workspace& workspace, uint32_t slot) const {
   const SessionShape& shape = workspace.key.shape;
   const uint64_t source_bytes = uint64_t{positions_} * row_bytes_,
-                 place_bytes = uint64_t{shape.source_positions} * row_bytes_;
-  std::vector<Piece> all;
+                 slot_bytes = uint64_t{shape.source_positions} * row_bytes_;
+  std::vector<Region> all;
   for (uint32_t layer = 0; layer < layers_; ++layer) {
     const BufferRef state = workspace.session->state(StateKind::cross_kv, layer);
-    all.push_back({state.buffer, uint64_t{layer} * heads_ * source_bytes, state.offset + place * place_bytes,
-                   source_bytes, shape.places * place_bytes});
+    all.push_back({state.buffer, uint64_t{layer} * heads_ * source_bytes, state.offset + slot * slot_bytes,
+                   source_bytes, shape.slots * slot_bytes});
   }
   return all;
 }
 
-void EncodedSource::copy_in(vulkan::CommandRecording& recording, const Workspace& workspace, uint32_t place) const {
-  for (const Piece& p : pieces(workspace, place))
+void EncodedSource::copy_in(vulkan::CommandRecording& recording, const Workspace& workspace, uint32_t slot) const {
+  for (const Region& p : regions(workspace, slot))
     recording.copy(buffer_, *p.session,
                    {heads_, uint64_t{positions_} * row_bytes_, p.here_stride, p.there_stride, p.here, p.there});
 }
 
-void EncodedSource::copy_out(vulkan::CommandRecording& recording, const Workspace& workspace, uint32_t place) const {
-  for (const Piece& p : pieces(workspace, place))
+void EncodedSource::copy_out(vulkan::CommandRecording& recording, const Workspace& workspace, uint32_t slot) const {
+  for (const Region& p : regions(workspace, slot))
     recording.copy(*p.session, buffer_,
                    {heads_, uint64_t{positions_} * row_bytes_, p.there_stride, p.here_stride, p.there, p.here});
 }

@@ -25,14 +25,14 @@ class EncodedSource {
   [[nodiscard]] uint64_t bytes() const { return buffer_.size(); }
   [[nodiscard]] bool belongs_to(const NetworkOnDevice& network) const;
 
-  // Append copies between this buffer and a place of the session. Both must outlive the recording's execution.
-  void copy_in(vulkan::CommandRecording& recording, const Workspace& workspace, uint32_t place) const;
-  void copy_out(vulkan::CommandRecording& recording, const Workspace& workspace, uint32_t place) const;
+  // Append copies between this buffer and a slot of the session. Both must outlive the recording's execution.
+  void copy_in(vulkan::CommandRecording& recording, const Workspace& workspace, uint32_t slot) const;
+  void copy_out(vulkan::CommandRecording& recording, const Workspace& workspace, uint32_t slot) const;
 
  private:
   EncodedSource() = default;
-  struct Piece;
-  [[nodiscard]] std::vector<Piece> pieces(const Workspace& workspace, uint32_t place) const;
+  struct Region;
+  [[nodiscard]] std::vector<Region> regions(const Workspace& workspace, uint32_t slot) const;
   std::vector<int32_t> ids_;
   uint32_t positions_ = 0, layers_ = 0, heads_ = 0,
            row_bytes_ = 0;  // bytes of a row: keys and values of one position in one head

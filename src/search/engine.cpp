@@ -53,11 +53,11 @@ SearchEngine::SearchEngine(WorkspaceFactory& workspaces, KnownPositions& known, 
     : workspaces_(workspaces),
       known_(known),
       w_(std::move(workspace)),
-      places_(w_->key.shape.places),
+      slots_(w_->key.shape.slots),
       lists_(w_->key.shape.list_words),
       session_mark_(next_session_mark()),
       next_mark_(first_counter) {
-  for (uint32_t place = 0; place < w_->key.shape.places; ++place) free_places_.insert(place);
+  for (uint32_t slot = 0; slot < w_->key.shape.slots; ++slot) free_slots_.insert(slot);
   set_up_runner(first_counter);
 }
 
@@ -112,7 +112,7 @@ bool SearchEngine::serves(const WorkspaceKey& key, uint32_t sentences) const {
   if (reserved_) return !key.capture && w_->key.shape.running >= key.shape.running;
   if (there > 0) return !key.capture && there + sentences <= w_->key.shape.running;
   // More rows than the job wants at a time, or fewer, would not serve it.
-  return w_->key.shape.running == key.shape.running && w_->key.shape.places >= key.shape.places;
+  return w_->key.shape.running == key.shape.running && w_->key.shape.slots >= key.shape.slots;
 }
 
 uint32_t SearchEngine::busy_with(const WorkspaceKey& key) const {
@@ -133,10 +133,10 @@ void SearchEngine::cancel(std::span<const std::shared_ptr<Sentence>> sentences) 
     s->ended = true;
     s->status = fail(ErrorCode::cancelled, "cancelled");
     if (s->admitted && s->log.entries.empty()) ghosts_.insert(s->serial);
-    for (uint32_t place = 0; place < places_.size() && s->admitted; ++place) {
-      if (places_[place].sentence != s) continue;
-      leave(place);
-      cancelled_.insert(place);
+    for (uint32_t slot = 0; slot < slots_.size() && s->admitted; ++slot) {
+      if (slots_[slot].sentence != s) continue;
+      leave(slot);
+      cancelled_.insert(slot);
     }
   }
   // Erases them in one pass: a text may have a hundred thousand sentences.
@@ -216,7 +216,7 @@ bool SearchEngine::feed(Status& status) {
   return true;
 }
 
-uint32_t SearchEngine::unfinished() const { return static_cast<uint32_t>(places_.size() - free_places_.size()); }
+uint32_t SearchEngine::unfinished() const { return static_cast<uint32_t>(slots_.size() - free_slots_.size()); }
 
 // ---- admission ----------------------------------------------------------------------------------------------------
 
@@ -240,7 +240,7 @@ bool SearchEngine::can_admit() const {
   if (w_->prompt_logits && count_free(w_->logits_passes) == 0) return false;
   // An empty admission makes the device drain its queue.
   if (queue_is_full()) return unfinished() == 0;
-  const size_t possible = std::min(pending_.size(), free_places_.size());
+  const size_t possible = std::min(pending_.size(), free_slots_.size());
   // Admits several at once: the encoder is more efficient with more rows.
   const size_t wanted = std::min<size_t>(pending_.size(), std::max(1u, w_->key.shape.running / 8));
   return possible > 0 ? possible >= wanted : !cancelled_.empty() && unfinished() > 0;
@@ -251,12 +251,12 @@ struct SearchEngine::Admission {
   InboxWriter inbox;
   uint32_t rows = 0;  // of the encode pass
   std::vector<PassSource> sources;
-  std::vector<uint32_t> given;                   // row words
+  std::vector<uint32_t> prompt;                  // row words
   std::vector<uint32_t> logits;                  // row words of the rows whose logits are asked for
   std::vector<std::shared_ptr<Sentence>> asked;  // by row of `logits`
   struct Entered {
     std::shared_ptr<Sentence> sentence;
-    uint32_t place = 0;
+    uint32_t slot = 0;
   };
   std::vector<Entered> entered;
 };
@@ -271,28 +271,28 @@ Status SearchEngine::send(UploadArea& area) {
 
 bool SearchEngine::enter(Admission& a, const std::shared_ptr<Sentence>& s) {
   const WorkspaceKey& key = w_->key;
-  if (a.given.size() + s->given.size() - 1 > uint64_t{key.prompt_rows} * key.prompt_passes) return false;
+  if (a.prompt.size() + s->prompt.size() - 1 > uint64_t{key.prompt_rows} * key.prompt_passes) return false;
   if (a.logits.size() + s->logits_at.size() > key.logits_rows) return false;
   const size_t rows = s->encoded ? 0 : s->source_positions();
   if (a.rows + rows > key.encode_rows) return false;
   const auto block = lists_.hold(s->words.lists);
   if (!block) return false;
-  const uint32_t place = *free_places_.begin();
-  free_places_.erase(place);
-  cancelled_.erase(place);
-  places_[place] = {s, false};
+  const uint32_t slot = *free_slots_.begin();
+  free_slots_.erase(slot);
+  cancelled_.erase(slot);
+  slots_[slot] = {s, false};
   s->mark = ++next_mark_;
   s->serial = ++serial_;
   s->admitted = true;
   s->log.beams = key.shape.beams;
-  s->log.given = static_cast<uint32_t>(s->given.size());
-  a.inbox.enter(*s, place, block->offset, block->fresh);
-  for (uint32_t i = 0; i + 1 < s->given.size(); ++i) a.given.push_back(state::row_word_of(place * key.shape.beams, i));
-  for (const uint32_t i : s->logits_at) a.logits.push_back(state::row_word_of(place * key.shape.beams, i));
+  s->log.prompt_ids = static_cast<uint32_t>(s->prompt.size());
+  a.inbox.enter(*s, slot, block->offset, block->fresh);
+  for (uint32_t i = 0; i + 1 < s->prompt.size(); ++i) a.prompt.push_back(state::row_word_of(slot * key.shape.beams, i));
+  for (const uint32_t i : s->logits_at) a.logits.push_back(state::row_word_of(slot * key.shape.beams, i));
   a.asked.insert(a.asked.end(), s->logits_at.size(), s);
   a.rows += static_cast<uint32_t>(rows);
-  if (!s->encoded) a.sources.push_back({s->source, place, s->global_positions, s->features.get()});
-  a.entered.push_back({s, place});
+  if (!s->encoded) a.sources.push_back({s->source, slot, s->global_positions, s->features.get()});
+  a.entered.push_back({s, slot});
   return true;
 }
 
@@ -302,7 +302,7 @@ Status SearchEngine::admit() {
   Admission a{InboxWriter(area.words(StateKind::inbox), key.shape.running)};
   sent_.emplace_back();
   const bool nobody_is_there = unfinished() == 0;
-  while (!queue_is_full() && !pending_.empty() && !free_places_.empty() && a.inbox.sentences() < key.shape.running &&
+  while (!queue_is_full() && !pending_.empty() && !free_slots_.empty() && a.inbox.sentences() < key.shape.running &&
          enter(a, pending_.front()))
     pending_.pop_front();
   if (a.inbox.sentences() == 0 && cancelled_.empty() && !queue_is_full()) {
@@ -315,8 +315,7 @@ Status SearchEngine::admit() {
   a.inbox.finish(session_mark_, std::vector<uint32_t>(cancelled_.begin(), cancelled_.end()));
   cancelled_.clear();
   const BoundPlan* encode = w_->encode_for(a.rows);
-  if (encode)
-    put_pass(area, encode->plan(), a.sources, workspaces_.network().config(), key.shape.source_positions);
+  if (encode) put_pass(area, encode->plan(), a.sources, workspaces_.network().config(), key.shape.source_positions);
   if (w_->first && !w_->first->busy) LAPILLI_CHECK(send(*w_->first));
   LAPILLI_CHECK(send(area));
   runner_->append(*w_->admit);
@@ -324,9 +323,9 @@ Status SearchEngine::admit() {
     runner_->append(*encode);
     ++counts_.encode_passes;
   }
-  for (const auto& [s, place] : a.entered) sent_.back().entered.push_back(s);
+  for (const auto& [s, slot] : a.entered) sent_.back().entered.push_back(s);
   LAPILLI_CHECK(move_sources(a));
-  LAPILLI_CHECK(run_prompt(a.given));
+  LAPILLI_CHECK(run_prompt(a.prompt));
   LAPILLI_CHECK(run_logits(a));
   runner_->append(*w_->start);
   runner_->name_last(0);
@@ -334,19 +333,19 @@ Status SearchEngine::admit() {
   return {};
 }
 
-// Copies sources encoded earlier to their places, and newly encoded ones to where they are kept.
+// Copies sources encoded earlier to their slots, and newly encoded ones to where they are kept.
 Status SearchEngine::move_sources(const Admission& a) {
   Sent& sent = sent_.back();
-  for (const auto& [s, place] : a.entered) {
+  for (const auto& [s, slot] : a.entered) {
     for (const auto& one : {s->encoded, s->keep})
       if (one) sent.moved.push_back(one);
   }
   if (sent.moved.empty()) return {};
   LAPILLI_TRY(auto moves, vulkan::CommandRecording::create(workspaces_.network().device));
   LAPILLI_CHECK(moves.begin(vulkan::RecordingUse::single));
-  for (const auto& [s, place] : a.entered) {
-    if (s->encoded) s->encoded->copy_in(moves, *w_, place);
-    if (s->keep && !s->encoded) s->keep->copy_out(moves, *w_, place);
+  for (const auto& [s, slot] : a.entered) {
+    if (s->encoded) s->encoded->copy_in(moves, *w_, slot);
+    if (s->keep && !s->encoded) s->keep->copy_out(moves, *w_, slot);
   }
   LAPILLI_CHECK(moves.end());
   sent.moves = std::make_unique<vulkan::CommandRecording>(std::move(moves));
@@ -360,9 +359,9 @@ Status SearchEngine::run_prompt(std::span<const uint32_t> rows) {
   for (size_t begin = 0; begin < rows.size(); begin += most) {
     UploadArea* area = free_one(w_->prompt_passes);
     if (!area) return fail(ErrorCode::internal, "no area is free for %u rows of prompt ids", rows.size());
-    put_prompt_rows(*area, *w_->plans.given, rows.subspan(begin, std::min<size_t>(most, rows.size() - begin)));
+    put_prompt_rows(*area, *w_->plans.prompt, rows.subspan(begin, std::min<size_t>(most, rows.size() - begin)));
     LAPILLI_CHECK(send(*area));
-    runner_->append(*w_->given);
+    runner_->append(*w_->prompt);
   }
   return {};
 }
@@ -414,16 +413,17 @@ Status SearchEngine::read_logits() {
 
 Status SearchEngine::read_sentence(const uint32_t* entries) {
   const auto& shape = w_->key.shape;
-  const uint32_t slot = state::slot_of(entries[state::LOG_ROW]), position = state::position_of(entries[state::LOG_ROW]);
-  const uint32_t place = slot / shape.beams;
-  if (place >= places_.size() || slot % shape.beams != 0)
-    return fail(ErrorCode::internal, "the step log names slot %u of %u", slot, shape.slots());
-  const std::shared_ptr<Sentence> s = places_[place].sentence;
-  // Steps in flight may still log a sentence that has left its place.
+  const uint32_t beam_slot = state::beam_slot_of(entries[state::LOG_ROW]),
+                 position = state::position_of(entries[state::LOG_ROW]);
+  const uint32_t slot = beam_slot / shape.beams;
+  if (slot >= slots_.size() || beam_slot % shape.beams != 0)
+    return fail(ErrorCode::internal, "the step log names beam slot %u of %u", beam_slot, shape.beam_slots());
+  const std::shared_ptr<Sentence> s = slots_[slot].sentence;
+  // Steps in flight may still log a sentence that has left its slot.
   if (!s || entries[state::LOG_OCCUPANT] != s->mark) return {};
-  if (position + 1 < s->log.given || s->log.step_at(position) != s->log.steps())
-    return fail(ErrorCode::internal, "the step log has position %u behind %u ids and %u steps", position, s->log.given,
-                s->log.steps());
+  if (position + 1 < s->log.prompt_ids || s->log.step_at(position) != s->log.steps())
+    return fail(ErrorCode::internal, "the step log has position %u behind %u ids and %u steps", position,
+                s->log.prompt_ids, s->log.steps());
   // The queue is in order: all sentences admitted before this one have left it.
   if (s->log.entries.empty()) ghosts_.erase(ghosts_.begin(), ghosts_.lower_bound(s->serial));
   for (uint32_t b = 0; b < shape.beams; ++b) {
@@ -435,9 +435,9 @@ Status SearchEngine::read_sentence(const uint32_t* entries) {
   const uint32_t note = entries[state::LOG_NOTE];
   if (note & state::LOG_NOTE_ENDED) {
     read_result(*s, entries, note);
-    leave(place);
+    leave(slot);
   } else if (position + 2 >= shape.target_positions) {
-    places_[place].full = true;
+    slots_[slot].full = true;
     ++full_;
   }
   return {};
@@ -449,7 +449,7 @@ void SearchEngine::read_result(Sentence& s, const uint32_t* entries, uint32_t no
     s.status = fail(ErrorCode::invalid_data,
                     "the model's scores behind %u ids are no numbers: its weights, or this device, cannot compute this "
                     "input",
-                    s.given.size() + s.log.steps() - 1);
+                    s.prompt.size() + s.log.steps() - 1);
     return;
   }
   const uint32_t count = std::min(note >> state::LOG_NOTE_COUNT_SHIFT, s.log.beams);
@@ -461,11 +461,11 @@ void SearchEngine::read_result(Sentence& s, const uint32_t* entries, uint32_t no
   if (count == 0) s.status = fail(ErrorCode::internal, "a search has ended without a hypothesis");
 }
 
-void SearchEngine::leave(uint32_t place) {
-  lists_.release(places_[place].sentence->words.lists);
-  if (places_[place].full) --full_;
-  places_[place] = {};
-  free_places_.insert(place);
+void SearchEngine::leave(uint32_t slot) {
+  lists_.release(slots_[slot].sentence->words.lists);
+  if (slots_[slot].full) --full_;
+  slots_[slot] = {};
+  free_slots_.insert(slot);
 }
 
 void SearchEngine::end_all(const Status& status) {
@@ -475,7 +475,7 @@ void SearchEngine::end_all(const Status& status) {
     s.status = status;
   };
   for (const auto& s : pending_) end(*s);
-  for (const Occupant& o : places_)
+  for (const Occupant& o : slots_)
     if (o.sentence) end(*o.sentence);
   pending_.clear();
 }
@@ -485,7 +485,7 @@ void SearchEngine::end_all(const Status& status) {
 WorkspaceKey SearchEngine::grown_key() const {
   WorkspaceKey key = w_->key;
   uint32_t longest = 0;
-  for (const Occupant& o : places_)
+  for (const Occupant& o : slots_)
     if (o.full) longest = std::max(longest, o.sentence->options.max_length);
   key.shape.target_positions = length_bucket(std::min(longest, 2 * key.shape.target_positions));
   return key;
@@ -493,13 +493,13 @@ WorkspaceKey SearchEngine::grown_key() const {
 
 // Ends the sentences that need more positions; the others go on.
 void SearchEngine::end_full(const Error& error) {
-  for (uint32_t place = 0; place < places_.size(); ++place) {
-    if (!places_[place].full) continue;
-    const auto s = places_[place].sentence;
+  for (uint32_t slot = 0; slot < slots_.size(); ++slot) {
+    if (!slots_[slot].full) continue;
+    const auto s = slots_[slot].sentence;
     s->ended = true;
     s->status = error;
-    leave(place);
-    cancelled_.insert(place);
+    leave(slot);
+    cancelled_.insert(slot);
   }
 }
 
@@ -523,7 +523,7 @@ Status SearchEngine::grow() {
   w_ = std::move(grown).value();
   known_.remember(key.shape.source_positions, key.shape.target_positions);
   set_up_runner(tick);
-  for (Occupant& o : places_) o.full = false;
+  for (Occupant& o : slots_) o.full = false;
   full_ = 0;
   sent_.emplace_back();
   LAPILLI_CHECK(send(*w_->first));

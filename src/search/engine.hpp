@@ -1,7 +1,7 @@
 // The search engine: sentences of any number of jobs share one session, each at its own position and with its own
-// options. Sources are encoded ahead into free places; the device starts the next one when a sentence ends.
+// options. Sources are encoded ahead into free slots; the device starts the next one when a sentence ends.
 //
-//   pending --admit--> waiting (on the device) --> running --> ended: its place is free for the next one
+//   pending --admit--> waiting (on the device) --> running --> ended: its slot is free for the next one
 //
 // Thread-safe and non-blocking. Each job pumps the engine that has its sentences, whichever job's work comes next.
 #pragma once
@@ -52,7 +52,7 @@ class SearchEngine {
   [[nodiscard]] bool serves(const WorkspaceKey& key, uint32_t sentences) const;
   // Number of unfinished sentences of this kind.
   [[nodiscard]] uint32_t busy_with(const WorkspaceKey& key) const;
-  // Appends them to the queue for places; first come, first served.
+  // Appends them to the queue for slots; first come, first served.
   void add(std::span<const std::shared_ptr<Sentence>> sentences);
   // Ends those that have not ended as cancelled. Results of steps in flight are dropped.
   void cancel(std::span<const std::shared_ptr<Sentence>> sentences);
@@ -88,7 +88,7 @@ class SearchEngine {
   bool feed(Status& status);
   void set_up_runner(uint32_t tick);
   [[nodiscard]] bool can_admit() const;
-  [[nodiscard]] bool queue_is_full() const { return ghosts_.size() + places_.size() > state::MAX_ROWS; }
+  [[nodiscard]] bool queue_is_full() const { return ghosts_.size() + slots_.size() > state::MAX_ROWS; }
   [[nodiscard]] uint32_t unfinished() const;
 
   // Admission.
@@ -105,7 +105,7 @@ class SearchEngine {
   Status read_step(std::span<const uint32_t> log);
   Status read_sentence(const uint32_t* entries);
   static void read_result(Sentence& sentence, const uint32_t* entries, uint32_t note);
-  void leave(uint32_t place);
+  void leave(uint32_t slot);
   void end_all(const Status& status);
   [[nodiscard]] WorkspaceKey grown_key() const;
   Status grow();
@@ -122,10 +122,10 @@ class SearchEngine {
     std::shared_ptr<Sentence> sentence;
     bool full = false;
   };
-  std::vector<Occupant> places_;
-  std::set<uint32_t> free_places_;  // lowest first, so that the order of rows does not depend on past sentences
-  std::set<uint32_t> cancelled_;    // places whose sentences the device does not know to be cancelled yet
-  // Sentences cancelled before they were seen to run: the device's queue, a ring, may still name their places.
+  std::vector<Occupant> slots_;
+  std::set<uint32_t> free_slots_;  // lowest first, so that the order of rows does not depend on past sentences
+  std::set<uint32_t> cancelled_;   // slots whose sentences the device does not know to be cancelled yet
+  // Sentences cancelled before they were seen to run: the device's queue, a ring, may still name their slots.
   std::set<uint64_t> ghosts_;
   uint64_t serial_ = 0;
   ListRoom lists_;

@@ -26,7 +26,7 @@ uint32_t EnginePool::encode_room(uint32_t running, uint32_t source_positions, ui
 WorkspaceKey EnginePool::wider(WorkspaceKey key, uint32_t others) const {
   constexpr uint32_t kSharedSentences = 32;
   SessionShape& s = key.shape;
-  const uint32_t waiting = s.places - s.running;
+  const uint32_t waiting = s.slots - s.running;
   const uint32_t wanted = std::bit_ceil(2 * std::min(others + s.running, state::MAX_ROWS));
   s.running = std::max(s.running, std::min({wanted, kSharedSentences, state::MAX_ROWS / s.beams}));
   key.encode_rows = encode_room(s.running, s.source_positions, uint64_t{s.running} * s.source_positions);

@@ -8,7 +8,7 @@ namespace {}  // namespace
 
 uint32_t inbox_words(const InboxRoom& room) {
   return state::inbox_entry_at(room.sentences) + room.sentences * (1 + state::INBOX_BLOCK) + room.prompt_ids +
-         room.places + room.list_words;
+         room.slots + room.list_words;
 }
 
 InboxWriter::InboxWriter(std::span<uint32_t> words, uint32_t sentences)
@@ -21,13 +21,13 @@ uint32_t InboxWriter::put(std::span<const uint32_t> words) {
   return at;
 }
 
-void InboxWriter::enter(const Sentence& s, uint32_t place, uint32_t lists_offset, bool with_lists) {
+void InboxWriter::enter(const Sentence& s, uint32_t slot, uint32_t lists_offset, bool with_lists) {
   std::vector<uint32_t> params = s.words.params;
   place_lists(params, lists_offset);
   params[state::P_MARK] = s.mark;
-  const std::vector<uint32_t> ids(s.given.begin(), s.given.end());
+  const std::vector<uint32_t> ids(s.prompt.begin(), s.prompt.end());
   uint32_t* entry = words_.data() + state::inbox_entry_at(sentences_);
-  entry[state::INBOX_PLACE] = place;
+  entry[state::INBOX_SLOT] = slot;
   entry[state::INBOX_SOURCE_BEGIN] = 0;
   entry[state::INBOX_SOURCE_END] = s.source_length();
   entry[state::INBOX_PROMPT_OFFSET] = put(ids);

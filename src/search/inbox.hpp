@@ -14,8 +14,8 @@ class InboxWriter {
   // `words` must have room for this many sentences with their prompt ids and lists; see inbox_words().
   InboxWriter(std::span<uint32_t> words, uint32_t sentences);
   // Adds a sentence, whose mark is set. Its lists go to `lists_offset`; `with_lists`: their words are sent too.
-  void enter(const Sentence& sentence, uint32_t place, uint32_t lists_offset, bool with_lists);
-  // Call after all sentences, with the session's mark and the places whose sentences end at once.
+  void enter(const Sentence& sentence, uint32_t slot, uint32_t lists_offset, bool with_lists);
+  // Call after all sentences, with the session's mark and the slots whose sentences end at once.
   void finish(uint32_t session_mark, std::span<const uint32_t> cancelled);
   [[nodiscard]] uint32_t sentences() const { return sentences_; }
 
@@ -27,9 +27,9 @@ class InboxWriter {
 };
 
 // Size of an inbox for `sentences` sentences with `prompt_ids` prompt ids in all beside the decoder starts, lists of
-// `list_words`, and `places` places to cancel.
+// `list_words`, and `slots` slots to cancel.
 struct InboxRoom {
-  uint32_t sentences = 0, prompt_ids = 0, list_words = 0, places = 0;
+  uint32_t sentences = 0, prompt_ids = 0, list_words = 0, slots = 0;
 };
 uint32_t inbox_words(const InboxRoom& room);
 

@@ -18,11 +18,11 @@ void put_prompt_rows(UploadArea& area, const Plan& plan, std::span<const uint32_
   std::copy(grids.begin(), grids.end(), area.words(StateKind::prompt_grids).begin());
 }
 
-Result<std::unique_ptr<LogitsPass>> LogitsPass::create(const Session& session, const BoundPlan& given,
+Result<std::unique_ptr<LogitsPass>> LogitsPass::create(const Session& session, const BoundPlan& prompt,
                                                        graph::TensorId logits) {
   std::unique_ptr<LogitsPass> pass(new LogitsPass());
   LAPILLI_TRY(pass->area_, UploadArea::create(session, std::array{StateKind::prompt, StateKind::prompt_grids}));
-  const Plan& plan = given.plan();
+  const Plan& plan = prompt.plan();
   const graph::Tensor& t = plan.graph.tensor(logits);
   pass->rows_ = t.rows;
   pass->words_ = t.cols;

@@ -19,7 +19,7 @@ void put_prompt_rows(UploadArea& area, const Plan& plan, std::span<const uint32_
 class LogitsPass {
  public:
   // `given` is bound to the session's admission arena; `logits` is its output. Both outlive the pass.
-  static Result<std::unique_ptr<LogitsPass>> create(const Session& session, const BoundPlan& given,
+  static Result<std::unique_ptr<LogitsPass>> create(const Session& session, const BoundPlan& prompt,
                                                     graph::TensorId logits);
   UploadArea& area() { return *area_; }
   // Runs after the plan: copies the logits to the host.

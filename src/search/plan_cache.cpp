@@ -19,7 +19,7 @@ PlanBasis PlanBasis::of(vulkan::Device& device) {
 std::vector<std::shared_ptr<const Plan>> WorkspacePlans::all() const {
   std::vector<std::shared_ptr<const Plan>> plans{admit, start, step};
   plans.insert(plans.end(), encode.begin(), encode.end());
-  if (given) plans.push_back(given);
+  if (prompt) plans.push_back(prompt);
   if (prompt_logits) plans.push_back(prompt_logits);
   plans.insert(plans.end(), narrow_steps.begin(), narrow_steps.end());
   return plans;
@@ -45,12 +45,12 @@ Result<WorkspacePlans> PlanCache::compile_all(const WorkspaceKey& key) const {
   }
   LAPILLI_TRY(p.start, compiled(start_graph(network_.network, key.shape)));
   if (key.prompt_rows) {
-    LAPILLI_TRY(p.given, compiled(prompt_graph(network_.network, key)));
+    LAPILLI_TRY(p.prompt, compiled(prompt_graph(network_.network, key)));
   }
   if (key.logits_rows) {
-    StepGraph given = prompt_logits_graph(network_.network, key);
-    p.prompt_logits_out = given.logits;
-    LAPILLI_TRY(p.prompt_logits, compiled(std::move(given.graph)));
+    StepGraph prompt = prompt_logits_graph(network_.network, key);
+    p.prompt_logits_out = prompt.logits;
+    LAPILLI_TRY(p.prompt_logits, compiled(std::move(prompt.graph)));
   }
   StepGraph step = step_graph(network_.network, key);
   p.logits = step.logits;

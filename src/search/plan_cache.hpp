@@ -30,7 +30,7 @@ struct WorkspacePlans {
   PlanBasis basis;
   std::shared_ptr<const Plan> admit, start, step;
   std::vector<std::shared_ptr<const Plan>> encode;  // for encode_rows(), the most rows first
-  std::shared_ptr<const Plan> given;                // null if only the decoder start is given
+  std::shared_ptr<const Plan> prompt;               // null if only the decoder start is given
   std::shared_ptr<const Plan> prompt_logits;        // null if no logits are asked for
   graph::TensorId prompt_logits_out = graph::kNone;
   // The step for half the sentences, a quarter..., if the key asks for them.

@@ -7,7 +7,7 @@ ops::SearchTensors search_tensors(model::Builder& b, const SessionShape& session
   ops::SearchTensors s;
   s.step = decode.step;
   s.lineage = decode.lineage;
-  s.search = b.state(state_id(StateKind::search), "search", session.places, state::search_stride(session.beams));
+  s.search = b.state(state_id(StateKind::search), "search", session.slots, state::search_stride(session.beams));
   s.log = b.state(state_id(StateKind::log), "log", session.log_ticks, state::log_stride(session.rows()));
   s.lists = b.state(state_id(StateKind::lists), "lists", 1, session.list_words);
   s.grids = b.state(state_id(StateKind::grids), "grids", state::MAX_GRIDS, state::GRID_STRIDE);
@@ -18,16 +18,17 @@ ops::SearchTensors search_tensors(model::Builder& b, const SessionShape& session
 
 SearchShape search_shape(const SessionShape& session) {
   SearchShape s;
-  s.slots = session.slots();
+  s.beam_slots = session.beam_slots();
   s.positions = session.target_positions;
   s.beams = session.beams;
-  s.places = session.places;
+  s.slots = session.slots;
   s.rows = session.rows();
   s.ticks = session.log_ticks;
   return s;
 }
 
-void build_tail(model::Builder& b, graph::TensorId logits, const SessionShape& session, const TailOptions& options) {
+void build_sampler(model::Builder& b, graph::TensorId logits, const SessionShape& session,
+                   const SamplerOptions& options) {
   const auto s = search_tensors(b, session);
   const auto shape = search_shape(session);
   if (options.keep_scores) b.keep_copy("logits", logits);
@@ -103,7 +104,7 @@ StepGraph step_graph(const model::Network& network, const WorkspaceKey& key, uin
   model::Builder b(network, s.graph);
   if (rows == 0) rows = key.shape.rows();
   const auto logits = model::build_step(b, {rows, key.shape.room()});
-  build_tail(b, logits, key.shape, {rows, key.candidates, key.sample, key.renormalize, key.timestamps, key.capture});
+  build_sampler(b, logits, key.shape, {rows, key.candidates, key.sample, key.renormalize, key.timestamps, key.capture});
   s.logits = output(b, "logits");
   s.scores = output(b, "scores");
   return s;

@@ -1,4 +1,4 @@
-// The graphs of a search: the tail after a step's logits (processors, choice, bookkeeping), the admission and start of
+// The graphs of a search: logits processing and sampling of a step (with the bookkeeping), the admission and start of
 // sentences, and, with the model's own graphs, all that a workspace replays.
 #pragma once
 
@@ -14,8 +14,8 @@ namespace lapilli {
 ops::SearchTensors search_tensors(model::Builder& b, const SessionShape& session);
 SearchShape search_shape(const SessionShape& session);
 
-// Search tail after the logits of a step of up to `rows` live rows: see ops/search/search.hpp.
-struct TailOptions {
+// Logits processing and sampling of a step of up to `rows` live rows: see ops/search/search.hpp.
+struct SamplerOptions {
   uint32_t rows = 0;
   uint32_t candidates = 1;  // K of beam search; one beam means greedy search
   bool sample = false;      // draws instead of taking the best
@@ -23,7 +23,8 @@ struct TailOptions {
   bool timestamps = false;   // some sentence's ids follow the timestamp rules
   bool keep_scores = false;  // keeps "logits" and "scores" as outputs
 };
-void build_tail(model::Builder& b, graph::TensorId logits, const SessionShape& session, const TailOptions& options);
+void build_sampler(model::Builder& b, graph::TensorId logits, const SessionShape& session,
+                   const SamplerOptions& options);
 
 // Entry of new sentences (ops/search/search.hpp, "admit"), up to `running` at once, and their start: an "advance" that
 // does not count as a step.

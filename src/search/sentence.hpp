@@ -22,13 +22,13 @@ struct SentenceLog {
     uint32_t note = 0;
   };
   uint32_t beams = 1;
-  uint32_t given = 1;          // ids in front, at least one
+  uint32_t prompt_ids = 1;     // ids in front, at least one
   std::vector<Entry> entries;  // [steps][beams]
 
   [[nodiscard]] uint32_t steps() const { return static_cast<uint32_t>(entries.size() / beams); }
   [[nodiscard]] const Entry& at(uint32_t step, uint32_t beam) const { return entries[uint64_t{step} * beams + beam]; }
   // The step whose rows are at this position.
-  [[nodiscard]] uint32_t step_at(uint32_t position) const { return position + 1 - given; }
+  [[nodiscard]] uint32_t step_at(uint32_t position) const { return position + 1 - prompt_ids; }
 };
 
 // A finished hypothesis: its last position and beam, and the token that ended it.
@@ -44,7 +44,7 @@ struct Sentence {
   std::shared_ptr<const model::Features> features;
   uint32_t feature_positions = 0;                // of the encoder, allocated for the features
   uint32_t feature_length = 0;                   // of these, positions that count
-  std::vector<int32_t> given;                    // decoder ids, the decoder start in front
+  std::vector<int32_t> prompt;                   // decoder ids, the decoder start in front
   std::vector<uint32_t> global_positions;        // see GenerateRequest
   std::shared_ptr<const EncodedSource> encoded;  // its encoded source, if it was encoded before
   std::shared_ptr<const EncodedSource> keep;     // receives its encoded source; null: not kept
@@ -52,7 +52,7 @@ struct Sentence {
   SearchOptions options;
   SearchWords words;  // `options` as the device reads them; offsets into `words.lists`
 
-  uint32_t mark = 0;                                    // of this occupant of its place
+  uint32_t mark = 0;                                    // of this occupant of its slot
   uint64_t serial = 0;                                  // number among the engine's admissions
   bool admitted = false, begun = false, ended = false;  // begun: its source is encoded, and its steps follow
   Status status;                                        // why it has no result

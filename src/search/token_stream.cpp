@@ -65,7 +65,7 @@ void CommittedIds::read_beams(const SentenceLog& log, uint32_t step) {
   uint32_t ended_beam = 0;
   if (const uint32_t note = log.at(step, 1).note; note != 0) {
     ended_at = log.step_at(state::position_of(note - 1));
-    ended_beam = state::slot_of(note - 1);
+    ended_beam = state::beam_slot_of(note - 1);
   }
   for (uint32_t u = step; u + 1 > next_; --u) {
     if (ended_at && *ended_at == u + 1) add(ended_beam);

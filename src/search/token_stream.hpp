@@ -44,18 +44,19 @@ class OnceStream {
   std::vector<Source> sources_;
 };
 
-// Committed ids of a sentence, read from its log. With one beam every id is settled at once; with several, the ids that
-// all hypotheses share which can still win: the running ones, and the best finished one (the others only get worse).
+// Committed ids of a sentence, read from its log. With one beam every id is committed at once; with several, the ids
+// that all hypotheses share which can still win: the running ones, and the best finished one (the others only get
+// worse).
 class CommittedIds {
  public:
-  // Ids that the steps logged since the last call have settled.
+  // Ids that the steps logged since the last call have committed.
   std::vector<int32_t> take(const SentenceLog& log);
 
  private:
   void read_beams(const SentenceLog& log, uint32_t step);
 
   uint32_t read_ = 0;  // steps read so far
-  uint32_t next_ = 0;  // the first step whose token is not settled
+  uint32_t next_ = 0;  // the first step whose token is not committed
   bool ended_ = false;
   std::vector<int32_t> fresh_;
 };

@@ -42,12 +42,12 @@ Finish finish_of(const std::vector<int32_t>& ids, const SearchOptions& options) 
 
 Result<Hypothesis> follow(const Sentence& s, const Finished& f, uint32_t first_beam) {
   const uint32_t step = s.log.step_at(f.position);
-  if (f.position + 1 < s.log.given || step >= s.log.steps())
+  if (f.position + 1 < s.log.prompt_ids || step >= s.log.steps())
     return fail(ErrorCode::internal, "a finished hypothesis points to step %u of %u", step, s.log.steps());
   LAPILLI_TRY(const auto path, path_to(s.log, step, f.beam));
   Hypothesis h;
   h.score = or_infinity(f.score);
-  h.ids = s.given;
+  h.ids = s.prompt;
   std::vector<float> sums{0};
   for (const auto* entry : path) {
     h.ids.push_back(entry->token);
@@ -76,7 +76,7 @@ Result<std::vector<Hypothesis>> trace_back(const Sentence& s, uint32_t number, u
 Result<std::vector<int32_t>> beam_history(const Sentence& s, uint32_t steps, uint32_t beam) {
   if (steps > s.log.steps()) return fail(ErrorCode::internal, "step %u of %u", steps, s.log.steps());
   LAPILLI_TRY(const auto path, path_to(s.log, steps, beam));
-  std::vector<int32_t> ids = s.given;
+  std::vector<int32_t> ids = s.prompt;
   for (const auto* entry : path) ids.push_back(entry->token);
   return ids;
 }

@@ -21,7 +21,7 @@ struct PlanOf {
 std::vector<PlanOf> all_plans(const WorkspacePlans& p) {
   std::vector<PlanOf> all{{p.admit, ArenaOf::admission}, {p.start, ArenaOf::admission}};
   for (const auto& encode : p.encode) all.push_back({encode, ArenaOf::admission});
-  if (p.given) all.push_back({p.given, ArenaOf::admission});
+  if (p.prompt) all.push_back({p.prompt, ArenaOf::admission});
   if (p.prompt_logits) all.push_back({p.prompt_logits, ArenaOf::admission});
   all.push_back({p.step, ArenaOf::steps});
   for (const auto& narrow : p.narrow_steps) all.push_back({narrow, ArenaOf::steps});
@@ -95,11 +95,11 @@ Result<std::unique_ptr<vulkan::CommandRecording>> record_move(const Workspace& f
     const uint64_t old_bytes = words * from.key.shape.target_positions * 4;
     move.copy(*a.buffer, *b.buffer, {count, old_bytes, old_bytes, words * to.key.shape.target_positions * 4});
   };
-  const uint64_t slots = from.key.shape.slots();
+  const uint64_t beam_slots = from.key.shape.beam_slots();
   const KvLayout kv(model::self_kv_shape(network.config, from.key.shape.room()), network.kv_format);
-  copy(StateKind::lineage, 0, 4 * slots, 1);
+  copy(StateKind::lineage, 0, 4 * beam_slots, 1);
   for (uint32_t i = 0; i < network.config.decoder.layers; ++i)
-    copy(StateKind::self_kv, i, kv.shape.heads * slots, kv.cell_words());
+    copy(StateKind::self_kv, i, kv.shape.heads * beam_slots, kv.cell_words());
   LAPILLI_CHECK(move.end());
   return std::make_unique<vulkan::CommandRecording>(std::move(move));
 }
@@ -169,7 +169,7 @@ Status WorkspaceFactory::bind(Workspace& w) {
   LAPILLI_CHECK(bind_ahead(w.plans.admit, w.admit, "admit"));
   for (const auto& plan : w.plans.encode) LAPILLI_CHECK(bind_ahead(plan, w.encode.emplace_back(), "encode"));
   LAPILLI_CHECK(bind_ahead(w.plans.start, w.start, "start"));
-  if (w.plans.given) LAPILLI_CHECK(bind_ahead(w.plans.given, w.given, "prompt ids"));
+  if (w.plans.prompt) LAPILLI_CHECK(bind_ahead(w.plans.prompt, w.prompt, "prompt ids"));
   if (w.plans.prompt_logits) LAPILLI_CHECK(bind_ahead(w.plans.prompt_logits, w.prompt_logits, "logits of prompt ids"));
   const auto steps = step_plans(w.plans);
   const SharedGrids grids = share_grids(steps);
@@ -194,7 +194,7 @@ Status WorkspaceFactory::bind(Workspace& w) {
     LAPILLI_TRY(auto area, UploadArea::create(*w.session, kinds));
     w.admissions.push_back(std::move(area));
   }
-  for (uint32_t i = 0; w.given && i < w.key.prompt_passes + 1; ++i) {
+  for (uint32_t i = 0; w.prompt && i < w.key.prompt_passes + 1; ++i) {
     LAPILLI_TRY(auto area, UploadArea::create(*w.session, std::array{StateKind::prompt, StateKind::prompt_grids}));
     w.prompt_passes.push_back(std::move(area));
   }

@@ -18,7 +18,7 @@ struct Workspace {
   WorkspaceKey key;
   WorkspacePlans plans;
   std::unique_ptr<Session> session;
-  std::unique_ptr<BoundPlan> admit, given, prompt_logits, start, step;
+  std::unique_ptr<BoundPlan> admit, prompt, prompt_logits, start, step;
   std::vector<std::unique_ptr<BoundPlan>> encode;
   struct NarrowStep {
     std::unique_ptr<BoundPlan> plan;

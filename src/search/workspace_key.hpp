@@ -1,4 +1,4 @@
-// The shape of a search: numbers and lengths of its sentences, and its tail. Equal keys share plans.
+// The shape of a search: numbers and lengths of its sentences, and its sampler. Equal keys share plans.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace lapilli {
 
 // Capacity of a session.
 struct SessionShape {
-  uint32_t places = 0;  // sentences present at a time, running or waiting; slots() is at most state::MAX_ROWS
+  uint32_t slots = 0;  // sentences present at a time, running or waiting; beam slots() is at most state::MAX_ROWS
   uint32_t beams = 1;
   uint32_t running = 0;           // sentences that run at a time
   uint32_t source_positions = 0;  // of the cross keys and values
@@ -18,10 +18,10 @@ struct SessionShape {
   uint32_t list_words = 0;        // room for suppressed ids, bad words, source ids
   uint32_t inbox_words = 0;       // room for one admission
   uint32_t log_ticks = 0;         // rows of the log, a power of two
-  [[nodiscard]] uint32_t slots() const { return places * beams; }
+  [[nodiscard]] uint32_t beam_slots() const { return slots * beams; }
   [[nodiscard]] uint32_t rows() const { return running * beams; }
   // The part that the model's own graphs depend on.
-  [[nodiscard]] model::DecodeRoom room() const { return {places, beams, source_positions, target_positions}; }
+  [[nodiscard]] model::DecodeRoom room() const { return {slots, beams, source_positions, target_positions}; }
   friend bool operator==(const SessionShape&, const SessionShape&) = default;
 };
 

@@ -207,7 +207,7 @@ Result<bool> FeaturePass::poll() {
   return submitted ? device_->done(submitter_->last()) : Result<bool>(false);
 }
 
-Status FeaturePass::rest() {
+Status FeaturePass::wait() {
   if (compilation_) return compilation_->wait();
   if (!submitter_) return {};
   return submitter_->all_submitted() ? device_->wait(submitter_->last()) : device_->wait_for_gap();

@@ -51,7 +51,7 @@ class FeaturePass {
   // Copies the result, row after row.
   Status rows(std::span<float> to) const;
   // Waits, bounded, for what ready() or poll() waits for.
-  Status rest();
+  Status wait();
   [[nodiscard]] const PassShape& shape() const { return shape_; }
 
  private:

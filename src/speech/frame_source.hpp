@@ -29,7 +29,7 @@ class FrameSource {
   // its end.
   virtual Result<bool> read(uint64_t first, std::span<float> rows) = 0;
   // Waits, bounded, for what read() was waiting for.
-  virtual Status rest() { return {}; }
+  virtual Status wait() { return {}; }
   // Switches to these features, on another device; null releases the current ones. An interrupted read starts over.
   virtual void use(const std::shared_ptr<SoundFeatures>& features) { (void)features; }
 };
@@ -39,7 +39,7 @@ struct Recording {
   std::shared_ptr<FrameSource> frames;
   // Ids get times within this many frames from the beginning; none: within all. If larger than the recording, the
   // padding of the last window counts as well.
-  std::optional<uint64_t> heard;
+  std::optional<uint64_t> timed_frames;
 };
 
 // A recording of frames in memory: the first `count` of them, or all.

@@ -20,9 +20,9 @@ Result<bool> LanguageDetection::poll(double budget_us) {
   return true;
 }
 
-Status LanguageDetection::rest() {
-  if (!batch_) return recordings_[windows_.size()].frames->rest();
-  batch_->rest();
+Status LanguageDetection::wait() {
+  if (!batch_) return recordings_[windows_.size()].frames->wait();
+  batch_->wait();
   return {};
 }
 

@@ -17,7 +17,7 @@ class LanguageDetection {
   // Continues without waiting for the device. True: found() is valid. An error of one recording fails all.
   Result<bool> poll(double budget_us);
   // Waits, bounded, for what poll() waits for.
-  Status rest();
+  Status wait();
   // The id of each recording's language.
   [[nodiscard]] const std::vector<int32_t>& found() const { return found_; }
 

@@ -76,14 +76,14 @@ Result<bool> OfflineRecordings::poll() {
   return true;
 }
 
-Status OfflineRecordings::rest() { return features_ ? features_->rest() : Status(); }
+Status OfflineRecordings::wait() { return features_ ? features_->wait() : Status(); }
 
 Result<std::shared_ptr<const model::Features>> OfflineRecordings::source(const Sound& sound) {
   LAPILLI_CHECK(begin(sound));
   for (;;) {
     LAPILLI_TRY(const bool done, poll());
     if (done) return features();
-    LAPILLI_CHECK(rest());
+    LAPILLI_CHECK(wait());
   }
 }
 

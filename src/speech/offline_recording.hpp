@@ -49,7 +49,7 @@ class OfflineRecordings {
   // True: features() are ready. Fails on samples that are no sound.
   Result<bool> poll();
   // Waits, bounded, for what poll() was waiting for.
-  Status rest();
+  Status wait();
   // The encoder's input: filter banks, or the samples themselves. Call once.
   std::shared_ptr<const model::Features> features() { return std::move(made_); }
 

@@ -43,8 +43,8 @@ Result<std::unique_ptr<OfflineTask>> OfflineTask::start(std::shared_ptr<Model> m
 // ---- one step after the other --------------------------------------------------------------------------------------
 
 Status OfflineTask::wait_for_device() {
-  if (batch_) batch_->rest();
-  return begun_ ? reader_->rest() : Status();
+  if (batch_) batch_->wait();
+  return begun_ ? reader_->wait() : Status();
 }
 
 Status OfflineTask::step(double budget_us) {

@@ -12,9 +12,9 @@ namespace lapilli::speech {
 namespace {
 
 // A piece's frames, kept from the first read on, because a recording can only be read forwards.
-class PieceFrames : public FrameSource {
+class ChunkFrames : public FrameSource {
  public:
-  PieceFrames(std::shared_ptr<FrameSource> all, const Piece& piece, uint32_t width)
+  ChunkFrames(std::shared_ptr<FrameSource> all, const Piece& piece, uint32_t width)
       : all_(std::move(all)), piece_(piece), width_(width) {}
   [[nodiscard]] Extent extent() const override { return {piece_.count, true}; }
   Result<bool> read(uint64_t first, std::span<float> rows) override {
@@ -27,7 +27,7 @@ class PieceFrames : public FrameSource {
     std::copy_n(values_.begin() + static_cast<ptrdiff_t>(first * width_), rows.size(), rows.begin());
     return true;
   }
-  Status rest() override { return all_ ? all_->rest() : Status(); }
+  Status wait() override { return all_ ? all_->wait() : Status(); }
 
  private:
   std::shared_ptr<FrameSource> all_;  // until the frames are in values_
@@ -116,7 +116,7 @@ Status PiecesTask::end_recording(Status status) {
 
 Status PiecesTask::wait_for_device() {
   if (job_) job_->wait();
-  return detection_ ? detection_->rest() : Status();
+  return detection_ ? detection_->wait() : Status();
 }
 
 TaskProgress PiecesTask::progress() const {
@@ -181,7 +181,7 @@ Status PiecesTask::begin_together() {
   TranscribeRequest r = request_.how;
   r.languages = languages_;
   for (const Piece& p : together())
-    r.recordings.push_back({std::make_shared<PieceFrames>(recording().frames, p, info().feature_width), {}});
+    r.recordings.push_back({std::make_shared<ChunkFrames>(recording().frames, p, info().feature_width), {}});
   heard_.assign(r.recordings.size(), {});
   r.on_segment = [this](const Segment& s) -> Status {
     heard_[s.recording].push_back(s);
@@ -203,7 +203,7 @@ Status PiecesTask::end_together() {
   keep_windows(std::move(out.windows));
   const auto pieces = together();
   for (size_t i = 0; i < pieces.size(); ++i) {
-    LAPILLI_CHECK(give_piece(pieces[i], std::move(heard_[i])));
+    LAPILLI_CHECK(give_chunk(pieces[i], std::move(heard_[i])));
     LAPILLI_CHECK(std::move(out.transcripts[i].status));
   }
   next_ += pieces.size();
@@ -218,7 +218,7 @@ void PiecesTask::keep_windows(std::vector<Window> windows) {
   }
 }
 
-Status PiecesTask::give_piece(const Piece& piece, std::vector<Segment> heard) {
+Status PiecesTask::give_chunk(const Piece& piece, std::vector<Segment> heard) {
   for (Segment& s : heard) {
     s.recording = now_;
     shift(s, static_cast<double>(piece.first) * kSecondsPerFrame);

@@ -53,7 +53,7 @@ class PiecesTask : public SpeechTask {
   Status begin_together();
   Status end_together();
   void keep_windows(std::vector<Window> windows);
-  Status give_piece(const Piece& piece, std::vector<Segment> heard);
+  Status give_chunk(const Piece& piece, std::vector<Segment> heard);
   Status end_recording(Status status);
   [[nodiscard]] CutRecording& recording() { return request_.recordings[now_]; }
   [[nodiscard]] std::span<const Piece> together();

@@ -58,16 +58,16 @@ Result<std::vector<float>> frame_energies(audio::SampleSource& source, uint64_t 
   }
 }
 
-std::vector<Piece> cut_at_silence(std::span<const float> energies, uint64_t most) {
-  std::vector<Piece> pieces;
+std::vector<Chunk> cut_at_silence(std::span<const float> energies, uint64_t most) {
+  std::vector<Chunk> chunks;
   uint64_t at = 0;
   while (energies.size() - at > most) {
     const uint64_t end = quietest(energies, at + std::max<uint64_t>(most / 2, 1), at + most);
-    pieces.push_back({at, end - at});
+    chunks.push_back({at, end - at});
     at = end;
   }
-  if (at < energies.size()) pieces.push_back({at, energies.size() - at});
-  return pieces;
+  if (at < energies.size()) chunks.push_back({at, energies.size() - at});
+  return chunks;
 }
 
 }  // namespace lapilli::speech

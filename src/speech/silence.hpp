@@ -1,4 +1,4 @@
-// Quiet points of a recording, which cut it into pieces that can be heard without what lies before them.
+// Quiet points of a recording, which cut it into chunks that can be heard without what lies before them.
 #pragma once
 
 #include <cstdint>
@@ -30,11 +30,11 @@ Result<std::vector<float>> frame_energies(audio::SampleSource& source, uint64_t 
                                           const std::function<bool()>& go_on = {});
 
 // Frames [first, first + count) of a recording.
-struct Piece {
+struct Chunk {
   uint64_t first = 0, count = 0;
 };
-// Cuts the whole recording into pieces of at most `most` frames. Each piece ends where its second half is quietest,
+// Cuts the whole recording into chunks of at most `most` frames. Each chunk ends where its second half is quietest,
 // averaged over a fifth of a second; of equally quiet points, at the last.
-std::vector<Piece> cut_at_silence(std::span<const float> energies, uint64_t most);
+std::vector<Chunk> cut_at_silence(std::span<const float> energies, uint64_t most);
 
 }  // namespace lapilli::speech

@@ -172,18 +172,18 @@ Result<bool> SoundFeatures::poll() {
   return task_.done == task_.count;
 }
 
-Status SoundFeatures::rest() {
-  if (loading_) return loading_->rest();
-  return task_.pass ? task_.pass->rest() : Status();
+Status SoundFeatures::wait() {
+  if (loading_) return loading_->wait();
+  return task_.pass ? task_.pass->wait() : Status();
 }
 
-Status SoundFeatures::wait() {
+Status SoundFeatures::run_to_end() {
   for (;;) {
     while (!device_->wait_while_paused(vulkan::kPauseRound)) {
     }
     LAPILLI_TRY(const bool done, poll());
     if (done) return {};
-    LAPILLI_CHECK(rest());
+    LAPILLI_CHECK(wait());
   }
 }
 
@@ -191,13 +191,13 @@ Status SoundFeatures::wait() {
 
 Result<float> SoundFeatures::loudest(const Sound& sound, uint64_t first, uint64_t count) {
   begin_loudest(sound, first, count);
-  LAPILLI_CHECK(wait());
+  LAPILLI_CHECK(run_to_end());
   return found();
 }
 
 Status SoundFeatures::make(const Sound& sound, uint64_t first, float loudest, std::span<float> to) {
   LAPILLI_CHECK(begin_frames(sound, first, loudest, to));
-  return wait();
+  return run_to_end();
 }
 
 Result<std::vector<float>> SoundFeatures::make_all(const Sound& sound) {
@@ -207,7 +207,7 @@ Result<std::vector<float>> SoundFeatures::make_all(const Sound& sound) {
     LAPILLI_CHECK(make(sound, 0, most, values));
   } else {
     LAPILLI_CHECK(begin_all(sound, values));
-    LAPILLI_CHECK(wait());
+    LAPILLI_CHECK(run_to_end());
   }
   return values;
 }

@@ -43,7 +43,7 @@ class SoundFeatures {
   // Continues with at most one device run. True: the whole task is done.
   Result<bool> poll();
   // Waits, bounded, for what poll() was waiting for.
-  Status rest();
+  Status wait();
   [[nodiscard]] float found() const { return task_.most; }
 
   // Blocking versions. make_all() makes all frames, [frames, mel_bins]; log_mel relative to their own loudest.
@@ -70,7 +70,7 @@ class SoundFeatures {
   Result<bool> load_tables();
   Result<bool> begin_part();
   Status end_part();
-  Status wait();
+  Status run_to_end();
   Result<FeaturePass*> pass(uint64_t frames, FrameOutput output);
   Status read_part(const Sound& sound, uint64_t first, uint64_t count);
   Status reflect(const Sound& sound, int64_t begin);

@@ -20,7 +20,7 @@ class SoundFrames : public FrameSource {
   SoundFrames(std::shared_ptr<SoundFeatures> features, std::shared_ptr<audio::SampleSource> source, uint64_t samples);
   [[nodiscard]] Extent extent() const override;
   Result<bool> read(uint64_t first, std::span<float> rows) override;
-  Status rest() override { return features_->rest(); }
+  Status wait() override { return features_->wait(); }
   void use(const std::shared_ptr<SoundFeatures>& features) override;
 
  private:
@@ -50,7 +50,7 @@ class SampleStream : public FrameSource {
 
   [[nodiscard]] Extent extent() const override;
   Result<bool> read(uint64_t first, std::span<float> rows) override;
-  Status rest() override { return features_->rest(); }
+  Status wait() override { return features_->wait(); }
   void use(const std::shared_ptr<SoundFeatures>& features) override;
 
  private:

@@ -18,7 +18,7 @@ Result<std::shared_ptr<SoundFeatures>> make_features(const Model& model, const F
 Status SpeechTask::give(Segment segment, const std::function<Status(const Segment& segment)>& on_segment) {
   tokens_ += segment.ids.size();
   if (on_segment) LAPILLI_CHECK(on_segment(segment));
-  segment.looks.reset();
+  segment.attention.reset();
   out_.transcripts[segment.recording].segments.push_back(std::move(segment));
   return {};
 }

@@ -24,7 +24,7 @@ Result<std::vector<int32_t>> detect_languages(const std::shared_ptr<Model>& mode
   for (;;) {
     LAPILLI_TRY(const bool done, detection.poll(std::numeric_limits<double>::infinity()));
     if (done) return detection.found();
-    LAPILLI_CHECK(detection.rest());
+    LAPILLI_CHECK(detection.wait());
   }
 }
 

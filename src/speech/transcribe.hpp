@@ -27,22 +27,22 @@ struct Word {
 };
 
 // The sound of a segment, and the alignment heads' attention while each word was written.
-struct SegmentLooks {
+struct SegmentAttention {
   uint32_t frames = 0, bands = 0, positions = 0;
   std::vector<float> features;            // [frames, bands], as the encoder reads them
   std::vector<std::vector<float>> words;  // per word: a weight per position, the mean over heads and ids
 };
 
 struct Segment {
-  size_t recording = 0;                       // index in the request
-  double begin = 0, end = 0;                  // seconds from the recording's start; may lie beyond its end
-  std::vector<int32_t> ids;                   // timestamps included
-  std::string text;                           // empty without a tokenizer
-  std::string language;                       // Transcript::language
-  std::vector<double> times;                  // of each id, in seconds, if asked for
-  std::vector<Word> words;                    // if asked for
-  std::shared_ptr<const SegmentLooks> looks;  // if asked for; only in segments passed to on_segment and on_draft
-  std::vector<float> token_scores;            // log-probability of each id
+  size_t recording = 0;                               // index in the request
+  double begin = 0, end = 0;                          // seconds from the recording's start; may lie beyond its end
+  std::vector<int32_t> ids;                           // timestamps included
+  std::string text;                                   // empty without a tokenizer
+  std::string language;                               // Transcript::language
+  std::vector<double> times;                          // of each id, in seconds, if asked for
+  std::vector<Word> words;                            // if asked for
+  std::shared_ptr<const SegmentAttention> attention;  // if asked for; only for on_segment and on_draft
+  std::vector<float> token_scores;                    // log-probability of each id
   // Its window's, if a threshold asks for it.
   std::optional<double> no_speech_probability;
   double window = 0;      // start of its window, in seconds from the recording's start
@@ -80,7 +80,7 @@ struct TranscribeRequest {
   bool timestamps = true;    // of segments; required for recordings longer than a window
   bool word_times = false;   // Segment::times
   bool words = false;        // Segment::words, and times
-  bool looks = false;        // Segment::looks, with words
+  bool attention = false;    // Segment::attention, with words
   GenerationConfig options;  // beams, max_new_tokens, penalties, suppressed ids...
   // Attempts at a window by temperature: 0 searches, higher values sample. Empty: one attempt, as `options` say.
   std::vector<double> temperatures;
@@ -99,7 +99,7 @@ struct TranscribeRequest {
   std::function<void(size_t recording, const Status& status)> on_end;
   // For recordings in progress: after this many new frames, and with nothing else to do, the incomplete window is heard
   // as if it were the last. on_draft gets its segments, which replace earlier drafts until on_segment brings the
-  // settled ones. Settled results do not depend on drafts. 0: no drafts.
+  // final ones. Final results do not depend on drafts. 0: no drafts.
   uint32_t draft_frames = 0;
   std::function<Status(size_t recording, std::span<const Segment> segments)> on_draft;
   // Used by transcribe(); those who pump a job query it instead. Frames done and in total, over all recordings; false

@@ -45,7 +45,7 @@ TranscriptionTask::TranscriptionTask(std::shared_ptr<Model> model, TranscribeReq
       temperatures_(r_.temperatures.begin(), r_.temperatures.end()) {
   search_.emplace(this->model(), r_);
   if (temperatures_.empty()) temperatures_.emplace_back();
-  r_.words = r_.words || r_.looks;
+  r_.words = r_.words || r_.attention;
 }
 
 Result<std::unique_ptr<TranscriptionTask>> TranscriptionTask::start(std::shared_ptr<Model> model,
@@ -117,9 +117,9 @@ Status TranscriptionTask::begin_recording(size_t i) {
 // ---- one step after the other --------------------------------------------------------------------------------------
 
 Status TranscriptionTask::wait_for_device() {
-  if (phase_ == Phase::read) return all_[round_[next_]].recording->frames->rest();
-  if (phase_ == Phase::search) return search_->rest();
-  if (detection_) detection_->rest();
+  if (phase_ == Phase::read) return all_[round_[next_]].recording->frames->wait();
+  if (phase_ == Phase::search) return search_->wait();
+  if (detection_) detection_->wait();
   return {};
 }
 
@@ -498,7 +498,7 @@ Result<Segment> TranscriptionTask::segment_of(size_t i, const WindowPart& part, 
     const auto probabilities = std::span(p.result.probabilities).subspan(part.first, part.last - part.first);
     const WordRules rules{model()->tokenizer(), first_special(*model(), r_.options), s.language};
     LAPILLI_TRY(s.words, words_of({s.ids, s.times, probabilities, s.begin}, rules));
-    if (r_.looks) s.looks = looks_of(p, part, s.words);
+    if (r_.attention) s.attention = attention_of(p, part, s.words);
   }
   if (const Tokenizer* tokenizer = model()->tokenizer()) {
     LAPILLI_TRY(s.text, tokenizer->decode(s.ids));
@@ -507,22 +507,22 @@ Result<Segment> TranscriptionTask::segment_of(size_t i, const WindowPart& part, 
 }
 
 // The segment's frames in its window, without those after the recording's end: at least one position if there is any.
-std::shared_ptr<const SegmentLooks> TranscriptionTask::looks_of(const Progress& p, const WindowPart& part,
-                                                                const std::vector<Word>& words) const {
+std::shared_ptr<const SegmentAttention> TranscriptionTask::attention_of(const Progress& p, const WindowPart& part,
+                                                                        const std::vector<Word>& words) const {
   const model::Features& window = *p.source.features;
-  const AttentionRows& rows = p.result.looks;
+  const AttentionRows& rows = p.result.attention;
   const uint32_t all = std::min(std::max(p.source.frames / 2, 1u), rows.positions);
   const uint32_t begin = std::min(part.begin, all > 0 ? all - 1 : 0),
                  end = std::clamp(part.end, std::min(begin + 1, all), all);
-  auto looks = std::make_shared<SegmentLooks>();
-  looks->bands = window.width;
-  looks->positions = end - begin;
-  looks->frames = 2 * looks->positions;
+  auto attention = std::make_shared<SegmentAttention>();
+  attention->bands = window.width;
+  attention->positions = end - begin;
+  attention->frames = 2 * attention->positions;
   const auto at = window.values.begin() + static_cast<ptrdiff_t>(uint64_t{2} * begin * window.width);
-  looks->features.assign(at, at + static_cast<ptrdiff_t>(uint64_t{looks->frames} * window.width));
+  attention->features.assign(at, at + static_cast<ptrdiff_t>(uint64_t{attention->frames} * window.width));
   for (const Word& w : words)
-    looks->words.push_back(mean_over(rows, part.first + w.first, part.first + w.last, begin, end));
-  return looks;
+    attention->words.push_back(mean_over(rows, part.first + w.first, part.first + w.last, begin, end));
+  return attention;
 }
 
 Status TranscriptionTask::deliver(size_t i, const WindowPart& part, const std::vector<int32_t>& ids) {

@@ -86,8 +86,8 @@ class TranscriptionTask : public SpeechTask {
   Status finish_draft(size_t i);
   void forget_draft(size_t i);
   Result<Segment> segment_of(size_t i, const WindowPart& part, const std::vector<int32_t>& ids) const;
-  [[nodiscard]] std::shared_ptr<const SegmentLooks> looks_of(const Progress& p, const WindowPart& part,
-                                                             const std::vector<Word>& words) const;
+  [[nodiscard]] std::shared_ptr<const SegmentAttention> attention_of(const Progress& p, const WindowPart& part,
+                                                                     const std::vector<Word>& words) const;
   Status deliver(size_t i, const WindowPart& part, const std::vector<int32_t>& ids);
   Status set_aside(size_t i, Status status);
 

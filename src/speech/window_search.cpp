@@ -81,9 +81,9 @@ Result<bool> WindowSearch::poll(double budget_us) {
   return request_.word_times || request_.words ? poll_times() : Result<bool>(true);
 }
 
-Status WindowSearch::rest() {
-  if (batch_) batch_->rest();
-  return forward_ ? forward_->rest() : Status();
+Status WindowSearch::wait() {
+  if (batch_) batch_->wait();
+  return forward_ ? forward_->wait() : Status();
 }
 
 GenerateRequest WindowSearch::request_for(std::span<WindowSource* const> sources) const {
@@ -173,7 +173,7 @@ namespace {
 // heard.
 uint32_t positions_of(const WindowSource& source, bool as_in_batches) {
   const int64_t all = source.features->rows;
-  int64_t frames = std::min(source.heard, all);
+  int64_t frames = std::min(source.timed_frames, all);
   if (frames < 0) frames = as_in_batches ? std::max<int64_t>(all + frames, 0) : 0;
   return static_cast<uint32_t>(frames) / kFramesPerPosition;
 }
@@ -270,7 +270,7 @@ Status WindowSearch::end_times() {
     return {};
   }));
   LAPILLI_CHECK(check_heads(heads, settings));
-  if (request_.looks) results_[timed_].looks = mean_of(heads);
+  if (request_.attention) results_[timed_].attention = mean_of(heads);
   const auto first = first_positions(std::move(heads), settings.median_filter);
   auto& times = results_[timed_].times;
   for (size_t i = 0; i < times.size(); ++i) times[i] = first[std::min(i, first.size() - 1)] * kSecondsPerPosition;

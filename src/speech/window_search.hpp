@@ -24,10 +24,10 @@ struct WindowSource {
   std::shared_ptr<const model::Features> features;
   std::shared_ptr<const EncodedSource> encoded;  // after the first search
   std::vector<int32_t> decoder_ids;
-  uint32_t start_at = 0;  // index of the decoder start among them
-  uint32_t sequence = 0;  // selects its random draws
-  uint32_t frames = 0;    // of the recording
-  int64_t heard = 0;      // frames that ids get times in; negative: the window begins this far after their end
+  uint32_t start_at = 0;     // index of the decoder start among them
+  uint32_t sequence = 0;     // selects its random draws
+  uint32_t frames = 0;       // of the recording
+  int64_t timed_frames = 0;  // frames that ids get times in; negative: the window begins this far after their end
 };
 
 struct WindowResult {
@@ -36,7 +36,7 @@ struct WindowResult {
   std::vector<float> scores;
   std::vector<double> times;         // seconds from the window's start, if asked for
   std::vector<float> probabilities;  // of ids among text ids, if words are asked for
-  AttentionRows looks;               // the mean of the alignment heads, a row for each id but the first, if asked for
+  AttentionRows attention;           // the mean of the alignment heads, a row for each id but the first, if asked for
   std::optional<double> no_speech, average;
 };
 
@@ -56,7 +56,7 @@ class WindowSearch {
   void begin(std::vector<WindowSource*> sources, const Wanted& wanted);
   // As Job's. True: results() are valid.
   Result<bool> poll(double budget_us = std::numeric_limits<double>::infinity());
-  Status rest();
+  Status wait();
   // By window, in order.
   [[nodiscard]] std::vector<WindowResult>& results() { return results_; }
   // Covers the searches since the last begin().

@@ -41,59 +41,59 @@ std::string_view trimmed(std::string_view text) {
 }
 
 // Ids [first, last) of a segment.
-struct Piece {
+struct Fragment {
   std::string text;
   size_t first = 0, last = 0;
 };
 
 class WordSplitter {
  public:
-  WordSplitter(const HeardIds& heard, const WordRules& rules) : heard_(heard), rules_(rules) {}
+  WordSplitter(const TimedIds& timed, const WordRules& rules) : timed_(timed), rules_(rules) {}
 
   Result<std::vector<Word>> split() {
     LAPILLI_CHECK(rules_.tokenizer ? characters() : single_ids());
     if (rules_.tokenizer && has_spaces(rules_.language)) join_to_words();
     std::vector<Word> words;
-    for (const Piece& p : pieces_) words.push_back(word(p));
+    for (const Fragment& p : fragments_) words.push_back(word(p));
     return words;
   }
 
  private:
-  [[nodiscard]] bool is_text(size_t i) const { return heard_.ids[i] < rules_.first_special; }
+  [[nodiscard]] bool is_text(size_t i) const { return timed_.ids[i] < rules_.first_special; }
 
   Status single_ids() {
-    for (size_t i = 0; i < heard_.ids.size(); ++i)
-      if (is_text(i)) pieces_.push_back({"", i, i + 1});
+    for (size_t i = 0; i < timed_.ids.size(); ++i)
+      if (is_text(i)) fragments_.push_back({"", i, i + 1});
     return {};
   }
 
   // Splits into the fewest ids that give whole characters; U+FFFD counts as whole if the full text has it too.
   Status characters() {
     std::vector<int32_t> text_ids;
-    for (size_t i = 0; i < heard_.ids.size(); ++i)
-      if (is_text(i)) text_ids.push_back(heard_.ids[i]);
+    for (size_t i = 0; i < timed_.ids.size(); ++i)
+      if (is_text(i)) text_ids.push_back(timed_.ids[i]);
     LAPILLI_TRY(const std::string all, rules_.tokenizer->decode(text_ids));
     std::vector<int32_t> run;
     size_t begin = 0, at = 0;  // the run's first id; bytes of the text before it
-    for (size_t i = 0; i < heard_.ids.size(); ++i) {
+    for (size_t i = 0; i < timed_.ids.size(); ++i) {
       if (!is_text(i)) continue;
       if (run.empty()) begin = i;
-      run.push_back(heard_.ids[i]);
+      run.push_back(timed_.ids[i]);
       text_ids.pop_back();
       LAPILLI_TRY(std::string text, rules_.tokenizer->decode(run));
       const size_t bad = text.find(kUnreadable);
       const bool whole = bad == text.npos || all.compare(at + bad, kUnreadable.size(), kUnreadable) == 0;
       if (!whole && !text_ids.empty()) continue;
       at += text.size();
-      pieces_.push_back({std::move(text), begin, i + 1});
+      fragments_.push_back({std::move(text), begin, i + 1});
       run.clear();
     }
     return {};
   }
 
   void join_to_words() {
-    std::vector<Piece> words;
-    for (Piece& p : pieces_) {
+    std::vector<Fragment> words;
+    for (Fragment& p : fragments_) {
       const bool begins = p.text.starts_with(' ') || kMarks.find(p.text) != kMarks.npos;
       if (words.empty() || (begins && !trimmed(words.back().text).empty())) {
         words.push_back(std::move(p));
@@ -102,27 +102,27 @@ class WordSplitter {
         words.back().last = p.last;
       }
     }
-    pieces_ = std::move(words);
+    fragments_ = std::move(words);
   }
 
   // A word begins at the time of the id before its first.
-  [[nodiscard]] Word word(const Piece& p) const {
+  [[nodiscard]] Word word(const Fragment& p) const {
     Word w;
     w.text = p.text;
-    w.ids.assign(heard_.ids.begin() + static_cast<ptrdiff_t>(p.first),
-                 heard_.ids.begin() + static_cast<ptrdiff_t>(p.last));
+    w.ids.assign(timed_.ids.begin() + static_cast<ptrdiff_t>(p.first),
+                 timed_.ids.begin() + static_cast<ptrdiff_t>(p.last));
     w.first = p.first;
     w.last = p.last;
-    w.begin = p.first > 0 ? heard_.times[p.first - 1] : heard_.begin;
-    w.end = std::max(heard_.times[p.last - 1], w.begin);
-    for (size_t i = p.first; i < p.last; ++i) w.confidence += static_cast<double>(heard_.probabilities[i]);
+    w.begin = p.first > 0 ? timed_.times[p.first - 1] : timed_.begin;
+    w.end = std::max(timed_.times[p.last - 1], w.begin);
+    for (size_t i = p.first; i < p.last; ++i) w.confidence += static_cast<double>(timed_.probabilities[i]);
     w.confidence /= static_cast<double>(p.last - p.first);
     return w;
   }
 
-  const HeardIds& heard_;
+  const TimedIds& timed_;
   const WordRules& rules_;
-  std::vector<Piece> pieces_;
+  std::vector<Fragment> fragments_;
 };
 
 template <class Marks>
@@ -157,11 +157,11 @@ void join_punctuation(std::vector<Word>& words) {
 
 }  // namespace
 
-Result<std::vector<Word>> words_of(const HeardIds& heard, const WordRules& rules) {
-  if (heard.times.size() != heard.ids.size() || heard.probabilities.size() != heard.ids.size())
-    return fail(ErrorCode::internal, "%u ids with %u times and %u probabilities", heard.ids.size(), heard.times.size(),
-                heard.probabilities.size());
-  LAPILLI_TRY(auto words, WordSplitter(heard, rules).split());
+Result<std::vector<Word>> words_of(const TimedIds& timed, const WordRules& rules) {
+  if (timed.times.size() != timed.ids.size() || timed.probabilities.size() != timed.ids.size())
+    return fail(ErrorCode::internal, "%u ids with %u times and %u probabilities", timed.ids.size(), timed.times.size(),
+                timed.probabilities.size());
+  LAPILLI_TRY(auto words, WordSplitter(timed, rules).split());
   if (rules.tokenizer) join_punctuation(words);
   return words;
 }

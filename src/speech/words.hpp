@@ -12,7 +12,7 @@
 namespace lapilli::speech {
 
 // A segment's ids with their probabilities (measures.hpp) and times: the seconds at which what follows each is heard.
-struct HeardIds {
+struct TimedIds {
   std::span<const int32_t> ids;
   std::span<const double> times;
   std::span<const float> probabilities;
@@ -27,6 +27,6 @@ struct WordRules {
 
 // Words begin with a space, or anywhere in languages without spaces; punctuation joins the word it touches without
 // changing its time or confidence.
-Result<std::vector<Word>> words_of(const HeardIds& heard, const WordRules& rules);
+Result<std::vector<Word>> words_of(const TimedIds& ids, const WordRules& rules);
 
 }  // namespace lapilli::speech

@@ -104,7 +104,7 @@ class Bench {
       const Usage before = usage();
       const auto start = Clock::now();
       LAPILLI_TRY(auto job, Job::start(loaded_.model, request(batch, beams)));
-      LAPILLI_CHECK(job->wait());
+      LAPILLI_CHECK(job->run_to_end());
       LAPILLI_TRY(const auto out, job->take());
       const double elapsed = ms_since(start);
       if (row.first_ms == 0) {

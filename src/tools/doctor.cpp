@@ -13,7 +13,7 @@
 #include "tools/guard.hpp"
 #include "tools/tools.hpp"
 #include "vulkan/caps/capabilities_json.hpp"
-#include "vulkan/caps/kept.hpp"
+#include "vulkan/caps/persistent_cache.hpp"
 #include "vulkan/device/choose.hpp"
 #include "vulkan/device/memory_report.hpp"
 
@@ -241,11 +241,11 @@ class Doctor {
     Json entries = Json::object();
     const auto identity = vulkan::stored_identity(*device_, shaders_checksum());
     const char* label = "cache";
-    for (const vulkan::KeptBlob& blob : vulkan::examine_kept(*folder_store(request_.cache), identity)) {
-      const KeptWords words = words_of(blob.state);
+    for (const vulkan::CachedBlob& blob : vulkan::examine_persistent_cache(*folder_store(request_.cache), identity)) {
+      const CacheWords words = words_of(blob.state);
       line(std::exchange(label, ""), format("%s: %s", blob.what, words.page));
       entries[blob.what] = {{"state", words.report}, {"bytes", blob.bytes}};
-      if (blob.state == vulkan::KeptState::damaged)
+      if (blob.state == vulkan::CacheState::damaged)
         wrong(
             format("The %s that an earlier run kept are damaged. They are not used, and %s makes them anew; if this "
                    "comes back, look at the disk.",
@@ -254,15 +254,15 @@ class Doctor {
     report_["cache"] = std::move(entries);
   }
 
-  struct KeptWords {
+  struct CacheWords {
     const char *page, *report;
   };
-  static KeptWords words_of(vulkan::KeptState state) {
+  static CacheWords words_of(vulkan::CacheState state) {
     switch (state) {
-      case vulkan::KeptState::good: return {"of an earlier run, right", "good"};
-      case vulkan::KeptState::of_others: return {"of another driver or version, and not used", "of others"};
-      case vulkan::KeptState::damaged: return {"DAMAGED, and not used", "damaged"};
-      case vulkan::KeptState::none: break;
+      case vulkan::CacheState::good: return {"of an earlier run, right", "good"};
+      case vulkan::CacheState::of_others: return {"of another driver or version, and not used", "of others"};
+      case vulkan::CacheState::damaged: return {"DAMAGED, and not used", "damaged"};
+      case vulkan::CacheState::none: break;
     }
     return {"none yet", "none"};
   }

@@ -166,8 +166,7 @@ Result<Json> describe(const InspectRequest& request) {
   json["source_vocabulary"] = config.source_vocabulary;
   json["target_vocabulary"] = config.target_vocabulary;
   json["max_positions"] = config.encoder.max_positions;
-  if (config.features.width > 0)
-    json["features"] = {{"width", config.features.width}, {"rows", config.features.rows}};
+  if (config.features.width > 0) json["features"] = {{"width", config.features.width}, {"rows", config.features.rows}};
   json["tied"] = {{"source_target", network.encoder.embedding == network.decoder.embedding},
                   {"target_output", network.decoder.embedding == network.output}};
   json["parameters"] = network.parameters;
@@ -179,7 +178,8 @@ Result<Json> describe(const InspectRequest& request) {
   json["device_weight_bytes"] = weight_bytes(network);
   json["tokenizer"] = tokenizer ? "ok" : tokenizer.error().message;
   json["generation"] = generation_json(generation);
-  const bool pictures = config.kind().reads == model::Reads::pictures, sound = config.kind().reads == model::Reads::sound;
+  const bool pictures = config.kind().reads == model::Reads::pictures,
+             sound = config.kind().reads == model::Reads::sound;
   json["tasks"] = pictures ? picture_tasks(config)
                   : sound  ? Json::array({"transcribe"})
                            : tasks_of(type, config_json, config_path);

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "ops/core/shader_table.hpp"
-#include "vulkan/caps/kept.hpp"
+#include "vulkan/caps/persistent_cache.hpp"
 
 namespace lapilli::tools {
 

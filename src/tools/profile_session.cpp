@@ -83,13 +83,13 @@ struct MiddleOfSearch::Impl {
     const auto features = random_features(r_, *loaded_.model, batch_);
     for (uint32_t i = 0; i < batch_; ++i) {
       Sentence s;
-      s.given = {options.decoder_start};
+      s.prompt = {options.decoder_start};
       if (!features.empty())
         LAPILLI_CHECK(take_features(s, features[i]));
       else if (network_.config().kind().encodes)
         s.source = sources[i];
       else
-        s.given = {sources[i].front()};
+        s.prompt = {sources[i].front()};
       s.options = options;
       s.words = encode_options(options, 1, s.source, i);
       s.mark = i + 1;

@@ -37,7 +37,7 @@ struct ProfiledPlan {
 };
 struct SearchProfile {
   unsigned batch = 1, beams = 1;
-  unsigned encode_rows = 0, step_rows = 0;  // no encode_rows: a decoder alone
+  unsigned encode_rows = 0, step_rows = 0;     // no encode_rows: a decoder alone
   unsigned source_rows = 0;                    // per sentence, in the encoder
   unsigned first_position = 0, positions = 0;  // of the timed steps, and capacity of the caches
   ProfiledPlan encode, step;

@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::shared_ptr<Store> kept_in(const std::string& folder) { return folder.empty() ? nullptr : folder_store(folder); }
+std::shared_ptr<Store> store_in(const std::string& folder) { return folder.empty() ? nullptr : folder_store(folder); }
 
 std::string describe(const Variant& v) {
   std::string text = v.name;
@@ -89,7 +89,7 @@ class Tune {
 
   Result<std::string> run() {
     LAPILLI_TRY(loaded_, load_for_searches(r_));
-    store_.emplace(kept_in(r_.cache), *loaded_.device);
+    store_.emplace(store_in(r_.cache), *loaded_.device);
     tuning_.emplace(loaded_, *store_, wanted_);
     LAPILLI_CHECK(tuning_->run());
     return r_.json ? json() : text();
@@ -137,7 +137,7 @@ Result<std::string> forget(const TuneRequest& r) {
   options.select = r.select;
   options.mask = r.caps;
   LAPILLI_TRY(const auto device, vulkan::Device::create(options));
-  const TuningStore store(kept_in(r.cache), *device);
+  const TuningStore store(store_in(r.cache), *device);
   const size_t known = store.load().size();
   if (store.is_there()) LAPILLI_CHECK(store.save({}));
   return format("%u choices for %s are forgotten.\n", known, device->caps().device_name);

@@ -60,7 +60,7 @@ std::vector<int32_t> ids_of(const lapilli_result* result, size_t input) {
 }
 
 // What the events of a job said.
-struct Told {
+struct Events {
   std::vector<std::string> texts = std::vector<std::string>(kCount);
   std::vector<std::vector<int32_t>> ids = std::vector<std::vector<int32_t>>(kCount);
   std::vector<lapilli_status> inputs = std::vector<lapilli_status>(kCount, -1);
@@ -69,42 +69,42 @@ struct Told {
   int ends = 0, behind_the_end = 0;
 };
 
-void read_event(const lapilli_event& event, Told& told) {
-  if (told.ends > 0) ++told.behind_the_end;
+void read_event(const lapilli_event& event, Events& events) {
+  if (events.ends > 0) ++events.behind_the_end;
   switch (event.kind) {
     case LAPILLI_EVENT_TEXT: {
       const lapilli_event_text& text = event.of.text;
       EXPECT_EQ(text.text[text.text_bytes], '\0');
-      EXPECT_EQ(told.inputs.at(text.input), -1) << "its end was told before";
-      told.texts.at(text.input).append(text.text, text.text_bytes);
-      told.ids.at(text.input).insert(told.ids.at(text.input).end(), text.ids.ids, text.ids.ids + text.ids.count);
+      EXPECT_EQ(events.inputs.at(text.input), -1) << "its end was told before";
+      events.texts.at(text.input).append(text.text, text.text_bytes);
+      events.ids.at(text.input).insert(events.ids.at(text.input).end(), text.ids.ids, text.ids.ids + text.ids.count);
       break;
     }
     case LAPILLI_EVENT_PROGRESS:
       EXPECT_LE(event.of.progress.done, event.of.progress.total);
-      told.done = event.of.progress.done;
-      told.total = event.of.progress.total;
-      told.tokens = event.of.progress.tokens;
+      events.done = event.of.progress.done;
+      events.total = event.of.progress.total;
+      events.tokens = event.of.progress.tokens;
       break;
     case LAPILLI_EVENT_INPUT:
-      EXPECT_EQ(told.inputs.at(event.of.input.input), -1) << "told twice";
+      EXPECT_EQ(events.inputs.at(event.of.input.input), -1) << "told twice";
       EXPECT_EQ(event.of.input.status == LAPILLI_OK, event.of.input.message[0] == '\0');
-      told.inputs.at(event.of.input.input) = event.of.input.status;
+      events.inputs.at(event.of.input.input) = event.of.input.status;
       break;
-    case LAPILLI_EVENT_ERROR: told.error = event.of.error.status; break;
+    case LAPILLI_EVENT_ERROR: events.error = event.of.error.status; break;
     case LAPILLI_EVENT_END:
-      ++told.ends;
-      told.end = event.of.end.status;
+      ++events.ends;
+      events.end = event.of.end.status;
       break;
     default: ADD_FAILURE() << event.kind;
   }
 }
 
-void read_events(lapilli_job* job, Told& told) {
+void read_events(lapilli_job* job, Events& events) {
   lapilli_event event{};
   event.struct_size = sizeof event;
   int32_t has = 0;
-  while (lapilli_job_next_event(job, &event, &has) == LAPILLI_OK && has) read_event(event, told);
+  while (lapilli_job_next_event(job, &event, &has) == LAPILLI_OK && has) read_event(event, events);
 }
 
 class ApiDeviceJobs : public testing::Test {
@@ -162,26 +162,26 @@ Results ApiDeviceJobs::want_;
 
 TEST_F(ApiDeviceJobs, EventsJoinedAreTheResult) {
   const Job job = start();
-  Told told;
-  for (int32_t finished = 0; !finished; read_events(job.get(), told)) {
+  Events events;
+  for (int32_t finished = 0; !finished; read_events(job.get(), events)) {
     ASSERT_EQ(lapilli_job_pump(job.get(), 1000, &finished), LAPILLI_OK);
   }
-  EXPECT_EQ(told.ends, 1);
-  EXPECT_EQ(told.behind_the_end, 0);
-  EXPECT_EQ(told.end, LAPILLI_OK);
-  EXPECT_EQ(told.done, told.total);
-  EXPECT_EQ(told.total, 6u);  // the third is three sentences
+  EXPECT_EQ(events.ends, 1);
+  EXPECT_EQ(events.behind_the_end, 0);
+  EXPECT_EQ(events.end, LAPILLI_OK);
+  EXPECT_EQ(events.done, events.total);
+  EXPECT_EQ(events.total, 6u);  // the third is three sentences
   const Results result = take(job);
   expect_wanted(result.get());
   size_t tokens = 0;
   for (size_t i = 0; i < kCount; ++i) {
     const bool wrong = i == 1;  // no UTF-8
-    EXPECT_EQ(told.inputs[i], wrong ? LAPILLI_INVALID_ARGUMENT : LAPILLI_OK);
-    EXPECT_EQ(told.texts[i], wrong ? "" : text_of(result.get(), i));
-    EXPECT_EQ(told.ids[i], ids_of(result.get(), i));
-    tokens += told.ids[i].size();
+    EXPECT_EQ(events.inputs[i], wrong ? LAPILLI_INVALID_ARGUMENT : LAPILLI_OK);
+    EXPECT_EQ(events.texts[i], wrong ? "" : text_of(result.get(), i));
+    EXPECT_EQ(events.ids[i], ids_of(result.get(), i));
+    tokens += events.ids[i].size();
   }
-  EXPECT_EQ(told.tokens, tokens);
+  EXPECT_EQ(events.tokens, tokens);
   lapilli_stats stats{};
   stats.struct_size = sizeof stats;
   EXPECT_EQ(lapilli_result_get_stats(result.get(), &stats), LAPILLI_OK);
@@ -198,10 +198,10 @@ TEST_F(ApiDeviceJobs, EventsWaitForWhoAsksLate) {
   ASSERT_EQ(lapilli_job_wait(job.get(), LAPILLI_UNLIMITED, &finished), LAPILLI_OK);
   EXPECT_EQ(finished, 1);
   const Results result = take(job);
-  Told told;
-  read_events(job.get(), told);
-  for (size_t i = 0; i < kCount; ++i) EXPECT_EQ(told.ids[i], ids_of(result.get(), i));
-  EXPECT_EQ(told.ends, 1);
+  Events events;
+  read_events(job.get(), events);
+  for (size_t i = 0; i < kCount; ++i) EXPECT_EQ(events.ids[i], ids_of(result.get(), i));
+  EXPECT_EQ(events.ends, 1);
 }
 
 TEST_F(ApiDeviceJobs, WaitsEndByTime) {
@@ -227,13 +227,13 @@ TEST_F(ApiDeviceJobs, CancelledOrFreedAtAnyTime) {
     pump(job);
     const Results result = take(job, had_ended ? LAPILLI_OK : LAPILLI_CANCELLED);
     ASSERT_NE(result, nullptr);
-    Told told;
-    read_events(job.get(), told);
-    EXPECT_EQ(told.end, had_ended ? LAPILLI_OK : LAPILLI_CANCELLED);
-    EXPECT_EQ(told.error, told.end);
+    Events events;
+    read_events(job.get(), events);
+    EXPECT_EQ(events.end, had_ended ? LAPILLI_OK : LAPILLI_CANCELLED);
+    EXPECT_EQ(events.error, events.end);
     for (size_t i = 0; i < kCount; ++i) {
-      EXPECT_NE(told.inputs[i], -1) << i;
-      if (told.inputs[i] != LAPILLI_OK) continue;
+      EXPECT_NE(events.inputs[i], -1) << i;
+      if (events.inputs[i] != LAPILLI_OK) continue;
       EXPECT_EQ(text_of(result.get(), i), text_of(want_.get(), i));
     }
   }
@@ -316,9 +316,9 @@ TEST_F(ApiDeviceJobs, PreparedAsACallAndAsAJob) {
   ASSERT_EQ(lapilli_job_prepare(model_, &shape, &made), LAPILLI_OK) << lapilli_last_error();
   const Job preparation(made);
   pump(preparation);
-  Told told;
-  read_events(preparation.get(), told);
-  EXPECT_EQ(told.end, LAPILLI_OK);
+  Events events;
+  read_events(preparation.get(), events);
+  EXPECT_EQ(events.end, LAPILLI_OK);
   take(preparation);
   const Job job = start();
   pump(job);
@@ -366,9 +366,9 @@ TEST_F(ApiDeviceJobs, NothingToDo) {
   ASSERT_EQ(lapilli_job_start(model_, nullptr, 0, nullptr, &made), LAPILLI_OK) << lapilli_last_error();
   const Job job(made);
   pump(job);
-  Told told;
-  read_events(job.get(), told);
-  EXPECT_EQ(told.ends, 1);
+  Events events;
+  read_events(job.get(), events);
+  EXPECT_EQ(events.ends, 1);
   EXPECT_NE(take(job), nullptr);
 }
 

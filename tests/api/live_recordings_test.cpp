@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "api/heard.hpp"
+#include "api/recording_events.hpp"
 #include "support/temp_directory.hpp"
 
 namespace lapilli::test {
@@ -87,11 +87,11 @@ class ApiDeviceLive : public testing::Test {
                            lapilli_model* model = whisper_.get()) {
     const JobHandle job = start(inputs, options, model);
     if (!job || !wait(job)) return "it has not ended";
-    Told told(inputs.size());
-    told.read(job.get());
+    Events events(inputs.size());
+    events.read(job.get());
     const ResultHandle result = take(job);
-    if (result) told.expect_is(result.get(), input);
-    return told.segments[input];
+    if (result) events.expect_is(result.get(), input);
+    return events.segments[input];
   }
 
   static DeviceHandle device_;
@@ -317,24 +317,24 @@ TEST_F(ApiDeviceLive, SourcesThatFail) {
       const JobHandle job =
           start({lapilli_pulled_samples(&failing, 16000), lapilli_pulled_samples(&other, 16000)}, options);
       ASSERT_TRUE(wait(job));
-      Told told(2);
-      told.read(job.get());
-      EXPECT_EQ(told.inputs, (std::vector<lapilli_status>{c.want, LAPILLI_OK})) << c.says << ", pieces " << pieces;
+      Events events(2);
+      events.read(job.get());
+      EXPECT_EQ(events.inputs, (std::vector<lapilli_status>{c.want, LAPILLI_OK})) << c.says << ", pieces " << pieces;
       const ResultHandle result = take(job);
       lapilli_sequence best{};
       best.struct_size = sizeof best;
       EXPECT_EQ(lapilli_result_get(result.get(), 0, 0, &best), c.want);
       EXPECT_THAT(lapilli_last_error(), HasSubstr("the program's read failed with status"));
-      told.expect_is(result.get(), 1);
+      events.expect_is(result.get(), 1);
     }
   Pulled lying{long_};
   lying.too_many = 1;
   const lapilli_sample_source more = lying.source();
   const JobHandle job = start({lapilli_pulled_samples(&more, 16000)}, hearing_options());
   ASSERT_TRUE(wait(job));
-  Told told(1);
-  told.read(job.get());
-  EXPECT_EQ(told.inputs[0], LAPILLI_INVALID_ARGUMENT);
+  Events events(1);
+  events.read(job.get());
+  EXPECT_EQ(events.inputs[0], LAPILLI_INVALID_ARGUMENT);
 }
 
 TEST_F(ApiDeviceLive, SourcesThatAreWrong) {
@@ -396,15 +396,15 @@ TEST_F(ApiDeviceLive, PiecesEndAtAnyTime) {
   for (const int pumps : {0, 1, 3, 1000}) {
     const JobHandle job = start({input_of(short_), input_of(second_)}, options);
     int32_t finished = 0;
-    Told told(2);
-    for (int i = 0; i < pumps && !finished && told.segments[0].empty(); told.read(job.get()), ++i)
+    Events events(2);
+    for (int i = 0; i < pumps && !finished && events.segments[0].empty(); events.read(job.get()), ++i)
       ASSERT_EQ(lapilli_job_wait(job.get(), pumps > 3 ? 10'000 : 0, &finished), LAPILLI_OK);
-    EXPECT_EQ(told.segments[0].empty(), pumps <= 3);
+    EXPECT_EQ(events.segments[0].empty(), pumps <= 3);
     lapilli_job_cancel(job.get());
     EXPECT_TRUE(wait(job));
-    told.read(job.get());
-    EXPECT_EQ(told.ends, 1);
-    EXPECT_LE(told.done, told.total);
+    events.read(job.get());
+    EXPECT_EQ(events.ends, 1);
+    EXPECT_LE(events.done, events.total);
     lapilli_result* result = nullptr;
     EXPECT_EQ(lapilli_job_take(job.get(), &result), LAPILLI_CANCELLED);
     lapilli_result_free(result);

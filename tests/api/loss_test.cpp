@@ -105,7 +105,7 @@ std::string said(const lapilli_result* result, size_t count) {
 }
 
 // What the events of a job said.
-struct Told {
+struct Events {
   std::map<uint64_t, std::vector<int32_t>> ids;
   std::map<uint64_t, std::string> texts;
   std::map<uint64_t, int> inputs;
@@ -171,18 +171,18 @@ Outcome attempt(int32_t beams, const char* mask = "") {
   if (const auto s = lapilli_job_start(loaded, inputs.data(), inputs.size(), &options, &started); s != LAPILLI_OK)
     return failed(s);
   const JobHandle job(started);
-  Told told;
+  Events events;
   for (int32_t finished = 0; !finished;) {
     if (const auto s = lapilli_job_wait(started, LAPILLI_UNLIMITED, &finished); s != LAPILLI_OK) return failed(s);
-    told.read(started);
+    events.read(started);
   }
   lapilli_result* taken = nullptr;
   const auto status = lapilli_job_take(started, &taken);
   const ResultHandle result(taken);
-  EXPECT_EQ(told.ends, 1);
-  EXPECT_EQ(told.errors, status == LAPILLI_OK ? 0 : 1);
+  EXPECT_EQ(events.ends, 1);
+  EXPECT_EQ(events.errors, status == LAPILLI_OK ? 0 : 1);
   if (status != LAPILLI_OK) return failed(status);
-  told.expect_is(taken, inputs.size());
+  events.expect_is(taken, inputs.size());
   return {status, "", said(taken, inputs.size())};
 }
 
@@ -286,7 +286,7 @@ struct Begun {
   DeviceHandle device;
   ModelHandle model;
   JobHandle job;
-  Told told;
+  Events events;
 };
 
 ModelHandle load(const DeviceHandle& device, const std::string& directory = kTiny) {
@@ -307,9 +307,9 @@ JobHandle start(const ModelHandle& model, int32_t beams) {
 // A pump goes no further than the steps that are in flight, whatever the machine does meanwhile.
 void go_on_until_told(Begun& b, size_t ids) {
   int32_t finished = 0;
-  while (!finished && b.told.ids[0].size() < ids) {
+  while (!finished && b.events.ids[0].size() < ids) {
     ASSERT_EQ(lapilli_job_pump(b.job.get(), LAPILLI_UNLIMITED, &finished), LAPILLI_OK) << lapilli_last_error();
-    b.told.read(b.job.get());
+    b.events.read(b.job.get());
     std::this_thread::sleep_for(std::chrono::microseconds(200));
   }
   ASSERT_FALSE(finished);
@@ -335,7 +335,7 @@ Begun begin(Whose whose, int32_t beams = 1) {
 void end(Begun& b) {
   int32_t finished = 0;
   ASSERT_EQ(lapilli_job_wait(b.job.get(), LAPILLI_UNLIMITED, &finished), LAPILLI_OK) << lapilli_last_error();
-  b.told.read(b.job.get());
+  b.events.read(b.job.get());
 }
 
 void lose_now() { counting::fail("vkQueueSubmit", VK_ERROR_DEVICE_LOST); }
@@ -353,9 +353,9 @@ TEST_F(ApiLossDevice, TheHostIsAskedForADeviceAndTheJobGoesOnThere) {
     lose_now();
     end(b);
     ASSERT_TRUE(counting::failed());
-    EXPECT_EQ(b.told.errors, 1);
-    EXPECT_EQ(b.told.ends, 1);
-    EXPECT_THAT(b.told.message, HasSubstr("adopt the new device"));
+    EXPECT_EQ(b.events.errors, 1);
+    EXPECT_EQ(b.events.ends, 1);
+    EXPECT_THAT(b.events.message, HasSubstr("adopt the new device"));
     lapilli_result* nothing = nullptr;
     EXPECT_EQ(lapilli_job_take(b.job.get(), &nothing), LAPILLI_DEVICE_LOST);
     b.model.reset();
@@ -368,10 +368,10 @@ TEST_F(ApiLossDevice, TheHostIsAskedForADeviceAndTheJobGoesOnThere) {
     const ModelHandle model = load(other.device);
     ASSERT_EQ(lapilli_job_resume(b.job.get(), model.get()), LAPILLI_OK) << lapilli_last_error();
     end(b);
-    EXPECT_EQ(b.told.ends, 2);
+    EXPECT_EQ(b.events.ends, 2);
     const ResultHandle result = take(b.job);
     ASSERT_TRUE(result);
-    b.told.expect_is(result.get(), kSources.size());
+    b.events.expect_is(result.get(), kSources.size());
     EXPECT_EQ(said(result.get(), kSources.size()), want.said);
     b.job.reset();  // before the host's device, which it used
   }
@@ -397,7 +397,7 @@ TEST_F(ApiLossDevice, WhatWasToldIsNotContradicted) {
   for (const int32_t beams : {1, 3}) {
     const Outcome want = attempt(beams);
     Begun b = begin(Whose::host, beams);
-    const auto before = b.told.ids[0];
+    const auto before = b.events.ids[0];
     lose_now();
     end(b);
     auto device = open_device();
@@ -407,11 +407,11 @@ TEST_F(ApiLossDevice, WhatWasToldIsNotContradicted) {
     end(b);
     const ResultHandle result = take(b.job);
     ASSERT_TRUE(result);
-    b.told.expect_is(result.get(), kSources.size());
+    b.events.expect_is(result.get(), kSources.size());
     EXPECT_NE(said(result.get(), kSources.size()), want.said) << "the other model says the same: this shows nothing";
     ASSERT_GE(before.size(), 2u);
-    EXPECT_TRUE(std::equal(before.begin(), before.end(), b.told.ids[0].begin()));
-    EXPECT_EQ(b.told.ids[0].size(), 12u) << "lengths count what was told";
+    EXPECT_TRUE(std::equal(before.begin(), before.end(), b.events.ids[0].begin()));
+    EXPECT_EQ(b.events.ids[0].size(), 12u) << "lengths count what was told";
   }
 }
 
@@ -420,8 +420,8 @@ TEST_F(ApiLossDevice, AJobThatLosesTwoDevicesSaysSo) {
   counting::fail("vkQueueSubmit", VK_ERROR_DEVICE_LOST, 1, 0);
   end(b);
   counting::fail("", VK_SUCCESS, 0);
-  EXPECT_EQ(b.told.errors, 1);
-  EXPECT_THAT(b.told.message, HasSubstr("lost again"));
+  EXPECT_EQ(b.events.errors, 1);
+  EXPECT_THAT(b.events.message, HasSubstr("lost again"));
   // The device that was opened anew never did anything: it is not opened another time.
   const auto inputs = inputs_of(kSources);
   const lapilli_options options = options_of(1);
@@ -533,13 +533,13 @@ TEST_F(ApiLossDevice, TextsGoOnInTheMiddle) {
     Begun b;
     b.job.reset(started);
     go_on_until_told(b, 6);
-    EXPECT_FALSE(b.told.texts[0].empty());
+    EXPECT_FALSE(b.events.texts[0].empty());
     if (lost) lose_now();
     end(b);
     EXPECT_EQ(counting::failed(), lost);
     const ResultHandle result = take(b.job);
     ASSERT_TRUE(result);
-    b.told.expect_is(result.get(), 3);
+    b.events.expect_is(result.get(), 3);
     if (lost) {
       EXPECT_EQ(said(result.get(), 3), want);
     }
@@ -556,7 +556,7 @@ TEST_F(ApiLossDevice, ThatCannotBeOpenedAnewSaysSo) {
   while (!counting::failed()) ASSERT_EQ(lapilli_job_pump(b.job.get(), LAPILLI_UNLIMITED, &finished), LAPILLI_OK);
   counting::fail("vkCreateDevice", VK_ERROR_INITIALIZATION_FAILED);
   end(b);
-  EXPECT_THAT(b.told.message, AllOf(HasSubstr("could not be opened anew"), HasSubstr("open another device")));
+  EXPECT_THAT(b.events.message, AllOf(HasSubstr("could not be opened anew"), HasSubstr("open another device")));
   auto device = open_device();
   ASSERT_TRUE(device.ok()) << device.error().message;
   const ModelHandle model = load(*device);
@@ -607,7 +607,7 @@ TEST_F(ApiLossDevice, AModelWhoseFilesAreGoneSaysSo) {
   directory.remove("config.json");
   lose_now();
   end(b);
-  EXPECT_THAT(b.told.message, AllOf(HasSubstr("loading the model again"), HasSubstr("config.json")));
+  EXPECT_THAT(b.events.message, AllOf(HasSubstr("loading the model again"), HasSubstr("config.json")));
   const ModelHandle same = load(*device);
   ASSERT_EQ(lapilli_job_resume(b.job.get(), same.get()), LAPILLI_OK) << lapilli_last_error();
   end(b);
@@ -645,7 +645,7 @@ class ApiLossDeviceFiles : public ApiLossDevice {
     EXPECT_EQ(lapilli_job_take(b.job.get(), &result), expected);
     const ResultHandle freed(result);
     if (expected == LAPILLI_OK)
-      b.told.expect_is(result, kSources.size());
+      b.events.expect_is(result, kSources.size());
     else
       EXPECT_THAT(lapilli_last_error(), HasSubstr("files_stay"));
   }

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "api/heard.hpp"
+#include "api/recording_events.hpp"
 #include "lapilli/lapilli.hpp"
 #include "support/temp_directory.hpp"
 

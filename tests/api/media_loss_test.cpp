@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "api/handles.hpp"
-#include "api/heard.hpp"
+#include "api/recording_events.hpp"
 #include "support/counting_vulkan.hpp"
 #include "support/host_device.hpp"
 #include "support/temp_directory.hpp"
@@ -62,9 +62,9 @@ class ApiLossDeviceMedia : public testing::Test {
     lapilli_job* started = nullptr;
     if ((*status = lapilli_job_start(loaded, inputs, 2, &options, &started)) != LAPILLI_OK) return "";
     const JobHandle job(started);
-    Told told(2);
+    Events events(2);
     size_t at = 0;
-    for (int32_t finished = 0; !finished; told.read(started)) {
+    for (int32_t finished = 0; !finished; events.read(started)) {
       EXPECT_EQ(lapilli_job_wait(started, LAPILLI_UNLIMITED, &finished), LAPILLI_OK) << lapilli_last_error();
       if (finished) break;
       const size_t n = std::min<size_t>(9000, long_.size() - at);
@@ -74,13 +74,13 @@ class ApiLossDeviceMedia : public testing::Test {
           << lapilli_last_error();
       at += n;
     }
-    told.read(started);
+    events.read(started);
     lapilli_result* taken = nullptr;
     *status = lapilli_job_take(started, &taken);
     const ResultHandle result(taken);
     if (*status != LAPILLI_OK) return lapilli_last_error();
-    for (const size_t i : {0, 1}) told.expect_is(taken, i);
-    return told.segments[0] + "--\n" + told.segments[1];
+    for (const size_t i : {0, 1}) events.expect_is(taken, i);
+    return events.segments[0] + "--\n" + events.segments[1];
   }
   void lose_at_each(uint64_t first, uint64_t stride) {
     lapilli_status status = LAPILLI_OK;
@@ -119,15 +119,15 @@ std::string said(const std::string& directory, const std::vector<lapilli_input>&
   const JobHandle job(started);
   int32_t finished = 0;
   EXPECT_EQ(lapilli_job_wait(started, LAPILLI_UNLIMITED, &finished), LAPILLI_OK);
-  Told told(inputs.size());
-  told.read(started);
+  Events events(inputs.size());
+  events.read(started);
   lapilli_result* taken = nullptr;
   EXPECT_EQ(lapilli_job_take(started, &taken), LAPILLI_OK) << lapilli_last_error();
   const ResultHandle result(taken);
   std::string lines;
   for (size_t i = 0; i < inputs.size() && taken; ++i) {
-    told.expect_is(taken, i);
-    lines += told.texts[i] + "|" + line_of(0, 0, {told.ids[i].data(), told.ids[i].size()});
+    events.expect_is(taken, i);
+    lines += events.texts[i] + "|" + line_of(0, 0, {events.ids[i].data(), events.ids[i].size()});
   }
   return lines;
 }
@@ -190,13 +190,13 @@ TEST_F(ApiLossDeviceMedia, PiecesOfPulledSamples) {
     const JobHandle job(started);
     int32_t finished = 0;
     EXPECT_EQ(lapilli_job_wait(started, LAPILLI_UNLIMITED, &finished), LAPILLI_OK);
-    Told told(1);
-    told.read(started);
+    Events events(1);
+    events.read(started);
     lapilli_result* taken = nullptr;
     EXPECT_EQ(lapilli_job_take(started, &taken), LAPILLI_OK) << lapilli_last_error();
     const ResultHandle result(taken);
-    if (taken) told.expect_is(taken, 0);
-    return told.segments[0];
+    if (taken) events.expect_is(taken, 0);
+    return events.segments[0];
   };
   const auto before = counting::calls();
   const std::string want = hear();
@@ -236,18 +236,18 @@ TEST_F(ApiLossDeviceMedia, GoesOnWithAnotherModel) {
   ASSERT_EQ(lapilli_job_start(model.get(), inputs, 2, &options, &started), LAPILLI_OK) << lapilli_last_error();
   const JobHandle job(started);
   ASSERT_EQ(lapilli_job_append_samples(started, 1, long_.data(), 20000), LAPILLI_OK);
-  Told told(2);
+  Events events(2);
   int32_t finished = 0;
-  while (!finished && told.segments[0].empty()) {
+  while (!finished && events.segments[0].empty()) {
     ASSERT_EQ(lapilli_job_pump(started, LAPILLI_UNLIMITED, &finished), LAPILLI_OK);
-    told.read(started);
+    events.read(started);
   }
   counting::fail("vkQueueSubmit", VK_ERROR_DEVICE_LOST);
   ASSERT_EQ(lapilli_job_wait(started, LAPILLI_UNLIMITED, &finished), LAPILLI_OK);
   ASSERT_TRUE(finished && counting::failed());
-  told.read(started);
-  EXPECT_THAT(told.message, HasSubstr("adopt the new device"));
-  told.ends = 0;
+  events.read(started);
+  EXPECT_THAT(events.message, HasSubstr("adopt the new device"));
+  events.ends = 0;
   model.reset();
   device.reset();
   host.reset();
@@ -262,12 +262,12 @@ TEST_F(ApiLossDeviceMedia, GoesOnWithAnotherModel) {
   const ModelHandle again = load(other, kWhisper + "/model");
   ASSERT_EQ(lapilli_job_resume(started, again.get()), LAPILLI_OK) << lapilli_last_error();
   ASSERT_EQ(lapilli_job_wait(started, LAPILLI_UNLIMITED, &finished), LAPILLI_OK);
-  told.read(started);
+  events.read(started);
   lapilli_result* taken = nullptr;
   ASSERT_EQ(lapilli_job_take(started, &taken), LAPILLI_OK) << lapilli_last_error();
   const ResultHandle result(taken);
-  for (const size_t i : {0, 1}) told.expect_is(taken, i);
-  EXPECT_EQ(told.segments[0] + "--\n" + told.segments[1], want);
+  for (const size_t i : {0, 1}) events.expect_is(taken, i);
+  EXPECT_EQ(events.segments[0] + "--\n" + events.segments[1], want);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "api/heard.hpp"
+#include "api/recording_events.hpp"
 #include "image/picture.hpp"
 #include "support/fixtures.hpp"
 #include "support/temp_directory.hpp"
@@ -167,15 +167,15 @@ TEST_F(ApiDevicePictures, AJobTellsWhatItsResultHolds) {
           << lapilli_last_error();
     }
     const JobHandle job(started);
-    Told told(3);
-    for (int32_t finished = 0; !finished; told.read(started))
+    Events events(3);
+    for (int32_t finished = 0; !finished; events.read(started))
       ASSERT_EQ(lapilli_job_pump(started, 1000, &finished), LAPILLI_OK) << lapilli_last_error();
-    EXPECT_EQ(told.done, 3u);
-    EXPECT_EQ(told.total, 3u);
+    EXPECT_EQ(events.done, 3u);
+    EXPECT_EQ(events.total, 3u);
     lapilli_result* taken = nullptr;
     ASSERT_EQ(lapilli_job_take(started, &taken), LAPILLI_OK) << lapilli_last_error();
     const ResultHandle result(taken);
-    for (size_t i = 0; i < 3; ++i) told.expect_is(taken, i);
+    for (size_t i = 0; i < 3; ++i) events.expect_is(taken, i);
     EXPECT_EQ(lapilli_job_append_samples(started, 0, nullptr, 0), LAPILLI_INVALID_ARGUMENT);
     const ResultHandle want = generate(inputs(), options, *model);
     for (size_t i = 0; i < 3; ++i) {
@@ -424,10 +424,10 @@ TEST_F(ApiDevicePictures, AJobMayEndAtAnyTime) {
       if (finished || pumps % 2 == 0) continue;
       lapilli_job_cancel(started);
       ASSERT_EQ(lapilli_job_wait(started, LAPILLI_UNLIMITED, &finished), LAPILLI_OK);
-      Told told(3);
-      told.read(started);
-      EXPECT_EQ(told.ends, 1);
-      for (const auto status : told.inputs) EXPECT_TRUE(status == LAPILLI_OK || status == LAPILLI_CANCELLED);
+      Events events(3);
+      events.read(started);
+      EXPECT_EQ(events.ends, 1);
+      for (const auto status : events.inputs) EXPECT_TRUE(status == LAPILLI_OK || status == LAPILLI_CANCELLED);
       lapilli_result* result = nullptr;
       EXPECT_EQ(lapilli_job_take(started, &result), LAPILLI_CANCELLED);
       lapilli_result_free(result);

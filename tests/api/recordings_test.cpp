@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "api/heard.hpp"
+#include "api/recording_events.hpp"
 #include "support/temp_directory.hpp"
 
 namespace lapilli::test {
@@ -52,7 +52,7 @@ class ApiDeviceRecordings : public testing::Test {
         << lapilli_last_error();
     return ResultHandle(result);
   }
-  static std::string heard(const lapilli_options& options) {
+  static std::string streamed(const lapilli_options& options) {
     const ResultHandle result = generate({input_of(long_)}, options);
     return result ? segments_of(result.get(), 0) : lapilli_last_error();
   }
@@ -94,18 +94,18 @@ ModelHandle ApiDeviceRecordings::whisper_;
 std::vector<float> ApiDeviceRecordings::long_, ApiDeviceRecordings::second_;
 
 TEST_F(ApiDeviceRecordings, SegmentsAreTheRecordedOnes) {
-  EXPECT_EQ(heard(hearing_options()), recorded("long_greedy"));
-  EXPECT_EQ(heard(hearing_options(nullptr)), recorded("long_detected"));
+  EXPECT_EQ(streamed(hearing_options()), recorded("long_greedy"));
+  EXPECT_EQ(streamed(hearing_options(nullptr)), recorded("long_detected"));
   lapilli_options options = hearing_options("fr");
   options.task = "translate";
   options.target_language = "en";
-  EXPECT_EQ(heard(options), recorded("long_translate"));
+  EXPECT_EQ(streamed(options), recorded("long_translate"));
   options = hearing_options();
   options.num_beams = 3;
-  EXPECT_EQ(heard(options), recorded("long_beam3"));
+  EXPECT_EQ(streamed(options), recorded("long_beam3"));
   options = hearing_options();
   options.condition_on_previous = 1;
-  EXPECT_EQ(heard(options), recorded("long_condition"));
+  EXPECT_EQ(streamed(options), recorded("long_condition"));
 }
 
 TEST_F(ApiDeviceRecordings, ModelsSayWhatTheyTake) {
@@ -130,25 +130,25 @@ TEST_F(ApiDeviceRecordings, AJobTellsSegmentsAsTheySettle) {
     const std::vector<float> copy = long_, other = second_;  // gone when the job runs
     job = start({input_of(copy), input_of(other)}, hearing_options());
   }
-  Told told(2);
+  Events events(2);
   size_t lines_before_end = 0;
-  for (int32_t finished = 0; !finished; told.read(job.get())) {
-    lines_before_end = told.segments[0].size();
+  for (int32_t finished = 0; !finished; events.read(job.get())) {
+    lines_before_end = events.segments[0].size();
     ASSERT_EQ(lapilli_job_pump(job.get(), 1000, &finished), LAPILLI_OK) << lapilli_last_error();
   }
   EXPECT_GT(lines_before_end, 20u);
-  EXPECT_EQ(told.ends, 1);
-  EXPECT_EQ(told.done, told.total);
-  EXPECT_EQ(told.total, long_.size() / 160 + second_.size() / 160);
+  EXPECT_EQ(events.ends, 1);
+  EXPECT_EQ(events.done, events.total);
+  EXPECT_EQ(events.total, long_.size() / 160 + second_.size() / 160);
   const ResultHandle result = take(job);
   ASSERT_TRUE(result);
-  for (const size_t i : {0, 1}) told.expect_is(result.get(), i);
-  EXPECT_EQ(told.segments[0], recorded("long_batch", 0));
-  EXPECT_EQ(told.segments[1], recorded("long_batch", 1));
+  for (const size_t i : {0, 1}) events.expect_is(result.get(), i);
+  EXPECT_EQ(events.segments[0], recorded("long_batch", 0));
+  EXPECT_EQ(events.segments[1], recorded("long_batch", 1));
   lapilli_stats stats{};
   stats.struct_size = sizeof stats;
   ASSERT_EQ(lapilli_result_get_stats(result.get(), &stats), LAPILLI_OK);
-  EXPECT_EQ(stats.generated_tokens, told.ids[0].size() + told.ids[1].size());
+  EXPECT_EQ(stats.generated_tokens, events.ids[0].size() + events.ids[1].size());
   EXPECT_GT(stats.decoder_steps, 20u);
   EXPECT_GT(stats.batches, 3u);
 }
@@ -189,11 +189,11 @@ TEST_F(ApiDeviceRecordings, SegmentsHaveALanguageAndProbabilities) {
 TEST_F(ApiDeviceRecordings, AStreamIsHeardWhileItComes) {
   const auto stream = [&](size_t piece) {
     const JobHandle job = start({lapilli_sample_stream(16000)}, hearing_options());
-    Told told(1);
+    Events events(1);
     size_t at = 0, early = 0;
     while (!wait(job)) {
-      told.read(job.get());
-      if (at < long_.size()) early = told.segments[0].size();
+      events.read(job.get());
+      if (at < long_.size()) early = events.segments[0].size();
       const size_t n = std::min(piece, long_.size() - at);
       EXPECT_EQ(n > 0 ? lapilli_job_append_samples(job.get(), 0, long_.data() + at, n)
                       : lapilli_job_end_samples(job.get(), 0),
@@ -201,13 +201,13 @@ TEST_F(ApiDeviceRecordings, AStreamIsHeardWhileItComes) {
           << lapilli_last_error();
       at += n;
     }
-    told.read(job.get());
+    events.read(job.get());
     EXPECT_TRUE(piece >= long_.size() || early > 20) << "nothing was told before the end";
     const ResultHandle result = take(job);
-    if (result) told.expect_is(result.get(), 0);
+    if (result) events.expect_is(result.get(), 0);
     EXPECT_EQ(lapilli_job_append_samples(job.get(), 0, long_.data(), 1), LAPILLI_INVALID_ARGUMENT);
     EXPECT_THAT(lapilli_last_error(), HasSubstr("the job has ended"));
-    return told.segments[0];
+    return events.segments[0];
   };
   const std::string whole = stream(long_.size());
   EXPECT_EQ(stream(7003), whole);
@@ -218,21 +218,21 @@ TEST_F(ApiDeviceRecordings, AWaitReturnsWhereSamplesAreWanted) {
   lapilli_input begun = lapilli_samples(second_.data(), 20000, 16000);
   begun.more_samples = 1;
   const JobHandle job = start({begun, input_of(second_)}, hearing_options());
-  Told told(2);
+  Events events(2);
   EXPECT_FALSE(wait(job));
-  told.read(job.get());
-  EXPECT_EQ(told.inputs[0], -1);
-  EXPECT_EQ(told.inputs[1], LAPILLI_OK) << "a recording that goes on held the other up";
+  events.read(job.get());
+  EXPECT_EQ(events.inputs[0], -1);
+  EXPECT_EQ(events.inputs[1], LAPILLI_OK) << "a recording that goes on held the other up";
   int32_t finished = 0;
   EXPECT_EQ(lapilli_job_wait(job.get(), 10'000'000, &finished), LAPILLI_OK);  // at once
   EXPECT_EQ(finished, 0);
   EXPECT_EQ(lapilli_job_append_samples(job.get(), 0, second_.data() + 20000, second_.size() - 20000), LAPILLI_OK);
   EXPECT_EQ(lapilli_job_end_samples(job.get(), 0), LAPILLI_OK);
   EXPECT_TRUE(wait(job));
-  told.read(job.get());
-  EXPECT_FALSE(told.segments[0].empty());
+  events.read(job.get());
+  EXPECT_FALSE(events.segments[0].empty());
   const ResultHandle result = take(job);
-  for (const size_t i : {0, 1}) told.expect_is(result.get(), i);
+  for (const size_t i : {0, 1}) events.expect_is(result.get(), i);
 }
 
 TEST_F(ApiDeviceRecordings, AStreamOfNothingSaysNothing) {
@@ -287,20 +287,20 @@ TEST_F(ApiDeviceRecordings, ACancelledStreamKeepsWhatWasHeard) {
 // -----------------------------------------------------------------------------------------
 
 TEST_F(ApiDeviceRecordings, CallbacksAreToldAndMayCancel) {
-  struct Heard {
+  struct Streamed {
     std::vector<int32_t> ids;
     uint64_t done = 0, total = 0;
     bool stop = false;
   } seen;
   lapilli_options options = hearing_options();
   options.stream = [](void* user, const lapilli_stream_event* event) {
-    auto* heard = static_cast<Heard*>(user);
-    heard->ids.insert(heard->ids.end(), event->ids.ids, event->ids.ids + event->ids.count);
-    return heard->stop ? 1 : 0;
+    auto* streamed = static_cast<Streamed*>(user);
+    streamed->ids.insert(streamed->ids.end(), event->ids.ids, event->ids.ids + event->ids.count);
+    return streamed->stop ? 1 : 0;
   };
   options.progress = [](void* user, uint64_t done, uint64_t total) {
-    static_cast<Heard*>(user)->done = done;
-    static_cast<Heard*>(user)->total = total;
+    static_cast<Streamed*>(user)->done = done;
+    static_cast<Streamed*>(user)->total = total;
     return 0;
   };
   options.stream_user = options.progress_user = &seen;
@@ -407,11 +407,11 @@ TEST_F(ApiDeviceRecordings, ADamagedRecordingIsAloneInIt) {
   begun.more_samples = 1;
   const JobHandle job = start({input_of(damaged), input_of(second_), begun}, hearing_options());
   EXPECT_TRUE(wait(job));
-  Told told(3);
-  told.read(job.get());
-  EXPECT_EQ(told.inputs, (std::vector<lapilli_status>{LAPILLI_INVALID_DATA, LAPILLI_OK, LAPILLI_INVALID_DATA}));
+  Events events(3);
+  events.read(job.get());
+  EXPECT_EQ(events.inputs, (std::vector<lapilli_status>{LAPILLI_INVALID_DATA, LAPILLI_OK, LAPILLI_INVALID_DATA}));
   const ResultHandle result = take(job);
-  told.expect_is(result.get(), 1);
+  events.expect_is(result.get(), 1);
   lapilli_sequence best{};
   best.struct_size = sizeof best;
   for (const size_t i : {0, 2}) {
@@ -519,18 +519,18 @@ TEST_F(ApiDeviceRecordings, WordsAreTheSegmentsText) {
     std::string joined;
     double at = 0;
     for (size_t w = 0; w < s.words; ++w, ++words) {
-      lapilli_word word{}, told{};
-      word.struct_size = told.struct_size = sizeof word;
+      lapilli_word word{}, events{};
+      word.struct_size = events.struct_size = sizeof word;
       ASSERT_EQ(lapilli_result_get_word(result.get(), 0, segments - 1, w, &word), LAPILLI_OK) << lapilli_last_error();
-      ASSERT_EQ(lapilli_job_get_word(job.get(), w, &told), LAPILLI_OK) << lapilli_last_error();
-      EXPECT_STREQ(word.text, told.text);
-      EXPECT_EQ(word.begin, told.begin);
+      ASSERT_EQ(lapilli_job_get_word(job.get(), w, &events), LAPILLI_OK) << lapilli_last_error();
+      EXPECT_STREQ(word.text, events.text);
+      EXPECT_EQ(word.begin, events.begin);
       EXPECT_LE(word.begin, word.end);
       EXPECT_GE(word.begin, at);
       at = word.begin;
       EXPECT_GT(word.probability, 0);
       EXPECT_GT(word.ids.count, 0u);
-      EXPECT_EQ(word.ids.count, told.ids.count);
+      EXPECT_EQ(word.ids.count, events.ids.count);
       joined += word.text;
     }
     EXPECT_EQ(joined, s.text);
@@ -603,18 +603,18 @@ TEST_F(ApiDeviceRecordings, MoonshineHearsAsAWhole) {
   EXPECT_EQ(lapilli_job_end_samples(job.get(), 0), LAPILLI_OK);
   EXPECT_EQ(lapilli_job_end_samples(job.get(), 0), LAPILLI_INVALID_ARGUMENT);
   EXPECT_TRUE(wait(job));
-  Told told(2);
-  told.read(job.get());
+  Events events(2);
+  events.read(job.get());
   const ResultHandle result = take(job);
   ASSERT_TRUE(result);
   for (const size_t i : {0, 1}) {
-    told.expect_is(result.get(), i);
+    events.expect_is(result.get(), i);
     EXPECT_EQ(segments_of(result.get(), i), segments_of(want.get(), i));
   }
   // One that is too short for it is alone in that.
   const JobHandle both = start({lapilli_samples(second_.data(), 100, 16000), input_of(part)}, options, model.get());
   EXPECT_TRUE(wait(both));
-  Told short_one(2);
+  Events short_one(2);
   short_one.read(both.get());
   EXPECT_EQ(short_one.inputs, (std::vector<lapilli_status>{LAPILLI_INVALID_DATA, LAPILLI_OK}));
   options.word_times = 1;

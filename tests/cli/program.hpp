@@ -24,13 +24,13 @@ inline std::string bundled_model() { return LAPILLI_SOURCE_DIR "/models/en-fr"; 
 inline const std::vector<std::string> kNoDriver = {"VK_ICD_FILENAMES=/dev/null", "VK_DRIVER_FILES=/dev/null"};
 
 // Runs of one test program share what is kept between runs, as those of a user do: kernels are tried once, not in each.
-inline const std::string& kept_cache() {
+inline const std::string& test_cache() {
   static const TempDirectory folder;
   static const std::string path = folder.path();
   return path;
 }
 
-inline Spawn lapilli(std::vector<std::string> arguments, const std::string& caches = kept_cache()) {
+inline Spawn lapilli(std::vector<std::string> arguments, const std::string& caches = test_cache()) {
   Spawn spawn;
   spawn.arguments = std::move(arguments);
   spawn.arguments.insert(spawn.arguments.begin(), program());

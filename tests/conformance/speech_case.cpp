@@ -37,7 +37,7 @@ Result<std::vector<speech::Recording>> recordings_of(const Model& model, const R
       if (sources.features.size() > 1 && frames > model.info().feature_rows) frames = heard;
     }
     all.push_back(speech::recording_of(sources.features[i], frames));
-    all.back().heard = heard;
+    all.back().timed_frames = heard;
   }
   return all;
 }

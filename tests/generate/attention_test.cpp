@@ -54,11 +54,11 @@ TEST(DeviceAttention, EqualsRecordedWeights) {
       std::find_if(cases.begin(), cases.end(), [](const auto& c) { return c["name"] == "forward_single"; });
   ASSERT_NE(found, cases.end());
   const auto& record = *found;
-  SequencePiece piece;
-  piece.source_ids = expected_ids(tensors, record["inputs"]["input_ids"]);
-  piece.decoder_ids = expected_ids(tensors, record["inputs"]["decoder_input_ids"]);
-  ASSERT_FALSE(piece.source_ids.empty());
-  LAPILLI_ASSERT_VALUE(const auto a, attend(model, piece, "", ""));
+  SequencePart part;
+  part.source_ids = expected_ids(tensors, record["inputs"]["input_ids"]);
+  part.decoder_ids = expected_ids(tensors, record["inputs"]["decoder_input_ids"]);
+  ASSERT_FALSE(part.source_ids.empty());
+  LAPILLI_ASSERT_VALUE(const auto a, attend(model, part, "", ""));
   int compared = 0;
   for (const auto& [name, output] : record["outputs"].items()) {
     const size_t at = name.find("_attentions.");
@@ -89,32 +89,32 @@ TEST(DeviceAttention, FollowsTheChosenHypothesisOfABeamSearch) {
   ASSERT_EQ(out.outputs[0].sequences.size(), 4u);
   std::set<std::vector<int32_t>> different;
   for (const TextSequence& sequence : out.outputs[0].sequences) {
-    ASSERT_EQ(sequence.pieces.size(), 1u);
-    const SequencePiece& piece = sequence.pieces[0];
-    different.insert(piece.decoder_ids);
+    ASSERT_EQ(sequence.parts.size(), 1u);
+    const SequencePart& part = sequence.parts[0];
+    different.insert(part.decoder_ids);
     // The ids that the search gave, start token in front.
-    ASSERT_EQ(std::vector<int32_t>(piece.decoder_ids.end() - static_cast<ptrdiff_t>(sequence.ids.size()),
-                                   piece.decoder_ids.end()),
+    ASSERT_EQ(std::vector<int32_t>(part.decoder_ids.end() - static_cast<ptrdiff_t>(sequence.ids.size()),
+                                   part.decoder_ids.end()),
               sequence.ids);
-    LAPILLI_ASSERT_VALUE(const auto a, attend(model, piece, "", ""));
+    LAPILLI_ASSERT_VALUE(const auto a, attend(model, part, "", ""));
 
     LAPILLI_ASSERT_VALUE(const auto loaded, load_network(marian()));
     model::ForwardShape shape;
     shape.batch = 1;
-    shape.source_length = static_cast<uint32_t>(piece.source_ids.size());
-    shape.target_length = static_cast<uint32_t>(piece.decoder_ids.size());
+    shape.source_length = static_cast<uint32_t>(part.source_ids.size());
+    shape.target_length = static_cast<uint32_t>(part.decoder_ids.size());
     shape.attentions = true;
     shape.logits = false;
     graph::Graph g;
     model::Builder b(loaded.network, g);
     model::build_forward(b, shape);
     SearchInput input;
-    input.sources = {piece.source_ids};
+    input.sources = {part.source_ids};
     input.options.max_length = shape.target_length;
     LAPILLI_ASSERT_VALUE(auto interpreter, make_interpreter(loaded.network, exact_key(input), input));
-    interpreter.states[state_id(StateKind::source_ids)].u.assign(piece.source_ids.begin(), piece.source_ids.end());
+    interpreter.states[state_id(StateKind::source_ids)].u.assign(part.source_ids.begin(), part.source_ids.end());
     interpreter.states[state_id(StateKind::lengths)].u = {0, shape.source_length};
-    interpreter.states[state_id(StateKind::target_ids)].u.assign(piece.decoder_ids.begin(), piece.decoder_ids.end());
+    interpreter.states[state_id(StateKind::target_ids)].u.assign(part.decoder_ids.begin(), part.decoder_ids.end());
     interpreter.states[state_id(StateKind::target_lengths)].u = {0, shape.target_length};
     for (const StateKind kind : {StateKind::lengths, StateKind::target_lengths})
       interpreter.states[state_id(kind)].u.resize(2 * uint64_t{state::MAX_ROWS});
@@ -154,7 +154,7 @@ class DeviceAlignment : public testing::Test {
     LAPILLI_ASSERT_VALUE(const auto out, translate(model_, request));
     ASSERT_FALSE(out.outputs[0].sequences.empty());
     best_ = out.outputs[0].sequences[0];
-    LAPILLI_ASSERT_VALUE(attention_, attend(model_, best_.pieces.at(0), text_, best_.text));
+    LAPILLI_ASSERT_VALUE(attention_, attend(model_, best_.parts.at(0), text_, best_.text));
   }
   std::set<std::pair<std::string, std::string>> pairs() {
     std::set<std::pair<std::string, std::string>> found;
@@ -263,7 +263,7 @@ TEST_F(DeviceAlignment, TokensWeightsAndJson) {
 TEST_F(DeviceAlignment, IdsAloneHaveNoWords) {
   run("The cat sleeps.");
   if (HasFatalFailure()) return;
-  LAPILLI_ASSERT_VALUE(const auto a, attend(model_, best_.pieces[0], "", ""));
+  LAPILLI_ASSERT_VALUE(const auto a, attend(model_, best_.parts[0], "", ""));
   const auto alignment = align(a);
   ASSERT_FALSE(alignment.ok());
   EXPECT_THAT(alignment.error().message, HasSubstr("texts"));

@@ -23,7 +23,7 @@ struct Wanted {
   std::vector<Hypothesis> hypotheses;
 };
 
-// Options of four tails: greedy and beams, drawn or not. Within a tail all values differ.
+// Options of four samplers: greedy and beams, drawn or not. Within a sampler all values differ.
 GenerateRequest random_request(std::mt19937& random) {
   const auto below = [&](uint32_t n) { return static_cast<uint32_t>(random() % n); };
   GenerateRequest r;

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "generate/generate.hpp"
+#include "generate/input_parts.hpp"
 #include "generate/jobs.hpp"
-#include "generate/pieces.hpp"
 #include "support/shared_device.hpp"
 #include "support/temp_directory.hpp"
 
@@ -222,12 +222,12 @@ TEST_F(DeviceConventions, WordsBeforeTheInput) {
   EXPECT_EQ(b.options.min_length, 5u);
 }
 
-Result<InputPieces> pieces_of(const Model& model, const Conventions& conventions, const char* text) {
-  PieceOptions options;
+Result<InputParts> parts_of(const Model& model, const Conventions& conventions, const char* text) {
+  PartOptions options;
   options.conventions = &conventions;
   TextInput input;
   input.text = text;
-  return make_pieces(model, input, options);
+  return make_parts(model, input, options);
 }
 
 TEST_F(DeviceConventions, MarksOfMarian) {
@@ -245,9 +245,9 @@ TEST_F(DeviceConventions, MarksOfMarian) {
   EXPECT_THAT(ask(m, TextTask::translate, "de", "fr").error().message, HasSubstr("not from \"de\""));
   // The only one need not be named; another is no word of the text.
   LAPILLI_ASSERT_VALUE(const auto none, ask(m, TextTask::translate));
-  LAPILLI_EXPECT_OK(pieces_of(*m, none, "A cat sat."));
-  LAPILLI_EXPECT_OK(pieces_of(*m, none, ">>fr<< A cat sat."));
-  EXPECT_THAT(pieces_of(*m, none, ">>xx<< A cat sat.").error().message,
+  LAPILLI_EXPECT_OK(parts_of(*m, none, "A cat sat."));
+  LAPILLI_EXPECT_OK(parts_of(*m, none, ">>fr<< A cat sat."));
+  EXPECT_THAT(parts_of(*m, none, ">>xx<< A cat sat.").error().message,
               AllOf(HasSubstr("begins with >>xx<<"), HasSubstr("it has >>fr<<")));
   EXPECT_EQ(languages_of(*m->tokenizer()).targets, std::vector<std::string>{"fr"});
 }
@@ -265,13 +265,13 @@ TEST_F(DeviceConventions, SeveralMarksOfMarianNeedOne) {
   LAPILLI_ASSERT_VALUE(const auto none, ask(m, TextTask::translate));
   EXPECT_THAT(none.marks, UnorderedElementsAre(">>fr<<", ">>de<<"));
   EXPECT_TRUE(none.needs_mark);
-  const auto pieces = [&](const char* text) { return pieces_of(*m, none, text); };
-  EXPECT_THAT(pieces("A cat sat.").error().message, AllOf(HasSubstr("--to"), HasSubstr(">>de<<")));
-  EXPECT_THAT(pieces(">>xx<< A cat sat.").error().message, HasSubstr("no mark of this model"));
-  LAPILLI_EXPECT_OK(pieces("12.5"));
-  LAPILLI_ASSERT_VALUE(const auto plain, pieces(">>fr<< A cat sat."));
-  LAPILLI_ASSERT_VALUE(const auto blank, pieces(" >>fr<< A cat sat."));
-  EXPECT_EQ(plain.pieces[0].ids, blank.pieces[0].ids);
+  const auto parts = [&](const char* text) { return parts_of(*m, none, text); };
+  EXPECT_THAT(parts("A cat sat.").error().message, AllOf(HasSubstr("--to"), HasSubstr(">>de<<")));
+  EXPECT_THAT(parts(">>xx<< A cat sat.").error().message, HasSubstr("no mark of this model"));
+  LAPILLI_EXPECT_OK(parts("12.5"));
+  LAPILLI_ASSERT_VALUE(const auto plain, parts(">>fr<< A cat sat."));
+  LAPILLI_ASSERT_VALUE(const auto blank, parts(" >>fr<< A cat sat."));
+  EXPECT_EQ(plain.parts[0].ids, blank.parts[0].ids);
 }
 
 TEST_F(DeviceConventions, AModelOfTwoLanguages) {

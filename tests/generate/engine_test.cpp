@@ -149,7 +149,8 @@ TEST_P(DeviceEngine, LongerGivenIdsAfterShorterOnes) {
     LAPILLI_ASSERT_VALUE(const auto job, Job::start(model_, request));
     // A search that waits for room that nobody makes would wait for ever.
     const auto begin = std::chrono::steady_clock::now();
-    LAPILLI_ASSERT_OK(job->wait([&] { return std::chrono::steady_clock::now() - begin < std::chrono::seconds(60); }));
+    LAPILLI_ASSERT_OK(
+        job->run_to_end([&] { return std::chrono::steady_clock::now() - begin < std::chrono::seconds(60); }));
     LAPILLI_ASSERT_VALUE(const auto out, job->take());
     for (size_t i = 0; i < 2; ++i)
       EXPECT_EQ(out.hypotheses[i][0].ids.size(), request.decoder_ids[i].size() + 5) << given;
@@ -347,7 +348,7 @@ TEST_P(DeviceSharedEngine, PumpedInTurnsByOneThread) {
 TEST_P(DeviceSharedEngine, OneJobPumpsForBoth) {
   LAPILLI_ASSERT_VALUE(const auto a, Job::start(model_, requests_[1][0]));
   LAPILLI_ASSERT_VALUE(const auto b, join(requests_[1][1]));
-  LAPILLI_ASSERT_OK(a->wait());
+  LAPILLI_ASSERT_OK(a->run_to_end());
   EXPECT_TRUE(b->pump());
   expect_result(*b, want_[3]);
   expect_result(*a, want_[2]);
@@ -375,8 +376,8 @@ TEST_P(DeviceSharedEngine, TheOtherIsCancelledOrThrownAway) {
         EXPECT_EQ(out.error().code, ErrorCode::cancelled);
       }
       LAPILLI_ASSERT_VALUE(const auto c, join(requests_[kind][1]));
-      LAPILLI_ASSERT_OK(c->wait());
-      LAPILLI_ASSERT_OK(a->wait());
+      LAPILLI_ASSERT_OK(c->run_to_end());
+      LAPILLI_ASSERT_OK(a->run_to_end());
       expect_result(*a, want_[2 * kind]);
       expect_result(*c, want_[2 * kind + 1]);
     }
@@ -395,7 +396,7 @@ TEST_P(DeviceSharedEngine, CancelledWhileItsSourcesWait) {
     cancelled->cancel();
     EXPECT_TRUE(cancelled->pump());
     LAPILLI_ASSERT_VALUE(const auto next, join(many));
-    LAPILLI_ASSERT_OK(next->wait());
+    LAPILLI_ASSERT_OK(next->run_to_end());
     LAPILLI_ASSERT_VALUE(const auto out, next->take());
     for (size_t i = 0; i < many.sources.size(); ++i) expect_same(out.hypotheses[i], want.hypotheses[i]);
   }
@@ -417,16 +418,16 @@ TEST_P(DeviceSharedEngine, FromTwoThreads) {
       }
       // Every other one ends early: cancelled from the callback, or thrown away.
       if (i % 2 == 0) {
-        const Status s = (*job)->wait();
+        const Status s = (*job)->run_to_end();
         got.push_back(s.ok() ? (*job)->take() : Result<GenerateOutput>(s.error()));
       } else if (i == 3) {
-        EXPECT_FALSE((*job)->wait([&] { return (*job)->steps_done() < 6; }).ok());
+        EXPECT_FALSE((*job)->run_to_end([&] { return (*job)->steps_done() < 6; }).ok());
       } else {
         for (uint32_t n = 0; n < 20; ++n) (void)(*job)->pump();
       }
     }
   });
-  const Status s = a->wait();
+  const Status s = a->run_to_end();
   other.join();
   LAPILLI_ASSERT_OK(s);
   expect_result(*a, want_long);

@@ -315,10 +315,10 @@ TEST_F(DeviceFaultsOfJobs, FreeSessionsMakeRoomWhileAnotherJobRuns) {
   auto job = Job::start(model, next);
   counting::hide_progress(false);
   LAPILLI_ASSERT_OK(job);
-  LAPILLI_ASSERT_OK((*job)->wait());
+  LAPILLI_ASSERT_OK((*job)->run_to_end());
   LAPILLI_ASSERT_VALUE(const auto out, (*job)->take());
   EXPECT_EQ(bits_of(out), bits_of(want));
-  LAPILLI_ASSERT_OK(running->wait());
+  LAPILLI_ASSERT_OK(running->run_to_end());
 }
 
 // Starting a job waits for nothing that other jobs have in flight.
@@ -329,8 +329,8 @@ TEST_F(DeviceFaultsOfJobs, AJobStartsWhileAnotherOneRuns) {
   {
     LAPILLI_ASSERT_VALUE(const auto a, Job::start(model, request_));
     LAPILLI_ASSERT_VALUE(const auto b, Job::start(model, request_));
-    LAPILLI_ASSERT_OK(a->wait());
-    LAPILLI_ASSERT_OK(b->wait());
+    LAPILLI_ASSERT_OK(a->run_to_end());
+    LAPILLI_ASSERT_OK(b->run_to_end());
   }
   LAPILLI_ASSERT_VALUE(const auto running, Job::start(model, request_));
   EXPECT_FALSE(running->pump());
@@ -338,7 +338,7 @@ TEST_F(DeviceFaultsOfJobs, AJobStartsWhileAnotherOneRuns) {
   LAPILLI_ASSERT_VALUE(const auto job, Job::start(model, request_));
   counting::freeze_progress(false);
   for (Job* j : {running.get(), job.get()}) {
-    LAPILLI_ASSERT_OK(j->wait());
+    LAPILLI_ASSERT_OK(j->run_to_end());
     LAPILLI_ASSERT_VALUE(const auto out, j->take());
     EXPECT_EQ(bits_of(out), want_);
   }
@@ -367,7 +367,7 @@ TEST_F(DeviceFaultsOfJobs, ASilentLossIsAnError) {
       LAPILLI_ASSERT_OK(run_job(model, request_));  // its log is still there
       LAPILLI_ASSERT_VALUE(const auto job, Job::start(model, request_));
       if (at == 0) counting::lose_silently(true);
-      const Status s = job->wait([&] {
+      const Status s = job->run_to_end([&] {
         if (job->steps_done() >= at) counting::lose_silently(true);
         return true;
       });
@@ -387,7 +387,7 @@ TEST_F(DeviceFaultsOfJobs, ATimeoutEndsTheJob) {
   for (const uint32_t at : {0u, 2u}) {
     LAPILLI_ASSERT_VALUE(const auto job, Job::start(model, request_));
     if (at == 0) counting::freeze_progress(true);
-    const Status s = job->wait([&] {
+    const Status s = job->run_to_end([&] {
       if (job->steps_done() >= at) counting::freeze_progress(true);
       return true;
     });
@@ -414,7 +414,7 @@ TEST_F(DeviceFaultsOfJobs, AHungDeviceIsWaitedForOnce) {
     LAPILLI_ASSERT_VALUE(auto model, Model::load(device, marian()));
     LAPILLI_ASSERT_VALUE(auto job, Job::start(model, request_));
     counting::freeze_progress(true);
-    const double waited = seconds([&] { EXPECT_EQ(job->wait().error().code, ErrorCode::timeout); });
+    const double waited = seconds([&] { EXPECT_EQ(job->run_to_end().error().code, ErrorCode::timeout); });
     EXPECT_GE(waited, kTimeout * 0.99);
     EXPECT_LT(seconds([&] { job.reset(); }), kTimeout / 2);
     EXPECT_LT(seconds([&] { model.reset(), device.reset(); }), kTimeout * 0.9);

@@ -92,10 +92,10 @@ class Traced {
     LAPILLI_TRY(const auto second, Job::start(model, other));
     second->pump();
     cancelled->cancel();
-    LAPILLI_CHECK(first->wait());
-    LAPILLI_CHECK(second->wait());
+    LAPILLI_CHECK(first->run_to_end());
+    LAPILLI_CHECK(second->run_to_end());
     LAPILLI_TRY(const auto last, Job::start(model, other));
-    return last->wait();
+    return last->run_to_end();
   }
 
   std::shared_ptr<vulkan::Device> device;

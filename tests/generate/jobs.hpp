@@ -61,7 +61,7 @@ inline std::string bits_of(const GenerateOutput& out) {
 inline Result<GenerateOutput> run_job(const std::shared_ptr<Model>& model, const GenerateRequest& request,
                                       const std::function<bool()>& go_on = {}) {
   LAPILLI_TRY(auto job, Job::start(model, request));
-  LAPILLI_CHECK(job->wait(go_on));
+  LAPILLI_CHECK(job->run_to_end(go_on));
   return job->take();
 }
 

@@ -135,7 +135,7 @@ TEST_F(DeviceJobs, CancelledBeforeDuringAndAfter) {
   {  // before anything is submitted
     LAPILLI_ASSERT_VALUE(const auto job, Job::start(model_, request));
     job->cancel();
-    const Status s = job->wait();
+    const Status s = job->run_to_end();
     ASSERT_FALSE(s.ok());
     EXPECT_EQ(s.error().code, ErrorCode::cancelled);
     EXPECT_EQ(job->steps_done(), 0u);
@@ -143,7 +143,7 @@ TEST_F(DeviceJobs, CancelledBeforeDuringAndAfter) {
   }
   for (const uint32_t at : {0u, 1u, 5u, 12u}) {  // from the callback, at some step
     LAPILLI_ASSERT_VALUE(const auto job, Job::start(model_, request));
-    const Status s = job->wait([&] { return job->steps_done() < at; });
+    const Status s = job->run_to_end([&] { return job->steps_done() < at; });
     ASSERT_FALSE(s.ok());
     EXPECT_EQ(s.error().code, ErrorCode::cancelled);
     // At most at - 1 steps are done when the callback last says yes. The next pump may find both submissions (of two
@@ -153,13 +153,13 @@ TEST_F(DeviceJobs, CancelledBeforeDuringAndAfter) {
   {  // from another thread
     LAPILLI_ASSERT_VALUE(const auto job, Job::start(model_, request));
     std::thread other([&] { job->cancel(); });
-    const Status s = job->wait();
+    const Status s = job->run_to_end();
     other.join();
     EXPECT_TRUE(s.ok() || s.error().code == ErrorCode::cancelled);
   }
   {  // after the end it changes nothing
     LAPILLI_ASSERT_VALUE(const auto job, Job::start(model_, request));
-    LAPILLI_ASSERT_OK(job->wait());
+    LAPILLI_ASSERT_OK(job->run_to_end());
     job->cancel();
     EXPECT_TRUE(job->pump());
     LAPILLI_ASSERT_VALUE(const auto out, job->take());
@@ -193,7 +193,7 @@ TEST_F(DeviceJobs, LeaveNothingBehind) {
     LAPILLI_ASSERT_VALUE(auto thrown_away, Job::start(model, a));
     (void)thrown_away->pump();
     LAPILLI_ASSERT_VALUE(const auto cancelled, Job::start(model, b));
-    EXPECT_FALSE(cancelled->wait([] { return false; }).ok());
+    EXPECT_FALSE(cancelled->run_to_end([] { return false; }).ok());
     thrown_away.reset();
   };
   // What was on its way when its job was thrown away goes when the device is done with it: behind it comes this.

@@ -166,7 +166,7 @@ TEST_F(DeviceLimits, FreeSessionsMakeRoom) {
   // The session of one source stays for the next job of its shape, until the larger one needs its memory.
   for (const size_t count : {1, 4, 1, 4}) {
     LAPILLI_ASSERT_VALUE(const auto job, Job::start(model, sources(count)));
-    LAPILLI_ASSERT_OK(job->wait());
+    LAPILLI_ASSERT_OK(job->run_to_end());
     EXPECT_EQ(job->take()->hypotheses.size(), count);
   }
 }

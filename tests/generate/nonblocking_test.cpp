@@ -33,7 +33,7 @@ TEST_P(DeviceNonBlocking, NobodyWaitsFromTheStartToTheEnd) {
     LAPILLI_ASSERT_OK(pump_through(model, first));
     EXPECT_EQ(counting::waits(counting::since(before_first)), 0u);
     EXPECT_GT(SelfTest::of(*device)->kernels(), kernels);
-    // wait() waits, so that it is known that counting sees it.
+    // run_to_end() waits, so that it is known that counting sees it.
     const auto start = counting::calls();
     LAPILLI_ASSERT_OK(run_job(model, first));
     EXPECT_GT(counting::waits(counting::since(start)), 0u);

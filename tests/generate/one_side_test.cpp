@@ -21,7 +21,8 @@ const ForwardTensor* find(const std::vector<ForwardTensor>& outputs, const std::
   return it == outputs.end() ? nullptr : &*it;
 }
 
-// ---- an encoder alone ------------------------------------------------------------------------------------------------
+// ---- an encoder alone
+// ------------------------------------------------------------------------------------------------
 
 class DeviceEncoderAlone : public testing::Test {
  protected:
@@ -105,7 +106,8 @@ TEST(EncoderAlone, ComputesNoRowsOfPadding) {
   EXPECT_EQ(g.tensor(b.outputs().back().tensor).rows, 21u);
 }
 
-// ---- a decoder alone -------------------------------------------------------------------------------------------------
+// ---- a decoder alone
+// -------------------------------------------------------------------------------------------------
 
 // Each head of queries with keys of its own, and two that share them.
 class DeviceDecoderAlone : public testing::TestWithParam<const char*> {

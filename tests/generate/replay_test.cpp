@@ -35,7 +35,7 @@ Result<Window> watch(const std::shared_ptr<Model>& model, const GenerateRequest&
   counting::Calls before;
   uint32_t first = 0;
   uint64_t bytes = 0;
-  LAPILLI_CHECK(job->wait([&] {
+  LAPILLI_CHECK(job->run_to_end([&] {
     if (first == 0) {
       if (job->steps_done() < 2) return true;
       first = job->steps_done();

@@ -83,7 +83,7 @@ struct Simulated {
 
   explicit Simulated(uint32_t seed) : random(seed) {
     log.beams = kBeams;
-    log.given = kGiven;
+    log.prompt_ids = kGiven;
   }
   uint32_t below(uint32_t n) { return static_cast<uint32_t>(random() % n); }
 
@@ -211,7 +211,7 @@ TEST_F(DeviceStream, TokensComeWhileTheSearchRuns) {
     };
     LAPILLI_ASSERT_VALUE(const auto job, Job::start(model_, request));
     size_t half_way = 0;
-    LAPILLI_ASSERT_OK(job->wait([&] {
+    LAPILLI_ASSERT_OK(job->run_to_end([&] {
       if (job->steps_done() <= 24) half_way = given;
       // One beam: everything that came back was given.
       if (beams == 1) {

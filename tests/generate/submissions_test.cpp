@@ -94,11 +94,11 @@ TEST_F(DeviceSubmissions, AHostsFramesTakeSeveralPiecesOfALoad) {
       if (taken) appended = *taken;
     }),
               VK_SUCCESS);
-    if (appended.pieces) {
+    if (appended.submissions) {
       EXPECT_GT(appended.expected_us, 0);
     }
     if (appended.serial) LAPILLI_ASSERT_OK(device_->completed(appended.serial));
-    most = std::max(most, appended.pieces);
+    most = std::max(most, appended.submissions);
   }
   LAPILLI_EXPECT_OK(loading.take());
   EXPECT_GT(most, 1u);

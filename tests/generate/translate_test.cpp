@@ -46,11 +46,11 @@ TEST_F(DeviceTranslate, SentenceBySentenceWithItsWhiteSpace) {
   ASSERT_TRUE(out.outputs[0].status.ok());
   const TextSequence& s = out.outputs[0].sequences[0];
   EXPECT_EQ(s.text, "  " + say(sentences[0]) + "  " + say(sentences[1]) + "\n" + say(sentences[2]) + " ");
-  ASSERT_EQ(s.pieces.size(), 3u);
+  ASSERT_EQ(s.parts.size(), 3u);
   std::vector<int32_t> ids;
   double sum = 0;
   for (size_t i = 0; i < 3; ++i) {
-    const SequencePiece& p = s.pieces[i];
+    const SequencePart& p = s.parts[i];
     EXPECT_EQ(text.substr(p.source.begin, p.source.end - p.source.begin), sentences[i]);
     EXPECT_EQ(s.text.substr(p.target.begin, p.target.end - p.target.begin), p.text);
     EXPECT_EQ(p.text, say(sentences[i]));
@@ -67,7 +67,7 @@ TEST_F(DeviceTranslate, SentenceBySentenceWithItsWhiteSpace) {
   const double penalty = model_->generation_config().length_penalty.value_or(1.0);
   EXPECT_NEAR(static_cast<double>(s.score), sum / std::pow(static_cast<double>(ids.size()), penalty), 1e-4);
   // One sentence is left as it is.
-  EXPECT_EQ(out.outputs[1].sequences[0].pieces.size(), 1u);
+  EXPECT_EQ(out.outputs[1].sequences[0].parts.size(), 1u);
   EXPECT_EQ(out.outputs[1].sequences[0].text, say(sentences[1]));
 }
 
@@ -78,7 +78,7 @@ TEST_F(DeviceTranslate, WithoutATaskOrWhenToldSoTextsStayWhole) {
     if (how == 0) request.task.task = TextTask::none;
     if (how == 1) request.split = false;
     LAPILLI_ASSERT_VALUE(const auto out, translate(model_, request));
-    EXPECT_EQ(out.outputs[0].sequences[0].pieces.size(), 1u);
+    EXPECT_EQ(out.outputs[0].sequences[0].parts.size(), 1u);
     EXPECT_EQ(out.stats.source_tokens, model_->tokenizer()->encode(text)->size());
   }
 }
@@ -95,10 +95,10 @@ TEST_F(DeviceTranslate, NothingIsCutOffInSilence) {
   request.split = true;
   LAPILLI_ASSERT_VALUE(const auto split, translate(model_, request));
   ASSERT_TRUE(split.outputs[0].status.ok()) << split.outputs[0].status.error().message;
-  const auto& pieces = split.outputs[0].sequences[0].pieces;
-  EXPECT_GE(pieces.size(), 2u);
+  const auto& parts = split.outputs[0].sequences[0].parts;
+  EXPECT_GE(parts.size(), 2u);
   uint64_t at = 0;
-  for (const auto& p : pieces) {
+  for (const auto& p : parts) {
     EXPECT_LE(p.source_ids.size(), 256u);
     EXPECT_EQ(text.substr(at, p.source.begin - at).find_first_not_of(' '), std::string::npos);
     at = p.source.end;
@@ -131,7 +131,7 @@ TEST_F(DeviceTranslate, StreamsWhatItReturns) {
       }
       EXPECT_FALSE(out.outputs[2].status.ok());
       EXPECT_EQ(got[2], "");
-      EXPECT_GE(calls, 4u);  // each piece at least: on a loaded machine one look may find all of one
+      EXPECT_GE(calls, 4u);  // each part at least: on a loaded machine one look may find all of one
     }
   }
 }
@@ -175,10 +175,10 @@ TEST_F(DeviceTranslate, BestListsOfSeveralPieces) {
   const auto& sequences = out.outputs[0].sequences;
   ASSERT_EQ(sequences.size(), 3u);
   for (size_t k = 0; k < 3; ++k) {
-    ASSERT_EQ(sequences[k].pieces.size(), 2u);
-    EXPECT_EQ(sequences[k].text, sequences[k].pieces[0].text + " " + sequences[k].pieces[1].text);
+    ASSERT_EQ(sequences[k].parts.size(), 2u);
+    EXPECT_EQ(sequences[k].text, sequences[k].parts[0].text + " " + sequences[k].parts[1].text);
     if (k == 0) continue;
-    EXPECT_LE(sequences[k].pieces[0].score, sequences[k - 1].pieces[0].score);
+    EXPECT_LE(sequences[k].parts[0].score, sequences[k - 1].parts[0].score);
     EXPECT_NE(sequences[k].ids, sequences[k - 1].ids);
   }
 }
@@ -223,12 +223,12 @@ TEST_F(DeviceTranslate, SaysWhetherOutputsWereCut) {
     request.options.forced_eos_token_id.reset();
     LAPILLI_ASSERT_VALUE(const auto some, translate(model_, request));
     EXPECT_EQ(some.outputs[0].sequences[0].finish, Finish::end);
-    EXPECT_EQ(some.outputs[0].sequences[0].pieces[0].finish, Finish::end);
+    EXPECT_EQ(some.outputs[0].sequences[0].parts[0].finish, Finish::end);
     const TextSequence& two = some.outputs[2].sequences[0];
     EXPECT_EQ(two.finish, Finish::length);
-    ASSERT_EQ(two.pieces.size(), 2u);
-    EXPECT_EQ(two.pieces[0].finish, Finish::end);
-    EXPECT_EQ(two.pieces[1].finish, Finish::length);
+    ASSERT_EQ(two.parts.size(), 2u);
+    EXPECT_EQ(two.parts[0].finish, Finish::end);
+    EXPECT_EQ(two.parts[1].finish, Finish::length);
   }
 }
 
@@ -247,7 +247,7 @@ TEST_F(DeviceTranslate, SaysThatOutputsRepeatThemselves) {
   const TextSequence& s = out.outputs[0].sequences[0];
   EXPECT_EQ(s.finish, Finish::length);
   EXPECT_TRUE(s.repeats) << s.text;
-  EXPECT_TRUE(s.pieces[0].repeats);
+  EXPECT_TRUE(s.parts[0].repeats);
   EXPECT_FALSE(translate(model_, request_of({"Good morning."}))->outputs[0].sequences[0].repeats);
 }
 
@@ -274,11 +274,11 @@ TEST_F(DeviceTranslate, WhatIsTheSameInEveryLanguageIsNotRun) {
     }
     const TextSequence& mixed = out.outputs[1].sequences[0];
     EXPECT_EQ(mixed.finish, Finish::end);
-    ASSERT_EQ(mixed.pieces.size(), 3u);
-    EXPECT_EQ(mixed.pieces[1].finish, Finish::kept);
-    EXPECT_EQ(mixed.pieces[1].text, "12:30");
-    EXPECT_EQ(mixed.pieces[1].score, 0);
-    EXPECT_EQ(mixed.text, mixed.pieces[0].text + "\n\n12:30\n\n" + mixed.pieces[2].text);
+    ASSERT_EQ(mixed.parts.size(), 3u);
+    EXPECT_EQ(mixed.parts[1].finish, Finish::kept);
+    EXPECT_EQ(mixed.parts[1].text, "12:30");
+    EXPECT_EQ(mixed.parts[1].score, 0);
+    EXPECT_EQ(mixed.text, mixed.parts[0].text + "\n\n12:30\n\n" + mixed.parts[2].text);
     for (size_t i = 0; i < texts.size(); ++i) EXPECT_EQ(got[i], out.outputs[i].sequences[0].text);
     // Nothing is run for it.
     EXPECT_EQ(out.stats.source_tokens, 2 * model_->tokenizer()->encode("Good morning.")->size() +

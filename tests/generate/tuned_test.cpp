@@ -14,7 +14,7 @@
 #include "support/memory_store.hpp"
 #include "support/temp_directory.hpp"
 #include "tools/tools.hpp"
-#include "vulkan/caps/kept.hpp"
+#include "vulkan/caps/persistent_cache.hpp"
 
 namespace lapilli {
 namespace {
@@ -66,7 +66,7 @@ class DeviceTunedModel : public testing::Test {
         if (v) tunings.set({node.op->name, node.op->tuning.key(plan->graph, node)}, {v->name, v->numbers});
       }
     ASSERT_GT(tunings.size(), 5u);
-    vulkan::Kept(store_, vulkan::stored_identity(*device_, shaders_checksum()))
+    vulkan::PersistentCache(store_, vulkan::stored_identity(*device_, shaders_checksum()))
         .keep(vulkan::StoredKind::tunings, blob_of(tunings));
   }
   [[nodiscard]] size_t tuned_nodes() const {
@@ -150,7 +150,7 @@ TEST(DeviceTunedPlan, SaysWhichNodesRunAsWasFound) {
     LAPILLI_ASSERT_VALUE(const auto device, vulkan::Device::create(options));
     Tunings tunings;
     tunings.set({"layer_norm", "64 columns, rows 1"}, {"workgroup a row", {2, 0}});
-    vulkan::Kept(options.keep.store, vulkan::stored_identity(*device, shaders_checksum()))
+    vulkan::PersistentCache(options.keep.store, vulkan::stored_identity(*device, shaders_checksum()))
         .keep(vulkan::StoredKind::tunings, blob_of(tunings));
   }
   EXPECT_EQ(tuned_in(tools::plan(request)), 0u);

@@ -27,7 +27,7 @@ class CliHub : public testing::Test {
       spawn.environment.push_back(setting);
     std::replace(spawn.environment.begin(), spawn.environment.end(), std::string("HF_HUB_CACHE=/nowhere"),
                  std::string("HF_HUB_CACHE"));
-    std::replace(spawn.environment.begin(), spawn.environment.end(), "LAPILLI_CACHE=" + kept_cache(),
+    std::replace(spawn.environment.begin(), spawn.environment.end(), "LAPILLI_CACHE=" + test_cache(),
                  "LAPILLI_CACHE=" + cache());
     return spawn;
   }

@@ -87,7 +87,7 @@ TEST(Features, FillingDoesNotCount) {
   EXPECT_EQ(at(packed, 3, 1).row, 15u);
   const auto apart = feature_span_words(kSpeechToText, rows, level_rows(kSpeechToText, 90));
   EXPECT_EQ(at(apart, 3, 0).ids, 23u);  // it has no position, but it is there
-  EXPECT_EQ(at(apart, 3, 0).place, 15u);
+  EXPECT_EQ(at(apart, 3, 0).slot, 15u);
   EXPECT_EQ(at(apart, 3, 1).row, 23u);
 }
 

@@ -59,8 +59,8 @@ TEST(ProphetNet, StepsRunOnePredictingStream) {
   };
   graph::Graph step;
   Builder b(*network, step);
-  const DecodeRoom room{.places = 2, .beams = 2, .source_positions = 8, .target_positions = 8};
-  build_step(b, {room.slots(), room});
+  const DecodeRoom room{.slots = 2, .beams = 2, .source_positions = 8, .target_positions = 8};
+  build_step(b, {room.beam_slots(), room});
   EXPECT_EQ(count(step, "stream_attention"), 2u);
   EXPECT_EQ(count(step, "attention_step"), 1u + 3u);
   EXPECT_TRUE(step.validate().ok());

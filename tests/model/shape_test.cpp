@@ -64,12 +64,29 @@ TEST(Shape, OneSide) {
 }
 
 TEST(Shape, RefusesWhatNobodyCanHold) {
-  for (const char* text :
-       {"huge", "d=", "d=0", "d=-1", "d=1x", "d=99999999999", "heads=7", "width=3", "activation=sine",
-        "activation=gated-sine", "tiny,activation=gated-relu,ffn=30", "d=16777216", "d=65536,heads=1,ffn=16777216",
-        "tiny,vocabulary=16777216,d=1024", "tiny,layers=257", "tiny,positions=65537", "tiny,picture=64",
-        "tiny,encoder=0,decoder=0", "tiny,kv_heads=3",
-        "whisper-tiny,encoder=0", "vit-base,encoder=0", "vit-base,picture=8", "vit-base,picture=16777216"}) {
+  for (const char* text : {"huge",
+                           "d=",
+                           "d=0",
+                           "d=-1",
+                           "d=1x",
+                           "d=99999999999",
+                           "heads=7",
+                           "width=3",
+                           "activation=sine",
+                           "activation=gated-sine",
+                           "tiny,activation=gated-relu,ffn=30",
+                           "d=16777216",
+                           "d=65536,heads=1,ffn=16777216",
+                           "tiny,vocabulary=16777216,d=1024",
+                           "tiny,layers=257",
+                           "tiny,positions=65537",
+                           "tiny,picture=64",
+                           "tiny,encoder=0,decoder=0",
+                           "tiny,kv_heads=3",
+                           "whisper-tiny,encoder=0",
+                           "vit-base,encoder=0",
+                           "vit-base,picture=8",
+                           "vit-base,picture=16777216"}) {
     const auto c = parse_shape(text);
     ASSERT_FALSE(c.ok()) << text;
     EXPECT_EQ(c.error().code, ErrorCode::invalid_argument) << text;

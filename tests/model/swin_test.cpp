@@ -9,7 +9,7 @@
 #include "model/families/family.hpp"
 #include "model/features.hpp"
 #include "model/patches.hpp"
-#include "ops/attention/windows.hpp"
+#include "ops/attention/swin_windows.hpp"
 
 namespace lapilli::model {
 namespace {
@@ -18,13 +18,13 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 // Of two maps of 3 by 5 places in windows of 2, turned by 1.
-TEST(MapWindows, EveryPlaceIsInOneWindow) {
-  const MapWindows map{3, 5, 2, 1};
+TEST(SwinWindows, EveryPlaceIsInOneWindow) {
+  const SwinWindows map{3, 5, 2, 1};
   EXPECT_EQ(map.count(), 6u);
   std::set<uint64_t> seen;
   for (uint64_t n = 0; n < 2 * map.count() * map.area(); ++n) {
     const uint64_t place = map.place_of(n);
-    if (place == MapWindows::kNone) continue;
+    if (place == SwinWindows::kNone) continue;
     EXPECT_TRUE(seen.insert(place).second) << place;
     EXPECT_EQ(map.row_of(place), n);
   }
@@ -35,8 +35,8 @@ TEST(MapWindows, EveryPlaceIsInOneWindow) {
               ElementsAre(6, 11, 7, 12));
 }
 
-TEST(MapWindows, DistancesAndParts) {
-  const MapWindows map{4, 4, 2, 1};
+TEST(SwinWindows, DistancesAndParts) {
+  const SwinWindows map{4, 4, 2, 1};
   EXPECT_EQ(map.distance(0, 0), 4u);                       // the middle of 3 by 3
   EXPECT_EQ(map.distance(0, 3), 8u);                       // the query below and to the right
   EXPECT_EQ(map.distance(1, 0), 1u);                       // the key below
@@ -45,7 +45,7 @@ TEST(MapWindows, DistancesAndParts) {
   EXPECT_TRUE(map.apart(1, 0, 2) && !map.apart(1, 0, 1));  // at the right edge columns are apart
   EXPECT_TRUE(map.apart(2, 0, 1) && !map.apart(2, 0, 2));
   EXPECT_TRUE(map.apart(3, 0, 1) && map.apart(3, 0, 2) && map.apart(3, 0, 3) && !map.apart(3, 1, 1));
-  const MapWindows still{4, 4, 2, 0};
+  const SwinWindows still{4, 4, 2, 0};
   for (uint64_t key = 0; key < 4; ++key) EXPECT_FALSE(still.apart(3, key, 0));
 }
 

@@ -75,26 +75,26 @@ struct Product {
     const auto x = g.activation("x", 2, depth);
     const auto w = add_packed(g, "w", {q_columns + uint64_t{shape.heads} * 2 * shape.head_dim, depth});
     const auto kv = add_kv(g, StateKind::self_kv, {shape, KvFormat::fp16});
-    const auto state = shape.place == Place::step ? add_step(g) : graph::kNone;
+    const auto state = shape.layout == RowLayout::step ? add_step(g) : graph::kNone;
     ops::linear_kv(g, "product", x, w, {q_columns, kv, shape, state});
   }
   [[nodiscard]] Status infer() const { return matmul_op.infer(g, g.node(0)); }
 };
 
 TEST(KvLayout, HalvesAskForWholeWordsAndCaches) {
-  const KvShape step{1, 3, 2, 4, Place::step, 1};
+  const KvShape step{1, 3, 2, 4, RowLayout::step, 1};
   LAPILLI_EXPECT_OK(Product(4, step, 8).infer());
   const auto odd = Product(3, step, 8).infer();
   ASSERT_FALSE(odd.ok());
   EXPECT_NE(odd.error().message.find("3 columns in front of keys and values"), std::string::npos);
-  const auto batch = Product(4, {1, 3, 2, 4, Place::batch, 1}, 8).infer();
+  const auto batch = Product(4, {1, 3, 2, 4, RowLayout::batch, 1}, 8).infer();
   ASSERT_FALSE(batch.ok());
   EXPECT_NE(batch.error().message.find("here it must be f32"), std::string::npos);
 }
 
 // Parts of a sum would be rounded one by one.
 TEST(KvLayout, HalvesAskForTheDepthInOnePiece) {
-  const Product deep(4, {1, 4, 2, 4, Place::step, 1}, 4096);
+  const Product deep(4, {1, 4, 2, 4, RowLayout::step, 1}, 4096);
   LAPILLI_ASSERT_OK(deep.infer());
   Capabilities caps;
   caps.max_storage_range = 65536;

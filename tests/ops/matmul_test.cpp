@@ -181,7 +181,7 @@ TEST(MatmulVariants, StepsOfManyRowsHaveTiles) {
   for (const auto& c : matmul_cases()) {
     const auto a = c.graph.node(0).attributes.as<MatmulAttributes>();
     const uint64_t rows = c.graph.tensor(c.graph.node(0).inputs[0]).rows;
-    if (!a.split || a.kv.place != Place::step || rows < 32) continue;
+    if (!a.split || a.kv.layout != RowLayout::step || rows < 32) continue;
     const auto list = names(pretended(0x10de, DeviceType::discrete, 32), c);
     EXPECT_TRUE(list.front().starts_with("tiled") || list.front().ends_with("split 4")) << c.name;
     EXPECT_EQ(std::count_if(list.begin(), list.end(), [](const auto& n) { return n.starts_with("tiled"); }), 3)

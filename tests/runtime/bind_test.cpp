@@ -59,8 +59,8 @@ class DeviceBind : public testing::Test {
     LAPILLI_CHECK(session_->write(StateKind::step, std::vector<uint32_t>(state::STEP_WORDS, 0)));
     const uint32_t stride = state::search_stride(1);
     std::vector<uint32_t> search(kRows * stride, 0);
-    for (uint32_t place = 0; place < kLive; ++place)
-      search[place * stride + state::SEARCH_STATUS] = static_cast<uint32_t>(SentenceStatus::running);
+    for (uint32_t slot = 0; slot < kLive; ++slot)
+      search[slot * stride + state::SEARCH_STATUS] = static_cast<uint32_t>(SentenceStatus::running);
     LAPILLI_CHECK(session_->write(StateKind::search, search));
     for (uint32_t i = 0; i < plan->graph.nodes().size() - 1; ++i)
       LAPILLI_CHECK(device_->zero(*session_->state(StateKind::self_kv, i).buffer));

@@ -92,7 +92,7 @@ void compare_shape(const std::string& shape, const std::string& mask, SearchInpu
   input.options.end_ids = {0};
   input.options.forced_eos = {0};
   input.options.max_length = steps + 1;
-  for (const auto& given : input.given)
+  for (const auto& given : input.prompt)
     input.options.max_length = std::max(input.options.max_length, steps + 1 + static_cast<uint32_t>(given.size()));
   input.sources = testing_support::random_sources(lengths, vocabulary, 3);
   Compared sum;
@@ -121,7 +121,7 @@ TEST_P(DeviceCompare, TinyWithOddSizes) {
 // Where bindings are small, attention runs over parts of the cache, and the tables of positions come in slices.
 TEST_P(DeviceCompare, TinyWithALargeCache) {
   auto input = with_beams(2);
-  input.given = {{11, 12, 13}, {}};
+  input.prompt = {{11, 12, 13}, {}};
   compare_shape("tiny,d=512,heads=2,layers=1,positions=64", GetParam(), input, {20, 3}, 34);
 }
 
@@ -152,7 +152,7 @@ TEST_P(DeviceCompare, KeysAndValuesInFewerBits) {
     compare_shape(shape, GetParam(), std::move(input), lengths, 4, format, KvFormat::fp16);
   };
   auto given = with_beams(3);
-  given.given = {{11, 12, 13, 14}, {}, {40}};
+  given.prompt = {{11, 12, 13, 14}, {}, {40}};
   compare("tiny", given, {9, 3, 5});
   compare("tiny,d=36,heads=3,ffn=61,vocabulary=263,positions=64,activation=gelu", with_beams(3), {11, 1});
   compare("tiny,d=28,heads=4,ffn=61,vocabulary=263,positions=64", with_beams(1), {3, 12}, WeightFormat::int8);
@@ -164,17 +164,17 @@ TEST_P(DeviceCompare, KeysAndValuesInFewerBits) {
 // Given ids, which run as rows of a pass of their own: as many as they are, or none.
 TEST_P(DeviceCompare, TinyWithGivenIds) {
   auto input = with_beams(3);
-  input.given = {{11, 12, 13, 14}, {}, {40}};
+  input.prompt = {{11, 12, 13, 14}, {}, {40}};
   compare_shape("tiny", GetParam(), input, {9, 3, 5}, 5);
 }
 TEST_P(DeviceCompare, T5WithGivenIds) {
   auto input = with_beams(1);
-  input.given = {{5}, {6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19}};
+  input.prompt = {{5}, {6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19}};
   compare_shape("data/t5-v1_1", GetParam(), input, {12, 4}, 4);
 }
 TEST_P(DeviceCompare, ProphetNetWithGivenIds) {
   auto input = with_beams(2);
-  input.given = {{5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19}, {20, 21}};
+  input.prompt = {{5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19}, {20, 21}};
   compare_shape("data/prophetnet", GetParam(), input, {12, 4}, 4);
 }
 

@@ -284,7 +284,7 @@ TEST(FuseNorms, LeaveEightDispatchesOfALayer) {
 
 // Beams: parts of the sums, all of log-softmax, processors and best K, the beams' step, advance. Greedy has no
 // log-softmax.
-TEST(FuseTail, LeavesFourDispatchesBehindTheLogits) {
+TEST(FuseSampler, LeavesFourDispatchesBehindTheLogits) {
   LAPILLI_ASSERT_VALUE(const auto loaded, testing_support::make_network("tiny"));
   Capabilities cpu = gpu();
   cpu.type = DeviceType::cpu;
@@ -300,13 +300,13 @@ TEST(FuseTail, LeavesFourDispatchesBehindTheLogits) {
     }
 }
 
-TEST(FuseTail, LeavesApartWhatDoesNotGoTogether) {
+TEST(FuseSampler, LeavesApartWhatDoesNotGoTogether) {
   LAPILLI_ASSERT_VALUE(const auto text, testing_support::make_network("tiny"));
   LAPILLI_ASSERT_VALUE(const auto speech, testing_support::make_network("data/whisper"));
   const auto fused = [&](const testing_support::LoadedNetwork& of, auto change, CompileOptions options = {}) {
     WorkspaceKey key = plain_key(1, 2, 9, 16);
     change(key);
-    return count(fuse_tail(step_graph(of.network, key).graph, gpu(), options), "choose");
+    return count(fuse_sampler(step_graph(of.network, key).graph, gpu(), options), "choose");
   };
   const auto as_it_is = [](WorkspaceKey&) {};
   EXPECT_EQ(fused(text, as_it_is), 1u);
@@ -344,7 +344,7 @@ TEST(Fuse, ComputesTheSame) {
       Graph step = step_graph(network, key).graph;
       const size_t norms = count(step, "layer_norm");
       EXPECT_EQ(count(step, "gate") > 0, std::string(shape) == "data/t5-v1_1");
-      if (fuse) step = fuse_tail(fuse_gates(fuse_norms(std::move(step), gpu(), {}), gpu(), {}), gpu(), {});
+      if (fuse) step = fuse_sampler(fuse_gates(fuse_norms(std::move(step), gpu(), {}), gpu(), {}), gpu(), {});
       EXPECT_TRUE(!fuse || count(step, "gate") == 0) << shape;
       EXPECT_TRUE(!fuse || count(step, "layer_norm") < norms) << shape;
       for (int i = 0; i < 4; ++i) interpreter.run(step);

@@ -27,7 +27,7 @@ Result<std::vector<Sentence>> search(const model::Network& network, const Worksp
   while (words[state::STEP_LIVE] != 0 && words[state::STEP_TICK] < input.options.max_length) interpreter.run(step);
   std::vector<Sentence> sentences(input.sources.size());
   for (uint32_t i = 0; i < sentences.size(); ++i) {
-    sentences[i].given = {input.options.decoder_start};
+    sentences[i].prompt = {input.options.decoder_start};
     sentences[i].options = input.options;
     sentences[i].mark = i + 1;
     sentences[i].log.beams = key.shape.beams;

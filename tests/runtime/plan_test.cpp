@@ -85,7 +85,7 @@ TEST(RealPlans, RowsFollowTheLiveOnes) {
     if (std::string(c.mask) != "floor") continue;  // elsewhere rows are cut, or grids are full
     LAPILLI_ASSERT_VALUE(const auto p, compile_case(c));
     auto plans = p.encode;
-    plans.insert(plans.end(), {p.given, p.step});
+    plans.insert(plans.end(), {p.prompt, p.step});
     for (const auto& plan : plans) {
       const graph::Graph& g = plan->graph;
       const uint64_t rows = g.tensor(g.node(0).outputs[0]).rows;  // of the embedding

@@ -16,7 +16,7 @@
 #include "support/counting_vulkan.hpp"
 #include "support/fixtures.hpp"
 #include "support/memory_store.hpp"
-#include "vulkan/caps/kept.hpp"
+#include "vulkan/caps/persistent_cache.hpp"
 
 namespace lapilli {
 namespace {
@@ -213,7 +213,7 @@ class DeviceTunings : public testing::Test {
   void keep(const Tunings& tunings) {
     open();
     ASSERT_TRUE(device_);
-    vulkan::Kept(store_, vulkan::stored_identity(*device_, shaders_checksum()))
+    vulkan::PersistentCache(store_, vulkan::stored_identity(*device_, shaders_checksum()))
         .keep(vulkan::StoredKind::tunings, blob_of(tunings));
   }
   static void compile_badly(const std::string& name, counting::Compiler how) {
@@ -249,7 +249,7 @@ TEST_F(DeviceTunings, AreThereInTheNextRunAndOfThisDriverAlone) {
 TEST_F(DeviceTunings, OfOtherShadersOrDamagedAreNone) {
   keep(some_tunings());
   vulkan::StoredIdentity others = vulkan::stored_identity(*device_, shaders_checksum() + 1);
-  EXPECT_TRUE(vulkan::Kept(store_, others).take(vulkan::StoredKind::tunings).empty());
+  EXPECT_TRUE(vulkan::PersistentCache(store_, others).take(vulkan::StoredKind::tunings).empty());
   const Blob whole = store_->starting_with("tunings");
   for (size_t i = 0; i < whole.size(); i += 7) {
     store_->starting_with("tunings")[i] ^= std::byte{1};

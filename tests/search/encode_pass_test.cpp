@@ -108,7 +108,7 @@ struct Encoder {
     return session->write(StateKind::encode_grids, encode_grid_words(*plan, pass));
   }
 
-  // The last layer's keys and values at a place after a pass, as bits.
+  // The last layer's keys and values at a slot after a pass, as bits.
   Result<std::vector<uint32_t>> encode(std::span<const PassSource> sources, const PassSource& of) {
     const auto& c = loaded.network.config;
     const auto pass = pack_pass(sources, {!c.encoder.windows.empty(), key.shape.source_positions});
@@ -119,7 +119,7 @@ struct Encoder {
     std::vector<uint32_t> all(kv.numbers()), out;
     LAPILLI_CHECK(session->read(state, 0, std::as_writable_bytes(std::span(all))));
     for (uint32_t h = 0; h < kv.heads; ++h) {
-      const auto from = all.begin() + static_cast<ptrdiff_t>(kv.number(h, of.place, 0));
+      const auto from = all.begin() + static_cast<ptrdiff_t>(kv.number(h, of.slot, 0));
       out.insert(out.end(), from, from + static_cast<ptrdiff_t>(of.ids.size() * 2 * kv.head_dim));
     }
     return out;
@@ -145,7 +145,7 @@ TEST_P(DeviceEncodePass, ASentenceHasTheSameBitsAloneAndInCompany) {
   }
 }
 
-// What is encoded at other places stays.
+// What is encoded at other slots stays.
 TEST_P(DeviceEncodePass, OtherPlacesAreLeftAlone) {
   LAPILLI_ASSERT_VALUE(const auto encoder, Encoder::create(GetParam().first, GetParam().second));
   const auto ids = random_sources({33, 5, 30}, encoder->loaded.network.config.source_vocabulary, 4);

@@ -1,5 +1,5 @@
-// Whole searches without a network: the tail on scores from a table, on the device and in the interpreter, against what
-// the reference implementation recorded (tests/data/search).
+// Whole searches without a network: the sampler on scores from a table, on the device and in the interpreter, against
+// what the reference implementation recorded (tests/data/search).
 #include <gtest/gtest.h>
 
 #include <algorithm>

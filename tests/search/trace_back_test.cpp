@@ -16,9 +16,9 @@ using testing::HasSubstr;
 class TraceBack : public testing::Test {
  protected:
   TraceBack() {
-    sentence_.given = {5, 6};
+    sentence_.prompt = {5, 6};
     sentence_.log.beams = 2;
-    sentence_.log.given = 2;
+    sentence_.log.prompt_ids = 2;
     sentence_.log.entries = {{10, 0, -1}, {11, 0, -2}, {20, 1, -3}, {21, 0, -4}, {30, 1, -5}, {31, 0, -6}};
   }
   SentenceLog::Entry& entry(uint32_t step, uint32_t beam) { return sentence_.log.entries[2 * step + beam]; }

@@ -30,7 +30,7 @@ std::vector<float> tensor(const std::string& folder, const std::string& name) {
   return values;
 }
 
-class DeviceWhole : public testing::Test {
+class DeviceOffline : public testing::Test {
  protected:
   void open(const std::string& family, SoundConfig config) {
     LAPILLI_ASSERT_VALUE(device_, shared_device());
@@ -74,7 +74,7 @@ class DeviceWhole : public testing::Test {
   std::shared_ptr<OfflineRecordings> whole_;
 };
 
-TEST_F(DeviceWhole, SamplesGiveTheRecordedText) {
+TEST_F(DeviceOffline, SamplesGiveTheRecordedText) {
   open_moonshine();
   const auto samples = tensor("/models/moonshine", "single.input_values");
   GenerationConfig options;
@@ -91,7 +91,7 @@ TEST_F(DeviceWhole, SamplesGiveTheRecordedText) {
   EXPECT_TRUE(less.cut);
 }
 
-TEST_F(DeviceWhole, FilterBanksAreTheRecordedOnes) {
+TEST_F(DeviceOffline, FilterBanksAreTheRecordedOnes) {
   open_speech_to_text();
   const auto samples = tensor("/features/speech_to_text", "chirp.waveform");
   const auto expected = tensor("/features/speech_to_text", "chirp.input_features");
@@ -104,7 +104,7 @@ TEST_F(DeviceWhole, FilterBanksAreTheRecordedOnes) {
   EXPECT_FALSE(said.segments[0].ids.empty());
 }
 
-TEST_F(DeviceWhole, SaysHowLongARecordingMayBe) {
+TEST_F(DeviceOffline, SaysHowLongARecordingMayBe) {
   open_speech_to_text();
   const std::vector<float> silence(16000, 0.0f);
   EXPECT_THAT(refused(silence, 16000 * 10), HasSubstr("10.0 s of sound, and models of the family speech_to_text take a "
@@ -115,7 +115,7 @@ TEST_F(DeviceWhole, SaysHowLongARecordingMayBe) {
   EXPECT_THAT(refused(silence, 126), HasSubstr("0.008 s of sound are too few"));
 }
 
-TEST_F(DeviceWhole, WhatIsNoSound) {
+TEST_F(DeviceOffline, WhatIsNoSound) {
   open_moonshine();
   std::vector<float> samples(4000, 0.25f);
   for (const float bad : {NAN, INFINITY, 1e30f}) {
@@ -127,7 +127,7 @@ TEST_F(DeviceWhole, WhatIsNoSound) {
   EXPECT_EQ(refused(std::span(samples).first(3000), 4000), "");
 }
 
-TEST_F(DeviceWhole, EndsWhereItIsTold) {
+TEST_F(DeviceOffline, EndsWhereItIsTold) {
   open_moonshine();
   const std::vector<float> samples(4000, 0.25f);
   OfflineRequest request;
@@ -142,7 +142,7 @@ TEST_F(DeviceWhole, EndsWhereItIsTold) {
 }
 
 // More than are searched at a time, of all lengths: each is as if it were alone. One goes on for a while.
-TEST_F(DeviceWhole, SeveralRecordings) {
+TEST_F(DeviceOffline, SeveralRecordings) {
   open_moonshine();
   auto samples = tensor("/models/moonshine", "single.input_values");
   OfflineRequest request;
@@ -171,7 +171,7 @@ TEST_F(DeviceWhole, SeveralRecordings) {
 }
 
 // Filled up as in a batch, a recording says something else than alone: the norm goes over the filling.
-TEST_F(DeviceWhole, FillingIsAskedFor) {
+TEST_F(DeviceOffline, FillingIsAskedFor) {
   open_moonshine();
   auto samples = tensor("/models/moonshine", "single.input_values");
   auto filled = std::make_shared<model::Features>(model::Features{9000, 1, samples, 7000});
@@ -197,7 +197,7 @@ TEST_F(DeviceWhole, FillingIsAskedFor) {
   EXPECT_THAT(refused_count.error().message, HasSubstr("9001 of 9000 rows"));
 }
 
-TEST_F(DeviceWhole, ModelsOfWindowsAreRefused) {
+TEST_F(DeviceOffline, ModelsOfWindowsAreRefused) {
   LAPILLI_ASSERT_VALUE(device_, shared_device());
   LAPILLI_ASSERT_VALUE(model_, Model::load(device_, std::string(LAPILLI_TEST_DATA) + "/models/whisper/model"));
   EXPECT_FALSE(takes_offline_recordings(*model_));

@@ -9,7 +9,7 @@
 #include <numeric>
 
 #include "formats/checkpoint.hpp"
-#include "speech/look_picture.hpp"
+#include "speech/segment_overlays.hpp"
 #include "support/fixtures.hpp"
 #include "support/shared_device.hpp"
 
@@ -123,7 +123,7 @@ class DeviceWords : public testing::TestWithParam<uint32_t> {
   TranscribeRequest request() {
     TranscribeRequest r;
     r.recordings = {recording_of(features_)};
-    r.recordings[0].heard = heard_;
+    r.recordings[0].timed_frames = heard_;
     r.languages = {"en"};
     r.options.max_new_tokens = 20;
     r.options.num_beams = GetParam();
@@ -222,35 +222,35 @@ TEST_P(DeviceWords, AreAsSureAsTheNetwork) {
 TEST_P(DeviceWords, LookAtTheirSegment) {
   TranscribeRequest r = request();
   r.words = false;
-  r.looks = true;
+  r.attention = true;
   size_t drawn = 0;
   r.on_segment = [&](const Segment& s) -> Status {
-    EXPECT_TRUE(s.looks);
-    if (!s.looks || s.words.empty()) return {};
-    const SegmentLooks& looks = *s.looks;
-    EXPECT_EQ(looks.words.size(), s.words.size());
-    EXPECT_GE(looks.positions, 1u);
-    EXPECT_LE(looks.positions, std::max(std::lround((s.end - s.begin) * 50), 1L));
-    EXPECT_EQ(looks.frames, 2 * looks.positions);
+    EXPECT_TRUE(s.attention);
+    if (!s.attention || s.words.empty()) return {};
+    const SegmentAttention& attention = *s.attention;
+    EXPECT_EQ(attention.words.size(), s.words.size());
+    EXPECT_GE(attention.positions, 1u);
+    EXPECT_LE(attention.positions, std::max(std::lround((s.end - s.begin) * 50), 1L));
+    EXPECT_EQ(attention.frames, 2 * attention.positions);
     const auto first = static_cast<size_t>(std::lround(s.begin * 100));
     if (s.end * 100 > static_cast<double>(features_->rows)) return {};  // timestamps may lie behind the end
-    for (size_t i = 0; i < looks.features.size(); ++i)
-      EXPECT_EQ(looks.features[i], features_->values[first * looks.bands + i]) << i;
-    for (const auto& weights : looks.words) {
-      EXPECT_EQ(weights.size(), looks.positions);
+    for (size_t i = 0; i < attention.features.size(); ++i)
+      EXPECT_EQ(attention.features[i], features_->values[first * attention.bands + i]) << i;
+    for (const auto& weights : attention.words) {
+      EXPECT_EQ(weights.size(), attention.positions);
       EXPECT_LE(std::accumulate(weights.begin(), weights.end(), 0.0), 1.0001);
       EXPECT_GE(*std::min_element(weights.begin(), weights.end()), 0);
     }
-    LAPILLI_TRY(const auto sheet, look_sheet_of(s));
-    LAPILLI_TRY(const auto svg, drawing::look_sheet_svg(sheet));
+    LAPILLI_TRY(const auto sheet, overlay_sheet_of(s));
+    LAPILLI_TRY(const auto svg, drawing::overlay_sheet_svg(sheet));
     EXPECT_TRUE(svg.starts_with("<svg"));
     ++drawn;
     return {};
   };
   LAPILLI_ASSERT_VALUE(const auto out, transcribe(model_, r));
   EXPECT_GT(drawn, 2u);
-  for (const Segment& s : out.transcripts[0].segments) EXPECT_FALSE(s.looks);  // they would be many
-  EXPECT_FALSE(look_sheet_of(out.transcripts[0].segments[0]).ok());
+  for (const Segment& s : out.transcripts[0].segments) EXPECT_FALSE(s.attention);  // they would be many
+  EXPECT_FALSE(overlay_sheet_of(out.transcripts[0].segments[0]).ok());
 }
 
 INSTANTIATE_TEST_SUITE_P(Beams, DeviceWords, testing::Values(1, 2));

@@ -56,7 +56,7 @@ WorkspaceKey exact_key(const SearchInput& input) {
     longest = std::max(longest, s.size());
     key.encode_rows += static_cast<uint32_t>(s.size());
   }
-  for (const auto& given : input.given) key.prompt_rows += static_cast<uint32_t>(given.size());
+  for (const auto& prompt : input.prompt) key.prompt_rows += static_cast<uint32_t>(prompt.size());
   key.prompt_passes = key.prompt_rows ? 1 : 0;
   key.shape.running = static_cast<uint32_t>(input.sources.size());
   key.shape.beams = input.options.beams;
@@ -138,23 +138,24 @@ std::map<uint32_t, std::vector<uint32_t>> host_states(const model::Network& netw
   for (uint32_t i = 0; i < input.sources.size(); ++i) {
     Sentence s;
     s.source = input.sources[i];
-    s.given = {input.options.decoder_start};
-    if (i < input.given.size()) s.given.insert(s.given.end(), input.given[i].begin(), input.given[i].end());
-    for (uint32_t t = 0; t + 1 < s.given.size(); ++t) prompt_rows.push_back(state::row_word_of(i * key.shape.beams, t));
-    s.words = encode_options(input.options, static_cast<uint32_t>(s.given.size()), s.source, i);
+    s.prompt = {input.options.decoder_start};
+    if (i < input.prompt.size()) s.prompt.insert(s.prompt.end(), input.prompt[i].begin(), input.prompt[i].end());
+    for (uint32_t t = 0; t + 1 < s.prompt.size(); ++t)
+      prompt_rows.push_back(state::row_word_of(i * key.shape.beams, t));
+    s.words = encode_options(input.options, static_cast<uint32_t>(s.prompt.size()), s.source, i);
     s.mark = i + 1;
     writer.enter(s, i, 0, i == 0);
   }
   writer.finish(kSessionMark, {});
   for (const auto& [kind, words] : {std::pair<StateKind, uint64_t>{StateKind::step, state::STEP_WORDS},
-                                    {StateKind::search, key.shape.places * state::search_stride(key.shape.beams)},
+                                    {StateKind::search, key.shape.slots * state::search_stride(key.shape.beams)},
                                     {StateKind::lists, key.shape.list_words}})
     states[state_id(kind)].assign(words, 0);
   if (key.prompt_rows) {
-    auto& given = states[state_id(StateKind::prompt)];
-    given.assign(state::STEP_QUEUE, 0);
-    given[state::STEP_LIVE] = static_cast<uint32_t>(prompt_rows.size());
-    std::copy(prompt_rows.begin(), prompt_rows.end(), given.begin() + state::STEP_ROWS);
+    auto& prompt = states[state_id(StateKind::prompt)];
+    prompt.assign(state::STEP_QUEUE, 0);
+    prompt[state::STEP_LIVE] = static_cast<uint32_t>(prompt_rows.size());
+    std::copy(prompt_rows.begin(), prompt_rows.end(), prompt.begin() + state::STEP_ROWS);
   }
   std::vector<PassSource> sources;
   auto& lengths = states[state_id(StateKind::lengths)];
@@ -172,8 +173,8 @@ std::map<uint32_t, std::vector<uint32_t>> host_states(const model::Network& netw
   if (!plans) return states;
   states[state_id(StateKind::encode_grids)] = encode_grid_words(*plans->encode.front(), pass);
   states[state_id(StateKind::grids)] = grid_words(plans->step->grids, plans->step->max_group_x);
-  if (!plans->given) return states;
-  auto grids = grid_words(plans->given->grids, plans->given->max_group_x);
+  if (!plans->prompt) return states;
+  auto grids = grid_words(plans->prompt->grids, plans->prompt->max_group_x);
   for (uint32_t i = 0; i < state::MAX_GRIDS; ++i)
     search::write_grid(grids, uint64_t{i} * state::GRID_STRIDE, static_cast<uint32_t>(prompt_rows.size()));
   states[state_id(StateKind::prompt_grids)] = std::move(grids);
@@ -197,7 +198,7 @@ Result<WorkspacePlans> compile_plans(const model::Network& network, const Worksp
   LAPILLI_TRY(auto encode, compile(encode_graph(network, key), caps, options));
   plans.encode.push_back(std::move(encode));
   if (key.prompt_rows) {
-    LAPILLI_TRY(plans.given, compile(prompt_graph(network, key), caps, options));
+    LAPILLI_TRY(plans.prompt, compile(prompt_graph(network, key), caps, options));
   }
   LAPILLI_TRY(plans.start, compile(start_graph(network, key.shape), caps, options));
   StepGraph step = step_graph(network, key);
@@ -214,7 +215,7 @@ Result<WorkspacePlans> compile_plans(const model::Network& network, const Worksp
 std::vector<std::shared_ptr<const Plan>> in_order(const WorkspacePlans& p) {
   std::vector<std::shared_ptr<const Plan>> plans{p.admit};
   plans.insert(plans.end(), p.encode.begin(), p.encode.end());
-  if (p.given) plans.push_back(p.given);
+  if (p.prompt) plans.push_back(p.prompt);
   plans.insert(plans.end(), {p.start, p.step});
   return plans;
 }

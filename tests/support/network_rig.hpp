@@ -30,7 +30,7 @@ constexpr uint32_t kSessionMark = 77;
 struct SearchInput {
   std::vector<std::vector<int32_t>> sources;
   std::vector<std::vector<uint32_t>> global_positions;  // of networks with windows
-  std::vector<std::vector<int32_t>> given;              // decoder ids behind the decoder start, of the first sentences
+  std::vector<std::vector<int32_t>> prompt;             // decoder ids behind the decoder start, of the first sentences
   SearchOptions options;
 };
 // `count` sources of the given lengths with ids below `vocabulary`, from a seeded generator.

@@ -25,7 +25,7 @@ ops::SearchTensors search_of(graph::Graph& g, const Bigram& b) {
 
 graph::Graph admit_graph(const Bigram& b) {
   graph::Graph g;
-  ops::admit(g, search_of(g, b), {b.shape, b.shape.places});
+  ops::admit(g, search_of(g, b), {b.shape, b.shape.slots});
   return g;
 }
 
@@ -50,8 +50,8 @@ graph::Graph step_graph(const Bigram& b) {
   };
   EmbedAttributes e;
   e.vocabulary = e.d = b.vocabulary;
-  e.place = Place::step;
-  e.lineage_slots = b.shape.slots;
+  e.layout = RowLayout::step;
+  e.lineage_beam_slots = b.shape.beam_slots;
   e.lineage_positions = b.shape.positions;
   auto x = ops::embed(g, "scores",
                       {s.lineage, weight("table", kTable, 1, WeightLayout(b.vocabulary, b.vocabulary).words()),
@@ -96,25 +96,25 @@ std::vector<float> padded_steps(const Bigram& b) {
 void finish(Bigram& b) {
   // Room for one sentence more than there are, and for some more ids.
   const auto sentences = static_cast<uint32_t>(b.prompts.size());
-  const uint32_t places = sentences + 1, positions = b.options.max_length + 2;
-  b.shape = {places * b.options.beams, positions, b.options.beams, places, sentences * b.options.beams,
+  const uint32_t slots = sentences + 1, positions = b.options.max_length + 2;
+  b.shape = {slots * b.options.beams, positions, b.options.beams, slots, sentences * b.options.beams,
              std::bit_ceil(positions)};
   b.sentences.clear();
-  InboxRoom room{places, 0, 0, 0};
+  InboxRoom room{slots, 0, 0, 0};
   for (uint32_t i = 0; i < sentences; ++i) {
     Sentence& s = b.sentences.emplace_back();
-    s.source = s.given = b.prompts[i];
+    s.source = s.prompt = b.prompts[i];
     s.options = b.options;
-    s.words = encode_options(b.options, static_cast<uint32_t>(s.given.size()), s.source, i);
+    s.words = encode_options(b.options, static_cast<uint32_t>(s.prompt.size()), s.source, i);
     s.mark = i + 1;
     s.log.beams = b.options.beams;
-    s.log.given = static_cast<uint32_t>(s.given.size());
-    room.prompt_ids += s.log.given;
+    s.log.prompt_ids = static_cast<uint32_t>(s.prompt.size());
+    room.prompt_ids += s.log.prompt_ids;
     room.list_words += static_cast<uint32_t>(s.words.lists.size());
   }
   b.list_words = room.list_words;
   b.inbox.assign(inbox_words(room), 0);
-  InboxWriter inbox(b.inbox, places);
+  InboxWriter inbox(b.inbox, slots);
   uint32_t lists = 0;
   for (uint32_t i = 0; i < sentences; ++i) {
     inbox.enter(b.sentences[i], i, lists, true);
@@ -196,8 +196,8 @@ Result<SearchEnd> run_on(const std::shared_ptr<vulkan::Device>& device, const Bi
 namespace {
 
 Status read_row(const SearchShape& shape, const uint32_t* e, std::vector<Sentence>& sentences) {
-  const uint32_t beam = state::slot_of(e[state::LOG_ROW]) % shape.beams;
-  Sentence& s = sentences.at(state::slot_of(e[state::LOG_ROW]) / shape.beams);
+  const uint32_t beam = state::beam_slot_of(e[state::LOG_ROW]) % shape.beams;
+  Sentence& s = sentences.at(state::beam_slot_of(e[state::LOG_ROW]) / shape.beams);
   if (s.ended || e[state::LOG_OCCUPANT] != s.mark) return fail(ErrorCode::internal, "a row of another sentence");
   s.log.entries.push_back({static_cast<int32_t>(e[state::LOG_TOKEN]), e[state::LOG_PARENT],
                            std::bit_cast<float>(e[state::LOG_RUNNING]), e[state::LOG_NOTE]});

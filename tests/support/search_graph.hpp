@@ -32,8 +32,8 @@ inline ops::SearchTensors add_search(graph::Graph& g, const SearchShape& s, uint
   };
   ops::SearchTensors t;
   t.step = add_step(g);
-  t.lineage = state("lineage", StateKind::lineage, state::lineage_words(s.slots, s.positions));
-  t.search = state("search", StateKind::search, uint64_t{s.places} * state::search_stride(s.beams));
+  t.lineage = state("lineage", StateKind::lineage, state::lineage_words(s.beam_slots, s.positions));
+  t.search = state("search", StateKind::search, uint64_t{s.slots} * state::search_stride(s.beams));
   t.log = state("log", StateKind::log, s.ticks * state::log_stride(s.rows));
   t.lists = state("lists", StateKind::lists, std::max<uint64_t>(1, list_words));
   t.inbox = state("inbox", StateKind::inbox, inbox_words);

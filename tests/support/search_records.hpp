@@ -64,7 +64,7 @@ struct SearchEnd {
   std::vector<uint32_t> step, search, log;
 };
 // The first `count` rows of a search's log that begins with tick 0 and that its ring still holds, as a search engine
-// reads them: sentence i has place i and mark i + 1.
+// reads them: sentence i has slot i and mark i + 1.
 struct LogRows {
   const std::vector<uint32_t>& words;
   SearchShape shape;

@@ -460,7 +460,7 @@ TEST_F(DeviceAppends, ByTheBudget) {
   submit({100, 100, 100, 100, 5000, 0, 100, 0, 0, 100});
   const auto expect = [&](uint64_t budget, uint32_t pieces, uint32_t waiting, double us) {
     const Appended got = frame(budget);
-    EXPECT_EQ(got.pieces, pieces);
+    EXPECT_EQ(got.submissions, pieces);
     EXPECT_EQ(got.waiting, waiting);
     EXPECT_EQ(got.expected_us, us);
     EXPECT_EQ(got.serial != 0, pieces != 0);
@@ -495,7 +495,7 @@ TEST_F(DeviceAppends, DroppedWorkWaitsAgain) {
   // That frame did run, which its host denies: the work is idempotent.
   LAPILLI_ASSERT_OK(device_->dropped(first));
   const Appended again = frame();
-  EXPECT_EQ(again.pieces, 3u);
+  EXPECT_EQ(again.submissions, 3u);
   EXPECT_GT(again.serial, first + 1);
   LAPILLI_ASSERT_VALUE(const bool done, device_->done(ticket));
   EXPECT_TRUE(done);

@@ -455,14 +455,14 @@ TEST(DeviceList, AnUnknownMaskIsAnError) {
 }
 
 // Collects what is said while it lives.
-class Heard {
+class LogCapture {
  public:
-  Heard() {
+  LogCapture() {
     set_log_hook([this](LogLevel level, const std::string& text) { lines_.emplace_back(level, text); });
   }
-  ~Heard() { set_log_hook({}); }
-  Heard(const Heard&) = delete;
-  Heard& operator=(const Heard&) = delete;
+  ~LogCapture() { set_log_hook({}); }
+  LogCapture(const LogCapture&) = delete;
+  LogCapture& operator=(const LogCapture&) = delete;
   [[nodiscard]] const std::vector<std::pair<LogLevel, std::string>>& lines() const { return lines_; }
 
  private:
@@ -470,27 +470,27 @@ class Heard {
 };
 
 TEST(DeviceNote, ACpuDriverIsNotedOnceUnlessItWasAskedFor) {
-  const Heard heard;
+  const LogCapture captured;
   auto device = Device::create({});
   ASSERT_TRUE(device.ok());
   const bool cpu = (*device)->caps().type == DeviceType::cpu;
-  ASSERT_EQ(heard.lines().size(), cpu ? 1u : 0u);
+  ASSERT_EQ(captured.lines().size(), cpu ? 1u : 0u);
   if (cpu) {
-    EXPECT_EQ(heard.lines()[0].first, LogLevel::note);
-    EXPECT_THAT(heard.lines()[0].second, HasSubstr((*device)->caps().device_name));
+    EXPECT_EQ(captured.lines()[0].first, LogLevel::note);
+    EXPECT_THAT(captured.lines()[0].second, HasSubstr((*device)->caps().device_name));
   }
   ASSERT_TRUE(Device::create({.select = (*device)->caps().device_name}).ok());
-  EXPECT_EQ(heard.lines().size(), cpu ? 1u : 0u);
+  EXPECT_EQ(captured.lines().size(), cpu ? 1u : 0u);
 }
 
 TEST(DeviceValidation, SaysNothingAboutGoodWork) {
-  const Heard heard;
+  const LogCapture captured;
   auto device = Device::create({.select = "0", .validation = true});
   ASSERT_TRUE(device.ok()) << device.error().message;
   auto work = Work::make(*device, 1000);
   ASSERT_TRUE(work.ok());
   EXPECT_TRUE(work->run().ok());
-  for (const auto& [level, text] : heard.lines()) EXPECT_THAT(text, HasSubstr("is not installed"));
+  for (const auto& [level, text] : captured.lines()) EXPECT_THAT(text, HasSubstr("is not installed"));
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 namespace lapilli::vulkan {
 namespace {
 
-struct Piece {
+struct Block {
   uint64_t offset, bytes;
 };
 
@@ -17,15 +17,15 @@ TEST(Suballocator, RandomUseNeverOverlapsAndLosesNothing) {
     std::mt19937 random(seed);
     const uint64_t size = 1 + random() % 100000;
     Suballocator a(size);
-    std::vector<Piece> pieces;
+    std::vector<Block> blocks;
     uint64_t held = 0;
     for (int step = 0; step < 400; ++step) {
-      if (!pieces.empty() && random() % 3 == 0) {
-        const size_t i = random() % pieces.size();
-        ASSERT_TRUE(a.release(pieces[i].offset));
-        ASSERT_FALSE(a.release(pieces[i].offset));
-        held -= pieces[i].bytes;
-        pieces.erase(pieces.begin() + static_cast<std::ptrdiff_t>(i));
+      if (!blocks.empty() && random() % 3 == 0) {
+        const size_t i = random() % blocks.size();
+        ASSERT_TRUE(a.release(blocks[i].offset));
+        ASSERT_FALSE(a.release(blocks[i].offset));
+        held -= blocks[i].bytes;
+        blocks.erase(blocks.begin() + static_cast<std::ptrdiff_t>(i));
       } else {
         const uint64_t alignment = uint64_t{1} << random() % 9;
         const uint64_t bytes = 1 + random() % (random() % 4 ? 300 : size);
@@ -33,14 +33,14 @@ TEST(Suballocator, RandomUseNeverOverlapsAndLosesNothing) {
         if (!offset) continue;
         ASSERT_EQ(*offset % alignment, 0u);
         ASSERT_LE(*offset + bytes, size);
-        for (const Piece& p : pieces) ASSERT_TRUE(*offset + bytes <= p.offset || p.offset + p.bytes <= *offset);
-        pieces.push_back({*offset, bytes});
+        for (const Block& p : blocks) ASSERT_TRUE(*offset + bytes <= p.offset || p.offset + p.bytes <= *offset);
+        blocks.push_back({*offset, bytes});
         held += bytes;
       }
       ASSERT_EQ(a.free_bytes() + held, size);
-      ASSERT_EQ(a.empty(), pieces.empty());
+      ASSERT_EQ(a.empty(), blocks.empty());
     }
-    for (const Piece& p : pieces) ASSERT_TRUE(a.release(p.offset));
+    for (const Block& p : blocks) ASSERT_TRUE(a.release(p.offset));
     // Everything merged back into one hole.
     ASSERT_EQ(a.allocate(size, 1), 0u);
   }

@@ -29,11 +29,11 @@ struct HearingModel::Impl {
   std::optional<Error> open(const HearingModelRequest& request);
   [[nodiscard]] std::optional<Error> check_kind() const;
   [[nodiscard]] std::optional<Error> check(const HearRequest& request) const;
-  [[nodiscard]] std::optional<Error> check_whole(const HearRequest& request) const;
+  [[nodiscard]] std::optional<Error> check_offline(const HearRequest& request) const;
   static Error as_typed(const HearRequest& request, const Error& error);
   [[nodiscard]] Options options(const HearRequest& request) const;
   static void set_attempts(const HearRequest& request, Options& o);
-  [[nodiscard]] bool takes_whole() const { return info.window_samples == 0; }
+  [[nodiscard]] bool is_offline() const { return info.window_samples == 0; }
 };
 
 namespace {
@@ -115,12 +115,12 @@ class Hearing {
     std::vector<float> room(16384);
     const uint64_t enough = fed_ + info_.window_samples;
     for (bool may_wait = true;; may_wait = false) {
-      const SoundPiece piece = request_.next(room, may_wait);
-      if (piece.failed) return interrupted_error();
-      if (auto error = job_->append_samples(0, room.data(), piece.count)) return without_function(*error);
-      fed_ += piece.count;
-      if (piece.ended) return end_of_sound();
-      if (piece.count < room.size() || fed_ >= enough) return std::nullopt;
+      const SampleBlock block = request_.next(room, may_wait);
+      if (block.failed) return interrupted_error();
+      if (auto error = job_->append_samples(0, room.data(), block.count)) return without_function(*error);
+      fed_ += block.count;
+      if (block.ended) return end_of_sound();
+      if (block.count < room.size() || fed_ >= enough) return std::nullopt;
     }
   }
 
@@ -140,9 +140,9 @@ class Hearing {
     const auto results = job_->take();
     if (!results) return results.error();
     if (results.value().cancelled()) return interrupted_error();
-    const Output& said = results.value()[0];
-    if (!said.ok()) return said.error;
-    auto segments = said.segments;
+    const Output& output = results.value()[0];
+    if (!output.ok()) return output.error;
+    auto segments = output.segments;
     for (Segment& s : segments) {
       s.begin += request_.offset;
       s.end += request_.offset;
@@ -152,8 +152,8 @@ class Hearing {
     const std::string loop = loop_note(segments, {info_.window_samples > 0, request_.fallback});
     if (!loop.empty())
       request_.on_note(loop);
-    else if (said.sequences.front().finish == LAPILLI_FINISH_LENGTH)
-      note_cut(said.sequences.front().ids.size());
+    else if (output.sequences.front().finish == LAPILLI_FINISH_LENGTH)
+      note_cut(output.sequences.front().ids.size());
     return std::nullopt;
   }
 
@@ -218,7 +218,7 @@ std::optional<Error> HearingModel::Impl::check_kind() const {
 }
 
 // Rejects requests that only models of windows, languages and tasks can serve.
-std::optional<Error> HearingModel::Impl::check_whole(const HearRequest& request) const {
+std::optional<Error> HearingModel::Impl::check_offline(const HearRequest& request) const {
   const char* what = !request.language.empty()     ? "--language: which language is spoken"
                      : request.task == "translate" ? "--to: whether it is translated"
                      : !request.prompt.empty()     ? "--prompt: the text that each window is to go on from"
@@ -228,13 +228,13 @@ std::optional<Error> HearingModel::Impl::check_whole(const HearRequest& request)
                      : request.on_draft            ? "--live: what may be said before the end"
                      : request.fallback            ? "--fallback: when a window is tried again"
                                                    : nullptr;
-  if (!what || !takes_whole()) return std::nullopt;
+  if (!what || !is_offline()) return std::nullopt;
   return Error(LAPILLI_INVALID_ARGUMENT, std::string(what) + " is not asked of models of the family " + info.family +
                                              ", which have nothing that says it");
 }
 
 std::optional<Error> HearingModel::Impl::check(const HearRequest& request) const {
-  if (auto error = check_whole(request)) return error;
+  if (auto error = check_offline(request)) return error;
   // Otherwise windows would silently get fewer tokens.
   if (info.max_target_tokens != 0 && request.new_tokens > info.max_target_tokens)
     return Error(LAPILLI_INVALID_ARGUMENT, "--max-new-tokens: " + std::to_string(request.new_tokens) +
@@ -258,7 +258,7 @@ Options HearingModel::Impl::options(const HearRequest& request) const {
   Options o;
   if (request.beams > 0) o.num_beams = static_cast<int32_t>(request.beams);
   if (request.new_tokens > 0) o.max_new_tokens = static_cast<int32_t>(request.new_tokens);
-  if (takes_whole()) return o;
+  if (is_offline()) return o;
   o.source_language = request.language;
   o.task = request.task;
   o.prompt = request.prompt;
@@ -282,7 +282,7 @@ void HearingModel::Impl::set_attempts(const HearRequest& request, Options& o) {
 Trouble HearingModel::check(const HearRequest& request) const { return trouble(impl_->check(request)); }
 
 Trouble HearingModel::hear(const HearRequest& request) {
-  auto error = impl_->check_whole(request);
+  auto error = impl_->check_offline(request);
   if (!error) error = Hearing(*impl_->model, request).run(*impl_->model, impl_->options(request));
   (void)impl_->device->store_cache();  // a failure to store is a warning in the log
   return error ? trouble(Impl::as_typed(request, *error)) : Trouble();

@@ -23,12 +23,12 @@ struct HearingModelRequest {
 };
 
 // Samples of a live source: as many as are there and `to` holds. If there are none, waits a while for some, if allowed.
-struct SoundPiece {
+struct SampleBlock {
   size_t count = 0;
   bool ended = false;   // no more will come
   bool failed = false;  // ends like a cancellation; the caller knows the error
 };
-using NextSamples = std::function<SoundPiece(std::span<float> to, bool may_wait)>;
+using NextSamples = std::function<SampleBlock(std::span<float> to, bool may_wait)>;
 
 struct HearRequest {
   const lapilli_sample_source* sound = nullptr;  // at HearingModel::rate()

@@ -57,14 +57,14 @@ std::string unsure_note(double sure, double below) {
   return text;
 }
 
-const char* against_loops(const HeardHow& how) {
+const char* against_loops(const TranscriptionMode& how) {
   if (!how.windows) return "try another --beam, or shorter recordings";
   return how.fallback ? "try another --beam or --batch" : "try --fallback, another --beam or --batch";
 }
 
 }  // namespace
 
-std::string loop_note(const std::vector<Segment>& segments, const HeardHow& how) {
+std::string loop_note(const std::vector<Segment>& segments, const TranscriptionMode& how) {
   const auto loops = [](const Segment& s) { return s.repeats; };
   const auto first = std::find_if(segments.begin(), segments.end(), loops);
   if (first == segments.end()) return "";

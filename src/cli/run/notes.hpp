@@ -22,11 +22,11 @@ struct NotesAbout {
 std::vector<std::string> notes_of(const Sequence& best, const NotesAbout& about);
 
 // The note on a recording that repeats itself; "" if it does not. `segments` are the windows', or the only one.
-struct HeardHow {
+struct TranscriptionMode {
   bool windows = false;   // the model goes through recordings window by window
   bool fallback = false;  // repetitions were tried again
 };
-std::string loop_note(const std::vector<Segment>& segments, const HeardHow& how);
+std::string loop_note(const std::vector<Segment>& segments, const TranscriptionMode& how);
 // The note on windows that call for another attempt, which names the first few; "" if there are none.
 std::string doubt_note(const std::vector<Segment>& segments);
 

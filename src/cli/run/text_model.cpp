@@ -8,7 +8,7 @@
 #include "cli/arguments/foreign_options.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/files/blanks.hpp"
-#include "cli/run/kept_folder.hpp"
+#include "cli/run/cache_folder.hpp"
 #include "cli/run/lent_threads.hpp"
 #include "cli/run/model_kinds.hpp"
 #include "cli/run/unsure.hpp"
@@ -74,7 +74,7 @@ std::optional<Error> TextModel::load(const std::string& directory, const std::st
   device.select = arguments_.device;
   device.caps = arguments_.caps;
   device.validation = arguments_.validation;
-  device.cache_directory = kept_folder(arguments_.no_cache);
+  device.cache_directory = cache_folder(arguments_.no_cache);
   device.trace_file = arguments_.trace_file;
   const lapilli_workers threads = lent_threads();
   device.workers = &threads;
@@ -195,14 +195,15 @@ void TextModel::attend(size_t input, const std::string& source, LineResults& res
     result.status = LAPILLI_CANCELLED;
     return;
   }
-  auto seen = attention_.attend(*model_, *results.made, input, source, arguments_.json);
-  result.alignments = std::move(seen.alignments);
-  if (!seen.error) return;
-  result.status = seen.of_all ? LAPILLI_CANCELLED : seen.error->status();
-  result.error = seen.error->message();
-  if (!seen.of_all) return;
-  results.fatal_code = seen.error->status() == LAPILLI_NOT_FOUND ? exit_output : exit_code(seen.error->status());
-  results.fatal = std::move(seen.error);
+  auto attended = attention_.attend(*model_, *results.made, input, source, arguments_.json);
+  result.alignments = std::move(attended.alignments);
+  if (!attended.error) return;
+  result.status = attended.of_all ? LAPILLI_CANCELLED : attended.error->status();
+  result.error = attended.error->message();
+  if (!attended.of_all) return;
+  results.fatal_code =
+      attended.error->status() == LAPILLI_NOT_FOUND ? exit_output : exit_code(attended.error->status());
+  results.fatal = std::move(attended.error);
 }
 
 }  // namespace lapilli::cli

@@ -15,9 +15,9 @@
 #include "cli/files/target_file.hpp"
 #include "cli/output.hpp"
 #include "cli/progress/progress_bar.hpp"
+#include "cli/run/cache_folder.hpp"
 #include "cli/run/drawing_file.hpp"
-#include "cli/run/heard_sound.hpp"
-#include "cli/run/kept_folder.hpp"
+#include "cli/run/sound_input.hpp"
 #include "cli/run/speech_output.hpp"
 #include "cli/system.hpp"
 
@@ -86,7 +86,7 @@ class Transcription {
       return complain(exit_usage, wrong);
     auto request = arguments_.model;
     if (const int code = find_model_with({"hears nothing", "hears", "openai/whisper-tiny"}, request.model)) return code;
-    request.cache = kept_folder(arguments_.no_cache);
+    request.cache = cache_folder(arguments_.no_cache);
     Trouble opened = model_.open(request);
     if (opened.status == LAPILLI_OK) opened = model_.check(arguments_.how);
     return opened.status == LAPILLI_OK ? int{exit_ok} : complain(exit_code(opened.status), opened.message);
@@ -139,10 +139,10 @@ class Transcription {
     return [name, rate = model_.rate()] { return recordings::open_recording(name, {.rate = rate}); };
   }
 
-  Result<HeardSound> listen(const std::string& name) {
-    if (is_pipe(name)) return HeardSound::of_pipe(opener(name), name, model_.rate(), arguments_.excerpt);
+  Result<SoundInput> listen(const std::string& name) {
+    if (is_pipe(name)) return SoundInput::of_pipe(opener(name), name, model_.rate(), arguments_.excerpt);
     const auto show = [&](const recordings::Recording& file) { return show_reading("measuring the file", file, 0); };
-    return HeardSound::of_file(opener(name), name, model_.rate(), arguments_.excerpt, show);
+    return SoundInput::of_file(opener(name), name, model_.rate(), arguments_.excerpt, show);
   }
 
   int run_one(size_t index) {
@@ -196,54 +196,54 @@ class Transcription {
   }
 
   int hear(const std::string& name, SpeechOutput& output, bool with_head) {
-    auto heard = listen(name);
-    if (!heard) return interrupted() ? int{exit_ok} : complain(sound_exit_code(heard.error()), heard.error().message);
-    if (!heard->is_pipe()) say_all(heard->notes());
+    auto sound = listen(name);
+    if (!sound) return interrupted() ? int{exit_ok} : complain(sound_exit_code(sound.error()), sound.error().message);
+    if (!sound->is_pipe()) say_all(sound->notes());
     int written = with_head ? output.begin() : int{exit_ok};
     bar_.begin();
-    auto parts = parts_of(*heard, name);
+    auto parts = parts_of(*sound, name);
     if (!parts) return interrupted() ? int{exit_ok} : complain(sound_exit_code(parts.error()), parts.error().message);
     HearRequest how = arguments_.how;
-    Trouble said;
-    for (size_t i = 0; i < parts->size() && said.status == LAPILLI_OK && written == exit_ok; ++i)
-      said = hear_part(*heard, (*parts)[i], name, output, how, written);
+    Trouble trouble;
+    for (size_t i = 0; i < parts->size() && trouble.status == LAPILLI_OK && written == exit_ok; ++i)
+      trouble = hear_part(*sound, (*parts)[i], name, output, how, written);
     bar_.clear();
     if (written == exit_ok) written = output.end();
-    seconds_ += seconds_of(heard->stretch().count);
-    if (heard->is_pipe()) say_all(heard->notes());
+    seconds_ += seconds_of(sound->stretch().count);
+    if (sound->is_pipe()) say_all(sound->notes());
     if (written != exit_ok) return written;
     if (interrupted() != 0) return exit_ok;
-    if (!heard->error()) return complain(sound_exit_code(heard->error().error()), heard->error().error().message);
-    if (said.status != LAPILLI_OK) return complain(exit_code(said.status), name + ": " + said.message);
-    if (heard->stretch().count > 0) return exit_ok;
+    if (!sound->error()) return complain(sound_exit_code(sound->error().error()), sound->error().error().message);
+    if (trouble.status != LAPILLI_OK) return complain(exit_code(trouble.status), name + ": " + trouble.message);
+    if (sound->stretch().count > 0) return exit_ok;
     return complain(exit_input,
                     name + ": there is no sound in it" + (arguments_.excerpt.offset > 0 ? " from --offset on" : ""));
   }
 
   // With --vad only the parts in which somebody may be speaking.
-  Result<std::vector<Stretch>> parts_of(HeardSound& heard, const std::string& name) {
-    if (!arguments_.vad) return std::vector{heard.stretch()};
-    const uint64_t end = heard.stretch().first + heard.stretch().count;
+  Result<std::vector<Stretch>> parts_of(SoundInput& sound, const std::string& name) {
+    if (!arguments_.vad) return std::vector{sound.stretch()};
+    const uint64_t end = sound.stretch().first + sound.stretch().count;
     const auto show = [&](const recordings::Recording& file) { return show_reading("looking for speech", file, end); };
-    LAPILLI_TRY(auto parts, heard.speech(model_.rate(), show));
+    LAPILLI_TRY(auto parts, sound.speech(model_.rate(), show));
     if (parts.empty()) say(name + ": nothing in it is taken for speech; --no-vad hears all of it");
     return parts;
   }
 
   // The language detected in the first part applies to all.
-  Trouble hear_part(HeardSound& heard, const Stretch& part, const std::string& name, SpeechOutput& output,
+  Trouble hear_part(SoundInput& sound, const Stretch& part, const std::string& name, SpeechOutput& output,
                     HearRequest& how, int& written) {
-    const lapilli_sample_source source = heard.source(part);
+    const lapilli_sample_source source = sound.source(part);
     std::string language;
-    if (heard.is_pipe())
-      how.next = [&](std::span<float> to, bool may_wait) { return heard.next(to, may_wait); };
+    if (sound.is_pipe())
+      how.next = [&](std::span<float> to, bool may_wait) { return sound.next(to, may_wait); };
     else
       how.sound = &source;
     how.offset = seconds_of(part.first);
     how.on_segment = [&](const SpokenLine& s, const std::string& picture) {
       bar_.clear();
       language = s.language;
-      const double end = seconds_of(heard.is_pipe() ? part.first + heard.stretch().count : part.first + part.count);
+      const double end = seconds_of(sound.is_pipe() ? part.first + sound.stretch().count : part.first + part.count);
       if (written == exit_ok) written = output.write(arguments_.vad ? within(s, how.offset, end) : s, end);
       if (written == exit_ok && !picture.empty()) written = write_drawing(arguments_.attention, ++pictures_, picture);
       return written == exit_ok;
@@ -254,15 +254,15 @@ class Transcription {
         if (written == exit_ok) written = show_draft(draft, output);
         return written == exit_ok;
       };
-    const double before = seconds_of(part.first - heard.stretch().first);
+    const double before = seconds_of(part.first - sound.stretch().first);
     how.progress = [&, before](double done) {
-      if (!arguments_.live) show(before + done, heard);
+      if (!arguments_.live) show(before + done, sound);
       return interrupted() == 0;
     };
     how.on_note = [&](const std::string& note) { say(name + ": " + note); };
-    const Trouble said = model_.hear(how);
+    const Trouble trouble = model_.hear(how);
     if (how.language.empty()) how.language = language;
-    return said;
+    return trouble;
   }
 
   // JSON marks it as unsettled; elsewhere it is shown until later text replaces it.
@@ -291,17 +291,17 @@ class Transcription {
     return interrupted() == 0;
   }
 
-  void show(double done, const HeardSound& heard) {
-    const double all = seconds_of(heard.stretch().count);
+  void show(double done, const SoundInput& sound) {
+    const double all = seconds_of(sound.stretch().count);
     if (done <= 0) {
-      if (!heard.is_pipe())
-        show_reading("reading the file", heard.file(), heard.stretch().first + heard.stretch().count);
+      if (!sound.is_pipe())
+        show_reading("reading the file", sound.file(), sound.stretch().first + sound.stretch().count);
       return;
     }
     char text[64];
-    std::snprintf(text, sizeof text, heard.is_pipe() ? "%.0f s of sound" : "%.0f of %.0f s of sound",
+    std::snprintf(text, sizeof text, sound.is_pipe() ? "%.0f s of sound" : "%.0f of %.0f s of sound",
                   std::min(done, all), all);
-    if (heard.is_pipe())
+    if (sound.is_pipe())
       bar_.show_text("", text);
     else
       bar_.show(done / all, text);

@@ -34,7 +34,7 @@ KvShape sequence_kv(const StackConfig& s, const SequenceAttention& how, uint32_t
   kv.head_dim = s.head_dim;
   kv.slots = is_pass(how) ? 1 : how.batch;
   kv.positions = positions;
-  kv.place = Place::batch;
+  kv.layout = RowLayout::batch;
   kv.rows_per_slot = positions;
   return kv;
 }
@@ -120,12 +120,12 @@ graph::TensorId self_attention(Builder& b, const std::string& label, const Atten
 }
 
 graph::TensorId map_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
-                              const MapWindows& map) {
+                              const SwinWindows& map) {
   const auto h = ops::windows(b.g(), label + ".windows", in.h, {map, 0, 0});
   AttentionAttributes a;
   a.queries = a.keys = static_cast<uint32_t>(map.area());
   a.batch = static_cast<uint32_t>(b.g().tensor(h).rows / map.area());
-  a.kv = {layer.stack.heads, layer.stack.head_dim, a.batch, a.keys, Place::batch, a.keys};
+  a.kv = {layer.stack.heads, layer.stack.head_dim, a.batch, a.keys, RowLayout::batch, a.keys};
   a.scale = attention_scale(layer.stack);
   a.bias.form = BiasForm::map;
   a.map = map;
@@ -158,7 +158,7 @@ graph::TensorId self_attention_step(Builder& b, const std::string& label, const 
   a.kv = how.self;
   a.self = 1;
   a.beams = how.beams;
-  a.lineage_slots = how.lineage_slots;
+  a.lineage_beam_slots = how.lineage_beam_slots;
   a.lineage_positions = how.lineage_positions;
   a.longest = layer.stack.max_positions;
   a.scale = attention_scale(layer.stack);
@@ -178,7 +178,7 @@ graph::TensorId cross_attention_step(Builder& b, const std::string& label, const
   a.kv = how.cross;
   a.self = 0;
   a.beams = how.beams;
-  a.lineage_slots = how.lineage_slots;
+  a.lineage_beam_slots = how.lineage_beam_slots;
   a.lineage_positions = how.lineage_positions;
   a.scale = attention_scale(layer.stack);
   ops::StepTensors state = how.state;

@@ -30,7 +30,7 @@ graph::TensorId self_attention(Builder& b, const std::string& label, const Atten
                                const SequenceAttention& how);
 // As self_attention, within the windows of maps: in.h and in.x are rows of these.
 graph::TensorId map_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
-                              const MapWindows& map);
+                              const SwinWindows& map);
 // As self_attention, with keys and values from cross_keys_values().
 graph::TensorId cross_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
                                 graph::TensorId kv, const SequenceAttention& how);
@@ -45,7 +45,7 @@ struct StepAttention {
   ops::StepTensors state;
   uint32_t beams = 1;
   KvShape self, cross;
-  uint32_t lineage_slots = 0, lineage_positions = 0;
+  uint32_t lineage_beam_slots = 0, lineage_positions = 0;
 };
 graph::TensorId self_attention_step(Builder& b, const std::string& label, const AttentionLayer& layer,
                                     const Sublayer& in, graph::TensorId kv, const StepAttention& how);

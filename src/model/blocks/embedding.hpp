@@ -6,13 +6,13 @@
 
 namespace lapilli::model {
 
-// The ids: [rows] of them, or the lineage in a step. `step_or_spans` tells which rows they are, depending on `place` of
-// the attributes.
+// The ids: [rows] of them, or the lineage in a step. `step_or_spans` tells which rows they are, depending on `layout`
+// of the attributes.
 struct IdRows {
   graph::TensorId ids = graph::kNone, step_or_spans = graph::kNone;
   uint64_t rows = 0;
 };
-// Attributes from the stack's configuration; the caller fills in the rows' layout (place, rows_per_slot, lineage
+// Attributes from the stack's configuration; the caller fills in the rows' layout (layout, rows_per_slot, lineage
 // strides).
 EmbedAttributes embed_attributes(const StackConfig& stack, uint32_t vocabulary);
 // `side` ("encoder", "decoder") names the nodes.

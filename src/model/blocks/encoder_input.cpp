@@ -19,7 +19,7 @@ graph::TensorId embedded_ids(Builder& b, const SourceRows& source) {
                            packed ? source.packed_rows : source.length);
   EmbedAttributes e = embed_attributes(b.config().encoder, b.config().source_vocabulary);
   e.rows_per_slot = source.length;
-  if (packed) e.place = Place::spans;
+  if (packed) e.layout = RowLayout::spans;
   return embed_rows(b, "encoder", {ids, source.spans, rows}, e);
 }
 

@@ -39,7 +39,7 @@ graph::TensorId main_context(Builder& b, const std::string& label, const Attenti
     AttentionStepAttributes a;
     a.kv = shape;
     a.beams = how.step->beams;
-    a.lineage_slots = how.step->lineage_slots;
+    a.lineage_beam_slots = how.step->lineage_beam_slots;
     a.lineage_positions = how.step->lineage_positions;
     a.scale = scale(layer.stack);
     a.bias = bias_in_rows(layer);
@@ -97,7 +97,7 @@ Streams stream_attention(Builder& b, const std::string& label, const AttentionLa
   if (step) {
     a.step = 1;
     a.beams = how.step->beams;
-    a.lineage_slots = how.step->lineage_slots;
+    a.lineage_beam_slots = how.step->lineage_beam_slots;
     a.lineage_positions = how.step->lineage_positions;
     tensors.step = how.step->state.step;
     tensors.lineage = how.step->state.lineage;

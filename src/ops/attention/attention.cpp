@@ -62,7 +62,8 @@ Status infer_map(const graph::Graph& g, const graph::Node& node, const Attention
     return node_error(node, "windows of maps have no causal mask, spans, other windows or weights");
   LAPILLI_CHECK(expect_input(g, node, 0, {"q", uint64_t{a.batch} * a.queries}));
   const uint64_t distances = 2 * uint64_t{a.map.side} - 1;
-  return expect_words(g, node, operand(node.inputs, kDistances + 1), "bias", distances * distances * a.kv.query_heads());
+  return expect_words(g, node, operand(node.inputs, kDistances + 1), "bias",
+                      distances * distances * a.kv.query_heads());
 }
 
 Status infer(const graph::Graph& g, const graph::Node& node) {
@@ -388,7 +389,7 @@ struct HostPair {
 };
 double map_bias(const AttentionAttributes& a, const std::vector<double>& table, uint64_t window, const HostPair& p) {
   const double bias = table[a.map.distance(p.key, p.query) * a.kv.query_heads() + p.head];
-  return a.map.apart(window, p.key, p.query) ? bias + MapWindows::kApart : bias;
+  return a.map.apart(window, p.key, p.query) ? bias + SwinWindows::kApart : bias;
 }
 
 void reference(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
@@ -410,7 +411,8 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
         const uint64_t at = s.row + i;
         double* row = nullptr;
         if (weights != graph::kNone)
-          row = values.at(weights).f.data() + ((s.number * a.kv.query_heads() + h) * a.queries + i) * g.tensor(weights).ld;
+          row = values.at(weights).f.data() +
+                ((s.number * a.kv.query_heads() + h) * a.queries + i) * g.tensor(weights).ld;
         const auto seen = [&](uint64_t j) {
           if (a.causal && j > i) return false;
           if (a.window == kNoWindow || a.global_queries) return true;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "graph/graph.hpp"
-#include "ops/attention/windows.hpp"
+#include "ops/attention/swin_windows.hpp"
 #include "ops/core/kv_layout.hpp"
 
 namespace lapilli {
@@ -12,7 +12,7 @@ namespace lapilli {
 // of the query), and a value per bucket and head.
 //   table: values [buckets][heads] in a tensor of kBiasWords words, the same for all queries (T5)
 //   rows:  values [buckets][heads] in the columns of q's row, from `column` on (ProphetNet)
-//   map:   values [(2 * side - 1)^2][heads] in a storage buffer, by MapWindows::distance (Swin); no distances
+//   map:   values [(2 * side - 1)^2][heads] in a storage buffer, by SwinWindows::distance (Swin); no distances
 // Buckets are data: entry i of a tensor of kBiasWords words is the bucket (a whole number) of distance low + i, for i <
 // count; distances beyond either end use the bucket of that end.
 enum class BiasForm : uint32_t { none, table, rows, map };
@@ -51,22 +51,22 @@ struct AttentionAttributes {
   uint32_t global_queries = 0;  // 1: the queries are the listed ones; `window` must be set but its value is ignored
   uint32_t globals_stride = 0;
   uint32_t spans = 0;  // 1: the rows of an encode pass
-  MapWindows map;      // side 0: no map
+  SwinWindows map;     // side 0: no map
 };
 
-// "attention_step": a row's word gives its slot and position. Self attention sees the positions up to the row's own;
-// each is read from the cache of the slot that lineage (of the position's parity) names for it, except the row's own
-// position, which is in the row's own slot. Cross attention sees the keys [begin, end) of place slot / beams. Rows at
-// or beyond `live` write nothing. inputs: q, kv, lineage or kNone (cross), step, lengths or kNone (self), distances and
-// bias (table) or kNone (self attention only). outputs: context, and space for running sums: where the cache of a
-// place's slots fits no binding, attention processes parts of it in sequence; on GPUs chunks of many keys may run in
-// parallel.
+// "attention_step": a row's word gives its beam slot and position. Self attention sees the positions up to the row's
+// own; each is read from the cache of the slot that lineage (of the position's parity) names for it, except the row's
+// own position, which is in the row's own slot. Cross attention sees the keys [begin, end) of slot `beam slot / beams`.
+// Rows at or beyond `live` write nothing. inputs: q, kv, lineage or kNone (cross), step, lengths or kNone (self),
+// distances and bias (table) or kNone (self attention only). outputs: context, and space for running sums: where the
+// cache of a sentence's slots fits no binding, attention processes parts of it in sequence; on GPUs chunks of many keys
+// may run in parallel.
 struct AttentionStepAttributes {
-  KvShape kv;                                         // slots: of the session (self) or sentences (cross)
-  uint32_t self = 1;                                  // 0: cross
-  uint32_t lineage_slots = 0, lineage_positions = 0;  // strides of lineage
+  KvShape kv;                                              // slots: beam slots (self) or slots (cross) of the session
+  uint32_t self = 1;                                       // 0: cross
+  uint32_t lineage_beam_slots = 0, lineage_positions = 0;  // strides of lineage
   float scale = 1;
-  // Slots per place. If self attention knows them, it can be split by places when a head of the cache exceeds a
+  // Beam slots per slot. If self attention knows them, it can be split by sentences when a head of the cache exceeds a
   // binding; 0: unknown. Cross attention requires them.
   uint32_t beams = 0;
   RelativeBias bias;
@@ -76,12 +76,12 @@ struct AttentionStepAttributes {
 
 // "rotate": rotary positions (Jianlin Su et al. 2021). The first 2 * pairs columns of each head's queries and keys are
 // rotated as pairs of neighbours: (a, b) becomes (a cos - b sin, b cos + a sin), each pair by its own angle, which
-// depends on the position. Both in place, for the rows that linear_kv() has written with the same shape (Place::batch
-// or step). inputs: q [rows, heads * head_dim], kv, table, step, spans or kNone. outputs: q, kv. The table has 2 *
-// kRotationRows rows of round_up(2 * pairs, 4) words: row i holds cosine and sine of each pair's angle at position i,
-// row kRotationRows + i those at position i * kRotationRows. Adding the angles of both lets a small table serve
-// positions below kRotationRows squared. A position is the one in kv; with `spans` (rows of an encode pass), the one in
-// the row's sentence.
+// depends on the position. Both in place, for the rows that linear_kv() has written with the same shape
+// (RowLayout::batch or step). inputs: q [rows, heads * head_dim], kv, table, step, spans or kNone. outputs: q, kv. The
+// table has 2 * kRotationRows rows of round_up(2 * pairs, 4) words: row i holds cosine and sine of each pair's angle at
+// position i, row kRotationRows + i those at position i * kRotationRows. Adding the angles of both lets a small table
+// serve positions below kRotationRows squared. A position is the one in kv; with `spans` (rows of an encode pass), the
+// one in the row's sentence.
 constexpr uint32_t kRotationRows = 256;
 struct RotateAttributes {
   KvShape kv;

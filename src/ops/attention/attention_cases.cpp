@@ -217,7 +217,7 @@ void add_windows(std::vector<OpCase>& all) {
 }
 
 // Windows of `maps` maps.
-OpCase make_map(const MapWindows& map, uint32_t maps, uint32_t heads, uint32_t head_dim) {
+OpCase make_map(const SwinWindows& map, uint32_t maps, uint32_t heads, uint32_t head_dim) {
   OpCase c;
   c.name = format("%u maps of %ux%u, windows of %u, %u off, heads %ux%u", maps, map.height, map.width, map.side,
                   map.shift, heads, head_dim);

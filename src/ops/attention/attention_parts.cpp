@@ -12,7 +12,7 @@ namespace {
 struct PartPush {
   LAPILLI_PUSH(uint32_t groups; uint32_t all_heads, head; uint32_t slots, positions; uint32_t cell_begin, cell_end;
                uint32_t kv_begin; uint32_t running_begin; uint32_t ld, running_ld; float scale; int32_t bias_low;
-               uint32_t bias_last, bias_column; uint32_t lineage_slots, lineage_positions, beams, chunk;)
+               uint32_t bias_last, bias_column; uint32_t lineage_beam_slots, lineage_positions, beams, chunk;)
 };
 struct QuotientPush {
   LAPILLI_PUSH(uint32_t groups; uint32_t all_heads, heads, head_begin; uint32_t rows;
@@ -33,7 +33,7 @@ ShaderId part_shader(const AttentionStepAttributes& a) {
   return vec ? ShaderId::attention_part_vec : ShaderId::attention_part_any;
 }
 
-uint64_t slots_of_place(const AttentionStepAttributes& a) { return a.beams ? a.beams : a.kv.slots; }
+uint64_t slots_of_sentence(const AttentionStepAttributes& a) { return a.beams ? a.beams : a.kv.slots; }
 
 // Bytes of a binding that need not begin aligned.
 uint64_t unaligned_room(const Capabilities& caps) {
@@ -167,7 +167,7 @@ class Lowering {
                         a_.kv.positions, static_cast<uint32_t>(cells.begin), static_cast<uint32_t>(cells.end),
                         kv_layout().begin_of(begin, kv_delta), running_delta, static_cast<uint32_t>(q_.ld),
                         running_width(a_.kv), a_.scale, bias.bias_low, bias.bias_last, bias.bias_column,
-                        a_.lineage_slots, a_.lineage_positions, static_cast<uint32_t>(slots_of_place(a_)),
+                        a_.lineage_beam_slots, a_.lineage_positions, static_cast<uint32_t>(slots_of_sentence(a_)),
                         static_cast<uint32_t>(chunk_)});
     const uint64_t keys = std::min<uint64_t>(cells.end - cells.begin, a_.kv.positions);
     d.cost = 4.0 * static_cast<double>(d.groups * keys) * a_.kv.head_dim;
@@ -210,7 +210,7 @@ Status infer_running(const graph::Graph& g, const graph::Node& node, const KvSha
 bool caches_always_fit(const Capabilities& caps, const AttentionStepAttributes& a, KvFormat format) {
   constexpr uint64_t kLargestStep = 512;  // granularity of positions
   const uint64_t positions = round_up<uint64_t>(a.longest + uint64_t{1}, kLargestStep);
-  return slots_of_place(a) * positions * KvLayout(a.kv, format).cell_words() * 4 <= unaligned_room(caps);
+  return slots_of_sentence(a) * positions * KvLayout(a.kv, format).cell_words() * 4 <= unaligned_room(caps);
 }
 
 Status lower_attention_parts(const LowerContext& context, const graph::Node& node, const Numbers& numbers,

@@ -1,5 +1,5 @@
 // Attention of a step with its keys divided: into parts of a head's cache in sequence, for caches too large to bind all
-// slots of a place at once, or into chunks of the keys in parallel, for GPUs that rows and heads alone do not fill.
+// slots of a sentence at once, or into chunks of the keys in parallel, for GPUs that rows and heads alone do not fill.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ graph::TensorId running_sums(graph::Graph& g, const std::string& label, const Kv
 // Checks that the node's output 1 is such a tensor.
 Status infer_running(const graph::Graph& g, const graph::Node& node, const KvShape& kv);
 
-// True if the caches of a place's slots fit a binding in every session, however many positions it has.
+// True if the caches of a sentence's slots fit a binding in every session, however many positions it has.
 bool caches_always_fit(const Capabilities& caps, const AttentionStepAttributes& a, KvFormat format);
 
 // For an "attention_step" node with `self`.

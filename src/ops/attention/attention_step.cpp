@@ -17,7 +17,8 @@ namespace {
 using ull = unsigned long long;
 
 struct Push {
-  LAPILLI_PUSH_BEHIND(AttentionPush, common, uint32_t lineage_slots, lineage_positions, beams; uint32_t chunks, rows;)
+  LAPILLI_PUSH_BEHIND(AttentionPush, common, uint32_t lineage_beam_slots, lineage_positions, beams;
+                      uint32_t chunks, rows;)
 };
 
 Status infer(const graph::Graph& g, const graph::Node& node) {
@@ -30,13 +31,13 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   LAPILLI_CHECK(infer_bias(g, node, a.kv, a.bias, 5));
   LAPILLI_CHECK(infer_running(g, node, a.kv));
   if (a.self) {
-    if (a.lineage_slots < a.kv.slots)
-      return node_error(node, "lineage has %u slots, the cache %u", a.lineage_slots, a.kv.slots);
+    if (a.lineage_beam_slots < a.kv.slots)
+      return node_error(node, "lineage has %u beam slots, the cache %u", a.lineage_beam_slots, a.kv.slots);
     return expect_words(g, node, operand(node.inputs, 2), "lineage",
-                        state::lineage_words(a.lineage_slots, a.lineage_positions));
+                        state::lineage_words(a.lineage_beam_slots, a.lineage_positions));
   }
   if (a.kv.slots > state::MAX_ROWS || a.beams == 0)
-    return node_error(node, "%u places of %u slots; at most %u places", a.kv.slots, a.beams, state::MAX_ROWS);
+    return node_error(node, "%u slots of %u beams; at most %u slots", a.kv.slots, a.beams, state::MAX_ROWS);
   return expect_words(g, node, operand(node.inputs, 4), "lengths", 2 * uint64_t{a.kv.slots});
 }
 
@@ -137,7 +138,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
       p.common.groups = static_cast<uint32_t>(d.groups);
       p.common.ld = static_cast<uint32_t>(q.ld);
       p.common.scale = a.scale;
-      p.lineage_slots = a.lineage_slots;
+      p.lineage_beam_slots = a.lineage_beam_slots;
       p.lineage_positions = a.lineage_positions;
       p.beams = a.beams;
       d.set_push(p);
@@ -161,7 +162,7 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   const HostKv kv(g, node.inputs[1], values);
   for (uint64_t r = 0; r < rows; ++r)
     for (uint64_t h = 0; h < a.kv.query_heads(); ++h) {
-      const uint64_t own = state::slot_of(words[state::STEP_ROWS + r]);
+      const uint64_t own = state::beam_slot_of(words[state::STEP_ROWS + r]);
       const uint32_t position = state::position_of(words[state::STEP_ROWS + r]);
       const uint64_t step = position;
       const double* q_row = values.at(node.inputs[0]).f.data() + r * t.ld;
@@ -176,7 +177,7 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
         if (!a.self) return sentence;
         if (j == step) return own;
         const auto word = state::lineage_word(state::lineage_parity(position), state::LINEAGE_ANCESTRY, own, j,
-                                              a.lineage_slots, a.lineage_positions);
+                                              a.lineage_beam_slots, a.lineage_positions);
         return values.at(node.inputs[2]).u[word];
       };
       const auto all = [](uint64_t) { return true; };
@@ -205,13 +206,13 @@ OpCase make_case(const CaseShape& s) {
   const uint32_t slots = s.beams * s.sentences;
   CaseRandom random(s.rows * 3 + s.positions * 5 + s.head_dim * 7 + s.step);
   AttentionStepAttributes a;
-  a.kv = {s.heads, s.head_dim, s.self ? slots : s.sentences, s.positions, s.self ? Place::step : Place::batch};
+  a.kv = {s.heads, s.head_dim, s.self ? slots : s.sentences, s.positions, s.self ? RowLayout::step : RowLayout::batch};
   a.kv.group = s.group;
   a.self = s.self;
   a.scale = 0.3f;
   a.beams = s.beams;
   a.part_cells = s.part;
-  a.lineage_slots = slots + 1;  // strides larger than the cache's
+  a.lineage_beam_slots = slots + 1;  // strides larger than the cache's
   a.lineage_positions = s.positions + 3;
   if (s.bias != BiasForm::none) {
     a.bias = bias_case(s.bias, -static_cast<int32_t>(s.positions) / 2, 1, a.kv);
@@ -233,13 +234,13 @@ OpCase make_case(const CaseShape& s) {
   c.inputs.emplace_back(state.step, step_values(mixed_positions(s.step, s.rows), s.live, row_slots));
   if (s.self) {
     state.lineage = add_state(c.graph, "lineage", StateKind::lineage,
-                              state::lineage_words(a.lineage_slots, a.lineage_positions), graph::DType::u32);
-    std::vector<uint32_t> words(state::lineage_words(a.lineage_slots, a.lineage_positions), 0xffffffffu);
+                              state::lineage_words(a.lineage_beam_slots, a.lineage_positions), graph::DType::u32);
+    std::vector<uint32_t> words(state::lineage_words(a.lineage_beam_slots, a.lineage_positions), 0xffffffffu);
     for (uint32_t slot = 0; slot < slots; ++slot)
       for (uint32_t j = 0; j < s.step; ++j)
         for (const uint32_t parity : {0u, 1u})
-          words[state::lineage_word(parity, state::LINEAGE_ANCESTRY, slot, j, a.lineage_slots, a.lineage_positions)] =
-              slot / s.beams * s.beams + random.below(s.beams);
+          words[state::lineage_word(parity, state::LINEAGE_ANCESTRY, slot, j, a.lineage_beam_slots,
+                                    a.lineage_positions)] = slot / s.beams * s.beams + random.below(s.beams);
     c.inputs.emplace_back(state.lineage, words_of(std::move(words)));
   } else {
     state.lengths = add_lengths(c.graph);
@@ -369,8 +370,8 @@ std::vector<OpCase> cases() {
 std::string tuning_key(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<AttentionStepAttributes>();
   return format("%s, %u heads of %u%s, rows %u%s%s%s", a.self ? "self" : "cross", a.kv.heads, a.kv.head_dim,
-                group_tuning_key(a.kv),
-                tuning_class(g.tensor(node.inputs[0]).rows), a.kv.positions >= kManyPositions ? ", many positions" : "",
+                group_tuning_key(a.kv), tuning_class(g.tensor(node.inputs[0]).rows),
+                a.kv.positions >= kManyPositions ? ", many positions" : "",
                 a.bias.form == BiasForm::none ? "" : ", bias", kv_tuning_key(g.tensor(node.inputs[1])));
 }
 

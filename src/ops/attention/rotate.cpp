@@ -26,8 +26,8 @@ uint64_t table_ld(const RotateAttributes& a) { return round_up<uint64_t>(uint64_
 Status infer(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<RotateAttributes>();
   const KvShape& kv = a.kv;
-  const bool step = kv.place == Place::step;
-  if (a.pairs == 0 || uint64_t{2} * a.pairs > kv.head_dim || kv.rows_per_slot == 0 || kv.place == Place::spans ||
+  const bool step = kv.layout == RowLayout::step;
+  if (a.pairs == 0 || uint64_t{2} * a.pairs > kv.head_dim || kv.rows_per_slot == 0 || kv.layout == RowLayout::spans ||
       (step && a.spans))
     return node_error(node, "%u pairs in heads of %u", a.pairs, kv.head_dim);
   LAPILLI_CHECK(expect_input(g, node, kQ, {"q", 0, uint64_t{kv.query_heads()} * kv.head_dim}));
@@ -94,7 +94,7 @@ Status lower_part(const LowerContext& context, const graph::Node& node, Variant 
                   std::vector<Dispatch>& out) {
   const auto a = node.attributes.as<RotateAttributes>();
   const auto& q = context.graph.tensor(node.inputs[kQ]);
-  const bool step = a.kv.place == Place::step, keys = part.heads.end > 0;
+  const bool step = a.kv.layout == RowLayout::step, keys = part.heads.end > 0;
   Dispatch d;
   d.shader = step ? ShaderId::rotate_step : a.spans ? ShaderId::rotate_spans : ShaderId::rotate;
   d.constants = {v.numbers.local};
@@ -174,14 +174,14 @@ std::vector<TurnedRow> turned_rows(const graph::Node& node, uint64_t rows, HostT
     return all;
   }
   for (uint64_t r = 0; r < rows; ++r) {
-    if (a.kv.place == Place::batch) {
+    if (a.kv.layout == RowLayout::batch) {
       all.push_back({r, r / a.kv.rows_per_slot, r % a.kv.rows_per_slot, r % a.kv.rows_per_slot});
       continue;
     }
     const auto& words = values.at(node.inputs[kRowState]).u;
     if (r >= words[state::STEP_LIVE]) break;
     const uint32_t word = words[state::STEP_ROWS + r];
-    all.push_back({r, state::slot_of(word), state::position_of(word), state::position_of(word)});
+    all.push_back({r, state::beam_slot_of(word), state::position_of(word), state::position_of(word)});
   }
   return all;
 }
@@ -252,7 +252,7 @@ OpCase make_case(const std::string& name, CaseShape s) {
   const KvLayout layout(a.kv, s.format);
   o.kv = add_kv(c.graph, StateKind::self_kv, layout);
   o.table = add_weight(c.graph, "table", 2 * kRotationRows * table_ld(a));
-  if (a.kv.place == Place::step) {
+  if (a.kv.layout == RowLayout::step) {
     o.step_or_spans = add_step(c.graph);
     std::vector<uint32_t> slots;
     for (uint32_t r = 0; r < s.rows; ++r) slots.push_back(a.kv.slots - 1 - r);
@@ -272,10 +272,10 @@ OpCase make_case(const std::string& name, CaseShape s) {
 std::vector<OpCase> cases() {
   std::vector<OpCase> all;
   const auto batch = [](uint32_t heads, uint32_t head, uint32_t slots, uint32_t positions, uint32_t rows) {
-    return KvShape{heads, head, slots, positions, Place::batch, rows};
+    return KvShape{heads, head, slots, positions, RowLayout::batch, rows};
   };
   const auto step = [](uint32_t heads, uint32_t head, uint32_t slots, uint32_t positions) {
-    return KvShape{heads, head, slots, positions, Place::step, 1};
+    return KvShape{heads, head, slots, positions, RowLayout::step, 1};
   };
   const auto shared = [](KvShape kv) {
     kv.group = 3;

@@ -18,7 +18,8 @@ using ull = unsigned long long;
 enum : size_t { kQ, kKv, kLineage, kStep, kLengths, kDistances };
 
 struct StepPush {
-  LAPILLI_PUSH_BEHIND(AttentionPush, common, uint32_t own_column, stream; uint32_t lineage_slots, lineage_positions;)
+  LAPILLI_PUSH_BEHIND(AttentionPush, common, uint32_t own_column, stream;
+                      uint32_t lineage_beam_slots, lineage_positions;)
 };
 struct SequencePush {
   LAPILLI_PUSH_BEHIND(AttentionPush, common, uint32_t own_column, stream; uint32_t queries, query_begin, query_count;)
@@ -38,11 +39,11 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
     return node_error(node, "q has %u columns, too few for %u heads with a key and a value", ull{q.cols}, kv.heads);
   if (a.step) {
     if (q.rows > state::MAX_ROWS) return node_error(node, "a step has at most %u rows", state::MAX_ROWS);
-    if (a.lineage_slots < kv.slots)
-      return node_error(node, "lineage has %u slots, the cache %u", a.lineage_slots, kv.slots);
+    if (a.lineage_beam_slots < kv.slots)
+      return node_error(node, "lineage has %u beam slots, the cache %u", a.lineage_beam_slots, kv.slots);
     LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kStep), "step", state::STEP_QUEUE));
     return expect_words(g, node, operand(node.inputs, kLineage), "lineage",
-                        state::lineage_words(a.lineage_slots, a.lineage_positions));
+                        state::lineage_words(a.lineage_beam_slots, a.lineage_positions));
   }
   if (a.batch == 0 || a.queries == 0 || a.batch > kv.slots || a.queries > kv.positions || a.batch > state::MAX_ROWS ||
       q.rows != uint64_t{a.batch} * a.queries)
@@ -141,7 +142,7 @@ class Lowering {
       d.operands.push_back(whole);
     }
     follow_live_rows(d, p.common.heads, 1);
-    p.lineage_slots = a_.lineage_slots;
+    p.lineage_beam_slots = a_.lineage_beam_slots;
     p.lineage_positions = a_.lineage_positions;
     d.set_push(p);
     d.cost = 4.0 * static_cast<double>(d.groups) * a_.kv.positions * a_.kv.head_dim;
@@ -190,15 +191,16 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
 }
 
 // A key followed by its value, and its bias.
-struct SeenKey {
+struct VisibleKey {
   std::vector<double> key;
   double bias;
 };
 
 // The context of one head of one row.
-void attend_keys(const KvShape& kv, const double* q, double scale, const std::vector<SeenKey>& keys, double* context) {
+void attend_keys(const KvShape& kv, const double* q, double scale, const std::vector<VisibleKey>& keys,
+                 double* context) {
   std::vector<double> scores;
-  for (const SeenKey& k : keys) {
+  for (const VisibleKey& k : keys) {
     double s = 0;
     for (uint32_t d = 0; d < kv.head_dim; ++d) s += q[d] * k.key[d];
     scores.push_back(s * scale + k.bias);
@@ -222,21 +224,21 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   const uint64_t rows = step ? std::min<uint64_t>(x.rows, step[state::STEP_LIVE]) : x.rows;
   for (uint64_t r = 0; r < rows; ++r) {
     const uint32_t word = step ? step[state::STEP_ROWS + r] : 0;
-    const uint64_t slot = step ? state::slot_of(word) : r / a.queries;
+    const uint64_t slot = step ? state::beam_slot_of(word) : r / a.queries;
     const uint64_t query = step ? state::position_of(word) : r % a.queries;
     const uint64_t length =
         std::min(step ? a.kv.positions : values.at(node.inputs[kLengths]).u[2 * slot + 1], a.kv.positions);
     const double* row = values.at(node.inputs[kQ]).f.data() + r * x.ld;
     for (uint64_t h = 0; h < a.kv.heads; ++h) {
       const double* own = row + a.own_column + h * 2 * a.kv.head_dim;
-      std::vector<SeenKey> keys{{{own, own + 2 * a.kv.head_dim}, bias(query, query, h, row)}};
+      std::vector<VisibleKey> keys{{{own, own + 2 * a.kv.head_dim}, bias(query, query, h, row)}};
       for (uint64_t j = 0; j < length && j <= query; ++j) {
         if (j + a.stream > query && j != 0) continue;
         uint64_t holder = slot;
         if (step && j != query)
           holder = values.at(node.inputs[kLineage])
                        .u[state::lineage_word(state::lineage_parity(state::position_of(word)), state::LINEAGE_ANCESTRY,
-                                              slot, j, a.lineage_slots, a.lineage_positions)];
+                                              slot, j, a.lineage_beam_slots, a.lineage_positions)];
         keys.push_back({cache.cell(a.kv, h, holder, j), bias(j, query + 1, h, row)});
       }
       attend_keys(a.kv, row + h * a.kv.head_dim, static_cast<double>(a.scale), keys,
@@ -257,22 +259,22 @@ void step_inputs(OpCase& c, const CaseShape& s, StreamAttentionAttributes& a, op
                  CaseRandom& random) {
   a.step = 1;
   a.beams = s.beams;
-  a.lineage_slots = a.kv.slots + 1;  // strides larger than the cache's
+  a.lineage_beam_slots = a.kv.slots + 1;  // strides larger than the cache's
   a.lineage_positions = s.positions + 3;
-  a.kv.place = Place::step;
+  a.kv.layout = RowLayout::step;
   c.live_rows = s.live;
   t.step = add_step(c.graph);
   std::vector<uint32_t> row_slots;
   for (uint32_t r = 0; r < s.rows; ++r) row_slots.push_back(a.kv.slots - 1 - r % a.kv.slots);
   c.inputs.emplace_back(t.step, step_values(mixed_positions(s.step, s.rows), s.live, row_slots));
   t.lineage = add_state(c.graph, "lineage", StateKind::lineage,
-                        state::lineage_words(a.lineage_slots, a.lineage_positions), graph::DType::u32);
-  std::vector<uint32_t> words(state::lineage_words(a.lineage_slots, a.lineage_positions), 0xffffffffu);
+                        state::lineage_words(a.lineage_beam_slots, a.lineage_positions), graph::DType::u32);
+  std::vector<uint32_t> words(state::lineage_words(a.lineage_beam_slots, a.lineage_positions), 0xffffffffu);
   for (uint32_t slot = 0; slot < a.kv.slots; ++slot)
     for (uint32_t j = 0; j < s.step; ++j)
       for (const uint32_t parity : {0u, 1u})
-        words[state::lineage_word(parity, state::LINEAGE_ANCESTRY, slot, j, a.lineage_slots, a.lineage_positions)] =
-            slot / s.beams * s.beams + random.below(s.beams);
+        words[state::lineage_word(parity, state::LINEAGE_ANCESTRY, slot, j, a.lineage_beam_slots,
+                                  a.lineage_positions)] = slot / s.beams * s.beams + random.below(s.beams);
   c.inputs.emplace_back(t.lineage, words_of(std::move(words)));
 }
 

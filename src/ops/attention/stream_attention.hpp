@@ -15,7 +15,7 @@ namespace lapilli {
 //   q: heads * head_dim columns of the query; the bias as BiasForm::rows; from own_column on, per head, head_dim of the
 //   row's own key and as many of its value.
 // Whole sequences: row b * queries + i is position i of sentence b, which has the keys [0, end) of its lengths entry.
-// Step: row r's word gives its slot and position; rows at or beyond `live` write nothing.
+// Step: row r's word gives its beam slot and position; rows at or beyond `live` write nothing.
 // Stream s at position i sees the keys 0..i - s, and key 0 in any case; the bias of key j is that of the distance
 // j - i - 1, and of the own key that of distance 0.
 struct StreamAttentionAttributes {
@@ -24,9 +24,9 @@ struct StreamAttentionAttributes {
   uint32_t own_column = 0;
   uint32_t stream = 0;
   float scale = 1;
-  uint32_t step = 0;                                             // 1: a step
-  uint32_t batch = 0, queries = 0;                               // for whole sequences
-  uint32_t beams = 1, lineage_slots = 0, lineage_positions = 0;  // for a step
+  uint32_t step = 0;                                                  // 1: a step
+  uint32_t batch = 0, queries = 0;                                    // for whole sequences
+  uint32_t beams = 1, lineage_beam_slots = 0, lineage_positions = 0;  // for a step
 };
 
 namespace ops {

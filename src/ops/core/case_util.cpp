@@ -75,14 +75,14 @@ void put_on_grid(HostTensor& value) {
   for (double& number : value.f) number = on_grid(number);
 }
 
-HostTensor step_values(const std::vector<uint32_t>& positions, uint32_t live, const std::vector<uint32_t>& slots) {
+HostTensor step_values(const std::vector<uint32_t>& positions, uint32_t live, const std::vector<uint32_t>& beam_slots) {
   std::vector<uint32_t> words(state::STEP_WORDS, 0);
   words[state::STEP_TICK] = positions.back() + 1021;
   words[state::STEP_LIVE] = live;
   words[state::STEP_MARK] = 0xa1b2c3d4u;
   for (uint32_t r = 0; r < state::MAX_ROWS; ++r)
-    words[state::STEP_ROWS + r] =
-        state::row_word_of(r < slots.size() ? slots[r] : r, r < positions.size() ? positions[r] : positions.back());
+    words[state::STEP_ROWS + r] = state::row_word_of(r < beam_slots.size() ? beam_slots[r] : r,
+                                                     r < positions.size() ? positions[r] : positions.back());
   return words_of(std::move(words));
 }
 
@@ -112,7 +112,7 @@ graph::TensorId add_spans(OpCase& c, const std::vector<uint32_t>& lengths) {
   const auto id = add_state(c.graph, "spans", StateKind::spans, state::SPAN_WORDS, graph::DType::u32);
   std::vector<Span> sentences;
   const auto n = static_cast<uint32_t>(lengths.size());
-  for (uint32_t i = 0; i < n; ++i) sentences.push_back({0, 0, lengths[i], span_place(i, n)});
+  for (uint32_t i = 0; i < n; ++i) sentences.push_back({0, 0, lengths[i], span_slot(i, n)});
   const auto packed = packed_spans(sentences);
   c.live_rows = span_totals(packed).rows;
   c.live_tiles = span_totals(packed).tiles;

@@ -43,9 +43,10 @@ std::string suffix(KvFormat format);
 double on_grid(double number);
 void put_on_grid(HostTensor& value);
 
-// The step state: live rows and their row words. Row r is slot slots[r] (or r past the end of `slots`) at positions[r]
+// The step state: live rows and their row words. Row r is beam slot beam_slots[r] (or r past its end) at positions[r]
 // (or the last of them). The tick differs from the positions.
-HostTensor step_values(const std::vector<uint32_t>& positions, uint32_t live, const std::vector<uint32_t>& slots = {});
+HostTensor step_values(const std::vector<uint32_t>& positions, uint32_t live,
+                       const std::vector<uint32_t>& beam_slots = {});
 // Positions for `rows` rows, the largest first, some of them equal.
 std::vector<uint32_t> mixed_positions(uint32_t largest, uint32_t rows);
 graph::TensorId add_step(graph::Graph& g);  // StateKind::step
@@ -53,11 +54,11 @@ graph::TensorId add_step(graph::Graph& g);  // StateKind::step
 graph::TensorId add_lengths(graph::Graph& g);
 HostTensor length_values(const std::vector<std::pair<uint32_t, uint32_t>>& ranges);
 
-// A pass of sentences with these numbers of ids; their places differ from their numbers. Sets the case's live rows and
+// A pass of sentences with these numbers of ids; their slots differ from their numbers. Sets the case's live rows and
 // tiles.
 graph::TensorId add_spans(OpCase& c, const std::vector<uint32_t>& lengths);
-// The place of the i-th of n sentences in such a pass.
-constexpr uint32_t span_place(uint32_t i, uint32_t n) { return n - 1 - i; }
+// The slot of the i-th of n sentences in such a pass.
+constexpr uint32_t span_slot(uint32_t i, uint32_t n) { return n - 1 - i; }
 
 // All tensors of a case with their inputs; roots that are only written hold NaN (f32) or 0xdeadbeef (u32), so that
 // unwritten values are noticed.

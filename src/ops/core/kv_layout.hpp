@@ -3,8 +3,9 @@
 // A KV tensor consists of words. In fp32 a word is one number; in fp16 it holds two neighbours of a position (halves,
 // the first in the low bits), which halves memory and the reads of a step. The format is the tensor's type, as for
 // packed matrices (weight_layout.hpp): kernels that support both take it as a specialization constant. Caches (states)
-// may be fp16: rows of a step (Place::step) and of an encode pass (Place::spans) write them, steps read them. Tensors
-// that one run makes and reads again (whole sequences, Place::batch) are fp32, since they only live as long as the run.
+// may be fp16: rows of a step (RowLayout::step) and of an encode pass (RowLayout::spans) write them, steps read them.
+// Tensors that one run makes and reads again (whole sequences, RowLayout::batch) are fp32, since they only live as long
+// as the run.
 //
 // Halves are rounded to nearest even with integers, since drivers round as they like. Values beyond 65,504 are clamped
 // to it, with their sign, so that no infinity arises; NaN stays NaN. Sums are made in fp32. Kernels take the layout
@@ -23,17 +24,19 @@ namespace lapilli {
 
 struct HostTensors;  // ops/core/op.hpp
 
-// Maps row r of a product to a KV tensor [heads][slots][positions][2 * head_dim] (keys, then values, of one head).
-enum class Place : uint32_t {
+// Maps row r of a product to a KV tensor [heads][slots][positions][2 * head_dim] (keys, then values, of one head). A
+// slot of the cache belongs to a sentence in cross attention (a slot of the session) and to a running hypothesis in
+// self attention (a beam slot of the session); kernels need not know which.
+enum class RowLayout : uint32_t {
   batch,  // slot = r / rows_per_slot, position = r % rows_per_slot
-  step,   // slot and position of row r's word (STEP_*); rows at or beyond `live` write nothing
-  spans,  // slot = place of the sentence that has row r, position = r - its first row (SPAN_*); rows after the last
+  step,   // beam slot and position of row r's word (STEP_*); rows at or beyond `live` write nothing
+  spans,  // slot of the sentence that has row r (SPAN_SLOT), position = r - its first row (SPAN_*); rows after the last
           // sentence write nothing
 };
 struct KvShape {
   uint32_t heads = 0, head_dim = 0;   // of keys and values
   uint32_t slots = 0, positions = 0;  // strides
-  Place place = Place::batch;
+  RowLayout layout = RowLayout::batch;
   uint32_t rows_per_slot = 1;
   uint32_t group = 1;  // heads of queries that share a head of keys and values (Ainslie et al. 2023)
   [[nodiscard]] uint32_t query_heads() const { return heads * group; }

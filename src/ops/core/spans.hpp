@@ -9,7 +9,7 @@ namespace lapilli {
 
 // One sentence: its first row and tile, how many ids (rows) it has, and its number in cross_kv and lengths.
 struct Span {
-  uint32_t row = 0, tile = 0, ids = 0, place = 0;
+  uint32_t row = 0, tile = 0, ids = 0, slot = 0;
 };
 
 // Packs sentences one after another: computes rows and tiles, ignoring those of the arguments. At most state::MAX_ROWS.

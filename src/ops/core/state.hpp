@@ -18,30 +18,30 @@ namespace state {
 #undef FUNCTION
 #undef uint
 #undef WIDE
-static_assert(MAX_ROWS == 1u << SLOT_BITS);
+static_assert(MAX_ROWS == 1u << BEAM_SLOT_BITS);
 static_assert(MAX_CANDIDATES == (1 + MAX_END_TOKENS) * MAX_BEAMS);
 static_assert(SEARCH_LARGEST == search_stride(MAX_BEAMS));
 
 constexpr uint32_t STEP_WORDS = STEP_QUEUE + MAX_ROWS;
 constexpr uint32_t SPAN_WORDS = MAX_ROWS * SPAN_STRIDE;  // 16 KiB, which every device binds as a uniform buffer
-constexpr uint64_t lineage_words(uint64_t slots, uint64_t positions) { return 4 * slots * positions; }
+constexpr uint64_t lineage_words(uint64_t beam_slots, uint64_t positions) { return 4 * beam_slots * positions; }
 }  // namespace state
 
 // Names of the state tensors (graph::Tensor::id = state_id(kind, layer)).
 enum class StateKind : uint16_t {
   step,            // state::STEP_*, uniform; written as storage by admit and advance only
   inbox,           // new sentences from the host, see state::INBOX_*
-  lengths,         // source [begin, end) per place: two words each, uniform
+  lengths,         // source [begin, end) per slot: two words each, uniform
   source_ids,      // token ids of the sources: [rows] of an encode pass; [batch, length] in teacher forcing
   target_ids,      // token ids of whole targets (teacher forcing)
   target_lengths,  // [begin, end) per sentence for whole targets, uniform
   lineage,         // ancestry and token history, see state::lineage_word()
-  search,          // per place: options, running scores and finished hypotheses, see state::P_* and SEARCH_*
+  search,          // per slot: options, running scores and finished hypotheses, see state::P_* and SEARCH_*
   log,             // the choices of every step, see state::LOG_*; host-readable
   lists,           // suppressed ids, bad words, source ids: data that options point to
   grids,           // indirect dispatch arguments of the steps, see state::GRID_*
-  self_kv,         // per layer: [heads][slots][positions][2 * head_dim], keys before values
-  cross_kv,        // per layer: [heads][places][source positions][2 * head_dim]
+  self_kv,         // per layer: [heads][beam slots][positions][2 * head_dim], keys before values
+  cross_kv,        // per layer: [heads][slots][source positions][2 * head_dim]
   globals,         // global positions (windows), per sentence: count, rows of the pass (teacher forcing: positions)
   spans,           // spans of the sentences of an encode pass, see state::SPAN_*; uniform, written by the host
   encode_grids,    // as grids, for the encode plan; arguments written by the host for each pass

@@ -17,7 +17,7 @@ namespace {
 struct Push {
   LAPILLI_PUSH(uint32_t groups, d, ld, first_id, end_id, vocabulary, panel, ids_begin, x_begin, first_row,
                rows_per_slot, position_offset, position_ld, positions_begin, position_begin, position_end,
-               position_rows, lineage_slots, lineage_positions, uncounted_id;
+               position_rows, lineage_beam_slots, lineage_positions, uncounted_id;
                float scale;)
 };
 
@@ -31,13 +31,13 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   LAPILLI_CHECK(expect_output(g, node, 0, {"x", 0, a.d}));
   const auto& x = g.tensor(node.outputs[0]);
   LAPILLI_CHECK(expect_weight(g, node, operand(node.inputs, kTable), "table", a.vocabulary, a.d));
-  if (a.place == Place::step) {
+  if (a.layout == RowLayout::step) {
     LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kIds), "lineage",
-                               state::lineage_words(a.lineage_slots, a.lineage_positions)));
+                               state::lineage_words(a.lineage_beam_slots, a.lineage_positions)));
     LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kRowState), "step", state::STEP_QUEUE));
   } else {
     if (a.rows_per_slot == 0) return node_error(node, "rows_per_slot is 0");
-    if (a.place == Place::spans)
+    if (a.layout == RowLayout::spans)
       LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kRowState), "spans", state::SPAN_WORDS));
     else if (a.uncounted_id != kNoId && x.rows % a.rows_per_slot != 0)
       return node_error(node, "rows are not whole sentences");
@@ -83,7 +83,7 @@ Result<std::vector<IdSlice>> id_slices(const LowerContext& context, const graph:
 uint64_t positions_reached(const LowerContext& context, const graph::Node& node, const EmbedAttributes& a) {
   const auto positions = operand(node.inputs, kPositions);
   if (positions == graph::kNone) return 0;
-  const uint64_t longest = a.place == Place::step ? a.lineage_positions : a.rows_per_slot;
+  const uint64_t longest = a.layout == RowLayout::step ? a.lineage_positions : a.rows_per_slot;
   return std::min<uint64_t>(context.graph.tensor(positions).rows, a.position_offset + longest);
 }
 
@@ -96,10 +96,11 @@ struct Part {
 // Binds the ids; those of these rows begin `offset` words after the start of the binding.
 Result<Operand> bind_ids(const LowerContext& context, const graph::Node& node, const EmbedAttributes& a,
                          const RowSlice& rows, uint32_t& offset) {
-  if (a.place == Place::step) return bind_whole(context, 0, node.inputs[kIds], graph::Access::read);
+  if (a.layout == RowLayout::step) return bind_whole(context, 0, node.inputs[kIds], graph::Access::read);
   // Counting starts at the first id of a sentence.
   uint64_t first = rows.begin;
-  if (a.uncounted_id != kNoId) first = a.place == Place::spans ? 0 : rows.begin / a.rows_per_slot * a.rows_per_slot;
+  if (a.uncounted_id != kNoId)
+    first = a.layout == RowLayout::spans ? 0 : rows.begin / a.rows_per_slot * a.rows_per_slot;
   Operand ids = bind_range(context, 0, {node.inputs[kIds], first * 4, rows.end * 4, graph::Access::read}, offset);
   offset += static_cast<uint32_t>(rows.begin - first);
   return ids;
@@ -119,7 +120,7 @@ Status lower_part(const LowerContext& context, const graph::Node& node, const Nu
   const auto a = node.attributes.as<EmbedAttributes>();
   const auto& g = context.graph;
   const auto& x = g.tensor(node.outputs[0]);
-  const bool step = a.place == Place::step, spans = a.place == Place::spans;
+  const bool step = a.layout == RowLayout::step, spans = a.layout == RowLayout::spans;
   const auto positions = operand(node.inputs, kPositions);
   const uint64_t places_ld = positions == graph::kNone ? 0 : g.tensor(positions).ld;
   Dispatch d;
@@ -161,7 +162,7 @@ Status lower_part(const LowerContext& context, const graph::Node& node, const Nu
                   static_cast<uint32_t>(places.begin),
                   static_cast<uint32_t>(places.end),
                   static_cast<uint32_t>(positions_reached(context, node, a)),
-                  a.lineage_slots,
+                  a.lineage_beam_slots,
                   a.lineage_positions,
                   a.uncounted_id,
                   a.scale});
@@ -181,7 +182,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
     const uint64_t ld = context.graph.tensor(node.inputs[kPositions]).ld;
     LAPILLI_TRY(positions, row_slices(context, node, reached, {ld * 4, 0}));
   }
-  if (a.place == Place::step && rows.size() > 1)
+  if (a.layout == RowLayout::step && rows.size() > 1)
     return node_error(node, "%u rows exceed this device's limits; use a smaller batch", x.rows);
   for (const auto& i : ids)
     for (const auto& p : positions)
@@ -197,20 +198,20 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   const auto positions = operand(node.inputs, kPositions);
   auto& x = values.at(node.outputs[0]).f;
   const auto& t = g.tensor(node.outputs[0]);
-  const bool step = a.place == Place::step;
+  const bool step = a.layout == RowLayout::step;
   const auto* state = step ? values.at(node.inputs[kRowState]).u.data() : nullptr;
   std::vector<uint64_t> places;  // position of each row of a pass
-  if (a.place == Place::spans)
+  if (a.layout == RowLayout::spans)
     for (const Span& s : spans_of(values.at(node.inputs[kRowState]).u))
       for (uint32_t i = 0; i < s.ids; ++i) places.push_back(i);
-  const uint64_t rows = step ? state[state::STEP_LIVE] : a.place == Place::spans ? places.size() : t.rows;
+  const uint64_t rows = step ? state[state::STEP_LIVE] : a.layout == RowLayout::spans ? places.size() : t.rows;
   for (uint64_t r = 0; r < rows; ++r) {
     const uint32_t row = step ? state[state::STEP_ROWS + r] : 0;
     const uint64_t position = step ? state::position_of(row) : places.empty() ? r % a.rows_per_slot : places[r];
     const uint64_t word =
         !step ? r
               : state::lineage_word(state::lineage_parity(state::position_of(row)), state::LINEAGE_TOKENS,
-                                    state::slot_of(row), position, a.lineage_slots, a.lineage_positions);
+                                    state::beam_slot_of(row), position, a.lineage_beam_slots, a.lineage_positions);
     const uint64_t id = ids[word];
     uint64_t counted = position;
     if (!step && a.uncounted_id != kNoId)
@@ -244,13 +245,13 @@ OpCase make_case(const std::string& name, const CaseShape& s) {
   a.vocabulary = s.vocabulary;
   a.d = s.d;
   a.scale = 5.5f;
-  a.place = s.step ? Place::step : Place::batch;
+  a.layout = s.step ? RowLayout::step : RowLayout::batch;
   a.rows_per_slot = s.rows_per_slot;
   a.position_offset = s.offset;
   if (s.uncounted) a.uncounted_id = s.vocabulary - 1;  // every third id and more
-  a.lineage_slots = s.rows + 2;
+  a.lineage_beam_slots = s.rows + 2;
   a.lineage_positions = std::max(16u, s.rows_per_slot);
-  const uint64_t ids_words = s.step ? state::lineage_words(a.lineage_slots, a.lineage_positions) : s.rows;
+  const uint64_t ids_words = s.step ? state::lineage_words(a.lineage_beam_slots, a.lineage_positions) : s.rows;
   const auto ids =
       add_state(c.graph, "ids", s.step ? StateKind::lineage : StateKind::source_ids, ids_words, graph::DType::u32);
   const auto table = add_packed(c.graph, "table", {s.vocabulary, s.d, s.format});
@@ -264,7 +265,7 @@ OpCase make_case(const std::string& name, const CaseShape& s) {
     c.live_rows = s.rows - 1;
   }
   if (!s.lengths.empty()) {
-    a.place = Place::spans;
+    a.layout = RowLayout::spans;
     step = add_spans(c, s.lengths);
   }
   ops::embed(c.graph, name, {ids, table, positions, step, s.rows}, a);
@@ -339,7 +340,7 @@ constinit const OpDef embed_op = embed_impl::op;
 graph::TensorId ops::embed(graph::Graph& g, const std::string& label, const EmbedOperands& o,
                            const EmbedAttributes& attributes) {
   const auto x = g.activation(label, o.rows, attributes.d);
-  g.tensor(x).live_rows = attributes.place != Place::batch;
+  g.tensor(x).live_rows = attributes.layout != RowLayout::batch;
   g.add_node({&embed_op, label, {o.ids, o.table, o.positions, o.step_or_spans}, {x}, graph::Attributes(attributes)});
   return x;
 }

@@ -9,20 +9,20 @@ namespace lapilli {
 // "embed": x[r] = scale * table[id] + position_table[position + position_offset]. The table is packed like a matrix
 // with vocabulary columns (so that it also serves as output projection). Ids outside the vocabulary give zeros. inputs:
 // ids (source_ids/target_ids [batch, rows_per_slot], or lineage), table, position table [positions, d] or kNone,
-//   step, spans or kNone (by `place`). outputs: x [rows, d].
-// Place::batch: id = ids[r], position = r % rows_per_slot. Place::step: slot and position of row r's word,
-//   id = token plane of lineage (parity position & 1) at that position. Place::spans: id = ids[r], position = r - first
-//   row of the sentence; rows after the last sentence are not written.
+//   step, spans or kNone (by `layout`). outputs: x [rows, d].
+// RowLayout::batch: id = ids[r], position = r % rows_per_slot. RowLayout::step: beam slot and position of row r's word,
+//   id = token plane of lineage (parity position & 1) at that position. RowLayout::spans: id = ids[r], position = r -
+//   first row of the sentence; rows after the last sentence are not written.
 // uncounted_id: always takes the row before position_offset. Except in a step, the position of any other id
 //   counts only the earlier ids of its sentence that are not this one.
 struct EmbedAttributes {
   uint32_t vocabulary = 0, d = 0;
   float scale = 1;
-  Place place = Place::batch;
-  uint32_t rows_per_slot = 1;  // Place::spans: maximum ids of a sentence
+  RowLayout layout = RowLayout::batch;
+  uint32_t rows_per_slot = 1;  // RowLayout::spans: maximum ids of a sentence
   uint32_t position_offset = 0;
   uint32_t uncounted_id = ~0u;  // none
-  uint32_t lineage_slots = 0, lineage_positions = 0;
+  uint32_t lineage_beam_slots = 0, lineage_positions = 0;
 };
 
 namespace ops {

@@ -154,15 +154,15 @@ Status infer_split(const graph::Graph& g, const graph::Node& node, const MatmulA
     if (g.tensor(node.outputs[0]).ld != round_up<uint64_t>(a.q_columns, 4))
       return node_error(node, "q is not padded to vec4");
   }
-  LAPILLI_CHECK(expect_kv(g, node, operand(node.outputs, 1), kv, kv.place != Place::batch));
+  LAPILLI_CHECK(expect_kv(g, node, operand(node.outputs, 1), kv, kv.layout != RowLayout::batch));
   if (kv_format_of(g.tensor(node.outputs[1]).dtype) == KvFormat::fp16 && a.q_columns % 2 != 0)
     return node_error(node, "%u columns in front of keys and values whose neighbours share a word", a.q_columns);
-  if (kv.place == Place::step) {
+  if (kv.layout == RowLayout::step) {
     LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 3), "step", state::STEP_QUEUE));
     if (x.rows > state::MAX_ROWS) return node_error(node, "a step has at most %u rows", state::MAX_ROWS);
     return {};
   }
-  if (kv.place == Place::spans) {
+  if (kv.layout == RowLayout::spans) {
     if (a.q_columns > 0) return node_error(node, "the rows of a pass give keys and values alone");
     return expect_words(g, node, operand(node.inputs, 3), "spans", state::SPAN_WORDS);
   }
@@ -377,7 +377,7 @@ class Choice {
         rows_(g.tensor(node.inputs[0]).rows),
         size_{rows_, a_.n, a_.k},
         fp16_(format_of(g.tensor(node.inputs[1]).dtype) == WeightFormat::fp16),
-        batch_(a_.split && a_.kv.place != Place::step) {}
+        batch_(a_.split && a_.kv.layout != RowLayout::step) {}
 
   std::vector<Variant> run() {
     norm_splits();
@@ -504,27 +504,27 @@ void product_row(const MatmulAttributes& a, const double* x, const std::vector<d
 }
 
 // Destinations of the rows of the split form: slot and position of row r; false: it writes nothing.
-class HostPlaces {
+class HostCells {
  public:
-  HostPlaces(const graph::Node& node, const KvShape& kv, HostTensors& values) : kv_(kv) {
-    if (kv.place != Place::batch) words_ = &values.at(node.inputs[3]).u;
-    if (kv.place != Place::spans) return;
+  HostCells(const graph::Node& node, const KvShape& kv, HostTensors& values) : kv_(kv) {
+    if (kv.layout != RowLayout::batch) words_ = &values.at(node.inputs[3]).u;
+    if (kv.layout != RowLayout::spans) return;
     for (const Span& s : spans_of(*words_))
-      for (uint32_t i = 0; i < s.ids; ++i) rows_.emplace_back(s.place, i);
+      for (uint32_t i = 0; i < s.ids; ++i) rows_.emplace_back(s.slot, i);
   }
   bool find(uint64_t r, uint64_t& slot, uint64_t& position) const {
-    switch (kv_.place) {
-      case Place::step:
+    switch (kv_.layout) {
+      case RowLayout::step:
         if (r >= (*words_)[state::STEP_LIVE]) return false;
-        slot = state::slot_of((*words_)[state::STEP_ROWS + r]);
+        slot = state::beam_slot_of((*words_)[state::STEP_ROWS + r]);
         position = state::position_of((*words_)[state::STEP_ROWS + r]);
         return true;
-      case Place::spans:
+      case RowLayout::spans:
         if (r >= rows_.size()) return false;
         slot = rows_[r].first;
         position = rows_[r].second;
         return true;
-      case Place::batch: break;
+      case RowLayout::batch: break;
     }
     slot = r / kv_.rows_per_slot;
     position = r % kv_.rows_per_slot;
@@ -555,7 +555,7 @@ void reference_split(const graph::Graph& g, const graph::Node& node, HostTensors
   const auto from = reference_rows(g, node, values);
   const auto& x = g.tensor(from);
   HostKv kv(g, node.outputs[1], values);
-  const HostPlaces places(node, a.kv, values);
+  const HostCells cells(node, a.kv, values);
   const HostWeight w(g, node.inputs[1], a.n, a.k, values);
   std::vector<double> y;
   for (uint64_t r = 0; r < x.rows; ++r) {
@@ -566,7 +566,7 @@ void reference_split(const graph::Graph& g, const graph::Node& node, HostTensors
       for (uint64_t c = 0; c < q.ld; ++c) out[r * q.ld + c] = c < a.q_columns ? y[c] : 0.0;
     }
     uint64_t slot = 0, position = 0;
-    if (!places.find(r, slot, position)) continue;
+    if (!cells.find(r, slot, position)) continue;
     for (uint64_t h = 0; h < a.kv.heads; ++h)
       for (uint64_t i = 0; i < 2 * a.kv.head_dim; ++i)
         kv.set(a.kv.number(h, slot, position) + i, y[a.q_columns + h * 2 * a.kv.head_dim + i]);
@@ -594,10 +594,10 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
 // The epilogue of a sum costs almost nothing, so keys do not distinguish it.
 std::string tuning_key(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<MatmulAttributes>();
-  constexpr const char* kPlaces[] = {", kv of a batch", ", kv of a step", ", kv of a pass"};
+  constexpr const char* kLayouts[] = {", kv of a batch", ", kv of a step", ", kv of a pass"};
   return format("%u x %u %s, rows %u%s%s%s%s", a.k, a.n, graph::name(g.tensor(node.inputs[1]).dtype),
                 tuning_class(g.tensor(node.inputs[0]).rows), a.split && a.q_columns > 0 ? ", q" : "",
-                a.split ? kPlaces[static_cast<size_t>(a.kv.place)] : "",
+                a.split ? kLayouts[static_cast<size_t>(a.kv.layout)] : "",
                 a.norm == NormFirst::none ? "" : ", normalized", a.gated ? ", gated" : "");
 }
 

@@ -17,7 +17,7 @@ namespace lapilli {
 enum class NormFirst : uint32_t { none, layer, rms };
 
 // Attributes of a "matmul" node, whose rows may first be normalized or gated, but not both. inputs: x (gated rows: as
-// for "gate"), weight, residual or kNone, step state, spans or kNone (by `kv.place`), and the weight of the
+// for "gate"), weight, residual or kNone, step state, spans or kNone (by `kv.layout`), and the weight of the
 // normalization if there is one.
 // outputs: y [rows, n] — or q [rows, q_columns] (kNone if q_columns is 0) and the KV tensor. With a normalization or a
 // gate, the third output holds the multiplied rows: `scratch` if no other node reads them, which is always so for gated
@@ -47,8 +47,8 @@ graph::TensorId linear(graph::Graph& g, const std::string& label, graph::TensorI
 // Adds x W + b to the residual, in place.
 graph::TensorId linear_add(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId weight,
                            graph::TensorId residual);
-// The split form: returns q (kNone if q_columns is 0); kv is updated in place. Place::step needs the step state, and
-// Place::spans (without q) the spans.
+// The split form: returns q (kNone if q_columns is 0); kv is updated in place. RowLayout::step needs the step state,
+// and RowLayout::spans (without q) the spans.
 struct KvTarget {
   uint32_t q_columns = 0;
   graph::TensorId kv = graph::kNone;

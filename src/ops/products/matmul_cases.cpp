@@ -78,7 +78,7 @@ struct KvCase {
   uint64_t rows = 1, k = 64;
   uint32_t q_columns = 0;
   KvShape kv;
-  uint32_t step = 0, live = 0;  // Place::step
+  uint32_t step = 0, live = 0;  // RowLayout::step
   WeightFormat format = WeightFormat::fp32;
   KvFormat kv_format = KvFormat::fp32;
 };
@@ -99,7 +99,7 @@ void allow_inexact(OpCase& c) {
 
 OpCase kv_case(const KvCase& s) {
   OpCase c;
-  const bool step = s.kv.place == Place::step;
+  const bool step = s.kv.layout == RowLayout::step;
   c.name = format("%s %u rows k %u q %u heads %ux%u slots %u positions %u", step ? "step" : "batch", ull{s.rows},
                   ull{s.k}, s.q_columns, s.kv.heads, s.kv.head_dim, s.kv.slots, s.kv.positions) +
            suffix(s.format) + suffix(s.kv_format);
@@ -138,7 +138,7 @@ OpCase pass_case(const PassCase& s) {
   OpCase c;
   const auto n = static_cast<uint32_t>(s.lengths.size()),
              longest = *std::max_element(s.lengths.begin(), s.lengths.end());
-  KvShape kv{s.heads, s.head_dim, n + 1, longest + 2, Place::spans, 1};
+  KvShape kv{s.heads, s.head_dim, n + 1, longest + 2, RowLayout::spans, 1};
   const auto spans = add_spans(c, s.lengths);
   const uint64_t rows = c.live_rows + s.slack, columns = uint64_t{s.heads} * 2 * s.head_dim;
   c.name = format("pass of %u, %u of %u rows k %u heads %ux%u", n, ull{c.live_rows}, ull{rows}, ull{s.k}, s.heads,
@@ -247,15 +247,15 @@ void add_norm_cases(std::vector<OpCase>& all) {
   all.push_back(norm_case(linear_case({12, 64, 32}, Activation::none, 7), layer));
   all.push_back(norm_case(linear_case({4, 2001, 64}, Activation::none, 3), layer));  // wider than a small binding
   all.push_back(norm_case(linear_case({2, 64, 4099}), layer));                       // deeper
-  const KvShape step{4, 12, 7, 13, Place::step, 1};
+  const KvShape step{4, 12, 7, 13, RowLayout::step, 1};
   for (const uint64_t rows : {1, 7})
     for (const bool written : {true, false}) {
       const KvCase s{rows, 50, 48, step, 3, static_cast<uint32_t>(rows > 1 ? rows - 2 : 1)};
       all.push_back(norm_case(kv_case(s), written ? layer : rms, written));
     }
-  all.push_back(norm_case(kv_case({6, 24, 0, {2, 8, 6, 5, Place::step, 1}, 3, 5}), layer));        // no q
-  all.push_back(norm_case(kv_case({8, 256, 256, {4, 64, 8, 40, Place::step, 1}, 33, 6}), layer));  // sliced
-  all.push_back(norm_case(kv_case({14, 32, 32, {4, 8, 2, 7, Place::batch, 7}}), layer));
+  all.push_back(norm_case(kv_case({6, 24, 0, {2, 8, 6, 5, RowLayout::step, 1}, 3, 5}), layer));        // no q
+  all.push_back(norm_case(kv_case({8, 256, 256, {4, 64, 8, 40, RowLayout::step, 1}, 33, 6}), layer));  // sliced
+  all.push_back(norm_case(kv_case({14, 32, 32, {4, 8, 2, 7, RowLayout::batch, 7}}), layer));
 }
 
 void add_pass_cases(std::vector<OpCase>& all) {
@@ -273,10 +273,10 @@ void add_pass_cases(std::vector<OpCase>& all) {
 
 void add_kv_cases(std::vector<OpCase>& all) {
   const auto batch = [](uint32_t heads, uint32_t head_dim, uint32_t slots, uint32_t positions, uint32_t per_slot) {
-    return KvShape{heads, head_dim, slots, positions, Place::batch, per_slot};
+    return KvShape{heads, head_dim, slots, positions, RowLayout::batch, per_slot};
   };
   const auto step = [](uint32_t heads, uint32_t head_dim, uint32_t slots, uint32_t positions) {
-    return KvShape{heads, head_dim, slots, positions, Place::step, 1};
+    return KvShape{heads, head_dim, slots, positions, RowLayout::step, 1};
   };
   all.push_back(kv_case({14, 32, 32, batch(4, 8, 2, 7, 7)}));
   all.push_back(kv_case({14, 24, 0, batch(2, 12, 3, 11, 7)}));  // no q, spare capacity
@@ -313,11 +313,11 @@ void add_small_cases(std::vector<OpCase>& all, WeightFormat f) {
     for (const auto act : {Activation::none, Activation::relu, Activation::gelu_erf})
       all.push_back(linear_case({6, n, 44, f}, act));
   for (const uint32_t q : {128, 0}) {
-    all.push_back(kv_case({12, 24, q, {4, 32, 3, 4, Place::batch, 4}, 0, 0, f}));
-    all.push_back(kv_case({6, 24, q, {4, 32, 6, 9, Place::step, 1}, 3, 6, f}));
+    all.push_back(kv_case({12, 24, q, {4, 32, 3, 4, RowLayout::batch, 4}, 0, 0, f}));
+    all.push_back(kv_case({6, 24, q, {4, 32, 6, 9, RowLayout::step, 1}, 3, 6, f}));
   }
   for (const uint32_t heads : {1, 2, 4}) all.push_back(pass_case({{5, 9}, 24, heads, 32, 0, f}));
-  all.push_back(kv_case({12, 24, 0, {2, 8, 3, 4, Place::batch, 4}, 0, 0, f}));
+  all.push_back(kv_case({12, 24, 0, {2, 8, 3, 4, RowLayout::batch, 4}, 0, 0, f}));
 }
 
 // Cases that read a weight, for every variant; the epilogue is the same for all formats.
@@ -337,19 +337,19 @@ void add_format_cases(std::vector<OpCase>& all, WeightFormat f) {
   all.push_back(residual_case({8, 64, 96, f}, 5));
   all.push_back(linear_case({12, 64, 32, f}, Activation::none, 7));
   all.push_back(linear_case({4, 2001, 64, f}, Activation::none, 3));  // rows wider than a small binding
-  const KvShape batch{3, 12, 5, 7, Place::batch, 7}, step{3, 12, 13, 5, Place::step, 1};
-  const KvShape tiles{3, 12, 35, 5, Place::step, 1};
-  const KvShape many{3, 12, 70, 5, Place::step, 1}, many_sources{3, 12, 10, 7, Place::batch, 7};
+  const KvShape batch{3, 12, 5, 7, RowLayout::batch, 7}, step{3, 12, 13, 5, RowLayout::step, 1};
+  const KvShape tiles{3, 12, 35, 5, RowLayout::step, 1};
+  const KvShape many{3, 12, 70, 5, RowLayout::step, 1}, many_sources{3, 12, 10, 7, RowLayout::batch, 7};
   for (const uint32_t q : {36, 0}) {
     all.push_back(kv_case({70, 38, q, many, 3, 66, f}));
     all.push_back(kv_case({70, 38, q, many_sources, 0, 0, f}));
     all.push_back(kv_case({35, 38, q, batch, 0, 0, f}));
     all.push_back(kv_case({35, 38, q, tiles, 3, 33, f}));
   }
-  all.push_back(kv_case({6, 1200, 16, {2, 8, 2, 3, Place::batch, 3}, 0, 0, f}));  // deeper than a small binding
+  all.push_back(kv_case({6, 1200, 16, {2, 8, 2, 3, RowLayout::batch, 3}, 0, 0, f}));  // deeper than a small binding
   all.push_back(kv_case({13, 36, 36, step, 3, 12, f}));
   all.push_back(kv_case({13, 36, 0, step, 3, 12, f}));
-  all.push_back(kv_case({8, 32, 256, {4, 64, 8, 40, Place::step, 1}, 33, 6, f}));  // sliced, as above
+  all.push_back(kv_case({8, 32, 256, {4, 64, 8, 40, RowLayout::step, 1}, 33, 6, f}));  // sliced, as above
   for (const auto gate : {Activation::gelu_tanh, Activation::silu, Activation::gelu_erf, Activation::relu})
     for (const uint64_t rows : {1, 4}) all.push_back(gate_case(residual_case({rows, 56, 260, f}), gate));
   for (const uint64_t rows : {1, 5}) {
@@ -369,7 +369,7 @@ void add_format_cases(std::vector<OpCase>& all, WeightFormat f) {
 // Cases that write halves, for every variant, with weights in this format.
 void add_halves_cases(std::vector<OpCase>& all, WeightFormat f) {
   const auto step = [](uint32_t heads, uint32_t head_dim, uint32_t slots, uint32_t positions) {
-    return KvShape{heads, head_dim, slots, positions, Place::step, 1};
+    return KvShape{heads, head_dim, slots, positions, RowLayout::step, 1};
   };
   const auto add = [&](const KvCase& s) { all.push_back(kv_case(s)); };
   constexpr auto fp16 = KvFormat::fp16;

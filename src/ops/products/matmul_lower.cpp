@@ -86,9 +86,9 @@ class MatmulLowering {
   // Slices of the depth begin at multiples of this: depths that products take at a time or that share scales.
   [[nodiscard]] uint64_t granule() const { return std::max<uint64_t>(4, packed::granule(layout_.format)); }
   [[nodiscard]] const graph::Tensor& tensor(graph::TensorId id) const { return context_.graph.tensor(id); }
-  [[nodiscard]] bool is_step() const { return a_.split && a_.kv.place == Place::step; }
+  [[nodiscard]] bool is_step() const { return a_.split && a_.kv.layout == RowLayout::step; }
   [[nodiscard]] KvLayout kv_layout() const { return {a_.kv, tensor(kv_)}; }
-  [[nodiscard]] bool is_spans() const { return a_.split && a_.kv.place == Place::spans; }
+  [[nodiscard]] bool is_spans() const { return a_.split && a_.kv.layout == RowLayout::spans; }
 
   // Bytes of y from the first column of the first row to the last column of the last row.
   static uint64_t span_bytes(const graph::Tensor& t, uint64_t rows, uint64_t columns) {
@@ -214,7 +214,7 @@ class MatmulLowering {
   Status lower_kv_part(Range64 heads, Range64 cells) {
     const auto& kv = a_.kv;
     Range64 rows{0, rows_};
-    if (kv.place == Place::batch)
+    if (kv.layout == RowLayout::batch)
       rows = {std::min(rows_, cells.begin / kv.positions * kv.rows_per_slot),
               std::min(rows_, div_up<uint64_t>(cells.end, kv.positions) * kv.rows_per_slot)};
     if (rows.size() == 0) return {};

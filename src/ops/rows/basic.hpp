@@ -23,7 +23,7 @@ struct LayerNormAttributes {
 // inputs: x, feature_spans (state::SPAN_WORDS per level), table of positions [places, columns] or kNone. outputs: y.
 // Sentences lie in x according to level `from` of the spans, in y according to level `to`; rows of y between and after
 // them are zeros, or not written if y has live rows. Only as many rows in y get a position as count at that level
-// (place).
+// (slot).
 struct UnfoldAttributes {
   uint32_t kernel = 1, stride = 1, before = 0;
   uint32_t from = 0, to = 0;

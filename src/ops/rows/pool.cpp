@@ -51,13 +51,13 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
     d.groups = (s.end - s.begin) * blocks;
     uint32_t dy = 0;
     LAPILLI_TRY(const auto from, bind_whole(context, 0, node.inputs[kX], graph::Access::read));
-    d.operands = {from,
-                  bind_range(context, 1, {node.outputs[0], s.begin * y.ld * 4, s.end * y.ld * 4, graph::Access::write},
-                             dy),
-                  {4, node.inputs[kSpans], 0, uint64_t{state::SPAN_WORDS} * 4, graph::Access::read}};
+    d.operands = {
+        from,
+        bind_range(context, 1, {node.outputs[0], s.begin * y.ld * 4, s.end * y.ld * 4, graph::Access::write}, dy),
+        {4, node.inputs[kSpans], 0, uint64_t{state::SPAN_WORDS} * 4, graph::Access::read}};
     d.set_push(Push{static_cast<uint32_t>(d.groups), static_cast<uint32_t>(x.cols), static_cast<uint32_t>(ld4),
-                    static_cast<uint32_t>(blocks), static_cast<uint32_t>(s.begin), static_cast<uint32_t>(x.rows),
-                    a.row, dy / 4});
+                    static_cast<uint32_t>(blocks), static_cast<uint32_t>(s.begin), static_cast<uint32_t>(x.rows), a.row,
+                    dy / 4});
     d.cost = 2.0 * static_cast<double>(x.elements());
     out.push_back(std::move(d));
   }

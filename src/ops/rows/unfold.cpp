@@ -127,7 +127,7 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
         const uint64_t at = p * a.stride + i % a.kernel, place = p + a.position_offset;
         if (i < y.cols && at >= a.before && at - a.before < from[s].ids)
           v = a.scale * in[(from[s].row + at - a.before) * x.ld + i / a.kernel];
-        if (i < y.cols && p < to[s].place && positions != graph::kNone && place < g.tensor(positions).rows)
+        if (i < y.cols && p < to[s].slot && positions != graph::kNone && place < g.tensor(positions).rows)
           v += values.at(positions).f[place * g.tensor(positions).ld + i];
         out[(to[s].row + p) * y.ld + i] = v;
       }

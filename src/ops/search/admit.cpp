@@ -11,7 +11,7 @@ namespace {
 constexpr uint32_t kListGroups = 16;
 
 struct Push {
-  LAPILLI_PUSH(uint32_t groups, slots, positions, beams, places, room, list_words;)
+  LAPILLI_PUSH(uint32_t groups, beam_slots, positions, beams, slots, room, list_words;)
 };
 
 // inputs: inbox, then the updated tensors; outputs: step, search, lineage, lists, lengths.
@@ -28,8 +28,8 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   state.lineage = node.outputs[kLineage];
   state.lists = node.outputs[kLists];
   state.lengths = node.outputs[kLengths];
-  if (a.sentences == 0 || a.sentences > a.shape.places)
-    return node_error(node, "%u sentences at once for %u places", a.sentences, a.shape.places);
+  if (a.sentences == 0 || a.sentences > a.shape.slots)
+    return node_error(node, "%u sentences at once for %u slots", a.sentences, a.shape.slots);
   LAPILLI_CHECK(expect_words(g, node, state.inbox, "inbox", state::inbox_entry_at(a.sentences)));
   return search::expect_state(g, node, state, a.shape);
 }
@@ -61,7 +61,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
       LAPILLI_TRY(const auto bound, bind_whole(context, static_cast<uint32_t>(d.operands.size()), tensor, access));
       d.operands.push_back(bound);
     }
-    d.set_push(Push{part.groups, a.shape.slots, a.shape.positions, a.shape.beams, a.shape.places, a.sentences,
+    d.set_push(Push{part.groups, a.shape.beam_slots, a.shape.positions, a.shape.beams, a.shape.slots, a.sentences,
                     static_cast<uint32_t>(context.graph.tensor(node.outputs[kLists]).elements())});
     d.cost = 128.0 * part.groups;
     out.push_back(std::move(d));
@@ -82,7 +82,7 @@ class Admission {
         lengths_(values.at(node.outputs[kLengths]).u) {}
 
   void run() {
-    for (uint32_t i = 0; i < std::min(inbox_[state::INBOX_CANCELLED], shape_.places); ++i)
+    for (uint32_t i = 0; i < std::min(inbox_[state::INBOX_CANCELLED], shape_.slots); ++i)
       record(inbox_[inbox_[state::INBOX_CANCELLED_OFFSET] + i])[state::SEARCH_STATUS] =
           static_cast<uint32_t>(SentenceStatus::none);
     const uint32_t sentences = std::min(inbox_[state::INBOX_SENTENCES], room_);
@@ -97,12 +97,12 @@ class Admission {
   }
 
  private:
-  uint32_t* record(uint32_t place) { return &search_[state::search_record(place, shape_.beams)]; }
+  uint32_t* record(uint32_t slot) { return &search_[state::search_record(slot, shape_.beams)]; }
 
   void enter(uint32_t i) {
     const uint32_t* entry = &inbox_[state::inbox_entry_at(i)];
-    const uint32_t place = entry[state::INBOX_PLACE];
-    uint32_t* r = record(place);
+    const uint32_t slot = entry[state::INBOX_SLOT];
+    uint32_t* r = record(slot);
     std::fill_n(r, state::search_stride(shape_.beams), 0u);
     std::copy_n(entry + state::INBOX_PARAMS, state::PARAM_WORDS, r);
     r[state::SEARCH_STATUS] = static_cast<uint32_t>(SentenceStatus::waiting);
@@ -112,21 +112,21 @@ class Admission {
       r[state::search_running(b)] = search::as_word(b == 0 ? 0.0f : state::NO_SCORE);
       r[state::search_finished_entry(shape_.beams, b)] = search::as_word(state::NO_SCORE);
     }
-    lengths_[2 * place] = entry[state::INBOX_SOURCE_BEGIN];
-    lengths_[2 * place + 1] = entry[state::INBOX_SOURCE_END];
-    step_[state::step_queue_word(step_[state::STEP_QUEUED] + i)] = place;
-    give(entry, place * shape_.beams);
+    lengths_[2 * slot] = entry[state::INBOX_SOURCE_BEGIN];
+    lengths_[2 * slot + 1] = entry[state::INBOX_SOURCE_END];
+    step_[state::step_queue_word(step_[state::STEP_QUEUED] + i)] = slot;
+    give(entry, slot * shape_.beams);
   }
 
   void give(const uint32_t* entry, uint32_t first) {
     const uint32_t given = std::min(entry[state::INBOX_PARAMS + state::P_PREFIX], shape_.positions);
-    for (uint32_t slot = first; slot < first + shape_.beams; ++slot)
+    for (uint32_t beam_slot = first; beam_slot < first + shape_.beams; ++beam_slot)
       for (uint32_t i = 0; i < given; ++i)
         for (const uint32_t parity : {0u, 1u}) {
           const auto word = [&](uint32_t plane) -> uint32_t& {
-            return lineage_[state::lineage_word(parity, plane, slot, i, shape_.slots, shape_.positions)];
+            return lineage_[state::lineage_word(parity, plane, beam_slot, i, shape_.beam_slots, shape_.positions)];
           };
-          word(state::LINEAGE_ANCESTRY) = i + 1 < given ? first : slot;
+          word(state::LINEAGE_ANCESTRY) = i + 1 < given ? first : beam_slot;
           word(state::LINEAGE_TOKENS) = inbox_[entry[state::INBOX_PROMPT_OFFSET] + i];
         }
   }
@@ -143,7 +143,7 @@ void reference(const graph::Graph&, const graph::Node& node, HostTensors& values
 
 struct Build {
   SearchShape shape;
-  std::vector<std::pair<uint32_t, uint32_t>> sentences = {};  // place and prompt ids
+  std::vector<std::pair<uint32_t, uint32_t>> sentences = {};  // slot and prompt ids
   std::vector<uint32_t> cancelled = {};
   std::vector<std::pair<uint32_t, uint32_t>> blocks = {};  // for lists: offset, words
   uint32_t room = 0;                                       // 0: as many as needed
@@ -157,7 +157,7 @@ OpCase make_case(const std::string& name, const Build& b) {
   auto& in = c.inbox;
   const auto n = static_cast<uint32_t>(b.sentences.size());
   uint32_t data = state::inbox_entry_at(n);
-  CaseRandom random(n + b.shape.slots);
+  CaseRandom random(n + b.shape.beam_slots);
   const auto put = [&](uint32_t words) {
     const uint32_t at = data;
     for (uint32_t i = 0; i < words; ++i) in[data++] = random.below(90);
@@ -180,7 +180,7 @@ OpCase make_case(const std::string& name, const Build& b) {
     uint32_t* entry = &in[state::inbox_entry_at(i)];
     for (uint32_t w = 0; w < state::PARAM_WORDS; ++w) entry[state::INBOX_PARAMS + w] = random.word();
     entry[state::INBOX_PARAMS + state::P_PREFIX] = b.sentences[i].second;
-    entry[state::INBOX_PLACE] = b.sentences[i].first;
+    entry[state::INBOX_SLOT] = b.sentences[i].first;
     entry[state::INBOX_SOURCE_BEGIN] = i % 2;
     entry[state::INBOX_SOURCE_END] = 3 + i;
     entry[state::INBOX_PROMPT_OFFSET] = put(b.sentences[i].second);

@@ -9,7 +9,7 @@ namespace advance_impl {
 namespace {
 
 struct Push {
-  LAPILLI_PUSH(uint32_t groups, positions, beams, places, rows, log_rows, ticks, counts;)
+  LAPILLI_PUSH(uint32_t groups, positions, beams, slots, rows, log_rows, ticks, counts;)
 };
 
 enum Input : size_t { kStep, kSearch, kLog, kGrids, kInputs };
@@ -42,8 +42,8 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
   Dispatch d;
   d.shader = ShaderId::advance;
   d.operands = {step, search, log, grids};
-  d.set_push(Push{1, s.positions, s.beams, s.places, a.rows, s.rows, s.ticks, a.counts});
-  d.cost = s.slots + 64.0;
+  d.set_push(Push{1, s.positions, s.beams, s.slots, a.rows, s.rows, s.ticks, a.counts});
+  d.cost = s.beam_slots + 64.0;
   out.push_back(std::move(d));
   return {};
 }
@@ -59,43 +59,43 @@ class Advance {
 
   void run() {
     const uint32_t ran = step_[state::STEP_LIVE];
-    std::vector<uint32_t> places;
+    std::vector<uint32_t> slots;
     uint32_t held = 0;
-    for (uint32_t p = 0; p < a_.shape.places; ++p) {
+    for (uint32_t p = 0; p < a_.shape.slots; ++p) {
       if (status(p) != SentenceStatus::running && status(p) != SentenceStatus::full) continue;
       if (status(p) == SentenceStatus::running) word(p, state::SEARCH_POSITION) += a_.counts;
       if (go_on(p))
-        places.push_back(p);
+        slots.push_back(p);
       else
         ++held;
     }
     const uint32_t queued = step_[state::STEP_QUEUED] + step_[state::STEP_ADMITTED];
     uint32_t& started = step_[state::STEP_STARTED];
-    for (; started != queued && places.size() + held < a_.rows / a_.shape.beams; ++started) {
+    for (; started != queued && slots.size() + held < a_.rows / a_.shape.beams; ++started) {
       const uint32_t p = step_[state::step_queue_word(started)];
-      if (p >= a_.shape.places || status(p) != SentenceStatus::waiting) continue;
+      if (p >= a_.shape.slots || status(p) != SentenceStatus::waiting) continue;
       if (go_on(p))
-        places.push_back(p);
+        slots.push_back(p);
       else
         ++held;
     }
     step_[state::STEP_QUEUED] = queued;
     step_[state::STEP_ADMITTED] = 0;
-    pack(places);
+    pack(slots);
     if (a_.counts != 0) count(ran);
   }
 
  private:
-  uint32_t& word(uint32_t place, uint32_t i) { return search_[state::search_record(place, a_.shape.beams) + i]; }
-  SentenceStatus status(uint32_t place) { return static_cast<SentenceStatus>(word(place, state::SEARCH_STATUS)); }
-  bool go_on(uint32_t place) {
-    const bool room = word(place, state::SEARCH_POSITION) + 1 < a_.shape.positions;
-    word(place, state::SEARCH_STATUS) = static_cast<uint32_t>(room ? SentenceStatus::running : SentenceStatus::full);
+  uint32_t& word(uint32_t slot, uint32_t i) { return search_[state::search_record(slot, a_.shape.beams) + i]; }
+  SentenceStatus status(uint32_t slot) { return static_cast<SentenceStatus>(word(slot, state::SEARCH_STATUS)); }
+  bool go_on(uint32_t slot) {
+    const bool room = word(slot, state::SEARCH_POSITION) + 1 < a_.shape.positions;
+    word(slot, state::SEARCH_STATUS) = static_cast<uint32_t>(room ? SentenceStatus::running : SentenceStatus::full);
     return room;
   }
-  void pack(const std::vector<uint32_t>& places) {
+  void pack(const std::vector<uint32_t>& slots) {
     uint32_t row = 0;
-    for (const uint32_t p : places)
+    for (const uint32_t p : slots)
       for (uint32_t b = 0; b < a_.shape.beams; ++b)
         step_[state::STEP_ROWS + row++] = state::row_word_of(p * a_.shape.beams + b, word(p, state::SEARCH_POSITION));
     step_[state::STEP_LIVE] = row;
@@ -118,19 +118,19 @@ void reference(const graph::Graph&, const graph::Node& node, HostTensors& values
 
 struct Build {
   SearchShape shape;
-  std::vector<std::pair<SentenceStatus, uint32_t>> places = {};  // status and position of the first places
-  std::vector<uint32_t> queue = {};                              // places
-  uint32_t rows = 0;                                             // of the plan; 0: the log's
+  std::vector<std::pair<SentenceStatus, uint32_t>> slots = {};  // status and position of the first slots
+  std::vector<uint32_t> queue = {};                             // slots
+  uint32_t rows = 0;                                            // of the plan; 0: the log's
   uint32_t counts = 1;
-  uint32_t before = 40;  // places that already left the queue
+  uint32_t before = 40;  // slots that already left the queue
   uint32_t admitted = 0;
 };
 
 OpCase make_case(const std::string& name, const Build& b) {
   search::StateCase c(name, b.shape);
   c.set_step(3, 5);
-  for (uint32_t p = 0; p < b.shape.places; ++p) {
-    const auto [status, position] = p < b.places.size() ? b.places[p] : std::pair{SentenceStatus::none, 0u};
+  for (uint32_t p = 0; p < b.shape.slots; ++p) {
+    const auto [status, position] = p < b.slots.size() ? b.slots[p] : std::pair{SentenceStatus::none, 0u};
     c.param(p, state::SEARCH_STATUS) = static_cast<uint32_t>(status);
     c.param(p, state::SEARCH_POSITION) = position;
   }
@@ -188,10 +188,10 @@ std::vector<OpCase> cases() {
   {
     Build b{{state::MAX_ROWS, 8, 1, state::MAX_ROWS, state::MAX_ROWS, 8}};
     for (uint32_t s = 0; s < state::MAX_ROWS; ++s)
-      b.places.emplace_back(s % 3 == 1 || s > 1000 ? ended : running, s % 5);
+      b.slots.emplace_back(s % 3 == 1 || s > 1000 ? ended : running, s % 5);
     all.push_back(make_case("most rows", b));
     for (uint32_t s = 0; s < state::MAX_ROWS; ++s) {
-      b.places[s] = {waiting, s % 4};
+      b.slots[s] = {waiting, s % 4};
       b.queue.push_back((s * 7) % state::MAX_ROWS);
     }
     all.push_back(make_case("most start", b));

@@ -14,7 +14,7 @@ namespace {
 uint32_t words_each(const StepAttributes& a) { return a.drawn ? 4 : 2; }
 
 struct Push {
-  LAPILLI_PUSH(uint32_t groups, slots, positions, beams, k, slices, ld, log_rows, ticks;)
+  LAPILLI_PUSH(uint32_t groups, beam_slots, positions, beams, k, slices, ld, log_rows, ticks;)
 };
 
 Status infer(const graph::Graph& g, const graph::Node& node) {
@@ -52,7 +52,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
   LAPILLI_TRY(d.operands, search::bind_step(context, node));
   d.groups = t.rows / a.shape.beams;
   follow_live_rows(d, 1, a.shape.beams);
-  d.set_push(Push{static_cast<uint32_t>(d.groups), a.shape.slots, a.shape.positions, a.shape.beams, a.candidates,
+  d.set_push(Push{static_cast<uint32_t>(d.groups), a.shape.beam_slots, a.shape.positions, a.shape.beams, a.candidates,
                   a.slices, static_cast<uint32_t>(t.ld / words_each(a)), a.shape.rows, a.shape.ticks});
   d.cost = static_cast<double>(t.rows) * (2.0 * static_cast<double>(t.ld) + 4.0 * a.shape.positions);
   out.push_back(std::move(d));
@@ -209,16 +209,16 @@ struct BeamCase {
       : build(b),
         state(name, {b.sentences * b.beams, 24, b.beams, b.sentences, b.sentences * b.beams, 8}),
         random(b.seed * 31) {
-    std::vector<uint32_t> slots, ends;
+    std::vector<uint32_t> beam_slots, ends;
     for (uint32_t s = 0; s < b.sentences; ++s) {
       const bool on = b.going_on.empty() || std::find(b.going_on.begin(), b.going_on.end(), s) != b.going_on.end();
-      for (uint32_t i = 0; on && i < b.beams; ++i) slots.push_back(s * b.beams + i);
+      for (uint32_t i = 0; on && i < b.beams; ++i) beam_slots.push_back(s * b.beams + i);
     }
     for (uint32_t e = 0; e < b.ends; ++e) ends.push_back(2 + e);
     k = std::max(2u, 1 + b.ends) * b.beams;
     state.set_ends(ends);
     state.random_lineage(b.t + 1, b.vocabulary, random);
-    state.set_step(b.t, static_cast<uint32_t>(slots.size()), slots);
+    state.set_step(b.t, static_cast<uint32_t>(beam_slots.size()), beam_slots);
     scores.assign(uint64_t{b.sentences} * b.beams * b.vocabulary, 0.0);
     for (auto& v : scores) v = static_cast<double>(static_cast<float>(-5 + 5 * random.unit()));
     if (b.t > 0)

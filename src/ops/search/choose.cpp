@@ -15,7 +15,7 @@ namespace choose_impl {
 namespace {
 
 struct Push {
-  LAPILLI_PUSH_BEHIND(search::SelectPush, select, uint32_t k, beams, slots, positions, parts_begin, parts_ld;)
+  LAPILLI_PUSH_BEHIND(search::SelectPush, select, uint32_t k, beams, beam_slots, positions, parts_begin, parts_ld;)
 };
 
 enum Input : size_t { kLogits, kStep, kSearch, kLineage, kLists, kInputs };
@@ -72,7 +72,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
   LAPILLI_TRY(const auto push, search::bind_selection(context, parts[2], ranges[0], 2, d));
   LAPILLI_CHECK(bind(context, node, d));
   const auto parts_ld = static_cast<uint32_t>(context.graph.tensor(node.outputs[kParts]).ld / 2);
-  d.set_push(Push{push, a.select.candidates, a.shape.beams, a.shape.slots, a.shape.positions, 0, parts_ld});
+  d.set_push(Push{push, a.select.candidates, a.shape.beams, a.shape.beam_slots, a.shape.positions, 0, parts_ld});
   // In most steps the processors touch only a few scores; all invocations read the history.
   d.cost = static_cast<double>(t.rows * t.ld) * (6 + a.select.candidates / 16.0) +
            static_cast<double>(d.groups) * 64.0 * a.shape.positions;
@@ -88,22 +88,22 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
 
 // Sentences of beams at their own positions, the last of which has ended, with every rule that slices support.
 OpCase make_case(const std::string& name, uint64_t columns, uint32_t beams, uint32_t t, bool rules) {
-  const uint32_t places = 3, slots = places * beams;
-  search::StateCase c(name, {slots, 40, beams, places}, 256);
+  const uint32_t slots = 3, beam_slots = slots * beams;
+  search::StateCase c(name, {beam_slots, 40, beams, slots}, 256);
   CaseRandom random(columns + t);
   std::vector<uint32_t> positions, order;
   for (uint32_t i = 0; i < 2 * beams; ++i) {
     positions.push_back(i < beams ? t : t / 2);
     order.push_back((i + beams) % (2 * beams));
   }
-  positions.resize(slots, t);
+  positions.resize(beam_slots, t);
   c.step = step_values(positions, 2 * beams, order).u;
   const auto ids = static_cast<uint32_t>(std::min<uint64_t>(columns, 6));
   for (const uint32_t at : {t / 2, t}) c.random_lineage(at, ids, random);
   c.set_ends({2, 7});
   if (rules) {
     const auto f = [](float v) { return search::as_word(v); };
-    for (uint32_t s = 0; s < places; ++s) c.param(s, state::P_SOURCE_OFFSET) = 100 + 7 * s;
+    for (uint32_t s = 0; s < slots; ++s) c.param(s, state::P_SOURCE_OFFSET) = 100 + 7 * s;
     for (uint32_t i = 0; i < 21; ++i) c.lists[100 + i] = random.below(static_cast<uint32_t>(columns));
     c.set_param(state::P_SOURCE_COUNT, 7);
     c.set_param(state::P_ENCODER_REPETITION_PENALTY, 0.625f);
@@ -122,7 +122,7 @@ OpCase make_case(const std::string& name, uint64_t columns, uint32_t beams, uint
     std::copy(bias.begin(), bias.end(), c.lists.begin() + 30);
   }
   auto& g = c.op_case.graph;
-  const auto x = g.activation("logits", slots, columns);
+  const auto x = g.activation("logits", beam_slots, columns);
   graph::Graph apart = g;
   auto scores = ops::log_softmax(apart, name, x, c.tensors.step);
   scores = ops::processors(apart, name, scores, c.tensors, {c.shape, 0});

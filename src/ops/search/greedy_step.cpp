@@ -12,7 +12,7 @@ namespace {
 constexpr uint32_t kLocal = 64;  // rows per workgroup
 
 struct Push {
-  LAPILLI_PUSH(uint32_t groups, slots, positions, slices, ld4, log_rows, ticks;)
+  LAPILLI_PUSH(uint32_t groups, beam_slots, positions, slices, ld4, log_rows, ticks;)
 };
 
 Status infer(const graph::Graph& g, const graph::Node& node) {
@@ -33,7 +33,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
   LAPILLI_TRY(d.operands, search::bind_step(context, node));
   d.groups = div_up<uint64_t>(t.rows, kLocal);
   follow_live_rows(d, 1, kLocal);
-  d.set_push(Push{static_cast<uint32_t>(d.groups), a.shape.slots, a.shape.positions, a.slices,
+  d.set_push(Push{static_cast<uint32_t>(d.groups), a.shape.beam_slots, a.shape.positions, a.slices,
                   static_cast<uint32_t>(t.ld / 4), a.shape.rows, a.shape.ticks});
   d.cost = static_cast<double>(t.rows) * (8.0 * a.slices + 32);
   out.push_back(std::move(d));
@@ -152,17 +152,17 @@ OpCase make_case(search::StateCase c, uint32_t rows, uint32_t slices, uint64_t s
       if (s == slices - 1 && s > 0 && r % 4 == 1) words[at] = words[at + 2] = words[at - 4];  // a tie
     }
   c.op_case.inputs.emplace_back(partials, words_of(std::move(words)));
-  for (uint32_t s = 0; s < c.shape.slots; ++s)
+  for (uint32_t s = 0; s < c.shape.beam_slots; ++s)
     c.search[c.search_word(s, state::search_running(0))] = search::as_word(static_cast<float>(-3 + 3 * random.unit()));
   return c.finish();
 }
 
-search::StateCase make_state(const std::string& name, uint32_t t, uint32_t slots, uint32_t live) {
-  search::StateCase c(name, {slots, 14, 1, slots, slots, 8});
-  CaseRandom random(t + slots);
+search::StateCase make_state(const std::string& name, uint32_t t, uint32_t beam_slots, uint32_t live) {
+  search::StateCase c(name, {beam_slots, 14, 1, beam_slots, beam_slots, 8});
+  CaseRandom random(t + beam_slots);
   c.random_lineage(t + 1, 1000, random);
   std::vector<uint32_t> rows;
-  for (uint32_t r = 0; r < live; ++r) rows.push_back(slots - live + r);
+  for (uint32_t r = 0; r < live; ++r) rows.push_back(beam_slots - live + r);
   c.step = step_values(mixed_positions(t, live), live, rows).u;
   c.set_param(state::P_LENGTH_PENALTY, 0.75f);
   return c;

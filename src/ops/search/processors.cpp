@@ -12,7 +12,7 @@ namespace processors_impl {
 namespace {
 
 struct Push {
-  LAPILLI_PUSH(uint32_t groups, columns, ld, begin, first_row, slots, positions, beams;)
+  LAPILLI_PUSH(uint32_t groups, columns, ld, begin, first_row, beam_slots, positions, beams;)
 };
 
 enum Input : size_t { kLogits, kStep, kSearch, kLineage, kLists };
@@ -30,7 +30,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   state.lineage = node.inputs[kLineage];
   state.lists = node.inputs[kLists];
   LAPILLI_CHECK(search::expect_state(g, node, state, shape));
-  if (x.rows > shape.slots) return node_error(node, "%u rows, %u slots", x.rows, shape.slots);
+  if (x.rows > shape.beam_slots) return node_error(node, "%u rows, %u beam slots", x.rows, shape.beam_slots);
   return {};
 }
 
@@ -58,7 +58,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
     d.operands = {bind_range(context, 0, {x, r.begin * t.ld * 4, r.end * t.ld * 4, graph::Access::read_write}, delta),
                   lineage, lists, search, step};
     d.set_push(Push{static_cast<uint32_t>(d.groups), static_cast<uint32_t>(t.cols), static_cast<uint32_t>(t.ld), delta,
-                    static_cast<uint32_t>(r.begin), shape.slots, shape.positions, shape.beams});
+                    static_cast<uint32_t>(r.begin), shape.beam_slots, shape.positions, shape.beams});
     // Most steps touch only a few scores; all invocations read the history.
     d.cost = static_cast<double>(d.groups) * (static_cast<double>(t.cols) / 8 + 64.0 * shape.positions);
     out.push_back(std::move(d));
@@ -191,12 +191,12 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   const auto &lineage = values.at(node.inputs[kLineage]).u, &lists = values.at(node.inputs[kLists]).u;
   auto& x = values.at(node.inputs[kLogits]).f;
   for (uint64_t r = 0; r < std::min<uint64_t>(t.rows, step.live()); ++r) {
-    const uint32_t slot = step.slot(r), position = step.position(r);
-    const search::ParamView p(values.at(node.inputs[kSearch]), slot, shape.beams);
+    const uint32_t beam_slot = step.beam_slot(r), position = step.position(r);
+    const search::ParamView p(values.at(node.inputs[kSearch]), beam_slot, shape.beams);
     Row row(x.data() + r * t.ld, t.cols, p);
     for (uint32_t i = 0; i <= position; ++i)
-      row.history.push_back(lineage[state::lineage_word(state::lineage_parity(position), state::LINEAGE_TOKENS, slot, i,
-                                                        shape.slots, shape.positions)]);
+      row.history.push_back(lineage[state::lineage_word(state::lineage_parity(position), state::LINEAGE_TOKENS,
+                                                        beam_slot, i, shape.beam_slots, shape.positions)]);
     for (uint32_t i = 0; i < p[state::P_SOURCE_COUNT]; ++i) row.source.push_back(lists[p[state::P_SOURCE_OFFSET] + i]);
     row.process(lists);
   }
@@ -218,7 +218,7 @@ search::StateCase make_state(const std::string& name, uint32_t t = 8) {
 
 OpCase make_case(search::StateCase c, uint64_t columns = kVocabulary) {
   auto& g = c.op_case.graph;
-  const auto x = g.activation("logits", c.shape.slots, columns);
+  const auto x = g.activation("logits", c.shape.beam_slots, columns);
   ops::processors(g, c.op_case.name, x, c.tensors, {c.shape});
   CaseRandom random(columns);
   c.op_case.inputs.emplace_back(x, random_values(g.tensor(x), random, 6));
@@ -233,7 +233,7 @@ void put(search::StateCase& c, uint32_t offset_word, uint32_t at, uint32_t count
 }
 
 void put_source(search::StateCase& c) {
-  for (uint32_t s = 0; s < c.shape.places; ++s) c.param(s, state::P_SOURCE_OFFSET) = 100 + 7 * s;
+  for (uint32_t s = 0; s < c.shape.slots; ++s) c.param(s, state::P_SOURCE_OFFSET) = 100 + 7 * s;
   c.set_param(state::P_SOURCE_COUNT, 7);
   CaseRandom random(3);
   for (uint32_t i = 0; i < 14; ++i) c.lists[100 + i] = random.below(6);
@@ -334,8 +334,9 @@ void add_timestamp_cases(std::vector<OpCase>& all) {
       CaseRandom random(t);
       c.random_lineage(t, 5, random);
       for (size_t i = 0; i < ids.size(); ++i)
-        for (const uint32_t slot : {0u, 1u})
-          c.lineage[state::lineage_word(state::lineage_parity(t), state::LINEAGE_TOKENS, slot, 2 + i, 2, 40)] = ids[i];
+        for (const uint32_t beam_slot : {0u, 1u})
+          c.lineage[state::lineage_word(state::lineage_parity(t), state::LINEAGE_TOKENS, beam_slot, 2 + i, 2, 40)] =
+              ids[i];
       c.set_step(t, 2);
       c.set_param(state::P_TIMESTAMP_BEGIN, 30);
       c.set_param(state::P_TIMESTAMP_AFTER, 2);
@@ -411,8 +412,8 @@ void add_large_vocabulary_case(std::vector<OpCase>& all) {
   c.set_step(70, 2);
   c.random_lineage(70, 140003, random);
   for (uint32_t i = 0; i < 70; i += 3)  // some appear twice
-    for (const uint32_t slot : {0u, 1u}) {
-      auto* ids = &c.lineage[state::lineage_word(0, state::LINEAGE_TOKENS, slot, 0, 2, 80)];
+    for (const uint32_t beam_slot : {0u, 1u}) {
+      auto* ids = &c.lineage[state::lineage_word(0, state::LINEAGE_TOKENS, beam_slot, 0, 2, 80)];
       ids[i] = ids[i + 1] % 65536 + 65536;
       ids[i + 2] = ids[i];
     }

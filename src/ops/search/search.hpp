@@ -1,4 +1,4 @@
-// The general tail of a decoding step, on any logits tensor: log-softmax, processors, selection, bookkeeping. The rules
+// Logits processing and sampling of a decoding step: log-softmax, processors, selection, bookkeeping. The rules
 // are those of the reference implementation (transformers 5), see docs/decoding.md. State words: ops/core/state.hpp.
 //
 // Greedy:  logits -> processors -> argmax -> greedy_step -> advance
@@ -14,12 +14,12 @@ namespace lapilli {
 
 // Session strides that search ops need; fixed per plan.
 struct SearchShape {
-  uint32_t slots = 0;      // places * beams
-  uint32_t positions = 0;  // capacity of the caches and the lineage
+  uint32_t beam_slots = 0;  // slots * beams
+  uint32_t positions = 0;   // capacity of the caches and the lineage
   uint32_t beams = 1;
-  uint32_t places = 0;  // concurrent sentences
-  uint32_t rows = 0;    // most rows that run at a time; the entries in a row of the log
-  uint32_t ticks = 0;   // rows of the log, a power of two
+  uint32_t slots = 0;  // concurrent sentences
+  uint32_t rows = 0;   // most rows that run at a time; the entries in a row of the log
+  uint32_t ticks = 0;  // rows of the log, a power of two
 };
 
 // "log_softmax": rows over all columns, in place; x - max - log(sum exp). inputs: x, step (the live rows).
@@ -52,7 +52,7 @@ struct StepAttributes {
   uint32_t candidates = 1, slices = 1;
   uint32_t drawn = 0;  // 1: partials or candidates were drawn
 };
-// "admit": moves new sentences from the inbox to their places: options, search state, lineage of the prompt ids,
+// "admit": moves new sentences from the inbox to their slots: options, search state, lineage of the prompt ids,
 // lengths, lists; they wait in the queue. "advance": runs after all sentences have stepped: their next positions,
 // sentences that start, the rows of the next step, log header, grids. attributes: AdvanceAttributes.
 struct AdmitAttributes {

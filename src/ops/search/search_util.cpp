@@ -31,10 +31,10 @@ std::vector<Candidate> best_columns(const double* row, uint64_t begin, uint64_t 
 }
 
 double Draws::number(uint32_t row, uint32_t id) const {
-  const uint32_t slot = step_.slot(row);
-  const ParamView p(search_, slot, beams_);
+  const uint32_t beam_slot = step_.beam_slot(row);
+  const ParamView p(search_, beam_slot, beams_);
   const draw::Place place{(uint64_t{p[state::P_SEED + 1]} << 32) | p[state::P_SEED], step_.position(row),
-                          p[state::P_SEQUENCE], slot % beams_};
+                          p[state::P_SEQUENCE], beam_slot % beams_};
   return draw::gumbel_at(place, id);
 }
 
@@ -66,21 +66,22 @@ Status expect_state(const graph::Graph& g, const graph::Node& node, const ops::S
                     const SearchShape& shape) {
   if (shape.beams == 0 || shape.beams > state::MAX_BEAMS)
     return node_error(node, "%u beams; 1 to %u are supported", shape.beams, state::MAX_BEAMS);
-  if (shape.places == 0 || shape.positions < 2 || shape.slots != uint64_t{shape.places} * shape.beams ||
-      shape.slots > state::MAX_ROWS)
-    return node_error(node, "%u places of %u beams in %u slots with %u positions; at most %u slots are supported",
-                      shape.places, shape.beams, shape.slots, shape.positions, state::MAX_ROWS);
-  if (shape.rows == 0 || shape.rows > shape.slots || !std::has_single_bit(shape.ticks))
-    return node_error(node, "%u rows in %u slots, and a log of %u ticks, which is no power of two", shape.rows,
-                      shape.slots, shape.ticks);
+  if (shape.slots == 0 || shape.positions < 2 || shape.beam_slots != uint64_t{shape.slots} * shape.beams ||
+      shape.beam_slots > state::MAX_ROWS)
+    return node_error(node,
+                      "%u slots of %u beams in %u beam slots with %u positions; at most %u beam slots are supported",
+                      shape.slots, shape.beams, shape.beam_slots, shape.positions, state::MAX_ROWS);
+  if (shape.rows == 0 || shape.rows > shape.beam_slots || !std::has_single_bit(shape.ticks))
+    return node_error(node, "%u rows in %u beam slots, and a log of %u ticks, which is no power of two", shape.rows,
+                      shape.beam_slots, shape.ticks);
   const std::tuple<graph::TensorId, const char*, uint64_t> wanted[] = {
       {state.step, "step", state::STEP_WORDS},
-      {state.lineage, "lineage", state::lineage_words(shape.slots, shape.positions)},
-      {state.search, "search", state::search_record(shape.places, shape.beams)},
+      {state.lineage, "lineage", state::lineage_words(shape.beam_slots, shape.positions)},
+      {state.search, "search", state::search_record(shape.slots, shape.beams)},
       {state.log, "log", shape.ticks * state::log_stride(shape.rows)},
       {state.lists, "lists", 1},
       {state.inbox, "inbox", state::INBOX_HEADER},
-      {state.lengths, "lengths", 2 * uint64_t{shape.places}},
+      {state.lengths, "lengths", 2 * uint64_t{shape.slots}},
       {state.grids, "grids", uint64_t{state::MAX_GRIDS} * state::GRID_STRIDE}};
   for (const auto& [id, role, words] : wanted)
     if (id != graph::kNone) LAPILLI_CHECK(expect_words(g, node, id, role, words));
@@ -96,11 +97,11 @@ StateCase::StateCase(const std::string& name, const SearchShape& of, uint32_t li
     return add_state(g, what, kind, n, graph::DType::u32);
   };
   tensors.step = add_step(g);
-  if (shape.rows == 0) shape.rows = shape.slots;
+  if (shape.rows == 0) shape.rows = shape.beam_slots;
   if (shape.ticks == 0) shape.ticks = 8;
-  const uint64_t searches = state::search_record(shape.places, shape.beams);
+  const uint64_t searches = state::search_record(shape.slots, shape.beams);
   const uint64_t logs = shape.ticks * state::log_stride(shape.rows);
-  tensors.lineage = words("lineage", StateKind::lineage, state::lineage_words(shape.slots, shape.positions));
+  tensors.lineage = words("lineage", StateKind::lineage, state::lineage_words(shape.beam_slots, shape.positions));
   tensors.search = words("search", StateKind::search, searches);
   tensors.log = words("log", StateKind::log, logs);
   tensors.lists = words("lists", StateKind::lists, list_words);
@@ -109,12 +110,12 @@ StateCase::StateCase(const std::string& name, const SearchShape& of, uint32_t li
   tensors.lengths = add_lengths(g);
   inbox.assign(list_words, 0);
   lengths.assign(2 * state::MAX_ROWS, 0);
-  lineage.assign(state::lineage_words(shape.slots, shape.positions), 7);
+  lineage.assign(state::lineage_words(shape.beam_slots, shape.positions), 7);
   search.assign(searches, 0);
   log.assign(logs, 11);
   lists.assign(list_words, 0);
   grids.assign(uint64_t{state::MAX_GRIDS} * state::GRID_STRIDE, 0);
-  set_step(0, shape.slots);
+  set_step(0, shape.beam_slots);
 
   fresh_search();
   set_param(state::P_MARK, 0x5151u);
@@ -127,8 +128,8 @@ StateCase::StateCase(const std::string& name, const SearchShape& of, uint32_t li
   set_ends({2});
 }
 
-void StateCase::set_step(uint32_t t, uint32_t live, const std::vector<uint32_t>& slots) {
-  step = step_values({t}, live, slots).u;
+void StateCase::set_step(uint32_t t, uint32_t live, const std::vector<uint32_t>& beam_slots) {
+  step = step_values({t}, live, beam_slots).u;
 }
 
 void StateCase::set_ends(const std::vector<uint32_t>& ids) {
@@ -138,21 +139,21 @@ void StateCase::set_ends(const std::vector<uint32_t>& ids) {
 
 void StateCase::random_lineage(uint32_t t, uint32_t vocabulary, CaseRandom& random) {
   const uint32_t end = std::min(t + 1, shape.positions);  // a case may be at the end of the capacity
-  for (uint32_t slot = 0; slot < shape.slots; ++slot)
+  for (uint32_t beam_slot = 0; beam_slot < shape.beam_slots; ++beam_slot)
     for (uint32_t position = 0; position < end; ++position) {
-      const uint32_t ancestor = slot / shape.beams * shape.beams + random.below(shape.beams);
+      const uint32_t ancestor = beam_slot / shape.beams * shape.beams + random.below(shape.beams);
       const uint32_t token = random.below(vocabulary);
       for (const uint32_t parity : {0u, 1u}) {
-        lineage[state::lineage_word(parity, state::LINEAGE_ANCESTRY, slot, position, shape.slots, shape.positions)] =
-            ancestor;
-        lineage[state::lineage_word(parity, state::LINEAGE_TOKENS, slot, position, shape.slots, shape.positions)] =
-            token;
+        lineage[state::lineage_word(parity, state::LINEAGE_ANCESTRY, beam_slot, position, shape.beam_slots,
+                                    shape.positions)] = ancestor;
+        lineage[state::lineage_word(parity, state::LINEAGE_TOKENS, beam_slot, position, shape.beam_slots,
+                                    shape.positions)] = token;
       }
     }
 }
 
 void StateCase::fresh_search() {
-  for (uint32_t s = 0; s < shape.places; ++s) {
+  for (uint32_t s = 0; s < shape.slots; ++s) {
     for (uint32_t w = state::PARAM_WORDS; w < state::search_stride(shape.beams); ++w) search[search_word(s, w)] = 0;
     param(s, state::SEARCH_STATUS) = static_cast<uint32_t>(SentenceStatus::running);
     for (uint32_t b = 0; b < shape.beams; ++b) {

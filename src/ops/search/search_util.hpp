@@ -46,18 +46,18 @@ class StepView {
   [[nodiscard]] uint32_t tick() const { return words_[state::STEP_TICK]; }
   [[nodiscard]] uint32_t live() const { return words_[state::STEP_LIVE]; }
   [[nodiscard]] uint32_t row(uint64_t row) const { return words_[state::STEP_ROWS + row]; }
-  [[nodiscard]] uint32_t slot(uint64_t row) const { return state::slot_of(this->row(row)); }
+  [[nodiscard]] uint32_t beam_slot(uint64_t row) const { return state::beam_slot_of(this->row(row)); }
   [[nodiscard]] uint32_t position(uint64_t row) const { return state::position_of(this->row(row)); }
 
  private:
   const std::vector<uint32_t>& words_;
 };
 
-// The options of the sentence that a slot belongs to.
+// The options of the sentence that a beam slot belongs to.
 class ParamView {
  public:
-  ParamView(const HostTensor& search, uint32_t slot, uint32_t beams)
-      : words_(search.u.data() + state::search_record(slot / beams, beams)) {}
+  ParamView(const HostTensor& search, uint32_t beam_slot, uint32_t beams)
+      : words_(search.u.data() + state::search_record(beam_slot / beams, beams)) {}
   uint32_t operator[](uint32_t word) const { return words_[word]; }
   [[nodiscard]] float real(uint32_t word) const { return as_float(words_[word]); }
   [[nodiscard]] bool is_end(uint32_t id) const;
@@ -102,11 +102,11 @@ struct StateCase {
   std::vector<uint32_t> step, lineage, search, log, lists, grids, inbox, lengths;
 
   // All rows at position t.
-  void set_step(uint32_t t, uint32_t live, const std::vector<uint32_t>& slots = {});
+  void set_step(uint32_t t, uint32_t live, const std::vector<uint32_t>& beam_slots = {});
   // For all sentences.
   template <class Value>
   void set_param(uint32_t word, Value value) {
-    for (uint32_t s = 0; s < shape.places; ++s) {
+    for (uint32_t s = 0; s < shape.slots; ++s) {
       if constexpr (std::is_floating_point_v<Value>)
         param(s, word) = as_word(value);
       else

@@ -44,21 +44,21 @@ Bookkeeping::Bookkeeping(const graph::Node& node, HostTensors& values, uint64_t 
     : a_(node.attributes.as<StepAttributes>()),
       step_(values.at(node.inputs[kStep])),
       first_row_(first_row),
-      first_slot_(step_.slot(first_row)),
+      first_beam_slot_(step_.beam_slot(first_row)),
       t_(step_.position(first_row)),
-      p_(values.at(node.inputs[kSearch]), first_slot_, a_.shape.beams),
+      p_(values.at(node.inputs[kSearch]), first_beam_slot_, a_.shape.beams),
       record_(values.at(node.inputs[kSearch]).u.data() +
-              state::search_record(first_slot_ / a_.shape.beams, a_.shape.beams)),
+              state::search_record(first_beam_slot_ / a_.shape.beams, a_.shape.beams)),
       lineage_(values.at(node.inputs[kLineage]).u),
       log_(values.at(node.inputs[kLog]).u) {}
 
 uint32_t& Bookkeeping::word(uint32_t parity_of, uint32_t plane, uint32_t beam, uint32_t position) {
-  return lineage_[state::lineage_word(state::lineage_parity(parity_of), plane, first_slot_ + beam, position,
-                                      a_.shape.slots, a_.shape.positions)];
+  return lineage_[state::lineage_word(state::lineage_parity(parity_of), plane, first_beam_slot_ + beam, position,
+                                      a_.shape.beam_slots, a_.shape.positions)];
 }
 
 void Bookkeeping::append(uint32_t beam, uint32_t token) {
-  word(t_ + 1, state::LINEAGE_ANCESTRY, beam, t_ + 1) = first_slot_ + beam;
+  word(t_ + 1, state::LINEAGE_ANCESTRY, beam, t_ + 1) = first_beam_slot_ + beam;
   word(t_ + 1, state::LINEAGE_TOKENS, beam, t_ + 1) = token;
 }
 

@@ -46,7 +46,7 @@ class Bookkeeping {
   StepAttributes a_;
   StepView step_;
   uint64_t first_row_;
-  uint32_t first_slot_, t_;
+  uint32_t first_beam_slot_, t_;
   ParamView p_;
 
  private:

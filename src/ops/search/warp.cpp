@@ -250,7 +250,7 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   for (uint64_t r = 0; r < std::min<uint64_t>(t.rows, step.live()); ++r) {
     double* row = x.data() + r * t.ld;
     for (uint64_t c = 0; c < t.cols; ++c) row[c] = search::unless_forbidden(row[c]);
-    Row(row, t.cols, {values.at(node.inputs[kSearch]), step.slot(r), beams}).warp();
+    Row(row, t.cols, {values.at(node.inputs[kSearch]), step.beam_slot(r), beams}).warp();
   }
 }
 

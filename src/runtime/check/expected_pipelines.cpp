@@ -55,9 +55,9 @@ PipelinesByNetwork expected_pipelines_of(const Blob& blob) {
 std::shared_ptr<ExpectedPipelines> ExpectedPipelines::of(vulkan::Device& device) {
   const auto make = [&] {
     auto made = std::make_shared<ExpectedPipelines>();
-    vulkan::Kept* const kept = device.kept();
-    made->of_use_ = kept && device.has_lent_threads();
-    if (made->of_use_) made->known_ = expected_pipelines_of(kept->take(vulkan::StoredKind::expected));
+    vulkan::PersistentCache* const cache = device.persistent_cache();
+    made->of_use_ = cache && device.has_lent_threads();
+    if (made->of_use_) made->known_ = expected_pipelines_of(cache->take(vulkan::StoredKind::expected));
     return made;
   };
   return std::static_pointer_cast<ExpectedPipelines>(
@@ -83,14 +83,14 @@ std::vector<PlannedPipeline> ExpectedPipelines::find(uint64_t network) const {
   return at == known_.end() ? std::vector<PlannedPipeline>() : at->second;
 }
 
-void ExpectedPipelines::keep(vulkan::Kept& kept) {
+void ExpectedPipelines::keep(vulkan::PersistentCache& cache) {
   PipelinesByNetwork known;
   {
     const std::lock_guard lock(mutex_);
     if (!std::exchange(fresh_, false)) return;
     known = known_;
   }
-  kept.keep(vulkan::StoredKind::expected, blob_of(known));
+  cache.keep(vulkan::StoredKind::expected, blob_of(known));
 }
 
 }  // namespace lapilli

@@ -34,7 +34,7 @@ class ExpectedPipelines {
   // Pipelines noted in an earlier run or in this one; empty if unknown.
   [[nodiscard]] std::vector<PlannedPipeline> find(uint64_t network) const;
   // Stores them for the next run, if there is anything new.
-  void keep(vulkan::Kept& kept);
+  void keep(vulkan::PersistentCache& cache);
 
  private:
   mutable std::mutex mutex_;

@@ -166,13 +166,13 @@ class Hold {
 std::shared_ptr<SelfTest> SelfTest::of(vulkan::Device& device) {
   return std::static_pointer_cast<SelfTest>(device.companion([&] {
     auto made = std::make_shared<SelfTest>();
-    if (vulkan::Kept* kept = device.kept()) made->recall(device, *kept);
+    if (vulkan::PersistentCache* cache = device.persistent_cache()) made->recall(device, *cache);
     return made;
   }));
 }
 
-void SelfTest::recall(vulkan::Device& device, vulkan::Kept& kept) {
-  found_ = findings_of(kept.take(vulkan::StoredKind::verdicts));
+void SelfTest::recall(vulkan::Device& device, vulkan::PersistentCache& cache) {
+  found_ = findings_of(cache.take(vulkan::StoredKind::verdicts));
   for (const Disagreement& d : found_.disagreements) verdicts_.refuse(d.op, d.variant);
   recalled_ = found_.disagreements;
   recalled_no_groups_ = !found_.no_groups.value_or("").empty();
@@ -193,7 +193,7 @@ void SelfTest::warn_of_recalled(const Capabilities& caps) {
   for (const Disagreement& d : recalled) warn(caps, d);
 }
 
-void SelfTest::keep(vulkan::Kept& kept) {
+void SelfTest::keep(vulkan::PersistentCache& cache) {
   Findings found;
   {
     const std::lock_guard lock(mutex_);
@@ -201,14 +201,14 @@ void SelfTest::keep(vulkan::Kept& kept) {
     found = found_;
     kept_ = found_.size();
   }
-  kept.keep(vulkan::StoredKind::verdicts, blob_of(found));
+  cache.keep(vulkan::StoredKind::verdicts, blob_of(found));
 }
 
 void keep_between_runs(vulkan::Device& device) {
-  vulkan::Kept* const kept = device.kept();
-  if (!kept || !device.health()) return;
-  SelfTest::of(device)->keep(*kept);
-  ExpectedPipelines::of(device)->keep(*kept);
+  vulkan::PersistentCache* const cache = device.persistent_cache();
+  if (!cache || !device.health()) return;
+  SelfTest::of(device)->keep(*cache);
+  ExpectedPipelines::of(device)->keep(*cache);
   device.keep_pipelines();
 }
 

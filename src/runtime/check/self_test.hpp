@@ -1,8 +1,9 @@
 // The self-test on a user's device: before a kernel is used there, cases of its op run on it and are compared with the
 // op's reference in double precision. A variant that disagrees, or whose pipeline the driver refuses, is not used on
 // that device: the op falls back to its next one, ending at the floor. Each kernel (shader and constants) is tested
-// once per device, and once per driver where verdicts are kept between runs (vulkan/caps/kept.hpp). Along with the
-// first kernels, it tests whether an indirect dispatch of no groups does nothing; if not, the device goes without them.
+// once per device, and once per driver where verdicts are kept between runs (vulkan/caps/persistent_cache.hpp). Along
+// with the first kernels, it tests whether an indirect dispatch of no groups does nothing; if not, the device goes
+// without them.
 #pragma once
 
 #include <atomic>
@@ -64,7 +65,7 @@ class SelfTest {
   Result<bool> check(const std::shared_ptr<vulkan::Device>& device, std::vector<std::shared_ptr<const Plan>> plans);
 
   // Stores findings for the next run, if there are new ones.
-  void keep(vulkan::Kept& kept);
+  void keep(vulkan::PersistentCache& cache);
 
   // None of these waits for a test.
   [[nodiscard]] Verdicts verdicts() const;
@@ -80,7 +81,7 @@ class SelfTest {
   [[nodiscard]] uint64_t cases() const { return cases_; }
 
  private:
-  void recall(vulkan::Device& device, vulkan::Kept& kept);
+  void recall(vulkan::Device& device, vulkan::PersistentCache& cache);
   void warn_of_recalled(const Capabilities& caps);
   [[nodiscard]] bool wants_probe(const Capabilities& caps) const;
   [[nodiscard]] bool good(const Capabilities& caps, std::span<const std::shared_ptr<const Plan>> plans) const;

@@ -156,7 +156,7 @@ class FusingGates : FusingRows {
   }
 };
 
-class FusingTail : Fusing {
+class FusingSampler : Fusing {
  public:
   using Fusing::Fusing;
   graph::Graph run() {
@@ -178,8 +178,8 @@ graph::Graph fuse_gates(graph::Graph graph, const Capabilities& caps, const Comp
   return FusingGates(graph, caps, options).run();
 }
 
-graph::Graph fuse_tail(graph::Graph graph, const Capabilities& caps, const CompileOptions& options) {
-  return FusingTail(graph, caps, options).run();
+graph::Graph fuse_sampler(graph::Graph graph, const Capabilities& caps, const CompileOptions& options) {
+  return FusingSampler(graph, caps, options).run();
 }
 
 }  // namespace lapilli

@@ -18,6 +18,6 @@ graph::Graph fuse_gates(graph::Graph graph, const Capabilities& caps, const Comp
 
 // Merges log-softmax, processors and best K of a beam step into one node (ops/search/choose.hpp) where GPUs do them
 // together.
-graph::Graph fuse_tail(graph::Graph graph, const Capabilities& caps, const CompileOptions& options);
+graph::Graph fuse_sampler(graph::Graph graph, const Capabilities& caps, const CompileOptions& options);
 
 }  // namespace lapilli

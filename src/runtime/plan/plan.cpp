@@ -114,7 +114,7 @@ class Compiler {
     LAPILLI_CHECK(check_graph());
     plan_.graph = fuse_norms(std::move(plan_.graph), caps_, options_);
     plan_.graph = fuse_gates(std::move(plan_.graph), caps_, options_);
-    plan_.graph = fuse_tail(std::move(plan_.graph), caps_, options_);
+    plan_.graph = fuse_sampler(std::move(plan_.graph), caps_, options_);
     LAPILLI_CHECK(check_graph());
     graph::PlacementOptions placement;
     placement.alignment = std::max<uint64_t>(256, std::max(caps_.storage_alignment, caps_.uniform_alignment));

@@ -69,8 +69,8 @@ Tunings tunings_of(const Blob& blob) {
 
 std::shared_ptr<const Tunings> tunings_on(vulkan::Device& device) {
   const auto make = [&] {
-    vulkan::Kept* const kept = device.kept();
-    return std::make_shared<Tunings>(kept ? tunings_of(kept->take(vulkan::StoredKind::tunings)) : Tunings());
+    vulkan::PersistentCache* const cache = device.persistent_cache();
+    return std::make_shared<Tunings>(cache ? tunings_of(cache->take(vulkan::StoredKind::tunings)) : Tunings());
   };
   return std::static_pointer_cast<const Tunings>(device.companion(make, vulkan::Device::Companion::tunings));
 }

@@ -126,7 +126,7 @@ void Pace::learn(std::span<const TimedSegment> recordings, std::span<const doubl
   }
 }
 
-TimeBounds SeenTimes::done(Clock::time_point submitted) {
+TimeBounds ObservedTimes::done(Clock::time_point submitted) {
   const auto now = Clock::now();
   const auto us = [](Clock::duration d) { return std::max(0.0, std::chrono::duration<double, std::micro>(d).count()); };
   TimeBounds took;

@@ -41,7 +41,7 @@ struct TimedSegment {
 };
 
 // The host's observations, by polling, of submissions that end in order.
-class SeenTimes {
+class ObservedTimes {
  public:
   // The front submission is not done.
   void pending() { seen_pending_ = Clock::now(); }

@@ -55,7 +55,7 @@ Status PacedSubmitter::submit_some() {
 Status PacedSubmitter::poll() {
   while (!flights_.empty()) {
     LAPILLI_TRY(const bool done, device_->done(flights_.front().ticket));
-    if (!done) return seen_.pending(), Status();
+    if (!done) return observed_.pending(), Status();
     learn(flights_.front());
     flights_.pop_front();
   }
@@ -65,7 +65,7 @@ Status PacedSubmitter::poll() {
 void PacedSubmitter::learn(Flight& flight) {
   std::vector<TimedSegment> timed;
   for (size_t i = 0; i < flight.segments.size(); ++i) timed.push_back({&flight.segments[i], flight.expected_us[i]});
-  const TimeBounds whole = seen_.done(flight.submitted);
+  const TimeBounds whole = observed_.done(flight.submitted);
   pace_->learn(timed, device_->times_us(flight.ticket), whole);
 }
 

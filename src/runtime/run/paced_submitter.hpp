@@ -47,7 +47,7 @@ class PacedSubmitter {
   std::deque<Part> parts_;
   std::deque<Flight> flights_;
   vulkan::Ticket last_ = 0;
-  SeenTimes seen_;
+  ObservedTimes observed_;
 };
 
 }  // namespace lapilli

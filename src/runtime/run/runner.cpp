@@ -65,7 +65,7 @@ Status StepRunner::poll() {
   while (!flights_.empty()) {
     LAPILLI_TRY(const bool over, session_.device()->done(flights_.front().ticket));
     if (!over) {
-      seen_.pending();
+      observed_.pending();
       return {};
     }
     const Flight flight = std::move(flights_.front());
@@ -140,7 +140,7 @@ Status StepRunner::submit(double budget_us) {
 
 void StepRunner::learn(const Flight& flight) {
   constexpr double kLate = 1.0 / 4;  // with another submission before it, which the host sees end at the same time
-  const TimeBounds whole = seen_.done(flight.submitted);
+  const TimeBounds whole = observed_.done(flight.submitted);
   was_late_ = options_.pace && whole.most_us > kLate * options_.pace->max_submit_us();
   if (options_.pace) options_.pace->learn(flight.timed, session_.device()->times_us(flight.ticket), whole);
 }

@@ -97,7 +97,7 @@ class StepRunner {
   RunnerOptions options_;
   std::deque<Part> parts_;  // queue, in order
   std::deque<Flight> flights_;
-  SeenTimes seen_;
+  ObservedTimes observed_;
   bool was_late_ = false;  // the last submission, as seen by the host
   uint32_t tick_;
   uint64_t submissions_ = 0;

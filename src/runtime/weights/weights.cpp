@@ -55,7 +55,7 @@ class WeightsLoading::Loader {
     return done ? Step::ended : Step::blocked;
   }
 
-  Status rest() {
+  Status wait() {
     if (compilation_) return compilation_->wait();
     return submitter_.all_submitted() ? device_->wait(waits_for_) : device_->wait_for_gap();
   }
@@ -342,7 +342,7 @@ Result<std::unique_ptr<WeightsLoading>> WeightsLoading::start(std::shared_ptr<vu
 }
 
 Result<WeightsLoading::Step> WeightsLoading::step() { return loader_->step(*weights_); }
-Status WeightsLoading::rest() { return loader_->rest(); }
+Status WeightsLoading::wait() { return loader_->wait(); }
 uint64_t WeightsLoading::bytes_done() const { return loader_->bytes_done(); }
 uint64_t WeightsLoading::bytes() const { return loader_->bytes(); }
 std::shared_ptr<const Weights> WeightsLoading::take() { return std::move(weights_); }
@@ -353,7 +353,7 @@ Result<std::shared_ptr<const Weights>> Weights::load(std::shared_ptr<vulkan::Dev
   for (;;) {
     LAPILLI_TRY(const auto step, loading->step());
     if (step == WeightsLoading::Step::ended) return loading->take();
-    if (step == WeightsLoading::Step::blocked) LAPILLI_CHECK(loading->rest());
+    if (step == WeightsLoading::Step::blocked) LAPILLI_CHECK(loading->wait());
   }
 }
 

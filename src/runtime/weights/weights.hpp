@@ -68,7 +68,7 @@ class WeightsLoading {
   // wait for the device; `blocked` means that nothing can be done until the device has progressed.
   Result<Step> step();
   // Waits, bounded, for what blocked step().
-  Status rest();
+  Status wait();
   [[nodiscard]] uint64_t bytes_done() const;  // handed over, as stored
   [[nodiscard]] uint64_t bytes() const;       // total
   // Call after the end.

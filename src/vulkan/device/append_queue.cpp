@@ -10,30 +10,30 @@ void AppendQueue::add(Ticket ticket, std::span<const VkCommandBuffer> buffers, d
 }
 
 // Work of unknown duration is appended alone, unless there is no limit.
-bool AppendQueue::fits(const Piece& piece, const Appended& so_far, uint64_t budget_us) {
+bool AppendQueue::fits(const Entry& entry, const Appended& so_far, uint64_t budget_us) {
   if (budget_us == UINT64_MAX) return true;
-  if (so_far.pieces == 0) return budget_us > 0;
-  if (piece.expected_us <= 0 || so_far.expected_us <= 0) return false;
-  return so_far.expected_us + piece.expected_us <= static_cast<double>(budget_us);
+  if (so_far.submissions == 0) return budget_us > 0;
+  if (entry.expected_us <= 0 || so_far.expected_us <= 0) return false;
+  return so_far.expected_us + entry.expected_us <= static_cast<double>(budget_us);
 }
 
 Appended AppendQueue::append(VkCommandBuffer into, uint64_t budget_us) {
   const std::lock_guard lock(mutex_);
   Appended out;
   // Allocates before recording the first command, so that no work is appended without being tracked.
-  std::vector<Piece> pieces;
-  pieces.reserve(waiting_.size());
+  std::vector<Entry> entries;
+  entries.reserve(waiting_.size());
   taken_.push_back({serial_ + 1, {}});
   for (; !waiting_.empty() && fits(waiting_.front(), out, budget_us); waiting_.pop_front()) {
-    const Piece& piece = pieces.emplace_back(std::move(waiting_.front()));
-    if (!piece.buffers.empty())
-      context_.vk.CmdExecuteCommands(into, static_cast<uint32_t>(piece.buffers.size()), piece.buffers.data());
-    out.expected_us += piece.expected_us;
-    ++out.pieces;
+    const Entry& entry = entries.emplace_back(std::move(waiting_.front()));
+    if (!entry.buffers.empty())
+      context_.vk.CmdExecuteCommands(into, static_cast<uint32_t>(entry.buffers.size()), entry.buffers.data());
+    out.expected_us += entry.expected_us;
+    ++out.submissions;
   }
   out.waiting = static_cast<uint32_t>(waiting_.size());
-  if (pieces.empty()) return taken_.pop_back(), out;
-  taken_.back().pieces = std::move(pieces);
+  if (entries.empty()) return taken_.pop_back(), out;
+  taken_.back().entries = std::move(entries);
   out.serial = ++serial_;
   return out;
 }
@@ -47,7 +47,7 @@ Status AppendQueue::completed(uint64_t serial) {
   const std::lock_guard lock(mutex_);
   LAPILLI_CHECK(check_prompt(serial));
   for (; !taken_.empty() && taken_.front().serial <= serial; taken_.pop_front())
-    over_ = taken_.front().pieces.back().ticket;
+    over_ = taken_.front().entries.back().ticket;
   changed_.notify_all();
   return {};
 }
@@ -56,8 +56,8 @@ Status AppendQueue::dropped(uint64_t serial) {
   const std::lock_guard lock(mutex_);
   LAPILLI_CHECK(check_prompt(serial));
   for (; !taken_.empty() && taken_.back().serial >= serial; taken_.pop_back()) {
-    std::vector<Piece>& pieces = taken_.back().pieces;
-    waiting_.insert(waiting_.begin(), std::make_move_iterator(pieces.begin()), std::make_move_iterator(pieces.end()));
+    std::vector<Entry>& entries = taken_.back().entries;
+    waiting_.insert(waiting_.begin(), std::make_move_iterator(entries.begin()), std::make_move_iterator(entries.end()));
   }
   return {};
 }

@@ -30,22 +30,22 @@ class AppendQueue {
   [[nodiscard]] Failure stuck(double seconds) const;
 
  private:
-  struct Piece {
+  struct Entry {
     Ticket ticket = 0;
     std::vector<VkCommandBuffer> buffers;
     double expected_us = 0;
   };
   struct Taken {
     uint64_t serial = 0;
-    std::vector<Piece> pieces;
+    std::vector<Entry> entries;
   };
   Status check_prompt(uint64_t serial) const;
-  static bool fits(const Piece& piece, const Appended& so_far, uint64_t budget_us);
+  static bool fits(const Entry& entry, const Appended& so_far, uint64_t budget_us);
 
   Context& context_;
   mutable std::mutex mutex_;  // never held while calling the host
   mutable std::condition_variable changed_;
-  std::deque<Piece> waiting_;
+  std::deque<Entry> waiting_;
   std::deque<Taken> taken_;
   uint64_t serial_ = 0;
   Ticket over_ = 0;

@@ -161,9 +161,10 @@ Status start_device(Device::Impl& impl, const Snapshot& s, const DeviceOptions& 
   impl.max_submit_us = max_submit_us_of(options, c.caps);
   impl.memory = std::make_unique<MemoryPool>(c);
   if (options.keep.store)
-    impl.kept = std::make_unique<Kept>(options.keep.store, stored_identity(c, options.keep.shaders));
+    impl.persistent_cache =
+        std::make_unique<PersistentCache>(options.keep.store, stored_identity(c, options.keep.shaders));
   impl.threads = std::make_unique<LentThreads>(options.workers);
-  impl.pipelines = std::make_unique<PipelineStore>(c, impl.kept.get(), *impl.threads);
+  impl.pipelines = std::make_unique<PipelineStore>(c, impl.persistent_cache.get(), *impl.threads);
   impl.queue = std::make_unique<Submitter>(c);
   impl.timer = std::make_unique<SubmissionTimer>(c);
   impl.staging = std::make_unique<Staging>(c, *impl.memory, *impl.queue);
@@ -366,7 +367,7 @@ StoredIdentity stored_identity(const Device& device, uint64_t shaders) {
   return stored_identity(device.impl()->context, shaders);
 }
 
-Kept* Device::kept() const { return impl_->kept.get(); }
+PersistentCache* Device::persistent_cache() const { return impl_->persistent_cache.get(); }
 void Device::keep_pipelines() { impl_->pipelines->keep(); }
 
 namespace {

@@ -19,8 +19,8 @@
 #include "base/result.hpp"
 #include "base/timeline.hpp"
 #include "vulkan/caps/capabilities.hpp"
-#include "vulkan/caps/kept.hpp"
 #include "vulkan/caps/mask.hpp"
+#include "vulkan/caps/persistent_cache.hpp"
 #include "vulkan/device/buffer.hpp"
 #include "vulkan/device/descriptors.hpp"
 #include "vulkan/device/recorder.hpp"
@@ -51,7 +51,7 @@ struct DeviceOptions {
   bool ignore_environment = false;         // ignore the LAPILLI_ variables
   bool low_priority = false;               // queue priority below the system's others, if the driver supports that
   bool debug_names = false;                // name buffers and recordings for tools; implied by validation
-  KeepOptions keep;                        // data kept between runs, and where
+  PersistentCacheOptions keep;             // data kept between runs, and where
   Workers workers;                         // make pipelines; empty: the thread that needs them does
   std::shared_ptr<LogSink> log;            // log of this device; null: the process's log
   // Records events on the device and for it. Searches then submit one step at a time and wait for it, with a timestamp
@@ -106,7 +106,7 @@ Result<HostRequirements> host_requirements(void* get_instance_proc_addr, void* i
 
 // Commands that Device::append recorded.
 struct Appended {
-  uint32_t pieces = 0;     // submissions
+  uint32_t submissions = 0;
   uint32_t waiting = 0;    // submissions that still wait
   uint64_t serial = 0;     // pass it to completed(); 0: nothing was appended
   double expected_us = 0;  // as far as known
@@ -202,7 +202,7 @@ class Device : public std::enable_shared_from_this<Device> {
   [[nodiscard]] bool has_lent_threads() const;
 
   // Data kept between runs; null if none is.
-  [[nodiscard]] Kept* kept() const;
+  [[nodiscard]] PersistentCache* persistent_cache() const;
   // Stores the driver's pipeline cache if pipelines were made since, and ends the trial of the stored one. Call it when
   // work that uses them is done, and not while a frame waits.
   void keep_pipelines();

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <vector>
 
-#include "vulkan/caps/kept.hpp"
+#include "vulkan/caps/persistent_cache.hpp"
 #include "vulkan/device/context.hpp"
 #include "vulkan/device/device.hpp"
 #include "vulkan/device/lent_threads.hpp"
@@ -26,7 +26,7 @@ struct Device::Impl {
   std::unique_ptr<Impl> next_parked;  // see Device::park
   Context context;
   std::unique_ptr<MemoryPool> memory;
-  std::unique_ptr<Kept> kept;  // null: nothing
+  std::unique_ptr<PersistentCache> persistent_cache;  // null: nothing
   std::unique_ptr<LentThreads> threads;
   std::unique_ptr<PipelineStore> pipelines;
   std::unique_ptr<Submitter> queue;

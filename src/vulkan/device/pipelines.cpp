@@ -103,7 +103,7 @@ class PipelineStore::Claim {
 // If the device is lost, the mark on the stored data stays: the next run does without it.
 PipelineStore::~PipelineStore() {
   try {
-    if (kept_ && context_.health()) kept_->end_trial();
+    if (persistent_cache_ && context_.health()) persistent_cache_->end_trial();
   } catch (...) {  // no memory: the mark stays
   }
   for (auto& [key, entry] : entries_)
@@ -139,9 +139,9 @@ Status PipelineStore::init() {
 
 // A missing cache is no error.
 void PipelineStore::make_cache() {
-  Blob stored = kept_ ? kept_->take(StoredKind::pipelines) : Blob();
-  const bool use =
-      !stored.empty() && is_of_driver(stored, kept_->identity()) && kept_->begin_trial(StoredKind::pipelines, stored);
+  Blob stored = persistent_cache_ ? persistent_cache_->take(StoredKind::pipelines) : Blob();
+  const bool use = !stored.empty() && is_of_driver(stored, persistent_cache_->identity()) &&
+                   persistent_cache_->begin_trial(StoredKind::pipelines, stored);
   if (use && create_cache(stored))
     context_.cache_bytes = stored.size();
   else
@@ -170,14 +170,14 @@ Blob PipelineStore::cache_data() const {
 }
 
 void PipelineStore::keep() {
-  if (!kept_ || !context_.health()) return;
+  if (!persistent_cache_ || !context_.health()) return;
   const std::lock_guard lock(keep_mutex_);
-  kept_->end_trial();
+  persistent_cache_->end_trial();
   const uint64_t made = context_.pipelines_created;
-  if (made == kept_pipelines_) return;
+  if (made == stored_pipelines_) return;
   const Blob data = cache_data();
-  if (is_of_driver(data, kept_->identity())) kept_->keep(StoredKind::pipelines, data);
-  kept_pipelines_ = made;
+  if (is_of_driver(data, persistent_cache_->identity())) persistent_cache_->keep(StoredKind::pipelines, data);
+  stored_pipelines_ = made;
 }
 
 PipelineStore::Key PipelineStore::key_of(const PipelineRequest& request) {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "vulkan/caps/bindings.hpp"
-#include "vulkan/caps/kept.hpp"
+#include "vulkan/caps/persistent_cache.hpp"
 #include "vulkan/device/context.hpp"
 #include "vulkan/device/device.hpp"
 #include "vulkan/device/lent_threads.hpp"
@@ -36,8 +36,8 @@ class Pipeline {
 class PipelineStore {
  public:
   // `kept` may be null; both outlive this.
-  PipelineStore(Context& context, Kept* kept, LentThreads& threads)
-      : context_(context), kept_(kept), threads_(threads) {}
+  PipelineStore(Context& context, PersistentCache* persistent_cache, LentThreads& threads)
+      : context_(context), persistent_cache_(persistent_cache), threads_(threads) {}
   ~PipelineStore();
   Status init();
   Result<std::vector<const Pipeline*>> get(std::span<const PipelineRequest> requests);
@@ -80,10 +80,10 @@ class PipelineStore {
   [[nodiscard]] Blob cache_data() const;
 
   Context& context_;
-  Kept* const kept_;
+  PersistentCache* const persistent_cache_;
   LentThreads& threads_;
   std::mutex keep_mutex_;
-  uint64_t kept_pipelines_ = 0;  // number made when the cache was last stored
+  uint64_t stored_pipelines_ = 0;  // number made when the cache was last stored
   std::mutex mutex_;
   std::condition_variable released_;  // a thread has given back its claim
   std::map<Key, Entry> entries_;

@@ -206,7 +206,7 @@ void CommandRecording::copy(const Buffer& from, uint64_t from_offset, const Buff
   if (impl_->status) impl_->status = fail(ErrorCode::internal, "a recorded copy has no buffer");
 }
 
-void CommandRecording::copy(const Buffer& from, const Buffer& to, const Pieces& p) {
+void CommandRecording::copy(const Buffer& from, const Buffer& to, const StridedCopy& p) {
   Impl& i = *impl_;
   if (!i.open || !i.status || p.count == 0 || p.bytes == 0) return;
   if (!from || !to || p.from_offset + (p.count - 1) * p.from_stride + p.bytes > from.size() ||

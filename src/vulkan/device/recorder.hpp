@@ -46,10 +46,10 @@ class CommandRecording {
   void barrier(BarrierScope also = {});
   void copy(const Buffer& from, uint64_t from_offset, const Buffer& to, uint64_t to_offset, uint64_t bytes);
   // `count` pieces of `bytes` each, one stride apart; the first ones at these offsets.
-  struct Pieces {
+  struct StridedCopy {
     uint64_t count = 0, bytes = 0, from_stride = 0, to_stride = 0, from_offset = 0, to_offset = 0;
   };
-  void copy(const Buffer& from, const Buffer& to, const Pieces& pieces);
+  void copy(const Buffer& from, const Buffer& to, const StridedCopy& region);
   void fill(const Buffer& buffer, uint64_t offset, uint64_t bytes, uint32_t word);
   // Timestamps, if the device has them: `index` is below the count given to enable_timestamps before begin().
   Status enable_timestamps(uint32_t count);

@@ -1,6 +1,6 @@
 // What is kept between runs: headers that match to the bit, trials that leave a mark when they do not end, and what a
 // driver is given and what not.
-#include "vulkan/caps/kept.hpp"
+#include "vulkan/caps/persistent_cache.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -91,14 +91,14 @@ TEST(StoredHeader, CapabilitiesMakeAnotherIdentity) {
 }
 
 // One run of a program: what it is given of what an earlier one kept.
-class KeptTrials : public testing::Test {
+class CacheTrials : public testing::Test {
  protected:
-  std::unique_ptr<Kept> run() { return std::make_unique<Kept>(store_, some_identity()); }
+  std::unique_ptr<PersistentCache> run() { return std::make_unique<PersistentCache>(store_, some_identity()); }
   std::shared_ptr<MemoryStore> store_ = std::make_shared<MemoryStore>();
   const Blob payload_ = payload_of("of the driver");
 };
 
-TEST_F(KeptTrials, WhatIsKeptComesBackOnce) {
+TEST_F(CacheTrials, WhatIsKeptComesBackOnce) {
   run()->keep(StoredKind::pipelines, payload_);
   const auto next = run();
   EXPECT_EQ(next->take(StoredKind::pipelines), payload_);
@@ -109,7 +109,7 @@ TEST_F(KeptTrials, WhatIsKeptComesBackOnce) {
   EXPECT_EQ(store_->saves, saves);  // it is there
 }
 
-TEST_F(KeptTrials, WhatEndedWellIsUsedAgain) {
+TEST_F(CacheTrials, WhatEndedWellIsUsedAgain) {
   run()->keep(StoredKind::pipelines, payload_);
   for (int i = 0; i < 3; ++i) {
     const auto next = run();
@@ -120,7 +120,7 @@ TEST_F(KeptTrials, WhatEndedWellIsUsedAgain) {
   }
 }
 
-TEST_F(KeptTrials, WhatDidNotEndIsDropped) {
+TEST_F(CacheTrials, WhatDidNotEndIsDropped) {
   run()->keep(StoredKind::pipelines, payload_);
   EXPECT_TRUE(run()->begin_trial(StoredKind::pipelines, payload_));  // and its process is no more
   const auto next = run();
@@ -132,7 +132,7 @@ TEST_F(KeptTrials, WhatDidNotEndIsDropped) {
   EXPECT_TRUE(run()->begin_trial(StoredKind::pipelines, payload_));
 }
 
-TEST_F(KeptTrials, AMarkSaysNothingOfAnotherBlob) {
+TEST_F(CacheTrials, AMarkSaysNothingOfAnotherBlob) {
   run()->keep(StoredKind::pipelines, payload_);
   EXPECT_TRUE(run()->begin_trial(StoredKind::pipelines, payload_));
   const Blob other = payload_of("made since");
@@ -140,7 +140,7 @@ TEST_F(KeptTrials, AMarkSaysNothingOfAnotherBlob) {
   EXPECT_TRUE(run()->begin_trial(StoredKind::pipelines, other));
 }
 
-TEST_F(KeptTrials, WhileAnotherProcessHasTheMark) {
+TEST_F(CacheTrials, WhileAnotherProcessHasTheMark) {
   run()->keep(StoredKind::pipelines, payload_);
   const auto first = run();
   EXPECT_TRUE(first->begin_trial(StoredKind::pipelines, payload_));
@@ -154,7 +154,7 @@ TEST_F(KeptTrials, WhileAnotherProcessHasTheMark) {
   EXPECT_FALSE(store_->has("trial"));
 }
 
-TEST_F(KeptTrials, WithoutAMarkNothingIsTried) {
+TEST_F(CacheTrials, WithoutAMarkNothingIsTried) {
   run()->keep(StoredKind::pipelines, payload_);
   store_->full = true;
   EXPECT_FALSE(run()->begin_trial(StoredKind::pipelines, payload_));
@@ -165,7 +165,7 @@ TEST_F(KeptTrials, WithoutAMarkNothingIsTried) {
   EXPECT_FALSE(run()->begin_trial(StoredKind::pipelines, payload_));
 }
 
-TEST_F(KeptTrials, AFullStoreIsAskedAgain) {
+TEST_F(CacheTrials, AFullStoreIsAskedAgain) {
   store_->full = true;
   const auto first = run();
   first->keep(StoredKind::verdicts, payload_);
@@ -175,7 +175,7 @@ TEST_F(KeptTrials, AFullStoreIsAskedAgain) {
 }
 
 // What reaches the driver.
-class DeviceKept : public testing::Test {
+class DevicePersistentCache : public testing::Test {
  protected:
   void SetUp() override { counting::reset(); }
   void TearDown() override { counting::reset(); }
@@ -206,7 +206,7 @@ class DeviceKept : public testing::Test {
   std::function<void(VkPhysicalDeviceProperties&)> pretend_;
 };
 
-TEST_F(DeviceKept, TheDriverGetsWhatItGave) {
+TEST_F(DevicePersistentCache, TheDriverGetsWhatItGave) {
   EXPECT_THAT(run(), IsEmpty());
   ASSERT_THAT(store_->blobs, SizeIs(1));
   const Blob sealed = store_->starting_with("pipelines");
@@ -216,7 +216,7 @@ TEST_F(DeviceKept, TheDriverGetsWhatItGave) {
   EXPECT_THAT(store_->blobs, SizeIs(1));  // the mark is gone
 }
 
-TEST_F(DeviceKept, NothingThatIsDamagedReachesIt) {
+TEST_F(DevicePersistentCache, NothingThatIsDamagedReachesIt) {
   run();
   const Blob sealed = store_->starting_with("pipelines");
   for (size_t i = 0; i < sealed.size(); ++i) {
@@ -232,7 +232,7 @@ TEST_F(DeviceKept, NothingThatIsDamagedReachesIt) {
   EXPECT_THAT(run(), IsEmpty());
 }
 
-TEST_F(DeviceKept, OtherDriversAndVersionsStartAnew) {
+TEST_F(DevicePersistentCache, OtherDriversAndVersionsStartAnew) {
   run();
   pretend_ = [](VkPhysicalDeviceProperties& p) { p.driverVersion ^= 1; };
   EXPECT_THAT(run(), IsEmpty());
@@ -248,10 +248,10 @@ TEST_F(DeviceKept, OtherDriversAndVersionsStartAnew) {
 }
 
 // The header that Vulkan has drivers write is looked at even where ours is right.
-TEST_F(DeviceKept, DataThatIsNotTheDriversOwn) {
+TEST_F(DevicePersistentCache, DataThatIsNotTheDriversOwn) {
   StoredIdentity identity;
   Blob own;
-  run([&](Device& device) { identity = device.kept()->identity(); });
+  run([&](Device& device) { identity = device.persistent_cache()->identity(); });
   own = *unseal(StoredKind::pipelines, identity, store_->starting_with("pipelines"));
   for (size_t i = 0; i < sizeof(VkPipelineCacheHeaderVersionOne); ++i) {
     Blob other = own;
@@ -265,7 +265,7 @@ TEST_F(DeviceKept, DataThatIsNotTheDriversOwn) {
   }
 }
 
-TEST_F(DeviceKept, ADriverThatRefusesItDoesWithout) {
+TEST_F(DevicePersistentCache, ADriverThatRefusesItDoesWithout) {
   run();
   fails_ = true;  // the first of two
   EXPECT_THAT(run(), IsEmpty());
@@ -275,7 +275,7 @@ TEST_F(DeviceKept, ADriverThatRefusesItDoesWithout) {
   EXPECT_THAT(run(), SizeIs(testing::Gt(0u)));
 }
 
-TEST_F(DeviceKept, AnEndedDeviceLeavesNoMark) {
+TEST_F(DevicePersistentCache, AnEndedDeviceLeavesNoMark) {
   run();
   ends_ = false;
   EXPECT_THAT(run([&](Device&) { EXPECT_TRUE(store_->has("trial")); }), SizeIs(testing::Gt(0u)));
@@ -283,7 +283,7 @@ TEST_F(DeviceKept, AnEndedDeviceLeavesNoMark) {
   EXPECT_THAT(run(), SizeIs(testing::Gt(0u)));
 }
 
-TEST_F(DeviceKept, ALostDeviceLeavesItsMark) {
+TEST_F(DevicePersistentCache, ALostDeviceLeavesItsMark) {
   run();
   run([](Device& device) {
     counting::fail("vkCreateComputePipelines", VK_ERROR_DEVICE_LOST);
@@ -295,7 +295,7 @@ TEST_F(DeviceKept, ALostDeviceLeavesItsMark) {
   EXPECT_THAT(run(), SizeIs(testing::Gt(0u)));
 }
 
-TEST_F(DeviceKept, StoresThatFail) {
+TEST_F(DevicePersistentCache, StoresThatFail) {
   store_->full = true;
   EXPECT_THAT(run(), IsEmpty());
   EXPECT_THAT(store_->blobs, IsEmpty());
@@ -309,7 +309,7 @@ TEST_F(DeviceKept, StoresThatFail) {
               SizeIs(testing::Gt(0u)));
 }
 
-TEST_F(DeviceKept, TheStoreIsNotTouchedInBetween) {
+TEST_F(DevicePersistentCache, TheStoreIsNotTouchedInBetween) {
   run();
   run([&](Device& device) {
     const int loads = store_->loads, saves = store_->saves;

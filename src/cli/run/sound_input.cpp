@@ -1,4 +1,4 @@
-#include "cli/run/heard_sound.hpp"
+#include "cli/run/sound_input.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,33 +13,33 @@ uint64_t samples_in(double seconds, uint32_t rate) {
 }
 }  // namespace
 
-Result<HeardSound> HeardSound::of_file(const recordings::Opener& opener, const std::string& name, uint32_t rate,
+Result<SoundInput> SoundInput::of_file(const recordings::Opener& opener, const std::string& name, uint32_t rate,
                                        const Excerpt& excerpt,
                                        const std::function<bool(const recordings::Recording&)>& show) {
-  HeardSound heard;
-  LAPILLI_TRY(heard.file_, recordings::Recording::open(opener, name, rate));
-  LAPILLI_TRY(const uint64_t all, heard.file_->count([&] { return show(*heard.file_); }));
+  SoundInput sound;
+  LAPILLI_TRY(sound.file_, recordings::Recording::open(opener, name, rate));
+  LAPILLI_TRY(const uint64_t all, sound.file_->count([&] { return show(*sound.file_); }));
   if (all == 0) return fail(ErrorCode::invalid_data, "%s: there is no sound in it", name.c_str());
   const uint64_t first = samples_in(excerpt.offset, rate);
   if (first >= all)
     return fail(ErrorCode::invalid_data, "%s: it ends after %.2f s, before what --offset names", name.c_str(),
                 static_cast<double>(all) / rate);
-  heard.stretch_ = {first, all - first};
+  sound.stretch_ = {first, all - first};
   if (excerpt.duration)
-    heard.stretch_.count = std::clamp<uint64_t>(samples_in(*excerpt.duration, rate), 1, all - first);
-  return heard;
+    sound.stretch_.count = std::clamp<uint64_t>(samples_in(*excerpt.duration, rate), 1, all - first);
+  return sound;
 }
 
-Result<HeardSound> HeardSound::of_pipe(const recordings::Opener& opener, const std::string& name, uint32_t rate,
+Result<SoundInput> SoundInput::of_pipe(const recordings::Opener& opener, const std::string& name, uint32_t rate,
                                        const Excerpt& excerpt) {
-  HeardSound heard;
-  LAPILLI_TRY(heard.pipe_, recordings::SamplePipe::open(opener, name, rate));
-  heard.stretch_.first = heard.skip_ = samples_in(excerpt.offset, rate);
-  if (excerpt.duration) heard.most_ = std::max<uint64_t>(samples_in(*excerpt.duration, rate), 1);
-  return heard;
+  SoundInput sound;
+  LAPILLI_TRY(sound.pipe_, recordings::SamplePipe::open(opener, name, rate));
+  sound.stretch_.first = sound.skip_ = samples_in(excerpt.offset, rate);
+  if (excerpt.duration) sound.most_ = std::max<uint64_t>(samples_in(*excerpt.duration, rate), 1);
+  return sound;
 }
 
-Result<std::vector<Stretch>> HeardSound::speech(uint32_t rate,
+Result<std::vector<Stretch>> SoundInput::speech(uint32_t rate,
                                                 const std::function<bool(const recordings::Recording&)>& show) {
   constexpr uint64_t kBlock = 4096;
   recordings::SpeechDetector detector(rate);
@@ -56,12 +56,12 @@ Result<std::vector<Stretch>> HeardSound::speech(uint32_t rate,
   return all;
 }
 
-std::vector<std::string> HeardSound::notes() const {
+std::vector<std::string> SoundInput::notes() const {
   if (pipe_) return {pipe_->shortage(), pipe_->silence()};
   return {file_->shortage(), file_->silence()};
 }
 
-SoundPiece HeardSound::next(std::span<float> to, bool may_wait) {
+SampleBlock SoundInput::next(std::span<float> to, bool may_wait) {
   if (samples_left() == 0) return {0, true, false};
   const uint64_t room = skip_ > 0 ? skip_ : samples_left();
   auto taken =
@@ -78,8 +78,8 @@ SoundPiece HeardSound::next(std::span<float> to, bool may_wait) {
   return {taken->count, taken->ended || samples_left() == 0, false};
 }
 
-lapilli_status HeardSound::read(void* user, uint64_t first, float* to, uint64_t room, uint64_t* got) {
-  auto& own = *static_cast<HeardSound*>(user);
+lapilli_status SoundInput::read(void* user, uint64_t first, float* to, uint64_t room, uint64_t* got) {
+  auto& own = *static_cast<SoundInput*>(user);
   auto read = own.file_->read(own.part_first_ + first, {to, static_cast<size_t>(room)});
   if (!read) {
     own.error_ = std::move(read).error();
@@ -89,12 +89,12 @@ lapilli_status HeardSound::read(void* user, uint64_t first, float* to, uint64_t 
   return LAPILLI_OK;
 }
 
-lapilli_sample_source HeardSound::source(const Stretch& part) {
+lapilli_sample_source SoundInput::source(const Stretch& part) {
   part_first_ = part.first;
   lapilli_sample_source source = lapilli_default_sample_source();
   source.user = this;
   source.count = part.count;
-  source.read = &HeardSound::read;
+  source.read = &SoundInput::read;
   return source;
 }
 

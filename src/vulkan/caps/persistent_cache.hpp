@@ -1,5 +1,5 @@
-// A device's data kept between runs in a Store: the driver's pipeline cache, the self-test's verdicts, a tuner's
-// results, and the pipelines that searches need.
+// A device's persistent cache: what a Store keeps between runs of the driver's pipeline cache, the self-test's
+// verdicts, a tuner's results, and the pipelines that searches need.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@ namespace lapilli::vulkan {
 class Device;
 
 // Where a device keeps it.
-struct KeepOptions {
+struct PersistentCacheOptions {
   std::shared_ptr<Store> store;  // null: nothing is kept
   uint64_t shaders = 0;          // checksum of all shader modules
 };
@@ -28,9 +28,9 @@ struct KeepOptions {
 // The mark holds the checksum of the data on trial, so it does not apply to a blob that replaced it since. Only one of
 // several processes has the mark: one that starts while another holds it (the store's hold()) goes unmarked, and has
 // the mark the next time it starts first. If the mark cannot be written, nothing is handed to the driver.
-class Kept {
+class PersistentCache {
  public:
-  Kept(std::shared_ptr<Store> store, const StoredIdentity& identity);
+  PersistentCache(std::shared_ptr<Store> store, const StoredIdentity& identity);
   // An earlier run's data, once; empty if none matches.
   Blob take(StoredKind kind);
   // Stores data for the next run. Data already stored is not written again.
@@ -59,12 +59,12 @@ class Kept {
 StoredIdentity stored_identity(const Device& device, uint64_t shaders);
 
 // A store's contents for a device, examined without using them.
-enum class KeptState : uint8_t { none, good, of_others, damaged };
-struct KeptBlob {
+enum class CacheState : uint8_t { none, good, of_others, damaged };
+struct CachedBlob {
   const char* what = "";
-  KeptState state = KeptState::none;
+  CacheState state = CacheState::none;
   uint64_t bytes = 0;
 };
-std::vector<KeptBlob> examine_kept(Store& store, const StoredIdentity& identity);
+std::vector<CachedBlob> examine_persistent_cache(Store& store, const StoredIdentity& identity);
 
 }  // namespace lapilli::vulkan

@@ -1,4 +1,4 @@
-#include "generate/picture_looks.hpp"
+#include "generate/picture_overlays.hpp"
 
 #include <algorithm>
 
@@ -18,9 +18,9 @@ Status check_index(const char* what, int32_t index, uint32_t count) {
 }
 
 // Sums attention [1, heads, queries, keys] of a layer's heads, the chosen one or all.
-class LookSum {
+class AttentionSum {
  public:
-  LookSum(const PictureGrid& grid, size_t ids) : grid_(grid), sums_(ids, std::vector<double>(parts(), 0.0)) {}
+  AttentionSum(const PictureGrid& grid, size_t ids) : grid_(grid), sums_(ids, std::vector<double>(parts(), 0.0)) {}
 
   Status add(const ForwardTensor& layer, int32_t head) {
     const size_t heads = layer.shape.size() == 4 ? layer.shape[1] : 0, keys = grid_.front + parts();
@@ -82,17 +82,17 @@ PictureGrid grid_of(const model::Config& config) {
   return grid;
 }
 
-Status check_looks(const Model& model, const AttentionChoice& choice) {
+Status check_overlay_choice(const Model& model, const AttentionChoice& choice) {
   LAPILLI_CHECK(check_index("layer", choice.layer, model.info().decoder_layers));
   return check_index("head", choice.head, model.info().decoder_heads);
 }
 
-Result<std::vector<std::vector<float>>> looks_of_ids(const std::shared_ptr<Model>& model,
-                                                     std::shared_ptr<const model::Features> source,
-                                                     std::span<const int32_t> decoder_ids,
-                                                     const AttentionChoice& choice,
-                                                     const std::function<bool()>& go_on) {
-  LAPILLI_CHECK(check_looks(*model, choice));
+Result<std::vector<std::vector<float>>> attention_of_ids(const std::shared_ptr<Model>& model,
+                                                         std::shared_ptr<const model::Features> source,
+                                                         std::span<const int32_t> decoder_ids,
+                                                         const AttentionChoice& choice,
+                                                         const std::function<bool()>& go_on) {
+  LAPILLI_CHECK(check_overlay_choice(*model, choice));
   if (decoder_ids.size() < 2) return std::vector<std::vector<float>>();
   LAPILLI_TRY(const auto job,
               ForwardJob::start(model, request_of(*model, std::move(source), decoder_ids, choice.layer)));
@@ -100,9 +100,9 @@ Result<std::vector<std::vector<float>>> looks_of_ids(const std::shared_ptr<Model
     LAPILLI_TRY(const bool done, job->poll());
     if (done) break;
     if (!go_on()) return fail(ErrorCode::cancelled, "interrupted");
-    LAPILLI_CHECK(job->rest());
+    LAPILLI_CHECK(job->wait());
   }
-  LookSum sum(grid_of(model->on_device().config()), decoder_ids.size() - 1);
+  AttentionSum sum(grid_of(model->on_device().config()), decoder_ids.size() - 1);
   LAPILLI_CHECK(job->take([&](const ForwardTensor& t) -> Status {
     return t.name.starts_with("cross_attentions.") ? sum.add(t, choice.head) : Status();
   }));
@@ -146,10 +146,10 @@ std::vector<bool> fields_of(const Tokenizer& tokenizer, std::span<const int32_t>
   return fields;
 }
 
-std::vector<float> mean_of(const std::vector<std::vector<float>>& looks, const std::vector<size_t>& ids) {
-  std::vector<float> mean(looks[ids.front()].size());
+std::vector<float> mean_of(const std::vector<std::vector<float>>& attention, const std::vector<size_t>& ids) {
+  std::vector<float> mean(attention[ids.front()].size());
   for (const size_t id : ids)
-    for (size_t i = 0; i < mean.size(); ++i) mean[i] += looks[id][i] / static_cast<float>(ids.size());
+    for (size_t i = 0; i < mean.size(); ++i) mean[i] += attention[id][i] / static_cast<float>(ids.size());
   return mean;
 }
 
@@ -176,13 +176,13 @@ image::Picture cut_to(const image::Picture& p, uint32_t height, uint32_t width) 
 
 // ---- the sheet -----------------------------------------------------------------------------------------------------
 
-Result<image::Picture> picture_to_show(const SeenPicture& seen, const PictureGrid& grid, bool squeezed) {
+Result<image::Picture> picture_to_show(const ShownPicture& shown, const PictureGrid& grid, bool squeezed) {
   constexpr double kShortest = 200, kLongest = 560;  // pixels of the longer side
-  const image::Picture covered = cut_to(seen.prepared, grid.height, grid.width);
+  const image::Picture covered = cut_to(shown.prepared, grid.height, grid.width);
   double height = grid.height, width = grid.width;
   if (squeezed) {
-    height *= static_cast<double>(seen.original.height) / seen.prepared.height;
-    width *= static_cast<double>(seen.original.width) / seen.prepared.width;
+    height *= static_cast<double>(shown.original.height) / shown.prepared.height;
+    width *= static_cast<double>(shown.original.width) / shown.prepared.width;
   }
   const double longer = std::max(height, width), scale = std::clamp(longer, kShortest, kLongest) / longer;
   const auto side = [scale](double pixels) { return std::max(static_cast<uint32_t>(pixels * scale + 0.5), 1u); };
@@ -191,16 +191,17 @@ Result<image::Picture> picture_to_show(const SeenPicture& seen, const PictureGri
   return image::resize(covered, size, image::Filter::bilinear);
 }
 
-Result<drawing::LookSheet> look_sheet_of(const PictureReader& reader, const SeenPicture& seen,
-                                         const PictureResult& result, const std::vector<std::vector<float>>& looks) {
+Result<drawing::OverlaySheet> overlay_sheet_of(const PictureReader& reader, const ShownPicture& shown,
+                                               const PictureResult& result,
+                                               const std::vector<std::vector<float>>& attention) {
   LAPILLI_TRY(const auto words, words_of(reader, result));
   if (words.empty()) return fail(ErrorCode::invalid_data, "the text has no words that could have looked at anything");
   const PictureGrid grid = grid_of(reader.model()->on_device().config());
-  drawing::LookSheet sheet;
+  drawing::OverlaySheet sheet;
   sheet.rows = grid.rows;
   sheet.columns = grid.columns;
-  LAPILLI_TRY(sheet.picture, picture_to_show(seen, grid, reader.settings().processor.squeezes()));
-  for (const WrittenWord& word : words) sheet.looks.push_back({to_utf32(word.text), mean_of(looks, word.ids)});
+  LAPILLI_TRY(sheet.picture, picture_to_show(shown, grid, reader.settings().processor.squeezes()));
+  for (const WrittenWord& word : words) sheet.overlays.push_back({to_utf32(word.text), mean_of(attention, word.ids)});
   return sheet;
 }
 

@@ -1,4 +1,4 @@
-#include "drawing/look_sheet.hpp"
+#include "drawing/overlay_sheet.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,13 +13,13 @@ namespace {
 constexpr int32_t kSheetMargin = 12, kWidest = 1200;  // of a sheet, unless its picture is wider
 constexpr uint64_t kMostSheetPixels = uint64_t{1} << 27;
 
-Status check(const LookSheet& sheet) {
+Status check(const OverlaySheet& sheet) {
   const image::Picture& p = sheet.picture;
   const uint64_t parts = uint64_t{sheet.rows} * sheet.columns;
   bool agree = p.width > 0 && p.height > 0 && parts > 0 && p.rgb.size() == uint64_t{p.width} * p.height * 3;
-  for (const Look& look : sheet.looks) agree = agree && look.weights.size() == parts;
-  if (agree && !sheet.looks.empty()) return {};
-  return fail(ErrorCode::invalid_argument, "%u looks at a picture of %u by %u pixels", sheet.looks.size(), p.width,
+  for (const Overlay& overlay : sheet.overlays) agree = agree && overlay.weights.size() == parts;
+  if (agree && !sheet.overlays.empty()) return {};
+  return fail(ErrorCode::invalid_argument, "%u looks at a picture of %u by %u pixels", sheet.overlays.size(), p.width,
               p.height);
 }
 
@@ -44,8 +44,8 @@ Span span_of(uint32_t part, uint32_t parts, uint32_t pixels) {
 }
 
 // Parts that are hardly orange are omitted; whole percents look the same in every locale.
-void append_cover(std::string& out, const LookSheet& sheet, const Look& look) {
-  const auto shares = shares_of(look);
+void append_cover(std::string& out, const OverlaySheet& sheet, const Overlay& overlay) {
+  const auto shares = shares_of(overlay);
   for (uint32_t part = 0; part < sheet.rows * sheet.columns; ++part) {
     const auto percent = std::lround(100 * kMostCover * shares[part]);
     if (percent == 0) continue;
@@ -56,9 +56,9 @@ void append_cover(std::string& out, const LookSheet& sheet, const Look& look) {
   }
 }
 
-void paint_look(Canvas& canvas, const LookSheet& sheet, const Look& look, int32_t left, int32_t top) {
+void paint_overlay(Canvas& canvas, const OverlaySheet& sheet, const Overlay& overlay, int32_t left, int32_t top) {
   const image::Picture& p = sheet.picture;
-  const auto shares = shares_of(look);
+  const auto shares = shares_of(overlay);
   for (uint32_t part = 0; part < sheet.rows * sheet.columns; ++part) {
     const Span xs = span_of(part % sheet.columns, sheet.columns, p.width);
     const Span ys = span_of(part / sheet.columns, sheet.rows, p.height);
@@ -69,7 +69,7 @@ void paint_look(Canvas& canvas, const LookSheet& sheet, const Look& look, int32_
         uint8_t rgb[3];
         for (int k = 0; k < 3; ++k)
           rgb[k] = static_cast<uint8_t>(
-              std::lround(static_cast<float>(from[k]) * (1 - cover) + static_cast<float>(kLookColour[k]) * cover));
+              std::lround(static_cast<float>(from[k]) * (1 - cover) + static_cast<float>(kOverlayColour[k]) * cover));
         canvas.set(left + static_cast<int32_t>(x), top + static_cast<int32_t>(y), rgb);
       }
   }
@@ -77,35 +77,35 @@ void paint_look(Canvas& canvas, const LookSheet& sheet, const Look& look, int32_
 
 }  // namespace
 
-Result<LookSheetLayout> lay_out(const LookSheet& sheet, int32_t line) {
+Result<OverlayLayout> lay_out(const OverlaySheet& sheet, int32_t line) {
   LAPILLI_CHECK(check(sheet));
   const auto width = static_cast<int32_t>(std::min(sheet.picture.width, image::kLongestSide));
   const auto height = static_cast<int32_t>(std::min(sheet.picture.height, image::kLongestSide));
-  LookSheetLayout at;
+  OverlayLayout at;
   at.line = line;
   at.left = kSheetMargin;
   at.top = kSheetMargin + line + kSheetMargin;
   at.step_x = width + kSheetMargin;
   at.step_y = line + height + kSheetMargin;
-  at.across = std::clamp(kWidest / at.step_x, 1, static_cast<int32_t>(std::min<size_t>(sheet.looks.size(), 64)));
-  const uint64_t down = (sheet.looks.size() + static_cast<size_t>(at.across) - 1) / static_cast<size_t>(at.across);
+  at.across = std::clamp(kWidest / at.step_x, 1, static_cast<int32_t>(std::min<size_t>(sheet.overlays.size(), 64)));
+  const uint64_t down = (sheet.overlays.size() + static_cast<size_t>(at.across) - 1) / static_cast<size_t>(at.across);
   at.width = at.left + at.across * at.step_x;
   const uint64_t tall = static_cast<uint64_t>(at.top) + down * static_cast<uint64_t>(at.step_y);
   if (tall * static_cast<uint64_t>(at.width) > kMostSheetPixels)
     return fail(ErrorCode::unsupported, "%u looks at a picture of %d by %d pixels are too much for one sheet",
-                sheet.looks.size(), width, height);
+                sheet.overlays.size(), width, height);
   at.height = static_cast<int32_t>(tall);
   return at;
 }
 
-std::vector<float> shares_of(const Look& look) {
-  const float most = *std::max_element(look.weights.begin(), look.weights.end());
+std::vector<float> shares_of(const Overlay& overlay) {
+  const float most = *std::max_element(overlay.weights.begin(), overlay.weights.end());
   std::vector<float> shares;
-  for (const float w : look.weights) shares.push_back(most > 0 ? std::clamp(w / most, 0.0f, 1.0f) : 0.0f);
+  for (const float w : overlay.weights) shares.push_back(most > 0 ? std::clamp(w / most, 0.0f, 1.0f) : 0.0f);
   return shares;
 }
 
-Result<std::string> look_sheet_svg(const LookSheet& sheet) {
+Result<std::string> overlay_sheet_svg(const OverlaySheet& sheet) {
   LAPILLI_TRY(const auto at, lay_out(sheet, kSvgLine));
   const image::Picture& p = sheet.picture;
   LAPILLI_TRY(const auto png, image::encode_png(p.width, p.height, 3, p.rgb));
@@ -114,33 +114,33 @@ Result<std::string> look_sheet_svg(const LookSheet& sheet) {
                 p.height) +
          in_base64(png) + "\"/></defs>\n" +
          text_at(kSheetMargin, kSheetMargin + kSvgBaseline, shortened(sheet.title, at.width - 2 * kSheetMargin));
-  for (size_t i = 0; i < sheet.looks.size(); ++i) {
-    const Look& look = sheet.looks[i];
-    out += text_at(at.x(i), at.y(i) + kSvgBaseline, shortened(look.label, static_cast<int32_t>(p.width)));
+  for (size_t i = 0; i < sheet.overlays.size(); ++i) {
+    const Overlay& overlay = sheet.overlays[i];
+    out += text_at(at.x(i), at.y(i) + kSvgBaseline, shortened(overlay.label, static_cast<int32_t>(p.width)));
     out += format("<g transform=\"translate(%d %d)\" fill=\"#%02x%02x%02x\"><use href=\"#picture\"/>", at.x(i),
-                  at.y(i) + at.line, kLookColour[0], kLookColour[1], kLookColour[2]);
-    append_cover(out, sheet, look);
+                  at.y(i) + at.line, kOverlayColour[0], kOverlayColour[1], kOverlayColour[2]);
+    append_cover(out, sheet, overlay);
     out += "</g>\n";
   }
   return out + "</svg>\n";
 }
 
-Result<image::Picture> draw_look_sheet(const LookSheet& sheet, Typeface& typeface) {
+Result<image::Picture> draw_overlay_sheet(const OverlaySheet& sheet, Typeface& typeface) {
   LAPILLI_TRY(const auto at, lay_out(sheet, typeface.line_height() + 2));
   Canvas canvas(static_cast<uint32_t>(at.width), static_cast<uint32_t>(at.height));
   canvas.text(typeface.draw(sheet.title, at.width - 2 * kSheetMargin), kSheetMargin, kSheetMargin);
-  for (size_t i = 0; i < sheet.looks.size(); ++i) {
-    canvas.text(typeface.draw(sheet.looks[i].label, static_cast<int32_t>(sheet.picture.width)), at.x(i), at.y(i));
-    paint_look(canvas, sheet, sheet.looks[i], at.x(i), at.y(i) + at.line);
+  for (size_t i = 0; i < sheet.overlays.size(); ++i) {
+    canvas.text(typeface.draw(sheet.overlays[i].label, static_cast<int32_t>(sheet.picture.width)), at.x(i), at.y(i));
+    paint_overlay(canvas, sheet, sheet.overlays[i], at.x(i), at.y(i) + at.line);
   }
   return std::move(canvas).take();
 }
 
-Result<std::string> look_sheet_file(const LookSheet& sheet, LookFormat format) {
+Result<std::string> overlay_sheet_file(const OverlaySheet& sheet, OverlayFormat format) {
   constexpr float kTextPixels = 14;
-  if (format == LookFormat::svg) return look_sheet_svg(sheet);
+  if (format == OverlayFormat::svg) return overlay_sheet_svg(sheet);
   Typeface typeface(find_font(), kTextPixels);
-  LAPILLI_TRY(const auto drawn, draw_look_sheet(sheet, typeface));
+  LAPILLI_TRY(const auto drawn, draw_overlay_sheet(sheet, typeface));
   LAPILLI_TRY(const auto png, image::encode_png(drawn.width, drawn.height, 3, drawn.rgb));
   return std::string(png.begin(), png.end());
 }

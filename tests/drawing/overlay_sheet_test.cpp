@@ -1,5 +1,5 @@
 // What was looked at in a picture: every part as orange as its weight, in both kinds of file.
-#include "drawing/look_sheet.hpp"
+#include "drawing/overlay_sheet.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,13 +14,13 @@ using test::Element;
 using test::XmlReader;
 
 // 8 by 4 pixels of one grey, in 2 by 4 parts.
-LookSheet sheet_of(std::vector<Look> looks) {
-  LookSheet sheet;
+OverlaySheet sheet_of(std::vector<Overlay> overlays) {
+  OverlaySheet sheet;
   sheet.title = U"a <title>";
   sheet.picture = {8, 4, std::vector<uint8_t>(8 * 4 * 3, 100)};
   sheet.rows = 2;
   sheet.columns = 4;
-  sheet.looks = std::move(looks);
+  sheet.overlays = std::move(overlays);
   return sheet;
 }
 
@@ -30,10 +30,10 @@ std::vector<float> one_at(size_t part, float weight = 0.2f) {
   return weights;
 }
 
-TEST(LookSheet, SvgHasEachLook) {
+TEST(OverlaySheet, SvgHasEachOverlay) {
   auto half = one_at(5);
   half[0] = 0.1f;
-  const auto svg = look_sheet_svg(sheet_of({{U"salt & pepper", one_at(2)}, {U"b", half}, {U"c", one_at(0, 0)}}));
+  const auto svg = overlay_sheet_svg(sheet_of({{U"salt & pepper", one_at(2)}, {U"b", half}, {U"c", one_at(0, 0)}}));
   ASSERT_TRUE(svg.ok()) << svg.error().message;
   const auto elements = XmlReader::read(*svg);
   ASSERT_TRUE(elements) << *svg;
@@ -52,18 +52,18 @@ TEST(LookSheet, SvgHasEachLook) {
   EXPECT_THAT(covers, testing::ElementsAre("4,0 2x2 75%", "0,0 2x2 38%", "2,2 2x2 75%"));
 }
 
-TEST(LookSheet, PixelsAreAsOrangeAsTheirWeight) {
+TEST(OverlaySheet, PixelsAreAsOrangeAsTheirWeight) {
   Typeface typeface("", 14);
   auto weights = one_at(7);
   weights[0] = 0.1f;
-  const LookSheet sheet = sheet_of({{U"a", weights}, {U"b", one_at(3)}});
-  const auto drawn = draw_look_sheet(sheet, typeface);
+  const OverlaySheet sheet = sheet_of({{U"a", weights}, {U"b", one_at(3)}});
+  const auto drawn = draw_overlay_sheet(sheet, typeface);
   ASSERT_TRUE(drawn.ok()) << drawn.error().message;
   const auto at = lay_out(sheet, typeface.line_height() + 2);
   ASSERT_TRUE(at.ok());
-  const auto pixel = [&](size_t look, int32_t x, int32_t y) {
+  const auto pixel = [&](size_t overlay, int32_t x, int32_t y) {
     const size_t i =
-        static_cast<size_t>(at->y(look) + at->line + y) * drawn->width + static_cast<size_t>(at->x(look) + x);
+        static_cast<size_t>(at->y(overlay) + at->line + y) * drawn->width + static_cast<size_t>(at->x(overlay) + x);
     return std::vector<int>(drawn->rgb.begin() + static_cast<ptrdiff_t>(3 * i),
                             drawn->rgb.begin() + static_cast<ptrdiff_t>(3 * i + 3));
   };
@@ -77,15 +77,15 @@ TEST(LookSheet, PixelsAreAsOrangeAsTheirWeight) {
   EXPECT_EQ(pixel(1, 8, 0), (std::vector<int>{255, 255, 255}));  // beside the picture
 }
 
-TEST(LookSheet, RefusesWhatDoesNotAgree) {
-  EXPECT_FALSE(look_sheet_svg(sheet_of({})).ok());
-  EXPECT_FALSE(look_sheet_svg(sheet_of({{U"a", std::vector<float>(7)}})).ok());
-  LookSheet sheet = sheet_of({{U"a", one_at(0)}});
+TEST(OverlaySheet, RefusesWhatDoesNotAgree) {
+  EXPECT_FALSE(overlay_sheet_svg(sheet_of({})).ok());
+  EXPECT_FALSE(overlay_sheet_svg(sheet_of({{U"a", std::vector<float>(7)}})).ok());
+  OverlaySheet sheet = sheet_of({{U"a", one_at(0)}});
   sheet.picture.rgb.pop_back();
-  EXPECT_FALSE(look_sheet_svg(sheet).ok());
-  sheet = sheet_of(std::vector<Look>(100'000, Look{U"a", one_at(0)}));
+  EXPECT_FALSE(overlay_sheet_svg(sheet).ok());
+  sheet = sheet_of(std::vector<Overlay>(100'000, Overlay{U"a", one_at(0)}));
   sheet.picture = {1000, 1000, std::vector<uint8_t>(3'000'000)};
-  const auto large = look_sheet_svg(sheet);
+  const auto large = overlay_sheet_svg(sheet);
   ASSERT_FALSE(large.ok());
   EXPECT_THAT(large.error().message, testing::HasSubstr("too much"));
 }

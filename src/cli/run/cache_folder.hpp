@@ -6,6 +6,6 @@
 namespace lapilli::cli {
 
 // "": none, due to --no-cache or LAPILLI_NO_CACHE, or because the system names no such folder.
-std::string kept_folder(bool no_cache);
+std::string cache_folder(bool no_cache);
 
 }  // namespace lapilli::cli

@@ -12,7 +12,7 @@ namespace lapilli {
 // each other. Its windows are squares with `side` places per side, in reading order; within a window, places run column
 // by column. Before it is cut, the map is padded to whole windows at the right and at the bottom and shifted cyclically
 // by `shift` places up and to the left.
-struct MapWindows {
+struct SwinWindows {
   uint32_t height = 0, width = 0;         // places per map
   uint32_t side = 0, shift = 0;           // side 0: no windows; shift < side
   static constexpr uint32_t kNone = ~0u;  // no row
@@ -40,14 +40,14 @@ struct MapWindows {
 // "windows": reorders rows of maps by windows, with zeros where these reach beyond the map; `beside` puts the places of
 // a window side by side, as columns of one row. `back`: turns rows of windows into maps again.
 // inputs: x. outputs: y.
-struct WindowsAttributes {
-  MapWindows map;
+struct SwinWindowsAttributes {
+  SwinWindows map;
   uint32_t back = 0, beside = 0;
 };
 
 namespace ops {
 graph::TensorId windows(graph::Graph& g, const std::string& label, graph::TensorId x,
-                        const WindowsAttributes& attributes);
+                        const SwinWindowsAttributes& attributes);
 }  // namespace ops
 
 }  // namespace lapilli

@@ -1,5 +1,5 @@
 // "windows": see windows.hpp.
-#include "ops/attention/windows.hpp"
+#include "ops/attention/swin_windows.hpp"
 
 #include <algorithm>
 
@@ -10,26 +10,26 @@
 
 namespace lapilli {
 
-uint64_t MapWindows::place_of(uint64_t n) const {
+uint64_t SwinWindows::place_of(uint64_t n) const {
   const uint64_t window = n / area() % count(), map = n / area() / count(), in = n % area();
   const uint64_t y = (window / columns() * side + in % side + shift) % (uint64_t{rows()} * side);
   const uint64_t x = (window % columns() * side + in / side + shift) % (uint64_t{columns()} * side);
   return y < height && x < width ? (map * height + y) * width + x : kNone;
 }
 
-uint64_t MapWindows::row_of(uint64_t n) const {
+uint64_t SwinWindows::row_of(uint64_t n) const {
   const uint64_t high = uint64_t{rows()} * side, wide = uint64_t{columns()} * side, at = n % places();
   const uint64_t y = (at / width + high - shift) % high, x = (at % width + wide - shift) % wide;
   const uint64_t window = n / places() * count() + y / side * columns() + x / side;
   return window * area() + x % side * side + y % side;
 }
 
-uint64_t MapWindows::distance(uint64_t key, uint64_t query) const {
+uint64_t SwinWindows::distance(uint64_t key, uint64_t query) const {
   const uint64_t most = side - 1;
   return (query % side + most - key % side) * (2 * most + 1) + query / side + most - key / side;
 }
 
-bool MapWindows::apart(uint64_t window, uint64_t key, uint64_t query) const {
+bool SwinWindows::apart(uint64_t window, uint64_t key, uint64_t query) const {
   const uint64_t edge = side - shift, at = window % count();
   const bool last_row = at / columns() + 1 == rows(), last_column = at % columns() + 1 == columns();
   return (last_row && (key % side < edge) != (query % side < edge)) ||
@@ -44,16 +44,16 @@ struct Push {
                height, width, side, shift;)
 };
 
-uint64_t in_rows(const WindowsAttributes& a) { return a.back ? a.map.count() * a.map.area() : a.map.places(); }
-uint64_t out_rows(const WindowsAttributes& a) {
+uint64_t in_rows(const SwinWindowsAttributes& a) { return a.back ? a.map.count() * a.map.area() : a.map.places(); }
+uint64_t out_rows(const SwinWindowsAttributes& a) {
   if (a.back) return a.map.places();
   return a.beside ? a.map.count() : a.map.count() * a.map.area();
 }
 // Window rows per row of y.
-uint64_t side_by_side(const WindowsAttributes& a) { return a.beside ? a.map.area() : 1; }
+uint64_t side_by_side(const SwinWindowsAttributes& a) { return a.beside ? a.map.area() : 1; }
 
 Status infer(const graph::Graph& g, const graph::Node& node) {
-  const auto a = node.attributes.as<WindowsAttributes>();
+  const auto a = node.attributes.as<SwinWindowsAttributes>();
   if (!a.map.makes_sense() || (a.back && a.beside))
     return node_error(node, "windows of %u places, %u off, in maps of %u by %u", a.map.side, a.map.shift, a.map.height,
                       a.map.width);
@@ -71,7 +71,7 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, con
 // Lowers one dispatch: writes the elements of these rows of y that lie in these rows of x.
 Status lower_part(const LowerContext& context, const graph::Node& node, Variant v, const RowSlice& from,
                   const RowSlice& to, std::vector<Dispatch>& out) {
-  const auto a = node.attributes.as<WindowsAttributes>();
+  const auto a = node.attributes.as<SwinWindowsAttributes>();
   const auto &x = context.graph.tensor(node.inputs[0]), &y = context.graph.tensor(node.outputs[0]);
   Dispatch d;
   d.shader = ShaderId::windows;
@@ -102,7 +102,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
 }
 
 void reference(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
-  const auto a = node.attributes.as<WindowsAttributes>();
+  const auto a = node.attributes.as<SwinWindowsAttributes>();
   const auto &x = g.tensor(node.inputs[0]), &y = g.tensor(node.outputs[0]);
   const auto& in = values.at(node.inputs[0]).f;
   auto& out = values.at(node.outputs[0]).f;
@@ -110,12 +110,12 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   const uint64_t parts = side_by_side(a);
   for (uint64_t n = 0; n < y.rows * parts; ++n) {
     const uint64_t from = a.back ? a.map.row_of(n) : a.map.place_of(n);
-    if (from == MapWindows::kNone) continue;
+    if (from == SwinWindows::kNone) continue;
     for (uint64_t c = 0; c < x.cols; ++c) out[n / parts * y.ld + n % parts * x.cols + c] = in[from * x.ld + c];
   }
 }
 
-OpCase make_case(const std::string& name, uint32_t maps, uint32_t columns, const WindowsAttributes& a) {
+OpCase make_case(const std::string& name, uint32_t maps, uint32_t columns, const SwinWindowsAttributes& a) {
   OpCase c;
   c.name = name;
   const auto x = c.graph.activation("x", maps * in_rows(a), columns);
@@ -153,7 +153,8 @@ constexpr OpDef op{"windows", infer, variants, lower, reference, cases};
 
 constinit const OpDef windows_op = windows_impl::op;
 
-graph::TensorId ops::windows(graph::Graph& g, const std::string& label, graph::TensorId x, const WindowsAttributes& a) {
+graph::TensorId ops::windows(graph::Graph& g, const std::string& label, graph::TensorId x,
+                             const SwinWindowsAttributes& a) {
   using namespace windows_impl;
   const auto& t = g.tensor(x);
   const auto y = g.activation(label, t.rows / in_rows(a) * out_rows(a), t.cols * side_by_side(a));

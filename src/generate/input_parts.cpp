@@ -1,4 +1,4 @@
-#include "generate/pieces.hpp"
+#include "generate/input_parts.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -59,15 +59,15 @@ bool holds_letters(std::string_view text) {
 
 class Maker {
  public:
-  Maker(const Model& model, std::string_view text, const PieceOptions& options)
+  Maker(const Model& model, std::string_view text, const PartOptions& options)
       : model_(model), text_(text), o_(options) {
     if (o_.conventions) prefix_ = o_.conventions->prefix;
   }
 
-  Result<InputPieces> run() {
+  Result<InputParts> run() {
     // Checked before cutting or prefixing, so that the error's offset is in the caller's text.
     LAPILLI_CHECK(check_utf8(text_, "text"));
-    InputPieces made;
+    InputParts made;
     LAPILLI_CHECK(find_mark());
     const TextRange all{marked() ? mark_.begin : 0, text_.size()};
     std::vector<TextRange> ranges;
@@ -78,8 +78,8 @@ class Maker {
       if (whole.ids.size() <= kWholeTokens) ranges = {all};
     }
     for (const TextRange& range : ranges) LAPILLI_CHECK(add(range, made));
-    if (made.pieces.size() > 1)
-      for (const InputPiece& piece : made.pieces) made.ranges.push_back(piece.range);
+    if (made.parts.size() > 1)
+      for (const InputPart& part : made.parts) made.ranges.push_back(part.range);
     return made;
   }
 
@@ -87,7 +87,7 @@ class Maker {
   [[nodiscard]] uint32_t whole_sentences() const {
     return o_.conventions && o_.conventions->one_sentence ? 1 : kWholeSentences;
   }
-  // A mark in the text applies to all of it: it becomes the prefix of every piece but the first, which contains it. A
+  // A mark in the text applies to all of it: it becomes the prefix of every part but the first, which contains it. A
   // prefix takes precedence.
   Status find_mark() {
     if (!prefix_.empty() || (!splits() && marks().empty())) return {};
@@ -145,7 +145,7 @@ class Maker {
     return o_.split == Split::always || (o_.split == Split::long_texts && !words);
   }
   [[nodiscard]] std::string_view prefix_of(const TextRange& range) const {
-    // Pieces that begin with a mark need no prefix: the first, and those of texts that mark every sentence.
+    // Parts that begin with a mark need no prefix: the first, and those of texts that mark every sentence.
     const bool own = marked() && (range.begin <= mark_.begin || !leading_mark(text_.substr(range.begin)).empty());
     return own ? std::string_view() : std::string_view(prefix_);
   }
@@ -181,7 +181,7 @@ class Maker {
     return text_.substr(range.begin, range.end - range.begin);
   }
 
-  Status add(const TextRange& range, InputPieces& made) {
+  Status add(const TextRange& range, InputParts& made) {
     if (kept(range, made)) return {};
     LAPILLI_TRY(auto encoded, encode(range));
     if (!splits() || weight(encoded.ids.size(), part(range)) <= long_sentence())
@@ -197,14 +197,14 @@ class Maker {
   }
 
   // Adds text that is the same in every language as it is; false for other text.
-  bool kept(const TextRange& range, InputPieces& made) const {
+  bool kept(const TextRange& range, InputParts& made) const {
     const TextRange body = body_of(range);
     if (!o_.keep || !is_neutral_text(part(body))) return false;
-    made.pieces.push_back({range, {}, {}, body});
+    made.parts.push_back({range, {}, {}, body});
     return true;
   }
 
-  // A mark is never a piece by itself.
+  // A mark is never a part by itself.
   [[nodiscard]] Result<std::vector<TextRange>> limit(const TextRange& range) const {
     const bool holds_mark = marked() && range.begin <= mark_.begin;
     LAPILLI_TRY(auto parts,
@@ -217,7 +217,7 @@ class Maker {
   }
 
   // Offsets become ranges of the input's text, which does not include the prefix.
-  Status add(const TextRange& range, Encoding encoded, InputPieces& made) const {
+  Status add(const TextRange& range, Encoding encoded, InputParts& made) const {
     LAPILLI_CHECK(check_source(model_.info(), encoded.ids, splits()));
     const uint64_t before = prefix_of(range).size();
     for (ByteRange& b : encoded.offsets) {
@@ -226,26 +226,26 @@ class Maker {
       else
         b = {std::max(b.begin, before) - before + range.begin, b.end - before + range.begin};
     }
-    InputPiece piece{range, std::move(encoded.ids), std::move(encoded.offsets), {}};
-    count_words(piece);
-    made.pieces.push_back(std::move(piece));
+    InputPart part{range, std::move(encoded.ids), std::move(encoded.offsets), {}};
+    count_words(part);
+    made.parts.push_back(std::move(part));
     return {};
   }
 
-  void count_words(InputPiece& piece) const {
+  void count_words(InputPart& part) const {
     const int32_t unknown = model_.tokenizer()->special().unk;
-    for (size_t i = 0; i < piece.ids.size(); ++i) {
-      const ByteRange& b = piece.bytes[i];
+    for (size_t i = 0; i < part.ids.size(); ++i) {
+      const ByteRange& b = part.bytes[i];
       if (b.begin == b.end || !holds_letters(text_.substr(b.begin, b.end - b.begin))) continue;
-      ++piece.word_tokens;
-      if (piece.ids[i] == unknown) ++piece.unknown_tokens;
+      ++part.word_tokens;
+      if (part.ids[i] == unknown) ++part.unknown_tokens;
     }
   }
 
   const Model& model_;
   std::string_view text_;
-  const PieceOptions& o_;
-  std::string prefix_;  // of every piece, except the one with the mark
+  const PartOptions& o_;
+  std::string prefix_;  // of every part, except the one with the mark
   TextRange mark_;      // in the text; empty: none
   uint64_t body_ = 0;   // where the text after the mark begins
 };
@@ -261,36 +261,36 @@ void join_finish(const std::vector<TextSequence>& parts, TextSequence& all) {
 
 }  // namespace
 
-Result<InputPieces> make_pieces(const Model& model, const TextInput& input, const PieceOptions& options) {
+Result<InputParts> make_parts(const Model& model, const TextInput& input, const PartOptions& options) {
   if (!input.has_ids) return Maker(model, input.text, options).run();
-  InputPieces made;
-  InputPiece piece;
-  piece.ids.assign(input.ids.begin(), input.ids.end());
-  piece.bytes.resize(piece.ids.size());
-  LAPILLI_CHECK(check_source(model.info(), piece.ids, false));
-  made.pieces.push_back(std::move(piece));
+  InputParts made;
+  InputPart part;
+  part.ids.assign(input.ids.begin(), input.ids.end());
+  part.bytes.resize(part.ids.size());
+  LAPILLI_CHECK(check_source(model.info(), part.ids, false));
+  made.parts.push_back(std::move(part));
   return made;
 }
 
-TextSequence join_pieces(std::string_view text, const InputPieces& pieces, std::vector<TextSequence> sequences,
-                         float length_penalty) {
-  if (sequences.size() == 1 || pieces.ranges.empty()) return std::move(sequences.front());
+TextSequence join_parts(std::string_view text, const InputParts& parts, std::vector<TextSequence> sequences,
+                        float length_penalty) {
+  if (sequences.size() == 1 || parts.ranges.empty()) return std::move(sequences.front());
   TextSequence all;
   std::vector<std::string> texts;
   for (const TextSequence& s : sequences) texts.push_back(s.text);
-  all.text = join_sentences(text, pieces.ranges, texts);
+  all.text = join_sentences(text, parts.ranges, texts);
   double sum = 0;
   uint64_t generated = 0, at = 0;
   for (TextSequence& s : sequences) {
-    // Only white space separates the pieces, and no piece begins with it.
+    // Only white space separates the parts, and no part begins with it.
     at = std::min<uint64_t>(all.text.find(s.text, at), all.text.size());
-    for (SequencePiece& piece : s.pieces) {
-      piece.target.begin += at;
-      piece.target.end += at;
-      piece.text = s.text;
-      piece.ids = s.ids;
-      piece.score = s.score;
-      all.pieces.push_back(std::move(piece));
+    for (SequencePart& part : s.parts) {
+      part.target.begin += at;
+      part.target.end += at;
+      part.text = s.text;
+      part.ids = s.ids;
+      part.score = s.score;
+      all.parts.push_back(std::move(part));
     }
     at += s.text.size();
     for (const float score : s.token_scores) {

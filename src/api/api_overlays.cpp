@@ -1,8 +1,8 @@
-// The C interface: the looks of words, drawn over pictures and spectrograms.
+// The C interface: attention overlays of words, drawn over pictures and spectrograms.
 #include "api/handles.hpp"
-#include "drawing/look_sheet.hpp"
-#include "generate/picture_looks.hpp"
-#include "speech/look_picture.hpp"
+#include "drawing/overlay_sheet.hpp"
+#include "generate/picture_overlays.hpp"
+#include "speech/segment_overlays.hpp"
 #include "text/unicode/utf8.hpp"
 
 namespace lapilli::api {
@@ -10,7 +10,7 @@ namespace lapilli::api {
 namespace {
 
 struct Drawing {
-  drawing::LookFormat format = drawing::LookFormat::svg;
+  drawing::OverlayFormat format = drawing::OverlayFormat::svg;
   AttentionChoice choice;
   std::function<bool()> go_on;
 };
@@ -33,7 +33,7 @@ Result<Drawing> read_drawing(const lapilli_drawing* from) {
                 given.layer < LAPILLI_ATTENTION_MEAN ? "layer" : "head", std::min(given.layer, given.head),
                 LAPILLI_ATTENTION_MEAN);
   Drawing to;
-  if (given.format == LAPILLI_DRAWING_PNG) to.format = drawing::LookFormat::png;
+  if (given.format == LAPILLI_DRAWING_PNG) to.format = drawing::OverlayFormat::png;
   to.choice = {AttentionKind::cross, given.layer, given.head};
   to.go_on = unless_cancelled(given.cancel_token);
   return to;
@@ -41,27 +41,27 @@ Result<Drawing> read_drawing(const lapilli_drawing* from) {
 
 // A picture of the result, and the text about it.
 struct Answer {
-  const SeenInput* seen = nullptr;
-  PictureResult said;
+  const OverlayInput* input = nullptr;
+  PictureResult result;
 };
 
 Result<Answer> find_answer(const lapilli_result& result, size_t input) {
   const auto& outputs = result.output.outputs;
   if (input >= outputs.size()) return fail(ErrorCode::invalid_argument, "input %u of %u", input, outputs.size());
   LAPILLI_CHECK(Status(outputs[input].status));
-  if (input >= result.seen.size() || !result.seen[input])
+  if (input >= result.overlay_inputs.size() || !result.overlay_inputs[input])
     return fail(ErrorCode::invalid_argument,
                 "input %u is no picture whose looks were kept; lapilli_options.looks asks for them", input);
   const TextSequence& best = outputs[input].sequences.front();
   Answer answer;
-  answer.seen = &*result.seen[input];
-  answer.said.text = best.text;
-  answer.said.ids = best.ids;
-  answer.said.start = answer.seen->start;
+  answer.input = &*result.overlay_inputs[input];
+  answer.result.text = best.text;
+  answer.result.ids = best.ids;
+  answer.result.start = answer.input->start;
   return answer;
 }
 
-// Looks need words, which only a decoder with a tokenizer writes.
+// Overlays need words, which only a decoder with a tokenizer writes.
 Status check_words(const PictureReader& reader) {
   if (reader.classifies())
     return fail(ErrorCode::unsupported, "the model writes no words that could have looked at anything");
@@ -70,13 +70,13 @@ Status check_words(const PictureReader& reader) {
 
 Result<std::string> draw(const std::shared_ptr<const PictureReader>& reader, const Answer& answer, const Drawing& how) {
   LAPILLI_CHECK(check_words(*reader));
-  LAPILLI_TRY(auto source, reader->source_of(answer.seen->picture.prepared));
-  std::vector<int32_t> ids{answer.said.start};
-  ids.insert(ids.end(), answer.said.ids.begin(), answer.said.ids.end());
-  LAPILLI_TRY(const auto looks, looks_of_ids(reader->model(), std::move(source), ids, how.choice, how.go_on));
-  LAPILLI_TRY(auto sheet, look_sheet_of(*reader, answer.seen->picture, answer.said, looks));
+  LAPILLI_TRY(auto source, reader->source_of(answer.input->picture.prepared));
+  std::vector<int32_t> ids{answer.result.start};
+  ids.insert(ids.end(), answer.result.ids.begin(), answer.result.ids.end());
+  LAPILLI_TRY(const auto attention, attention_of_ids(reader->model(), std::move(source), ids, how.choice, how.go_on));
+  LAPILLI_TRY(auto sheet, overlay_sheet_of(*reader, answer.input->picture, answer.result, attention));
   sheet.title = to_utf32(name_of(how.choice));
-  return drawing::look_sheet_file(sheet, how.format);
+  return drawing::overlay_sheet_file(sheet, how.format);
 }
 
 }  // namespace
@@ -87,13 +87,13 @@ Result<std::string> draw_segment(const lapilli_drawing* from, const speech::Segm
     return fail(ErrorCode::invalid_argument,
                 "lapilli_drawing.layer and head: of segments the mean of the heads that tell when words are said is "
                 "drawn, LAPILLI_ATTENTION_MEAN");
-  if (!segment.looks)
+  if (!segment.attention)
     return fail(ErrorCode::invalid_argument,
                 "the looks of segments were not kept; lapilli_options.looks asks for them");
-  if (!speech::has_looks(segment))
+  if (!speech::has_overlays(segment))
     return fail(ErrorCode::invalid_data, "the segment has no words, or no sound, that could be drawn");
-  LAPILLI_TRY(const auto sheet, speech::look_sheet_of(segment));
-  return drawing::look_sheet_file(sheet, how.format);
+  LAPILLI_TRY(const auto sheet, speech::overlay_sheet_of(segment));
+  return drawing::overlay_sheet_file(sheet, how.format);
 }
 
 namespace {

@@ -1,5 +1,5 @@
 // What the words about a picture looked at: where an encoder's rows lie in it, and the recorded weights there.
-#include "generate/picture_looks.hpp"
+#include "generate/picture_overlays.hpp"
 
 #include <gmock/gmock.h>
 
@@ -75,36 +75,36 @@ TEST(WrittenWords, FieldsAndScriptsWithoutSpaces) {
 }
 
 // A picture whose left upper quarter is white.
-SeenPicture seen_of(uint32_t height, uint32_t width, image::Size original) {
-  SeenPicture seen{{width, height, std::vector<uint8_t>(size_t{3} * width * height)}, original};
+ShownPicture picture_of(uint32_t height, uint32_t width, image::Size original) {
+  ShownPicture picture{{width, height, std::vector<uint8_t>(size_t{3} * width * height)}, original};
   for (size_t y = 0; y < height / 2; ++y)
-    std::fill_n(seen.prepared.rgb.begin() + static_cast<ptrdiff_t>(3 * y * width), 3 * (width / 2), uint8_t{255});
-  return seen;
+    std::fill_n(picture.prepared.rgb.begin() + static_cast<ptrdiff_t>(3 * y * width), 3 * (width / 2), uint8_t{255});
+  return picture;
 }
 
 TEST(PictureToShow, HasTheShapeOfTheFileWhereItWasSqueezed) {
   const PictureGrid grid{1, 24, 24, 384, 384};
-  const auto seen = seen_of(384, 384, {60, 1000});
-  LAPILLI_ASSERT_VALUE(const auto shown, picture_to_show(seen, grid, true));
+  const auto picture = picture_of(384, 384, {60, 1000});
+  LAPILLI_ASSERT_VALUE(const auto shown, picture_to_show(picture, grid, true));
   EXPECT_EQ(shown.width, 560u);
   EXPECT_EQ(shown.height, 34u);
   EXPECT_EQ(shown.rgb[3 * 270], 255);
   EXPECT_EQ(shown.rgb[3 * 290], 0);
-  LAPILLI_ASSERT_VALUE(const auto cut, picture_to_show(seen, grid, false));
+  LAPILLI_ASSERT_VALUE(const auto cut, picture_to_show(picture, grid, false));
   EXPECT_EQ(cut.width, 384u);
   EXPECT_EQ(cut.height, 384u);
 }
 
 TEST(PictureToShow, IsAsLargeAsTheGrid) {
-  const auto seen = seen_of(250, 250, {250, 250});
-  LAPILLI_ASSERT_VALUE(const auto less, picture_to_show(seen, {0, 3, 3, 240, 240}, false));
+  const auto picture = picture_of(250, 250, {250, 250});
+  LAPILLI_ASSERT_VALUE(const auto less, picture_to_show(picture, {0, 3, 3, 240, 240}, false));
   EXPECT_EQ(less.width, 240u);
   EXPECT_EQ(less.rgb[3 * 124], 255);
   EXPECT_EQ(less.rgb[3 * 126], 0);
-  LAPILLI_ASSERT_VALUE(const auto more, picture_to_show(seen, {0, 4, 4, 256, 256}, false));
+  LAPILLI_ASSERT_VALUE(const auto more, picture_to_show(picture, {0, 4, 4, 256, 256}, false));
   EXPECT_EQ(more.width, 256u);
   EXPECT_EQ(more.rgb[3 * 124], 255);
-  LAPILLI_ASSERT_VALUE(const auto tiny, picture_to_show(seen_of(32, 16, {32, 16}), {1, 4, 2, 32, 16}, true));
+  LAPILLI_ASSERT_VALUE(const auto tiny, picture_to_show(picture_of(32, 16, {32, 16}), {1, 4, 2, 32, 16}, true));
   EXPECT_EQ(tiny.height, 200u);
   EXPECT_EQ(tiny.width, 100u);
 }
@@ -116,7 +116,7 @@ struct Recorded {
   PictureGrid grid;
 };
 
-class DevicePictureLooks : public testing::TestWithParam<Recorded> {
+class DevicePictureOverlays : public testing::TestWithParam<Recorded> {
  protected:
   void SetUp() override {
     LAPILLI_ASSERT_VALUE(const auto device, testing_support::shared_device());
@@ -147,8 +147,8 @@ class DevicePictureLooks : public testing::TestWithParam<Recorded> {
     const size_t keys = g.front + size_t{g.rows} * g.columns, queries = ids_.size() - 1;
     return static_cast<double>(layers_[layer].at((head * queries + id) * keys + g.front + part));
   }
-  auto looks(const AttentionChoice& choice) {
-    return looks_of_ids(model_, source_, ids_, choice, [] { return true; });
+  auto attention(const AttentionChoice& choice) {
+    return attention_of_ids(model_, source_, ids_, choice, [] { return true; });
   }
 
   std::shared_ptr<Model> model_;
@@ -157,12 +157,12 @@ class DevicePictureLooks : public testing::TestWithParam<Recorded> {
   std::vector<std::vector<float>> layers_;
 };
 
-TEST_P(DevicePictureLooks, AreTheRecordedWeights) {
+TEST_P(DevicePictureOverlays, AreTheRecordedWeights) {
   const PictureGrid& g = GetParam().grid;
   EXPECT_EQ(grid_of(model_->on_device().config()), g);
   const size_t heads = model_->info().decoder_heads, parts = size_t{g.rows} * g.columns;
-  LAPILLI_ASSERT_VALUE(const auto mean, looks({}));
-  LAPILLI_ASSERT_VALUE(const auto one, looks({AttentionKind::cross, 1, 2}));
+  LAPILLI_ASSERT_VALUE(const auto mean, attention({}));
+  LAPILLI_ASSERT_VALUE(const auto one, attention({AttentionKind::cross, 1, 2}));
   ASSERT_EQ(mean.size(), ids_.size() - 1);
   ASSERT_EQ(one.size(), ids_.size() - 1);
   double worst = 0;
@@ -181,17 +181,17 @@ TEST_P(DevicePictureLooks, AreTheRecordedWeights) {
 }
 
 // The part that the record gives the most weight is the most orange.
-TEST_P(DevicePictureLooks, AreDrawnWhereTheyLie) {
+TEST_P(DevicePictureOverlays, AreDrawnWhereTheyLie) {
   const PictureGrid& g = GetParam().grid;
-  LAPILLI_ASSERT_VALUE(const auto weights, looks({AttentionKind::cross, 0, 0}));
-  drawing::LookSheet sheet;
+  LAPILLI_ASSERT_VALUE(const auto weights, attention({AttentionKind::cross, 0, 0}));
+  drawing::OverlaySheet sheet;
   sheet.rows = g.rows;
   sheet.columns = g.columns;
-  LAPILLI_ASSERT_VALUE(sheet.picture, picture_to_show(seen_of(g.height, g.width, {g.height, g.width}), g, true));
+  LAPILLI_ASSERT_VALUE(sheet.picture, picture_to_show(picture_of(g.height, g.width, {g.height, g.width}), g, true));
   sheet.picture.rgb.assign(sheet.picture.rgb.size(), 100);
-  for (const auto& w : weights) sheet.looks.push_back({U"x", w});
+  for (const auto& w : weights) sheet.overlays.push_back({U"x", w});
   drawing::Typeface typeface("", 14);
-  LAPILLI_ASSERT_VALUE(const auto drawn, drawing::draw_look_sheet(sheet, typeface));
+  LAPILLI_ASSERT_VALUE(const auto drawn, drawing::draw_overlay_sheet(sheet, typeface));
   LAPILLI_ASSERT_VALUE(const auto at, drawing::lay_out(sheet, typeface.line_height() + 2));
   for (size_t id = 0; id < weights.size(); ++id) {
     size_t most = 0;
@@ -204,20 +204,20 @@ TEST_P(DevicePictureLooks, AreDrawnWhereTheyLie) {
   }
 }
 
-TEST_P(DevicePictureLooks, RefuseWhatIsNotThere) {
-  const auto layer = looks({AttentionKind::cross, 2, kAttentionMean});
+TEST_P(DevicePictureOverlays, RefuseWhatIsNotThere) {
+  const auto layer = attention({AttentionKind::cross, 2, kAttentionMean});
   ASSERT_FALSE(layer.ok());
   EXPECT_THAT(layer.error().message, HasSubstr("layer 2: the decoder has layers 0 to 1"));
-  EXPECT_FALSE(looks({AttentionKind::cross, kAttentionMean, 99}).ok());
-  EXPECT_FALSE(looks({AttentionKind::cross, kAttentionAll, kAttentionMean}).ok());
-  const auto ended = looks_of_ids(model_, source_, ids_, {}, [] { return false; });
+  EXPECT_FALSE(attention({AttentionKind::cross, kAttentionMean, 99}).ok());
+  EXPECT_FALSE(attention({AttentionKind::cross, kAttentionAll, kAttentionMean}).ok());
+  const auto ended = attention_of_ids(model_, source_, ids_, {}, [] { return false; });
   EXPECT_TRUE(ended.ok() || ended.error().code == ErrorCode::cancelled);
   LAPILLI_ASSERT_VALUE(const auto none,
-                       looks_of_ids(model_, source_, std::vector<int32_t>{1}, {}, [] { return true; }));
+                       attention_of_ids(model_, source_, std::vector<int32_t>{1}, {}, [] { return true; }));
   EXPECT_TRUE(none.empty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Records, DevicePictureLooks,
+INSTANTIATE_TEST_SUITE_P(Records, DevicePictureOverlays,
                          testing::Values(Recorded{"vit-gpt2", {1, 4, 4, 32, 32}}, Recorded{"trocr", {1, 4, 4, 32, 32}},
                                          Recorded{"donut", {0, 7, 5, 56, 40}}),
                          [](const auto& record) {

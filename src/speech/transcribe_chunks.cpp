@@ -1,4 +1,4 @@
-#include "speech/transcribe_pieces.hpp"
+#include "speech/transcribe_chunks.hpp"
 
 #include <utility>
 
@@ -6,14 +6,14 @@
 
 namespace lapilli::speech {
 
-Result<TranscribeOutput> transcribe_pieces(const std::shared_ptr<Model>& model, const TranscribeRequest& request,
-                                           std::span<const Piece> pieces, uint32_t at_a_time) {
+Result<TranscribeOutput> transcribe_chunks(const std::shared_ptr<Model>& model, const TranscribeRequest& request,
+                                           std::span<const Chunk> chunks, uint32_t at_a_time) {
   if (request.recordings.size() != 1)
     return fail(ErrorCode::invalid_argument, "%u recordings: one is heard in pieces", request.recordings.size());
   PiecesRequest wanted;
   wanted.how = request;
   wanted.how.recordings.clear();
-  wanted.recordings.push_back({request.recordings.front().frames, {pieces.begin(), pieces.end()}, nullptr, 0});
+  wanted.recordings.push_back({request.recordings.front().frames, {chunks.begin(), chunks.end()}, nullptr, 0});
   wanted.at_a_time = at_a_time;
   LAPILLI_TRY(const auto job, PiecesTask::start(model, std::move(wanted)));
   LAPILLI_CHECK(job->run(request.progress));

@@ -1,4 +1,4 @@
-#include "vulkan/caps/kept.hpp"
+#include "vulkan/caps/persistent_cache.hpp"
 
 #include <array>
 #include <utility>
@@ -18,13 +18,13 @@ std::array<std::byte, 8> mark_of(uint64_t what) {
 
 }  // namespace
 
-Kept::Kept(std::shared_ptr<Store> store, const StoredIdentity& identity)
+PersistentCache::PersistentCache(std::shared_ptr<Store> store, const StoredIdentity& identity)
     : store_(std::move(store)), identity_(identity) {
   for (const StoredKind kind : {StoredKind::pipelines, StoredKind::verdicts, StoredKind::tunings, StoredKind::expected})
     read(kind);
 }
 
-void Kept::read(StoredKind kind) {
+void PersistentCache::read(StoredKind kind) {
   const std::string key = stored_key(kind, identity_);
   const auto blob = store_->load(key);
   if (!blob) return;
@@ -36,12 +36,12 @@ void Kept::read(StoredKind kind) {
   known_[kind] = {std::move(*payload), sum};
 }
 
-Blob Kept::take(StoredKind kind) {
+Blob PersistentCache::take(StoredKind kind) {
   const std::lock_guard lock(mutex_);
   return std::exchange(known_[kind].payload, {});
 }
 
-void Kept::keep(StoredKind kind, std::span<const std::byte> payload) {
+void PersistentCache::keep(StoredKind kind, std::span<const std::byte> payload) {
   const std::lock_guard lock(mutex_);
   const uint64_t sum = checksum(payload);
   uint64_t& kept = known_[kind].checksum;
@@ -49,13 +49,13 @@ void Kept::keep(StoredKind kind, std::span<const std::byte> payload) {
   if (store_->save(stored_key(kind, identity_), seal(kind, identity_, payload))) kept = sum;
 }
 
-bool Kept::was_on_trial(uint64_t what) const {
+bool PersistentCache::was_on_trial(uint64_t what) const {
   const auto blob = store_->load(stored_key(StoredKind::trial, identity_));
   const auto mark = blob ? unseal(StoredKind::trial, identity_, *blob) : std::nullopt;
   return mark && std::ranges::equal(*mark, mark_of(what));
 }
 
-bool Kept::begin_trial(StoredKind kind, std::span<const std::byte> payload) {
+bool PersistentCache::begin_trial(StoredKind kind, std::span<const std::byte> payload) {
   const std::lock_guard lock(mutex_);
   const uint64_t what = checksum(payload);
   const std::string mark = stored_key(StoredKind::trial, identity_);
@@ -72,7 +72,7 @@ bool Kept::begin_trial(StoredKind kind, std::span<const std::byte> payload) {
   return false;
 }
 
-void Kept::end_trial() {
+void PersistentCache::end_trial() {
   const std::lock_guard lock(mutex_);
   if (!trial_) return;
   store_->save(stored_key(StoredKind::trial, identity_), {});
@@ -81,16 +81,16 @@ void Kept::end_trial() {
 
 namespace {
 
-KeptState state_of(StoredKind kind, const StoredIdentity& identity, const std::optional<Blob>& blob) {
-  if (!blob) return KeptState::none;
-  if (!is_whole(*blob)) return KeptState::damaged;
-  return unseal(kind, identity, *blob) ? KeptState::good : KeptState::of_others;
+CacheState state_of(StoredKind kind, const StoredIdentity& identity, const std::optional<Blob>& blob) {
+  if (!blob) return CacheState::none;
+  if (!is_whole(*blob)) return CacheState::damaged;
+  return unseal(kind, identity, *blob) ? CacheState::good : CacheState::of_others;
 }
 
 }  // namespace
 
-std::vector<KeptBlob> examine_kept(Store& store, const StoredIdentity& identity) {
-  std::vector<KeptBlob> blobs;
+std::vector<CachedBlob> examine_persistent_cache(Store& store, const StoredIdentity& identity) {
+  std::vector<CachedBlob> blobs;
   for (const auto& [kind, what] : {std::pair{StoredKind::pipelines, "pipelines"},
                                    {StoredKind::verdicts, "verdicts"},
                                    {StoredKind::tunings, "tunings"},

@@ -17,13 +17,13 @@
 namespace lapilli::cli {
 
 // Samples of a file are read several times, those of a pipe once.
-class HeardSound {
+class SoundInput {
  public:
   // Counts the samples. Calls `show` often; false ends it with ErrorCode::cancelled.
-  static Result<HeardSound> of_file(const recordings::Opener& opener, const std::string& name, uint32_t rate,
+  static Result<SoundInput> of_file(const recordings::Opener& opener, const std::string& name, uint32_t rate,
                                     const Excerpt& excerpt,
                                     const std::function<bool(const recordings::Recording&)>& show);
-  static Result<HeardSound> of_pipe(const recordings::Opener& opener, const std::string& name, uint32_t rate,
+  static Result<SoundInput> of_pipe(const recordings::Opener& opener, const std::string& name, uint32_t rate,
                                     const Excerpt& excerpt);
 
   [[nodiscard]] bool is_pipe() const { return pipe_ != nullptr; }
@@ -37,7 +37,7 @@ class HeardSound {
   [[nodiscard]] const Status& error() const { return error_; }
 
   // For a pipe: the next samples.
-  SoundPiece next(std::span<float> to, bool may_wait);
+  SampleBlock next(std::span<float> to, bool may_wait);
   // For a file: where somebody may be speaking. `show`: see of_file().
   Result<std::vector<Stretch>> speech(uint32_t rate, const std::function<bool(const recordings::Recording&)>& show);
   // For a file: a part of the recording as the model's input. This object must outlive it.

@@ -1,5 +1,5 @@
-// Looks of the words about a picture: the cross attention of the steps that wrote them, mapped to the places of the
-// encoder's rows in the picture. As with texts (attention.hpp), the chosen hypothesis is run again.
+// Attention overlays of the words about a picture: the cross attention of the steps that wrote them, mapped to the
+// places of the encoder's rows in the picture. As with texts (attention.hpp), the chosen hypothesis is run again.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "drawing/look_sheet.hpp"
+#include "drawing/overlay_sheet.hpp"
 #include "generate/attention.hpp"
 #include "generate/picture_reader.hpp"
 
@@ -29,12 +29,13 @@ PictureGrid grid_of(const model::Config& config);
 
 // For each decoder id after the first: the attention when it was written, [rows, columns] of the grid, by the layer and
 // head of `choice`. Errors: no such layer or head, `go_on` returned false while waiting for the device.
-Result<std::vector<std::vector<float>>> looks_of_ids(const std::shared_ptr<Model>& model,
-                                                     std::shared_ptr<const model::Features> source,
-                                                     std::span<const int32_t> decoder_ids,
-                                                     const AttentionChoice& choice, const std::function<bool()>& go_on);
+Result<std::vector<std::vector<float>>> attention_of_ids(const std::shared_ptr<Model>& model,
+                                                         std::shared_ptr<const model::Features> source,
+                                                         std::span<const int32_t> decoder_ids,
+                                                         const AttentionChoice& choice,
+                                                         const std::function<bool()>& go_on);
 // Checks a choice for this model.
-Status check_looks(const Model& model, const AttentionChoice& choice);
+Status check_overlay_choice(const Model& model, const AttentionChoice& choice);
 
 // Ids grouped into words: these begin after white space, or with each token in scripts without it; a field of Donut's
 // is one. Ids without text belong to none.
@@ -47,16 +48,17 @@ std::vector<WrittenWord> written_words(std::string_view text, std::span<const By
                                        const std::vector<bool>& fields);
 
 // A picture as the model saw it, and the size of its file.
-struct SeenPicture {
+struct ShownPicture {
   image::Picture prepared;
   image::Size original;
 };
 // The prepared picture as the grid covers it, scaled to fit a sheet. A squeezed picture gets the file's aspect ratio
 // back.
-Result<image::Picture> picture_to_show(const SeenPicture& seen, const PictureGrid& grid, bool squeezed);
+Result<image::Picture> picture_to_show(const ShownPicture& shown, const PictureGrid& grid, bool squeezed);
 
-// The picture once for each word of `result`; `looks` are those of its ids. Refuses a text without words.
-Result<drawing::LookSheet> look_sheet_of(const PictureReader& reader, const SeenPicture& seen,
-                                         const PictureResult& result, const std::vector<std::vector<float>>& looks);
+// The picture once for each word of `result`; `attention` is that of its ids. Refuses a text without words.
+Result<drawing::OverlaySheet> overlay_sheet_of(const PictureReader& reader, const ShownPicture& shown,
+                                               const PictureResult& result,
+                                               const std::vector<std::vector<float>>& attention);
 
 }  // namespace lapilli

@@ -88,7 +88,7 @@ inline std::string segments_of(const lapilli_result* result, size_t input) {
 }
 
 // What the events of a job said of its recordings.
-struct Told {
+struct Events {
   std::vector<std::string> segments, texts;
   std::vector<std::vector<int32_t>> ids;
   std::vector<lapilli_status> inputs;
@@ -96,7 +96,7 @@ struct Told {
   int errors = 0, ends = 0;
   std::string message;
 
-  explicit Told(size_t count) : segments(count), texts(count), ids(count), inputs(count, -1) {}
+  explicit Events(size_t count) : segments(count), texts(count), ids(count), inputs(count, -1) {}
 
   void read(lapilli_job* job) {
     lapilli_event event{};

@@ -1,4 +1,4 @@
-// Recordings cut where they are quiet: where that is, that pieces are alone in company, and what is other than window
+// Recordings cut where they are quiet: where that is, that chunks are alone in company, and what is other than window
 // by window.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 
 #include "speech/sound_frames.hpp"
 #include "speech/sounds_of_record.hpp"
-#include "speech/transcribe_pieces.hpp"
+#include "speech/transcribe_chunks.hpp"
 #include "support/fixtures.hpp"
 #include "support/shared_device.hpp"
 
@@ -17,9 +17,9 @@ namespace {
 using namespace testing_support;
 using testing::HasSubstr;
 
-std::string text_of(const std::vector<Piece>& pieces) {
+std::string text_of(const std::vector<Chunk>& chunks) {
   std::string text;
-  for (const Piece& p : pieces)
+  for (const Chunk& p : chunks)
     text += format("%llu+%llu ", static_cast<unsigned long long>(p.first), static_cast<unsigned long long>(p.count));
   return text;
 }
@@ -27,7 +27,7 @@ std::string text_of(const std::vector<Piece>& pieces) {
 TEST(Silence, IsWhereRecordingsAreCut) {
   std::vector<float> energies(250, 1.0f);
   EXPECT_EQ(text_of(cut_at_silence(energies, 100)), "0+100 100+100 200+50 ");
-  std::fill_n(energies.begin() + 60, 20, 0.01f);    // in the second half of the first piece
+  std::fill_n(energies.begin() + 60, 20, 0.01f);    // in the second half of the first chunk
   std::fill_n(energies.begin() + 120, 100, 0.01f);  // a place later is as good
   EXPECT_EQ(text_of(cut_at_silence(energies, 100)), "0+70 70+100 170+80 ");
   EXPECT_EQ(text_of(cut_at_silence(energies, 250)), "0+250 ");
@@ -53,7 +53,7 @@ TEST(Silence, IsMeasuredByFrames) {
   EXPECT_EQ(ended.error().code, ErrorCode::cancelled);
 }
 
-class DevicePieces : public testing::Test {
+class DeviceChunks : public testing::Test {
  protected:
   void SetUp() override {
     LAPILLI_ASSERT_VALUE(device_, shared_device());
@@ -63,7 +63,7 @@ class DevicePieces : public testing::Test {
     samples_ = test::samples_of("long.wav");
     source_ = std::make_shared<audio::SamplesInMemory>(samples_);
     LAPILLI_ASSERT_VALUE(const auto energies, frame_energies(*source_, samples_.size(), 160));
-    pieces_ = cut_at_silence(std::span(energies).first(samples_.size() / 160), model_->info().feature_rows);
+    chunks_ = cut_at_silence(std::span(energies).first(samples_.size() / 160), model_->info().feature_rows);
   }
 
   TranscribeRequest request() {
@@ -79,7 +79,7 @@ class DevicePieces : public testing::Test {
   std::shared_ptr<SoundFeatures> features_;
   std::vector<float> samples_;
   std::shared_ptr<audio::SampleSource> source_;
-  std::vector<Piece> pieces_;
+  std::vector<Chunk> chunks_;
 };
 
 std::string text_of(const std::vector<Segment>& segments) {
@@ -93,10 +93,10 @@ std::string text_of(const std::vector<Segment>& segments) {
   return text;
 }
 
-TEST_F(DevicePieces, AreAloneInCompany) {
+TEST_F(DeviceChunks, AreAloneInCompany) {
   TranscribeRequest r = request();
   r.words = true;
-  ASSERT_GT(pieces_.size(), 5u) << text_of(pieces_);
+  ASSERT_GT(chunks_.size(), 5u) << text_of(chunks_);
   std::vector<std::string> all;
   for (const uint32_t at_a_time : {1u, 4u, 64u}) {
     std::vector<Segment> heard;
@@ -104,22 +104,22 @@ TEST_F(DevicePieces, AreAloneInCompany) {
       heard.push_back(s);
       return {};
     };
-    LAPILLI_ASSERT_VALUE(const auto out, transcribe_pieces(model_, r, pieces_, at_a_time));
+    LAPILLI_ASSERT_VALUE(const auto out, transcribe_chunks(model_, r, chunks_, at_a_time));
     EXPECT_EQ(text_of(heard), text_of(out.transcripts[0].segments));
-    EXPECT_GE(out.windows.size(), pieces_.size());
+    EXPECT_GE(out.windows.size(), chunks_.size());
     all.push_back(text_of(heard));
   }
   EXPECT_EQ(all[0], all[1]);
   EXPECT_EQ(all[0], all[2]);
 }
 
-// A piece says what its frames alone would say, at its place.
-TEST_F(DevicePieces, SayWhatTheirFramesSay) {
-  LAPILLI_ASSERT_VALUE(const auto out, transcribe_pieces(model_, request(), pieces_, 3));
+// A chunk says what its frames alone would say, at its place.
+TEST_F(DeviceChunks, SayWhatTheirFramesSay) {
+  LAPILLI_ASSERT_VALUE(const auto out, transcribe_chunks(model_, request(), chunks_, 3));
   LAPILLI_ASSERT_VALUE(const auto frames, features_->make_all({source_.get(), samples_.size()}));
   const uint32_t width = model_->info().feature_width;
   std::string expected;
-  for (const Piece& p : pieces_) {
+  for (const Chunk& p : chunks_) {
     auto f = std::make_shared<model::Features>();
     f->rows = static_cast<uint32_t>(p.count);
     f->width = width;
@@ -137,16 +137,16 @@ TEST_F(DevicePieces, SayWhatTheirFramesSay) {
   EXPECT_EQ(text_of(out.transcripts[0].segments), expected);
 }
 
-TEST_F(DevicePieces, HaveTheLanguageOfTheFirstWindow) {
+TEST_F(DeviceChunks, HaveTheLanguageOfTheFirstWindow) {
   TranscribeRequest r = request();
   r.languages.clear();
   LAPILLI_ASSERT_VALUE(const auto windows, transcribe(model_, r));
-  LAPILLI_ASSERT_VALUE(const auto pieces, transcribe_pieces(model_, r, pieces_, 8));
+  LAPILLI_ASSERT_VALUE(const auto chunks, transcribe_chunks(model_, r, chunks_, 8));
   EXPECT_NE(windows.transcripts[0].language, "");
-  EXPECT_EQ(pieces.transcripts[0].language, windows.transcripts[0].language);
+  EXPECT_EQ(chunks.transcripts[0].language, windows.transcripts[0].language);
 }
 
-TEST_F(DevicePieces, EndWhereTheyAreTold) {
+TEST_F(DeviceChunks, EndWhereTheyAreTold) {
   TranscribeRequest r = request();
   size_t heard = 0;
   r.on_segment = [&](const Segment&) -> Status { return ++heard, Status(); };
@@ -154,28 +154,28 @@ TEST_F(DevicePieces, EndWhereTheyAreTold) {
     EXPECT_EQ(all, samples_.size() / 160);
     return done < 200;
   };
-  const auto cancelled = transcribe_pieces(model_, r, pieces_, 2);
+  const auto cancelled = transcribe_chunks(model_, r, chunks_, 2);
   ASSERT_FALSE(cancelled);
   EXPECT_EQ(cancelled.error().code, ErrorCode::cancelled);
   EXPECT_GT(heard, 0u);
   r.condition_on_previous = true;
-  EXPECT_THAT(message_of(transcribe_pieces(model_, r, pieces_, 2)), HasSubstr("go on"));
+  EXPECT_THAT(message_of(transcribe_chunks(model_, r, chunks_, 2)), HasSubstr("go on"));
   r.recordings.push_back(r.recordings[0]);
-  EXPECT_THAT(message_of(transcribe_pieces(model_, r, pieces_, 2)), HasSubstr("2 recordings"));
+  EXPECT_THAT(message_of(transcribe_chunks(model_, r, chunks_, 2)), HasSubstr("2 recordings"));
 }
 
 // What docs/speech.md tells of the record's recordings.
-TEST_F(DevicePieces, OtherWindowsThanOneAfterTheOther) {
+TEST_F(DeviceChunks, OtherWindowsThanOneAfterTheOther) {
   LAPILLI_ASSERT_VALUE(const auto windows, transcribe(model_, request()));
-  LAPILLI_ASSERT_VALUE(const auto pieces, transcribe_pieces(model_, request(), pieces_, 8));
+  LAPILLI_ASSERT_VALUE(const auto chunks, transcribe_chunks(model_, request(), chunks_, 8));
   const auto print = [](const char* what, const TranscribeOutput& out) {
     std::printf("%s: %zu segments, windows (frames)", what, out.transcripts[0].segments.size());
     for (const Window& w : out.windows) std::printf(" %llu+%u", static_cast<unsigned long long>(w.seek), w.frames);
     std::printf("\n%s", text_of(out.transcripts[0].segments).c_str());
   };
   print("one after the other", windows);
-  print("pieces", pieces);
-  EXPECT_NE(text_of(windows.transcripts[0].segments), text_of(pieces.transcripts[0].segments));
+  print("pieces", chunks);
+  EXPECT_NE(text_of(windows.transcripts[0].segments), text_of(chunks.transcripts[0].segments));
 }
 
 }  // namespace

@@ -9,11 +9,11 @@ using lapilli::Result;
 using lapilli::ScoredClass;
 using lapilli::Status;
 using lapilli::api::guarded;
-using lapilli::api::HeardSegment;
+using lapilli::api::TranscriptSegment;
 
 namespace lapilli::api {
 
-lapilli_segment c_segment(const HeardSegment& from) {
+lapilli_segment c_segment(const TranscriptSegment& from) {
   const speech::Segment& s = from.segment;
   lapilli_segment to{};
   to.struct_size = sizeof to;
@@ -62,8 +62,8 @@ Result<std::span<const T>> find(const char* function, const lapilli_result* resu
   return input < of.size() ? std::span<const T>(of[input]) : std::span<const T>();
 }
 
-Result<const HeardSegment*> find_segment(const char* function, const lapilli_result* result, size_t input,
-                                         size_t segment) {
+Result<const TranscriptSegment*> find_segment(const char* function, const lapilli_result* result, size_t input,
+                                              size_t segment) {
   LAPILLI_TRY(const auto segments, find(function, result, &lapilli_result::segments, input));
   if (segment < segments.size()) return &segments[segment];
   return fail(ErrorCode::invalid_argument, "%s: segment %u of %u of input %u", function, segment, segments.size(),
@@ -87,7 +87,7 @@ lapilli_status lapilli_result_segments(const lapilli_result* result, size_t inpu
 lapilli_status lapilli_result_get_segment(const lapilli_result* result, size_t input, size_t segment,
                                           lapilli_segment* out) {
   return guarded([&]() -> Status {
-    LAPILLI_TRY(const HeardSegment* found, find_segment("lapilli_result_get_segment", result, input, segment));
+    LAPILLI_TRY(const TranscriptSegment* found, find_segment("lapilli_result_get_segment", result, input, segment));
     return lapilli::api::write_struct(lapilli::api::c_segment(*found), out, "lapilli_segment");
   });
 }
@@ -95,7 +95,7 @@ lapilli_status lapilli_result_get_segment(const lapilli_result* result, size_t i
 lapilli_status lapilli_result_get_word(const lapilli_result* result, size_t input, size_t segment, size_t word,
                                        lapilli_word* out) {
   return guarded([&]() -> Status {
-    LAPILLI_TRY(const HeardSegment* found, find_segment("lapilli_result_get_word", result, input, segment));
+    LAPILLI_TRY(const TranscriptSegment* found, find_segment("lapilli_result_get_word", result, input, segment));
     return lapilli::api::write_word("lapilli_result_get_word", found->segment.words, word, out);
   });
 }
