@@ -163,7 +163,7 @@ TEST_F(DevicePieces, EndWhereTheyAreTold) {
   EXPECT_THAT(message_of(transcribe_pieces(model_, r, pieces_, 2)), HasSubstr("2 recordings"));
 }
 
-// What docs/speech.md tells of the record's recordings.
+// What docs/use/speech.md tells of the record's recordings.
 TEST_F(DevicePieces, OtherWindowsThanOneAfterTheOther) {
   LAPILLI_ASSERT_VALUE(const auto windows, transcribe(model_, request()));
   LAPILLI_ASSERT_VALUE(const auto pieces, transcribe_pieces(model_, request(), pieces_, 8));
