@@ -1,7 +1,7 @@
 # cmake -D SOURCE=DIR -D OUT=DIR -P InstalledPages.cmake - the pages as they are installed. Sources and tests are not, so
 # a link to one of their files becomes the file's name: [the op](../../src/ops/op.cpp) is "the op (`src/ops/op.cpp`)".
 file(GLOB_RECURSE pages RELATIVE ${SOURCE} ${SOURCE}/docs/*.md ${SOURCE}/samples/*.md)
-foreach(page IN ITEMS README.md CHANGELOG.md LISTS pages)
+foreach(page IN ITEMS README.md CHANGELOG.md SECURITY.md LISTS pages)
   if(NOT EXISTS ${SOURCE}/${page})
     continue()
   endif()
@@ -15,7 +15,7 @@ foreach(page IN ITEMS README.md CHANGELOG.md LISTS pages)
     string(REGEX REPLACE "^@LINK@\\((.+)[ #)]$" "\\1" target "${link}")
     get_filename_component(file ${folder}/${target} ABSOLUTE)
     file(RELATIVE_PATH name ${SOURCE} ${file})
-    if(name MATCHES "^(docs|samples)(/|$)" OR name MATCHES "^(README.md|CHANGELOG.md|LICENSE)$")
+    if(EXISTS ${file} AND name MATCHES "^((docs|samples)(/.*)?|README.md|CHANGELOG.md|SECURITY.md|LICENSE)$")
       continue()
     endif()
     string(REGEX REPLACE "([][+.*()^$?|\\\\])" "\\\\\\1" pattern "${target}")
