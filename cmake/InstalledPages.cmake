@@ -1,5 +1,6 @@
 # cmake -D SOURCE=DIR -D OUT=DIR -P InstalledPages.cmake - the pages as they are installed. Sources and tests are not, so
 # a link to one of their files becomes the file's name: [the op](../../src/ops/op.cpp) is "the op (`src/ops/op.cpp`)".
+file(REMOVE_RECURSE ${OUT})
 file(GLOB_RECURSE pages RELATIVE ${SOURCE} ${SOURCE}/docs/*.md ${SOURCE}/samples/*.md)
 foreach(page IN ITEMS README.md CHANGELOG.md SECURITY.md LISTS pages)
   if(NOT EXISTS ${SOURCE}/${page})
