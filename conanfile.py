@@ -50,6 +50,7 @@ class Lapilli(ConanFile):
         "LICENSE",
         "README.md",
         "CHANGELOG.md",
+        "SECURITY.md",
         "cmake/*",
         "docs/*",
         "include/*",

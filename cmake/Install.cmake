@@ -19,9 +19,13 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/models/en-fr)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/models/en-fr DESTINATION ${CMAKE_INSTALL_DATADIR}/lapilli/models)
 endif()
 install(FILES ${PROJECT_SOURCE_DIR}/models/models.jsonl DESTINATION ${CMAKE_INSTALL_DATADIR}/lapilli/models)
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
-  DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs ${PROJECT_SOURCE_DIR}/samples DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs ${PROJECT_SOURCE_DIR}/samples DESTINATION ${CMAKE_INSTALL_DOCDIR}
+  PATTERN "*.md" EXCLUDE)
+# Pages lead to files of the sources, which are not installed; there they name these (scripts/check-pages).
+install(CODE "execute_process(COMMAND \"${CMAKE_COMMAND}\" -D \"SOURCE=${PROJECT_SOURCE_DIR}\"
+  -D \"OUT=${PROJECT_BINARY_DIR}/pages\" -P \"${PROJECT_SOURCE_DIR}/cmake/InstalledPages.cmake\" COMMAND_ERROR_IS_FATAL ANY)")
+install(DIRECTORY ${PROJECT_BINARY_DIR}/pages/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # Of projects in C alone, which know no C++ runtime; "-lstdc++ -lm" with GCC.
 set(LAPILLI_CXX_RUNTIME ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})

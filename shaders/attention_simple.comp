@@ -47,7 +47,7 @@ void main() {
         uint at = kv_at(head, slot, j);
 #endif
         float score = 0.0;
-        // Steps of four, because llvmpipe limits the total iterations of all loops (docs/adding-an-op.md).
+        // Steps of four, because llvmpipe limits the total iterations of all loops (docs/inside/adding-an-op.md).
         [[dont_unroll]] for (uint d = 0u; d < PARTS; d += 4u) {
           score += product(q[q_at + d], kv_load(at + d));
           if (d + 1u < PARTS) score += product(q[q_at + d + 1u], kv_load(at + d + 1u));

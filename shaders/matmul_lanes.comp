@@ -27,7 +27,8 @@ void main() {
   for (uint base = 0u; base < p.k4; base += LOCAL) {
     uint at = min(base + lane, p.k4 - 1u), n = min(LOCAL, p.k4 - base);
     for (uint i = 0u; i < RM; ++i) part[i] = x[xi[i] + at];
-    // Two loops, where matmul_rows.comp has one: one loop was slower on lavapipe with few rows (docs/performance.md).
+    // Two loops, where matmul_rows.comp has one: one loop was slower on lavapipe with few rows
+    // (docs/decisions/scales-in-loops.md).
     for (uint k = 0u; k < n;) {
       uvec4 s = scales_at(wi, base + k);
       for (uint end = min(n, k + sharing_from(base + k)); k < end; ++k) {

@@ -176,8 +176,8 @@ LAPILLI_API lapilli_status lapilli_devices_json(const lapilli_device_options* op
 
 /* ---- the host's device ------------------------------------------------------------------------------------------ */
 
-/* A game or an app has a VkDevice already, and lends it: docs/embedding-device.md goes through it. vulkan.h is not
- * needed here: handles such as VkDevice and pointers to functions are void*, a VkFence is a uint64_t.
+/* A game or an app has a VkDevice already, and lends it: docs/embed/embedding-device.md goes through it. vulkan.h is
+ * not needed here: handles such as VkDevice and pointers to functions are void*, a VkFence is a uint64_t.
  *
  * Nothing of the host's is ever destroyed. It must outlive the lapilli_device and the models on it, which make buffers,
  * pipelines, command pools, and a timeline semaphore or fences of their own.
@@ -457,7 +457,7 @@ enum {
   LAPILLI_DTYPE_FP16 = 3, /* half precision; matrices with numbers that it does not hold stay in fp32 */
   LAPILLI_DTYPE_INT8 =
       4, /* whole numbers from -127 to 127, each 32 of a column with a scale of their own: 9 bits a number */
-  LAPILLI_DTYPE_INT4 = 5 /* from 0 to 15, each 32 with a scale and a minimum: 5 bits; see docs/quality.md first */
+  LAPILLI_DTYPE_INT4 = 5 /* from 0 to 15, each 32 with a scale and a minimum: 5 bits; see docs/use/quality.md first */
 };
 
 typedef struct lapilli_model_options {

@@ -1,5 +1,5 @@
 // A document as units of text to translate; everything else is kept to the byte. parse() finds the words, render() puts
-// their translations in their places. docs/documents.md says what counts as words in each kind of document.
+// their translations in their places. docs/use/documents.md says what counts as words in each kind of document.
 //
 //   LAPILLI_TRY(Document document, Document::parse(Kind::html, bytes));
 //   for (const Segment& s : document.segments()) ...      // translate s.text; where s.needs_links, align as well

@@ -110,8 +110,8 @@ struct AlignmentOptions {
 // Words are runs of letters and digits, and runs of punctuation; in scripts without white space every token is one.
 // Every target word is linked to the source word that it attends to most; an unlinked source word is linked to the
 // target word that attends most to it, if with more than half the weight of that word's own link. Punctuation is linked
-// to punctuation only (see docs/attention.md). A target without words has no links. In a part that was kept, each word
-// is linked to itself. Errors: no source text (the input was ids), no such layer.
+// to punctuation only (see docs/use/attention.md). A target without words has no links. In a part that was kept, each
+// word is linked to itself. Errors: no source text (the input was ids), no such layer.
 Result<Alignment> align(const Attention& attention, const AlignmentOptions& options = {});
 
 // Words of `text` within `range`; `tokens` (by their bytes) separate words in scripts without white space.

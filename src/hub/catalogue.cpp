@@ -161,7 +161,7 @@ constexpr const char* kLegend =
     R"(
 Parameters in millions (M) or thousands of millions (G); ? is not known here and
 is said before a fetch. * is there already. "tried" are these very weights; of
-the others only the family was held against records (docs/models.md).
+the others only the family was held against records (docs/use/models.md).
 lapilli fetch NAME gets one, lapilli models --remove NAME removes it.
 )";
 
@@ -186,8 +186,8 @@ Result<std::vector<Listed>> read_catalogue(const std::string& path) {
     Listed entry;
     const Json json = json_nests_too_deep(line) ? Json() : Json::parse(line, nullptr, false);
     if (const std::string wrong = read_entry(json, entry); !wrong.empty())
-      return fail(ErrorCode::invalid_data, "%s:%u: wrong: %s; docs/models.md says how models are listed", path, number,
-                  wrong);
+      return fail(ErrorCode::invalid_data, "%s:%u: wrong: %s; docs/use/models.md says how models are listed", path,
+                  number, wrong);
     models.push_back(std::move(entry));
   }
   return models;

@@ -36,7 +36,7 @@ WorkspaceKey EnginePool::wider(WorkspaceKey key, uint32_t others) const {
 }
 
 // Where grids follow the live rows, narrower steps only gain better variants for few rows. By measurement, that pays
-// for compiling and binding only where very many rows become few (docs/performance.md).
+// for compiling and binding only where very many rows become few (docs/decisions/narrower-steps.md).
 bool EnginePool::narrow_pays(const SessionShape& shape) const {
   const bool few_beams = shape.beams == 1 && narrow_from > 0;
   return !workspaces_.network().device->caps().indirect_dispatch || (!few_beams && shape.rows() >= narrow_from);

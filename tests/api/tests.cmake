@@ -21,7 +21,7 @@ lapilli_gpu_test(api.host_device COMMAND test_api --gtest_filter=ApiHostDevice*:
 # For the sanitizers: with validation it is fast.
 lapilli_gpu_test(api.host_device COMMAND test_api --gtest_filter=ApiHostDevice*:*/ApiHostDevices* LABELS long sanitize threads)
 # The code of the pages about embedding, as C and as C++; it runs where there is a main function for it.
-file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/embedding*.md)
+file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/embed/embedding*.md)
 foreach(page IN LISTS pages)
   get_filename_component(name ${page} NAME_WE)
   string(REPLACE "-" "_" id ${name})

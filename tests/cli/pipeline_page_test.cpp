@@ -1,11 +1,11 @@
-// docs/instead-of-pipeline.md: each of its commands runs, with small models in the place of the published ones.
+// docs/use/instead-of-pipeline.md: each of its commands runs, with small models in the place of the published ones.
 #include "cli/program.hpp"
 
 namespace lapilli::test {
 namespace {
 
 std::vector<std::string> commands_of_page() {
-  std::ifstream page(LAPILLI_SOURCE_DIR "/docs/instead-of-pipeline.md");
+  std::ifstream page(LAPILLI_SOURCE_DIR "/docs/use/instead-of-pipeline.md");
   std::vector<std::string> commands;
   for (std::string line; std::getline(page, line);)
     if (line.starts_with("    lapilli ")) commands.push_back(line.substr(4));

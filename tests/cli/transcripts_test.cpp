@@ -65,7 +65,8 @@ void compare(const Session& shown, const std::string& printed) {
 
 TEST(CliDeviceTranscripts, AreWhatHappens) {
   std::vector<fs::path> pages{LAPILLI_SOURCE_DIR "/README.md"};
-  for (const auto& entry : fs::directory_iterator(LAPILLI_SOURCE_DIR "/docs")) pages.push_back(entry.path());
+  for (const auto& entry : fs::recursive_directory_iterator(LAPILLI_SOURCE_DIR "/docs"))
+    if (entry.path().extension() == ".md") pages.push_back(entry.path());
   size_t count = 0;
   for (const fs::path& page : pages) {
     TemporaryFolder folder;

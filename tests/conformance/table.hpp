@@ -1,4 +1,4 @@
-// The table of docs/models.md: what a run over recorded folders came to, a row per family.
+// The table of docs/use/models.md: what a run over recorded folders came to, a row per family.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -2,8 +2,8 @@
 # may be unsupported there.
 file(GLOB models CONFIGURE_DEPENDS LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/data/models/*)
 file(GLOB tokenizers CONFIGURE_DEPENDS LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/data/tokenizers/*)
-# The same run compares the table of docs/models.md with what it finds.
-lapilli_gpu_test(conformance COMMAND conformance --strict --check-table ${PROJECT_SOURCE_DIR}/docs/models.md ${models}
+# The same run compares the table of docs/use/models.md with what it finds.
+lapilli_gpu_test(conformance COMMAND conformance --strict --check-table ${PROJECT_SOURCE_DIR}/docs/use/models.md ${models}
   ${tokenizers} DRIVERS lavapipe LABELS slow)
 # What a GPU would run; the kernels are the same in all families, and every fourth case has them.
 lapilli_gpu_test(conformance.marian COMMAND conformance --strict --every 4 ${PROJECT_SOURCE_DIR}/tests/data/models/marian

@@ -41,7 +41,7 @@ struct LossRequest {
 Result<Losses> measure_losses(const std::shared_ptr<vulkan::Device>& device, const LossRequest& request);
 
 // The most that a matrix of the bundled model may lose alone: five times what its worst layer does, or its table of
-// words, which costs more than any layer (docs/quality.md).
+// words, which costs more than any layer (docs/use/quality.md).
 double most_alone(WeightFormat format, const std::string& matrix);
 // The matrices that lose more.
 std::vector<std::string> bad_layers(const Losses& losses, WeightFormat format);

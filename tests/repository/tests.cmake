@@ -32,7 +32,9 @@ set_tests_properties(without_images PROPERTIES LABELS fast)
 find_package(Python3 COMPONENTS Interpreter QUIET)
 if(Python3_FOUND)
   add_test(NAME manifests COMMAND ${Python3_EXECUTABLE} ${dir}/manifests-test)
-  set_tests_properties(manifests PROPERTIES LABELS fast)
+  add_test(NAME pages COMMAND ${Python3_EXECUTABLE} ${scripts}/check-pages)
+  add_test(NAME pages.selftest COMMAND ${Python3_EXECUTABLE} ${dir}/pages-selftest)
+  set_tests_properties(manifests pages pages.selftest PROPERTIES LABELS fast)
 endif()
 
 add_test(NAME missing.selftest

@@ -261,7 +261,7 @@ TEST(FuseGates, GoByTheDevice) {
   EXPECT_EQ(left(gpu(), 1, 64, options), 1u) << "what the self-test refused";
 }
 
-// docs/performance.md: a decoder layer of a step takes eight dispatches, with a gate as well.
+// docs/decisions/fewer-dispatches.md: a decoder layer of a step takes eight dispatches, with a gate as well.
 TEST(FuseNorms, LeaveEightDispatchesOfALayer) {
   for (const StepOf& of : {StepOf{"tiny", 1, 2, 8}, StepOf{"tiny", 4, 2, 8}, StepOf{"data/mbart", 2, 2, 8},
                            StepOf{"data/t5", 1, 2, 8}, StepOf{"data/t5-v1_1", 2, 2, 8}}) {

@@ -75,7 +75,7 @@ TEST(OptionTable, HasItsPageAndItsFields) {
                                       "return_timestamps",
                                       "no_timestamps_token_id",
                                       "max_initial_timestamp_index"};
-  const std::string page = read_file(LAPILLI_SOURCE_DIR "/docs/decoding.md");
+  const std::string page = read_file(LAPILLI_SOURCE_DIR "/docs/use/decoding.md");
   const std::string header = read_file(LAPILLI_SOURCE_DIR "/include/lapilli/lapilli.h");
   const std::string options = header.substr(header.find("typedef struct lapilli_options {"));
   for (const std::string& name : option_names()) {

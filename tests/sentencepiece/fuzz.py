@@ -66,7 +66,7 @@ def training_texts():
     """The repository's own texts."""
     cases = json.loads((REPOSITORY / "models/en-fr/expected.json").read_text(encoding="utf-8"))["cases"]
     texts = [text for case in cases for text in (case["text"], case["beam4"]["text"])]
-    for page in ("README.md", "docs/architecture.md", "docs/tokenizers.md"):
+    for page in ("README.md", "docs/inside/architecture.md", "docs/inside/tokenizers.md"):
         texts += (REPOSITORY / page).read_text(encoding="utf-8").splitlines()
     return [text for text in texts if text.strip()]
 

@@ -1,4 +1,4 @@
-// A model's sureness of its output: the lines of lowest sureness are wrong most often (docs/quality.md).
+// A model's sureness of its output: the lines of lowest sureness are wrong most often (docs/use/quality.md).
 #pragma once
 
 #include <optional>

@@ -84,8 +84,8 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
 
 enum : uint32_t { kTogether, kSimple, kLanes };
 
-// attention_lanes.comp: a lane has at most two vec4s of a head, and loop limits bound the keys (docs/adding-an-op.md).
-// Sixteen queries need more registers than GPUs can spare.
+// attention_lanes.comp: a lane has at most two vec4s of a head, and loop limits bound the keys
+// (docs/inside/adding-an-op.md). Sixteen queries need more registers than GPUs can spare.
 bool lanes_fit(const Capabilities& caps, const AttentionAttributes& a) {
   return a.spans && a.window == kNoWindow && heads_are_vec4(a.kv) && has_lanes(caps) && caps.texels &&
          a.kv.head_dim <= 8 * caps.subgroup_size && a.keys <= 16384;

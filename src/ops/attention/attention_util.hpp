@@ -29,7 +29,7 @@ Status check_attention(const LowerContext& context, const graph::Node& node, con
 ShaderId simple_of(ShaderId any);
 // As few invocations as the columns of a head allow, since each does all the work.
 Numbers simple_attention_numbers(const KvShape& kv);
-// Each invocation visits all keys twice: do the loop limits allow that many (docs/adding-an-op.md)?
+// Each invocation visits all keys twice: do the loop limits allow that many (docs/inside/adding-an-op.md)?
 bool simple_attention_fits(const KvShape& kv, uint64_t keys);
 // Whole sequences read keys and values of their own run; steps read a cache (kv_layout.hpp).
 enum class KvReader { sequence, step };

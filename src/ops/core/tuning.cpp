@@ -54,10 +54,11 @@ constexpr VendorWays kVendorWays[] = {
     {0x1002, {false, true}},
 };
 
-// Bounds loops over an invocation's elements; llvmpipe's limit is 65,535 (docs/adding-an-op.md).
+// Bounds loops over an invocation's elements; llvmpipe's limit is 65,535 (docs/inside/adding-an-op.md).
 constexpr uint32_t kMostEach = 1024;
 
-// As measured (docs/performance.md): Mesa's llvmpipe does so from 26.2 on, but not in 25.0, which reports version 1.
+// As measured (docs/decisions/lanes-or-rows.md): Mesa's llvmpipe does so from 26.2 on, but not in 25.0, which reports
+// version 1.
 bool reads_uniformly(const Capabilities& caps) {
   constexpr uint32_t kMesa26_2 = 26u << 22 | 2u << 12;
   return caps.driver_name == "llvmpipe" && caps.driver_version >= kMesa26_2;

@@ -235,7 +235,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
 
 // Initial panels per invocation for products of several rows: with more panels a CPU driver takes longer to compile the
 // kernel, and a run needs more multiplications to recoup that; sums are limited to kMostSums vec4s
-// (docs/performance.md).
+// (docs/decisions/texels-on-cpu-drivers.md).
 constexpr uint32_t kMostSums = 32;
 uint32_t panels_of_rows(uint32_t rows, uint64_t work) {
   const uint32_t panels = work < uint64_t{1} << 20 ? 1 : work < uint64_t{1} << 22 ? 2 : 4;
@@ -261,7 +261,7 @@ uint32_t split_local(const Capabilities& caps, const MatmulKernel& kernel, const
 }
 
 // True if a large device holds all the invocations at once, which have several rows each. Otherwise a second round
-// waits for the first (docs/performance.md, "On an H200").
+// waits for the first (docs/decisions/few-rows-on-large-gpus.md).
 bool is_held(const MatmulKernel& kernel, const Numbers& numbers, const Size& size) {
   constexpr uint64_t kHeld = 96 * 1024;
   return groups_with(kernel, numbers, size) * numbers.local <= kHeld;

@@ -47,7 +47,7 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, con
   return {{0, "workgroup a row, then a sentence", true, default_numbers(caps, Tuned::row_sums)}};
 }
 
-// llvmpipe counts the iterations of both loops over a sentence together (docs/adding-an-op.md).
+// llvmpipe counts the iterations of both loops over a sentence together (docs/inside/adding-an-op.md).
 constexpr uint64_t kMostTurns = 50000;
 
 // Emits one stage for these rows of x and y; operands that the stage does not touch are bound all the same.

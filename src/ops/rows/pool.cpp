@@ -18,7 +18,7 @@ struct Push {
 
 enum Input : size_t { kX, kSpans };
 
-// llvmpipe counts iterations (docs/adding-an-op.md), and an invocation may read all rows.
+// llvmpipe counts iterations (docs/inside/adding-an-op.md), and an invocation may read all rows.
 constexpr uint64_t kMostRows = 50000;
 
 Status infer(const graph::Graph& g, const graph::Node& node) {

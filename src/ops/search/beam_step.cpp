@@ -27,8 +27,8 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
 
 enum : uint32_t { kTogether, kSimple };
 
-// Approximate iterations of the single invocation's loops, which some drivers limit (docs/adding-an-op.md): it searches
-// all lists by bisection for each pick, and copies the lineage.
+// Approximate iterations of the single invocation's loops, which some drivers limit (docs/inside/adding-an-op.md): it
+// searches all lists by bisection for each pick, and copies the lineage.
 uint64_t simple_turns(const StepAttributes& a) {
   const uint64_t lists = uint64_t{a.shape.beams} * a.slices, search = 2 * std::bit_width(a.candidates) + 6;
   return a.candidates * lists * search + uint64_t{3} * a.shape.beams * a.shape.positions;
@@ -59,7 +59,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
   return {};
 }
 
-// One sentence's step; the rules are in docs/decoding.md. Scores are float as in the reference implementation.
+// One sentence's step; the rules are in docs/use/decoding.md. Scores are float as in the reference implementation.
 class Sentence : private search::Bookkeeping {
  public:
   Sentence(const graph::Node& node, HostTensors& values, uint64_t first_row)

@@ -1,5 +1,6 @@
 // Logits processing and sampling of a decoding step: log-softmax, processors, selection, bookkeeping. The rules
-// are those of the reference implementation (transformers 5), see docs/decoding.md. State words: ops/core/state.hpp.
+// are those of the reference implementation (transformers 5), see docs/use/decoding.md. State words:
+// ops/core/state.hpp.
 //
 // Greedy:  logits -> processors -> argmax -> greedy_step -> advance
 // Beams:   logits -> log_softmax -> processors (-> log_softmax if renormalizing) -> top_k -> beam_step -> advance

@@ -45,7 +45,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
 
 // Limited by the arrays of threshold.glsl and its sums by halves, and by loops: at most 60 passes over a row of `ld`
 // words, plus ten over lists of a sixteenth of it, may take no more than 65,535 iterations together
-// (docs/adding-an-op.md).
+// (docs/inside/adding-an-op.md).
 LocalSizes local_sizes(uint64_t ld) {
   constexpr uint64_t kPasses = 61, kTurns = 65'535;
   return {static_cast<uint32_t>(std::bit_ceil(div_up(div_up<uint64_t>(ld, 4) * kPasses, kTurns))), 512, 1, true};

@@ -33,7 +33,7 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, con
   return {{0, "workgroup four columns", true, default_numbers(caps, Tuned::row_sums)}};
 }
 
-// llvmpipe counts the iterations of all three loops together (docs/adding-an-op.md).
+// llvmpipe counts the iterations of all three loops together (docs/inside/adding-an-op.md).
 constexpr uint64_t kMostTurns = 50000;
 
 Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {

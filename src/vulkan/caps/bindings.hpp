@@ -10,7 +10,7 @@ namespace lapilli {
 // Every device has storage buffers at 0-3 and uniform buffers at 4-7; storage buffers at 8 and 9 if a stage may have
 // that many; at 10, if `texels` says so, a storage texel buffer of vec4 of words (R32G32B32A32_UINT, which every device
 // supports), for CPU drivers, which read such vec4 in fewer instructions than from storage buffers
-// (docs/performance.md). The same bytes may be bound as both, within the same limits.
+// (docs/decisions/texels-on-cpu-drivers.md). The same bytes may be bound as both, within the same limits.
 constexpr uint32_t kFloorBindings = 8, kTexelBinding = 10, kBindings = 11;
 constexpr uint32_t kUniformBindings = 4, kMostStorageBindings = 6;
 constexpr uint64_t kTexelBytes = 16;
