@@ -1,4 +1,4 @@
-// Recordings window by window, by a TranscriptionTask, or in pieces, by a PiecesTask.
+// Recordings window by window, by a TranscriptionTask, or in chunks, by a ChunksTask.
 #include <algorithm>
 #include <cmath>
 
@@ -6,7 +6,7 @@
 #include "api/work_recordings.hpp"
 #include "search/network_on_device.hpp"
 #include "search/search_options.hpp"
-#include "speech/pieces_task.hpp"
+#include "speech/chunks_task.hpp"
 #include "speech/prefix.hpp"
 #include "speech/sound_frames.hpp"
 #include "text/unicode/utf8.hpp"
@@ -156,7 +156,7 @@ Status WindowedRecordings::begin(const WorkRequest& from, speech::TranscribeRequ
 Status WindowedRecordings::begin_cut(const WorkRequest& from, speech::TranscribeRequest request) {
   LAPILLI_CHECK(check_complete(from));
   LAPILLI_TRY(const auto features, speech::make_features(*from.model, *from.front));
-  speech::PiecesRequest wanted;
+  speech::ChunksRequest wanted;
   for (const Input& input : from.inputs)
     wanted.recordings.push_back({frames_of(input, features), {}, source_of(input), samples_of(input)});
   request.on_segment = [this](const speech::Segment& segment) { return hear(segment); };
@@ -164,7 +164,7 @@ Status WindowedRecordings::begin_cut(const WorkRequest& from, speech::Transcribe
   wanted.how = std::move(request);
   wanted.at_a_time = from.options.pieces;
   wanted.hop = from.front->sound->hop;
-  LAPILLI_TRY(auto job, speech::PiecesTask::start(from.model, std::move(wanted)));
+  LAPILLI_TRY(auto job, speech::ChunksTask::start(from.model, std::move(wanted)));
   start(std::move(job));
   return {};
 }

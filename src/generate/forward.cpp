@@ -71,7 +71,7 @@ std::vector<PassSource> pass_sources(const ForwardRequest& r, uint32_t batch) {
   std::vector<PassSource> sources;
   for (uint32_t i = 0; i < batch; ++i) {
     PassSource& s = sources.emplace_back();
-    s.place = i;
+    s.slot = i;
     if (!r.sources.empty()) s.ids = r.sources[i];
     if (!r.features.empty()) s.features = r.features[i].get();
     if (!r.global_positions.empty()) s.globals = r.global_positions[i];

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "speech/pieces_task.hpp"
+#include "speech/chunks_task.hpp"
 
 namespace lapilli::speech {
 
@@ -10,12 +10,12 @@ Result<TranscribeOutput> transcribe_chunks(const std::shared_ptr<Model>& model, 
                                            std::span<const Chunk> chunks, uint32_t at_a_time) {
   if (request.recordings.size() != 1)
     return fail(ErrorCode::invalid_argument, "%u recordings: one is heard in pieces", request.recordings.size());
-  PiecesRequest wanted;
+  ChunksRequest wanted;
   wanted.how = request;
   wanted.how.recordings.clear();
   wanted.recordings.push_back({request.recordings.front().frames, {chunks.begin(), chunks.end()}, nullptr, 0});
   wanted.at_a_time = at_a_time;
-  LAPILLI_TRY(const auto job, PiecesTask::start(model, std::move(wanted)));
+  LAPILLI_TRY(const auto job, ChunksTask::start(model, std::move(wanted)));
   LAPILLI_CHECK(job->run(request.progress));
   TranscribeOutput out = job->take();
   if (out.cancelled) return fail(ErrorCode::cancelled, "cancelled");

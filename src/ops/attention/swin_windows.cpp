@@ -1,4 +1,4 @@
-// "windows": see windows.hpp.
+// "windows": see swin_windows.hpp.
 #include "ops/attention/swin_windows.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "speech/pieces_task.hpp"
+#include "speech/chunks_task.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -11,16 +11,16 @@ namespace lapilli::speech {
 
 namespace {
 
-// A piece's frames, kept from the first read on, because a recording can only be read forwards.
+// A chunk's frames, kept from the first read on, because a recording can only be read forwards.
 class ChunkFrames : public FrameSource {
  public:
-  ChunkFrames(std::shared_ptr<FrameSource> all, const Piece& piece, uint32_t width)
-      : all_(std::move(all)), piece_(piece), width_(width) {}
-  [[nodiscard]] Extent extent() const override { return {piece_.count, true}; }
+  ChunkFrames(std::shared_ptr<FrameSource> all, const Chunk& chunk, uint32_t width)
+      : all_(std::move(all)), chunk_(chunk), width_(width) {}
+  [[nodiscard]] Extent extent() const override { return {chunk_.count, true}; }
   Result<bool> read(uint64_t first, std::span<float> rows) override {
     if (all_) {
-      values_.resize(piece_.count * width_);
-      LAPILLI_TRY(const bool done, all_->read(piece_.first, values_));
+      values_.resize(chunk_.count * width_);
+      LAPILLI_TRY(const bool done, all_->read(chunk_.first, values_));
       if (!done) return false;
       all_.reset();
     }
@@ -31,12 +31,12 @@ class ChunkFrames : public FrameSource {
 
  private:
   std::shared_ptr<FrameSource> all_;  // until the frames are in values_
-  Piece piece_;
+  Chunk chunk_;
   uint32_t width_;
   std::vector<float> values_;
 };
 
-// Moves a segment's times to its piece's place in the recording.
+// Moves a segment's times to its chunk's place in the recording.
 void shift(Segment& s, double seconds) {
   s.window += seconds;
   s.begin += seconds;
@@ -52,7 +52,7 @@ void shift(Segment& s, double seconds) {
 Result<bool> check(const std::shared_ptr<Model>& model, const TranscribeRequest& how) {
   LAPILLI_CHECK(check_transcribes(*model));
   if (how.condition_on_previous)
-    return fail(ErrorCode::invalid_argument, "pieces do not go on from what was written before them");
+    return fail(ErrorCode::invalid_argument, "chunks do not go on from what was written before them");
   PrefixRequest wanted;
   wanted.task = how.task;
   wanted.timestamps = how.timestamps;
@@ -64,22 +64,22 @@ Result<bool> check(const std::shared_ptr<Model>& model, const TranscribeRequest&
 
 }  // namespace
 
-PiecesTask::PiecesTask(std::shared_ptr<Model> model, PiecesRequest request, bool detects)
+ChunksTask::ChunksTask(std::shared_ptr<Model> model, ChunksRequest request, bool detects)
     : SpeechTask(std::move(model), request.recordings.size()), request_(std::move(request)), detects_(detects) {
   for (const CutRecording& r : request_.recordings) frames_ += r.frames->extent().frames;
   begin_recording();
 }
 
-Result<std::unique_ptr<PiecesTask>> PiecesTask::start(std::shared_ptr<Model> model, PiecesRequest request) {
+Result<std::unique_ptr<ChunksTask>> ChunksTask::start(std::shared_ptr<Model> model, ChunksRequest request) {
   if (request.at_a_time == 0)
-    return fail(ErrorCode::invalid_argument, "0 pieces at a time: there is to be one at least");
+    return fail(ErrorCode::invalid_argument, "0 chunks at a time: there is to be one at least");
   LAPILLI_TRY(const bool detects, check(model, request.how));
-  return std::unique_ptr<PiecesTask>(new PiecesTask(std::move(model), std::move(request), detects));
+  return std::unique_ptr<ChunksTask>(new ChunksTask(std::move(model), std::move(request), detects));
 }
 
 // ---- one recording after the other ---------------------------------------------------------------------------------
 
-void PiecesTask::begin_recording() {
+void ChunksTask::begin_recording() {
   energies_.reset();
   detection_.reset();
   job_.reset();
@@ -90,14 +90,14 @@ void PiecesTask::begin_recording() {
 }
 
 // An error that does not concern the recording alone ends the task.
-Status PiecesTask::step(double budget_us) {
+Status ChunksTask::step(double budget_us) {
   if (now_ == request_.recordings.size()) return end();
   auto stepped = step_recording(budget_us);
   if (stepped || !concerns_one(stepped.error())) return stepped;
   return end_recording(std::move(stepped));
 }
 
-Status PiecesTask::step_recording(double budget_us) {
+Status ChunksTask::step_recording(double budget_us) {
   switch (phase_) {
     case Phase::measure: return measure(budget_us);
     case Phase::detect: return detect(budget_us);
@@ -106,7 +106,7 @@ Status PiecesTask::step_recording(double budget_us) {
   return {};
 }
 
-Status PiecesTask::end_recording(Status status) {
+Status ChunksTask::end_recording(Status status) {
   const size_t ended = now_++;
   begin_recording();
   results().transcripts[ended].status = std::move(status);
@@ -114,25 +114,25 @@ Status PiecesTask::end_recording(Status status) {
   return now_ == request_.recordings.size() ? end() : Status();
 }
 
-Status PiecesTask::wait_for_device() {
+Status ChunksTask::wait_for_device() {
   if (job_) job_->wait();
   return detection_ ? detection_->wait() : Status();
 }
 
-TaskProgress PiecesTask::progress() const {
+TaskProgress ChunksTask::progress() const {
   const auto& all = request_.recordings;
   TaskProgress now{job_ ? job_->progress().done : 0, frames_, tokens()};
   for (size_t i = 0; i < now_; ++i) now.done += all[i].frames->extent().frames;
   if (phase_ != Phase::hear || now_ == all.size()) return now;
-  const auto& pieces = all[now_].pieces;
-  now.done += next_ < pieces.size() ? pieces[next_].first : all[now_].frames->extent().frames;
+  const auto& chunks = all[now_].chunks;
+  now.done += next_ < chunks.size() ? chunks[next_].first : all[now_].frames->extent().frames;
   return now;
 }
 
 // ---- where to cut, and in which language ---------------------------------------------------------------------------
 
 // Measures the loudness of each frame, to cut at silence. Returns often enough to be cancelled.
-Status PiecesTask::measure(double budget_us) {
+Status ChunksTask::measure(double budget_us) {
   constexpr double kLongest = 50'000;
   const auto since = Clock::now();
   if (!energies_) energies_.emplace(*recording().source, recording().samples, request_.hop);
@@ -145,15 +145,15 @@ Status PiecesTask::measure(double budget_us) {
   return {};
 }
 
-void PiecesTask::cut() {
+void ChunksTask::cut() {
   auto energies = energies_->energies();
   energies_.reset();
   energies.resize(recording().frames->extent().frames);  // pads with silence
-  recording().pieces = cut_at_silence(energies, info().feature_rows);
+  recording().chunks = cut_at_silence(energies, info().feature_rows);
   phase_ = detects_ ? Phase::detect : Phase::hear;
 }
 
-Status PiecesTask::detect(double budget_us) {
+Status ChunksTask::detect(double budget_us) {
   if (!detection_)
     detection_ = std::make_unique<LanguageDetection>(model(), std::vector<Recording>{{recording().frames, {}}});
   LAPILLI_TRY(const bool done, detection_->poll(budget_us));
@@ -164,27 +164,27 @@ Status PiecesTask::detect(double budget_us) {
   return {};
 }
 
-// ---- pieces that are heard together --------------------------------------------------------------------------------
+// ---- groups of chunks --------------------------------------------------------------------------------
 
-Status PiecesTask::hear(double budget_us) {
-  if (!job_ && next_ == recording().pieces.size()) return end_recording({});
+Status ChunksTask::hear(double budget_us) {
+  if (!job_ && next_ == recording().chunks.size()) return end_recording({});
   if (!job_) LAPILLI_CHECK(begin_together());
   return job_->pump(budget_us) ? end_together() : Status();
 }
 
-std::span<const Piece> PiecesTask::together() {
-  const std::span<const Piece> pieces = recording().pieces;
-  return pieces.subspan(next_, std::min<size_t>(request_.at_a_time, pieces.size() - next_));
+std::span<const Chunk> ChunksTask::together() {
+  const std::span<const Chunk> chunks = recording().chunks;
+  return chunks.subspan(next_, std::min<size_t>(request_.at_a_time, chunks.size() - next_));
 }
 
-Status PiecesTask::begin_together() {
+Status ChunksTask::begin_together() {
   TranscribeRequest r = request_.how;
   r.languages = languages_;
-  for (const Piece& p : together())
+  for (const Chunk& p : together())
     r.recordings.push_back({std::make_shared<ChunkFrames>(recording().frames, p, info().feature_width), {}});
-  heard_.assign(r.recordings.size(), {});
+  segments_.assign(r.recordings.size(), {});
   r.on_segment = [this](const Segment& s) -> Status {
-    heard_[s.recording].push_back(s);
+    segments_[s.recording].push_back(s);
     return {};
   };
   r.on_end = {};
@@ -193,24 +193,24 @@ Status PiecesTask::begin_together() {
   return {};
 }
 
-// Keeps segments up to the first piece with an error, which becomes the recording's.
-Status PiecesTask::end_together() {
+// Keeps segments up to the first chunk with an error, which becomes the recording's.
+Status ChunksTask::end_together() {
   LAPILLI_CHECK(Status(job_->status()));
   auto out = job_->take();
   job_.reset();
   results().transcripts[now_].language = out.transcripts.front().language;
   add_stats(results().stats, out.stats);
   keep_windows(std::move(out.windows));
-  const auto pieces = together();
-  for (size_t i = 0; i < pieces.size(); ++i) {
-    LAPILLI_CHECK(give_chunk(pieces[i], std::move(heard_[i])));
+  const auto chunks = together();
+  for (size_t i = 0; i < chunks.size(); ++i) {
+    LAPILLI_CHECK(give_chunk(chunks[i], std::move(segments_[i])));
     LAPILLI_CHECK(std::move(out.transcripts[i].status));
   }
-  next_ += pieces.size();
+  next_ += chunks.size();
   return {};
 }
 
-void PiecesTask::keep_windows(std::vector<Window> windows) {
+void ChunksTask::keep_windows(std::vector<Window> windows) {
   for (Window& w : windows) {
     w.seek += together()[w.recording].first;
     w.recording = now_;
@@ -218,10 +218,10 @@ void PiecesTask::keep_windows(std::vector<Window> windows) {
   }
 }
 
-Status PiecesTask::give_chunk(const Piece& piece, std::vector<Segment> heard) {
-  for (Segment& s : heard) {
+Status ChunksTask::give_chunk(const Chunk& chunk, std::vector<Segment> segments) {
+  for (Segment& s : segments) {
     s.recording = now_;
-    shift(s, static_cast<double>(piece.first) * kSecondsPerFrame);
+    shift(s, static_cast<double>(chunk.first) * kSecondsPerFrame);
     LAPILLI_CHECK(give(std::move(s), request_.how.on_segment));
   }
   return {};
@@ -229,15 +229,15 @@ Status PiecesTask::give_chunk(const Piece& piece, std::vector<Segment> heard) {
 
 // ---- the end, and after a lost device ------------------------------------------------------------------------------
 
-// After a lost device, the pieces that were being heard together are heard again.
-void PiecesTask::release() {
+// After a lost device, the group of chunks that was at work starts anew.
+void ChunksTask::release() {
   detection_.reset();
   job_.reset();
   if (!is_interrupted()) return;
   for (const CutRecording& r : request_.recordings) r.frames->use(nullptr);
 }
 
-Status PiecesTask::begin_again(const FrontEnd& front) {
+Status ChunksTask::begin_again(const FrontEnd& front) {
   LAPILLI_TRY(const auto features, make_features(*model(), front));
   for (const CutRecording& r : request_.recordings) r.frames->use(features);
   return {};

@@ -1,5 +1,5 @@
-// The transcription of recordings in pieces, one recording after the other. Several pieces are heard together, as the
-// recordings of a TranscriptionTask.
+// The transcription of recordings in chunks, one recording after the other. Several chunks are transcribed together, as
+// the recordings of a TranscriptionTask.
 #pragma once
 
 #include <memory>
@@ -15,30 +15,30 @@ namespace lapilli::speech {
 
 struct CutRecording {
   std::shared_ptr<FrameSource> frames;
-  std::vector<Piece> pieces;
-  // Null: `pieces` says where to cut. Otherwise these samples are measured, and cut where they are quiet.
+  std::vector<Chunk> chunks;
+  // Null: `chunks` says where to cut. Otherwise these samples are measured, and cut where they are quiet.
   std::shared_ptr<audio::SampleSource> source;
   uint64_t samples = 0;
 };
 
-struct PiecesRequest {
-  TranscribeRequest how;  // without recordings; on_segment is called once all pieces that are heard together are done
+struct ChunksRequest {
+  TranscribeRequest how;  // without recordings; on_segment is called once all chunks of a group are done
   std::vector<CutRecording> recordings;
-  uint32_t at_a_time = 1;  // pieces
+  uint32_t at_a_time = 1;  // chunks
   uint32_t hop = 1;        // samples of a frame
 };
 
 // Like TranscriptionTask, for complete recordings.
-class PiecesTask : public SpeechTask {
+class ChunksTask : public SpeechTask {
  public:
   // Refuses conditioning on earlier text, and what TranscriptionTask refuses.
-  static Result<std::unique_ptr<PiecesTask>> start(std::shared_ptr<Model> model, PiecesRequest request);
+  static Result<std::unique_ptr<ChunksTask>> start(std::shared_ptr<Model> model, ChunksRequest request);
 
   [[nodiscard]] TaskProgress progress() const override;
 
  private:
   enum class Phase : uint8_t { measure, detect, hear };
-  PiecesTask(std::shared_ptr<Model> model, PiecesRequest request, bool detects);
+  ChunksTask(std::shared_ptr<Model> model, ChunksRequest request, bool detects);
   void begin_recording();
   Status step(double budget_us) override;
   Status wait_for_device() override;
@@ -53,22 +53,22 @@ class PiecesTask : public SpeechTask {
   Status begin_together();
   Status end_together();
   void keep_windows(std::vector<Window> windows);
-  Status give_chunk(const Piece& piece, std::vector<Segment> heard);
+  Status give_chunk(const Chunk& chunk, std::vector<Segment> segments);
   Status end_recording(Status status);
   [[nodiscard]] CutRecording& recording() { return request_.recordings[now_]; }
-  [[nodiscard]] std::span<const Piece> together();
+  [[nodiscard]] std::span<const Chunk> together();
 
-  PiecesRequest request_;
+  ChunksRequest request_;
   const bool detects_;   // the language of each recording is detected first
   uint64_t frames_ = 0;  // of all recordings
   Phase phase_ = Phase::hear;
   size_t now_ = 0;  // index of the current recording
   std::optional<FrameEnergies> energies_;
   std::unique_ptr<LanguageDetection> detection_;
-  std::vector<std::string> languages_;       // of the current recording
-  size_t next_ = 0;                          // the first of the pieces heard together
-  std::unique_ptr<TranscriptionTask> job_;   // of these
-  std::vector<std::vector<Segment>> heard_;  // by piece of these
+  std::vector<std::string> languages_;          // of the current recording
+  size_t next_ = 0;                             // the first chunk of the group
+  std::unique_ptr<TranscriptionTask> job_;      // of these
+  std::vector<std::vector<Segment>> segments_;  // by chunk of these
 };
 
 }  // namespace lapilli::speech
