@@ -265,8 +265,8 @@ Status TranscriptionTask::open_window(size_t i) {
   p.source.features = std::move(p.frames);
   p.source.frames = static_cast<uint32_t>(std::min<uint64_t>(info().feature_rows, p.end - p.seek));
   constexpr auto kMost = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
-  const uint64_t heard = std::min(p.recording->heard.value_or(p.end), kMost);
-  p.source.heard = static_cast<int64_t>(heard) - static_cast<int64_t>(p.seek);
+  const uint64_t timed = std::min(p.recording->timed_frames.value_or(p.end), kMost);
+  p.source.timed_frames = static_cast<int64_t>(timed) - static_cast<int64_t>(p.seek);
   // Random draws do not depend on which other recordings run beside it.
   p.source.sequence = p.windows;
   if (!p.detect_language) give_prefix(p);
