@@ -1068,10 +1068,12 @@ LAPILLI_API lapilli_status lapilli_model_pump(lapilli_model* model, uint64_t bud
 
 /* Sleeps until lapilli_model_pump may go on, at most `timeout_us` microseconds; it pumps nothing itself. A job that is
  * started, resumed or cancelled and samples that come end it at once, also if they did after the last
- * lapilli_model_pump began. While jobs are at work on the device it returns after some 200 microseconds, while all of
- * them wait for samples or for the end of a pause after some 10,000; lapilli_cancel and cancel tokens, which signal
- * handlers may use, are seen then. Without jobs it sleeps until one is started. Fails only if `model` is null; the
- * model must not be freed meanwhile. */
+ * lapilli_model_pump began.
+ *
+ * While jobs are at work on the device it returns after some 200 microseconds, while all of them wait for samples or
+ * for the end of a pause after some 10,000; lapilli_cancel and cancel tokens, which signal handlers may use, are seen
+ * then. Without jobs it sleeps until one is started. Fails only if `model` is null; the model must not be freed
+ * meanwhile. */
 LAPILLI_API lapilli_status lapilli_model_wait(lapilli_model* model, uint64_t timeout_us);
 
 /* More samples of input `input`, a recording that is going on (lapilli_input.more_samples): at its rate, in pieces of
