@@ -139,7 +139,7 @@ TEST_F(SoundFamilies, OlderFilesSayThePositionsThemselves) {
 
 TEST_F(SoundFamilies, MoonshineRefuses) {
   read("moonshine");
-  EXPECT_THAT(refused("encoder_num_key_value_heads", 3), HasSubstr("3 heads of keys"));
+  EXPECT_THAT(refused("encoder_num_key_value_heads", 5), HasSubstr("5 heads of keys"));
   EXPECT_THAT(refused("rope_scaling", {{"type", "linear"}}), HasSubstr("rope_scaling"));
   EXPECT_THAT(refused("rope_parameters", {{"rope_type", "yarn"}}), HasSubstr("\"yarn\""));
   EXPECT_THAT(refused("rope_parameters", {{"partial_rotary_factor", 1.5}}), HasSubstr("partial_rotary_factor 1.5"));

@@ -283,7 +283,7 @@ void add_passes(std::vector<OpCase>& all) {
     for (const uint32_t group : {2u, 4u}) {
       CaseShape s = shape(2, head_dim);
       s.group = group;
-      all.push_back(make_pass(s, {5, 4, 1, 33}, 3));
+      all.push_back(make_pass(s, {5, 4, 1, 30}, 3));
     }
   all.push_back(
       make_pass(shape(1, 8), std::vector<uint32_t>(state::MAX_ROWS, 1), 9));  // no entry after the last sentence
