@@ -165,8 +165,8 @@ std::vector<int32_t> ids_of(const Transcript& transcript) {
   return ids;
 }
 
-// A pipe's floor goes by the loudest so far, a file's by the loudest of all. docs/use/speech.md has these numbers: of the
-// record's recordings, and of the same with a beginning that is 60 dB quieter than what follows.
+// A pipe's floor goes by the loudest so far, a file's by the loudest of all. docs/use/speech.md has these numbers: of
+// the record's recordings, and of the same with a beginning that is 60 dB quieter than what follows.
 TEST_P(DeviceTranscriptionTask, IdsThatAStreamChanges) {
   for (const bool quiet : {false, true}) {
     size_t changed = 0, all = 0;

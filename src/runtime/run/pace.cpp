@@ -33,7 +33,8 @@ double power_of_two_below(double x) { return std::exp2(std::floor(std::log2(x)))
 
 // A boundary between two segments takes some 15 us on a desktop GPU, since a step's kernels are fetched again
 // (measured, docs/decisions/segments.md). Where submissions may be long, as by default, there are fewer boundaries: at
-// 50 GB/s one takes a fifth of the time. Callers that want short submissions, to draw frames in between, get the finest limit.
+// 50 GB/s one takes a fifth of the time. Callers that want short submissions, to draw frames in between, get the finest
+// limit.
 WorkLimit first_limit(const Capabilities& caps, double max_submit_us) {
   constexpr double kFinestUs = 6250, kMostTimes = 8;
   const WorkLimit finest = WorkLimit::finest(caps);
