@@ -1,4 +1,4 @@
-// What the tasks that transcribe recordings have in common: their output, and how segments are given out.
+// The base of the tasks that transcribe recordings: it holds their output and gives segments out.
 #pragma once
 
 #include "generate/task.hpp"

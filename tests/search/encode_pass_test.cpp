@@ -145,7 +145,7 @@ TEST_P(DeviceEncodePass, ASentenceHasTheSameBitsAloneAndInCompany) {
   }
 }
 
-// What is encoded at other slots stays.
+// Encoding leaves other slots as they are.
 TEST_P(DeviceEncodePass, OtherPlacesAreLeftAlone) {
   LAPILLI_ASSERT_VALUE(const auto encoder, Encoder::create(GetParam().first, GetParam().second));
   const auto ids = random_sources({33, 5, 30}, encoder->loaded.network.config.source_vocabulary, 4);

@@ -164,7 +164,7 @@ TEST_F(DeviceChunks, EndWhereTheyAreTold) {
   EXPECT_THAT(message_of(transcribe_chunks(model_, r, chunks_, 2)), HasSubstr("2 recordings"));
 }
 
-// What docs/use/speech.md tells of the record's recordings.
+// The figures that docs/use/speech.md tells of the record's recordings.
 TEST_F(DeviceChunks, OtherWindowsThanOneAfterTheOther) {
   LAPILLI_ASSERT_VALUE(const auto windows, transcribe(model_, request()));
   LAPILLI_ASSERT_VALUE(const auto chunks, transcribe_chunks(model_, request(), chunks_, 8));

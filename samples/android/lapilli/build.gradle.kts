@@ -15,7 +15,7 @@ android {
         ndk { abiFilters += listOf("arm64-v8a", "armeabi-v7a", "x86_64") }
         externalNativeBuild {
             cmake {
-                // What Marian models need. Others (docs/embed/packages.md) want utf8proc and PCRE2 built for Android, too.
+                // Enough for Marian models. Others (docs/embed/packages.md) want utf8proc and PCRE2 built for Android, too.
                 arguments += listOf(
                     "-DANDROID_STL=c++_static",
                     "-DANDROID_SUPPORT_FLEXIBLE_PAGE_SIZES=ON",
