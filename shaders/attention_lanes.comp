@@ -13,10 +13,19 @@
 
 const uint PASSES = 2u;  // a lane holds at most this many vec4s of a head's columns
 
-// The maximum over all lanes.
-float over_lanes(float v) {
-  [[unroll]] for (uint o = LOCAL / 2u; o > 0u; o >>= 1) v = max(v, subgroupShuffleXor(v, o));
-  return v;
+// llvmpipe moves from a lane that all invocations agree on in one instruction, but makes a loop over the lanes of every
+// other shuffle; its translation takes a time that grows with the square of the number of loops and branches. A value
+// from each lane in turn is thus cheaper than a butterfly of exchanges.
+float max_of_lanes(float v) {
+  float most = v;
+  for (uint l = 0u; l < LOCAL; ++l) most = max(most, subgroupShuffle(v, l));
+  return most;
+}
+
+float sum_of_lanes(float v) {
+  float all = 0.0;
+  for (uint l = 0u; l < LOCAL; ++l) all += subgroupShuffle(v, l);
+  return all;
 }
 
 void main() {
@@ -25,7 +34,8 @@ void main() {
 
   vec4 part[PASSES][QT], acc[PASSES][QT];
   float top[QT], sum[QT];
-  for (uint i = 0u; i < uint(QT); ++i) {
+  // Each load and store has branches of its own in llvmpipe's code: these loops stay loops.
+  [[dont_unroll]] for (uint i = 0u; i < uint(QT); ++i) {
     uint qi = (p.q_begin + (first + min(i, count - 1u)) * p.ld + head * HEAD_DIM) / WIDTH;
     for (uint pass = 0u; pass < PASSES; ++pass) {
       part[pass][i] = q[qi + min(pass * LOCAL + lane, PARTS - 1u)] * p.scale;
@@ -56,7 +66,7 @@ void main() {
       [[unroll]] for (uint c = 0u; c < 4u; ++c) s[i][c] += bias_of(key[c], first + i, head, 0u);
 #endif
       s[i] = mix(vec4(MASKED), s[i], there);
-      float now = max(top[i], over_lanes(max(max(s[i].x, s[i].y), max(s[i].z, s[i].w))));
+      float now = max(top[i], max_of_lanes(max(max(s[i].x, s[i].y), max(s[i].z, s[i].w))));
       s[i] = mix(vec4(0.0), exp(s[i] - now), there);
       shrink[i] = exp(top[i] - now);
       sum[i] = sum[i] * shrink[i] + s[i].x + s[i].y + s[i].z + s[i].w;
@@ -82,9 +92,8 @@ void main() {
       for (uint i = 0u; i < uint(QT); ++i) acc[pass][i] = acc[pass][i] * shrink[i] + chunk[i];
     }
   }
-  for (uint i = 0u; i < uint(QT); ++i) {
-    float all = sum[i];
-    for (uint o = LOCAL / 2u; o > 0u; o >>= 1) all += subgroupShuffleXor(all, o);
+  [[dont_unroll]] for (uint i = 0u; i < uint(QT); ++i) {
+    float all = sum_of_lanes(sum[i]);
     float inv = all > 0.0 ? 1.0 / all : 0.0;  // no keys at all give zeros
     if (i >= count) continue;
     uint out_at = (p.out_begin + (first + i) * p.out_ld + head * HEAD_DIM) / WIDTH;
