@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <sstream>
 #include <stdexcept>
 
 #include "lapilli/lapilli.hpp"
@@ -123,6 +124,12 @@ class CppReader final : public lapilli::FileReader {
   int& open_;
 };
 
+std::string content_of(const std::ifstream& file) {
+  std::ostringstream bytes;
+  bytes << file.rdbuf();
+  return bytes.str();
+}
+
 TEST(CppDevice, FilesOfTheProgram) {
   using Opened = lapilli::Result<std::unique_ptr<lapilli::FileReader>>;
   int open = 0;
@@ -130,8 +137,7 @@ TEST(CppDevice, FilesOfTheProgram) {
   options.open_file = [&](const std::string& name) -> Opened {
     std::ifstream file(kModel + "/" + name, std::ios::binary);
     if (!file) return lapilli::Error(LAPILLI_NOT_FOUND, "none");
-    std::string content{std::istreambuf_iterator<char>(file), {}};
-    return std::unique_ptr<lapilli::FileReader>(new CppReader(std::move(content), open));
+    return std::unique_ptr<lapilli::FileReader>(new CppReader(content_of(file), open));
   };
   const auto device = lapilli::Device::open().value();
   auto model = lapilli::Model::load(device, "pak", options).value();
@@ -155,7 +161,7 @@ TEST(CppDevice, FilesOfTheProgram) {
   for (const char* name : {"config.json", "generation_config.json", "model.safetensors", "source.spm", "target.spm",
                            "tokenizer_config.json", "vocab.json"}) {
     std::ifstream file(kModel + "/" + name, std::ios::binary);
-    files[name] = {std::istreambuf_iterator<char>(file), {}};
+    files[name] = content_of(file);
     options.parts.push_back(lapilli::FilePart::in_memory(name, files[name].data(), files[name].size()));
   }
   // A loading keeps what it needs of the options.
