@@ -11,7 +11,7 @@ set_target_properties(evaluate PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BIN
 target_link_libraries(evaluate PRIVATE lapilli_internal)
 lapilli_gpu_test(evaluation.beam4 COMMAND evaluate --beam 4 --limit 100 LABELS slow)
 lapilli_gpu_test(evaluation.beam4.all COMMAND evaluate --beam 4 LABELS long)
-lapilli_gpu_test(evaluation.greedy COMMAND evaluate --beam 1 LABELS slow DRIVER_THREADS)
+lapilli_gpu_test(evaluation.greedy COMMAND evaluate --beam 1 LABELS slow DRIVER_DEFAULTS)
 # One bad layer is not hidden among good ones: what each matrix costs alone. evaluation.layers has one layer in int8 and int4.
 foreach(dtype bf16 fp16 int8 int4)
   lapilli_gpu_test(evaluation.layers.${dtype} COMMAND evaluate --layers --dtype ${dtype} LABELS long)

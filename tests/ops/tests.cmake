@@ -19,7 +19,7 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/src/vulkan/device/device.cpp)
   set(macs "gpu,${masks}/moltenvk-m1.json gpu,${masks}/moltenvk-m5.json gpu,${masks}/moltenvk-intel.json gpu,${masks}/moltenvk-amd.json")
   # gpu: sizes and variants that a GPU would get, which no CPU driver gets otherwise.
   # All cases with what this driver runs; every third one with the kernels of others.
-  lapilli_gpu_test(ops.suite COMMAND op_suite --caps "full" --no-slow LABELS slow DRIVER_THREADS)
+  lapilli_gpu_test(ops.suite COMMAND op_suite --caps "full" --no-slow LABELS slow DRIVER_DEFAULTS)
   lapilli_gpu_test(ops.suite.third COMMAND op_suite --caps "floor gpu" --no-slow --part 1/3 LABELS slow)
   lapilli_gpu_test(ops.suite.whole COMMAND op_suite --caps "floor gpu" --no-slow LABELS long)
   lapilli_gpu_test(ops.suite COMMAND op_suite --caps "full floor gpu" --no-slow DRIVERS swiftshader LABELS long)
