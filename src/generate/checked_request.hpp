@@ -1,4 +1,4 @@
-// A request with checked ids, numbers and options, from which jobs are made.
+// A request with checked ids, numbers and options, from which searches are made.
 #pragma once
 
 #include <cstddef>

@@ -13,7 +13,7 @@ namespace lapilli {
 
 struct Workspace;
 
-// Its memory counts against the model's limit. Belongs to the model that made it; any number of jobs may read it at
+// Its memory counts against the model's limit. Belongs to the model that made it; any number of searches may read it at
 // once.
 class EncodedSource {
  public:

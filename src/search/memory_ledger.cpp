@@ -8,7 +8,7 @@ double mib(uint64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
 
 Result<MemoryShare> MemoryLedger::reserve(uint64_t bytes) {
   for (bool tried = false;; tried = true) {
-    // Counts only what fits: an overshoot, even for a moment, could make another job's reservation fail.
+    // Counts only what fits: an overshoot, even for a moment, could make another search's reservation fail.
     uint64_t others = held_->load();
     const uint64_t limit = limit_;
     while (limit == 0 || weight_bytes_ + others + bytes <= limit)

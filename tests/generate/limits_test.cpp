@@ -53,10 +53,10 @@ TEST_F(DeviceLimits, ABatchIsSplit) {
   const uint64_t limit = weights + (want.stats.session_bytes + one.stats.session_bytes) / 2;
   ASSERT_LT(one.stats.session_bytes, want.stats.session_bytes);
   LAPILLI_ASSERT_VALUE(const auto model, load(limit));
-  const auto job = Job::start(model, sources(16));
-  ASSERT_FALSE(job.ok());
-  EXPECT_EQ(job.error().code, ErrorCode::out_of_memory);
-  EXPECT_THAT(job.error().message, HasSubstr("memory limit"));
+  const auto search = Search::start(model, sources(16));
+  ASSERT_FALSE(search.ok());
+  EXPECT_EQ(search.error().code, ErrorCode::out_of_memory);
+  EXPECT_THAT(search.error().message, HasSubstr("memory limit"));
   LAPILLI_ASSERT_VALUE(const auto got, generate(model, sources(16)));
   EXPECT_LE(got.stats.session_bytes, limit - weights);
   ASSERT_EQ(got.hypotheses.size(), want.hypotheses.size());
@@ -163,11 +163,11 @@ TEST_F(DeviceLimits, FreeSessionsMakeRoom) {
   LAPILLI_ASSERT_VALUE(const auto free_model, load(0));
   LAPILLI_ASSERT_VALUE(const auto large, generate(free_model, sources(4)));
   LAPILLI_ASSERT_VALUE(const auto model, load(free_model->info().weight_bytes + large.stats.session_bytes));
-  // The session of one source stays for the next job of its shape, until the larger one needs its memory.
+  // The session of one source stays for the next search of its shape, until the larger one needs its memory.
   for (const size_t count : {1, 4, 1, 4}) {
-    LAPILLI_ASSERT_VALUE(const auto job, Job::start(model, sources(count)));
-    LAPILLI_ASSERT_OK(job->run_to_end());
-    EXPECT_EQ(job->take()->hypotheses.size(), count);
+    LAPILLI_ASSERT_VALUE(const auto search, Search::start(model, sources(count)));
+    LAPILLI_ASSERT_OK(search->run_to_end());
+    EXPECT_EQ(search->take()->hypotheses.size(), count);
   }
 }
 

@@ -250,8 +250,8 @@ class Device : public std::enable_shared_from_this<Device> {
   // Waits for submitted work, and returns unused staging buffers and blocks to the driver.
   void give_back_free();
 
-  // While a device is paused its jobs submit nothing, and blocking functions wait for the end of the pause. Everything
-  // else still submits: its callers check is_paused() first.
+  // While a device is paused its searches submit nothing, and blocking functions wait for the end of the pause.
+  // Everything else still submits: its callers check is_paused() first.
   void pause();
   void resume();
   [[nodiscard]] bool is_paused() const;
