@@ -144,8 +144,10 @@ Result<std::unique_ptr<Session>> make_room(const Model& model, const Plan& plan)
     if (t.space == graph::Space::state) states[t.id] = std::max(states[t.id], t.bytes());
   uint64_t bytes = plan.arena_bytes();
   for (const auto& [id, size] : states) bytes += size;
-  LAPILLI_TRY(auto share, model.memory().reserve(bytes));
-  LAPILLI_TRY(auto session, Session::create(model.device(), std::make_shared<MemoryShare>(std::move(share))));
+  LAPILLI_TRY(
+      auto share,
+      model.memory().reserve({.bytes = bytes, .what = "this batch", .advice = "use a smaller batch or shorter input"}));
+  LAPILLI_TRY(auto session, Session::create(model.device(), std::make_shared<vulkan::MemoryShare>(std::move(share))));
   session->require(plan);
   LAPILLI_CHECK(session->allocate());
   return session;

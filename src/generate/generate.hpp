@@ -6,7 +6,6 @@
 // pump it for each other. A search belongs to one thread at a time; cancel() may come from any.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -31,7 +30,6 @@ namespace lapilli {
 
 class CheckedRequest;
 class EnginePool;
-class MemoryLedger;
 class ResolvedOptions;
 class WorkspaceFactory;
 struct NetworkOnDevice;
@@ -42,8 +40,8 @@ struct PictureSize {
 };
 
 struct LoadOptions {
-  // Bytes of device memory for weights and sessions together; 0: the device's budget. A larger model is refused, a
-  // larger batch is split by generate().
+  // Bytes of device memory for weights and sessions together; 0: what the device has, by its own limit, too. A larger
+  // model is refused, a larger batch is split by generate().
   uint64_t memory_limit = 0;
   // Format of the matrices on the device; none: default_format() of the device. Packed files keep theirs with fp32
   // or none; another format is an error.
@@ -93,10 +91,11 @@ class Model : public vulkan::MemoryKeeper {
 
   // Parts shared by the model's searches.
   [[nodiscard]] const NetworkOnDevice& on_device() const;
-  [[nodiscard]] MemoryLedger& memory() const;
+  [[nodiscard]] vulkan::MemoryLedger& memory() const;
   [[nodiscard]] WorkspaceFactory& workspaces() const;
   [[nodiscard]] EnginePool& engines() const;
   void give_back() override;  // drops unused sessions
+  void make_room() override;  // the same, except reserved ones
   // Settings by task from config.json.
   [[nodiscard]] const std::vector<TaskParams>& tasks() const;
   // For models that take sound.

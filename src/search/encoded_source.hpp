@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "search/memory_ledger.hpp"
 #include "search/network_on_device.hpp"
+#include "vulkan/device/memory_ledger.hpp"
 
 namespace lapilli {
 
@@ -18,7 +18,7 @@ struct Workspace;
 class EncodedSource {
  public:
   // Allocates room for the encoder's output in this many positions; copy_out() fills it. Features have no ids.
-  static Result<std::shared_ptr<EncodedSource>> create(const NetworkOnDevice& network, MemoryLedger& memory,
+  static Result<std::shared_ptr<EncodedSource>> create(const NetworkOnDevice& network, vulkan::MemoryLedger& memory,
                                                        std::vector<int32_t> ids, uint32_t positions);
   [[nodiscard]] const std::vector<int32_t>& ids() const { return ids_; }
   [[nodiscard]] uint32_t positions() const { return positions_; }

@@ -8,11 +8,11 @@
 #include "runtime/plan/plan.hpp"
 #include "runtime/run/pace.hpp"
 #include "runtime/run/profile.hpp"
-#include "search/memory_ledger.hpp"
 #include "search/network_on_device.hpp"
 #include "search/search_graph.hpp"
 #include "tools/bench_model.hpp"
 #include "tools/guard.hpp"
+#include "vulkan/device/memory_ledger.hpp"
 
 #if !defined(_WIN32)
 #include <sys/resource.h>

@@ -98,7 +98,7 @@ TEST_P(DeviceSearchedAgain, MemoryComesBack) {
   const auto all_is_free = [&] {
     model_->engines().drop_free();
     device_->settle();
-    return model_->memory().reserve(kRoom).ok();
+    return model_->memory().reserve({.bytes = kRoom}).ok();
   };
   GenerateRequest request = request_of({7, 12}, 1, 4);
   request.keep_encoded = true;
