@@ -1,4 +1,4 @@
-// What the tests of searches share: a device through the counting table, models, requests, and results as comparable
+// Shared by the tests of searches: a device through the counting table, models, requests, and results as comparable
 // text.
 #pragma once
 
