@@ -5,6 +5,7 @@
 #extension GL_GOOGLE_include_directive : enable
 #define USE_SPANS
 #include "common.glsl"
+#include "deviation.glsl"
 #include "state.glsl"
 layout(local_size_x_id = 0) in;
 layout(constant_id = 0) const uint LOCAL = 32;
@@ -21,21 +22,7 @@ layout(push_constant) uniform P {
   uint x_begin, y_begin;    // vec4
   float epsilon;
 } p;
-shared float part[128];
-
-// Sum of v over the workgroup.
-float total(float v) {
-  uint l = gl_LocalInvocationIndex;
-  part[l] = v;
-  barrier();
-  for (uint s = LOCAL >> 1; s > 0u; s >>= 1) {
-    if (l < s) part[l] += part[l + s];
-    barrier();
-  }
-  float sum = part[0];
-  barrier();
-  return sum;
-}
+#include "total.glsl"
 
 void main() {
   uint group = group_index();
@@ -47,8 +34,7 @@ void main() {
     for (uint i = l; i < p.ld4; i += LOCAL) s += x[begin + i];
     float mean = total(s.x + s.y + s.z + s.w) / float(p.cols);
     for (uint i = l; i < p.ld4; i += LOCAL) {
-      // Columns past the end do not count.
-      vec4 d = mix(vec4(0.0), x[begin + i] - mean, lessThan(uvec4(4u * i) + uvec4(0, 1, 2, 3), uvec4(p.cols)));
+      vec4 d = deviation(x[begin + i], mean, i, p.cols);
       q += d * d;
     }
     float squares = total(q.x + q.y + q.z + q.w);

@@ -14,21 +14,7 @@ layout(push_constant) uniform P {
   uint x_begin, y_begin;    // vec4
   float epsilon;
 } p;
-shared float part[128];
-
-// Sum of v over the workgroup.
-float total(float v) {
-  uint l = gl_LocalInvocationIndex;
-  part[l] = v;
-  barrier();
-  for (uint s = LOCAL >> 1; s > 0u; s >>= 1) {
-    if (l < s) part[l] += part[l + s];
-    barrier();
-  }
-  float sum = part[0];
-  barrier();
-  return sum;
-}
+#include "total.glsl"
 
 void main() {
   uint row = group_index();

@@ -13,21 +13,8 @@ layout(push_constant) uniform P {
   uint means, deviations;  // 0: skipped
   float epsilon;
 } p;
-shared vec4 part[128];
-
-// Sum of v over the workgroup.
-vec4 total(vec4 v) {
-  uint l = gl_LocalInvocationIndex;
-  part[l] = v;
-  barrier();
-  for (uint s = LOCAL >> 1; s > 0u; s >>= 1) {
-    if (l < s) part[l] += part[l + s];
-    barrier();
-  }
-  vec4 sum = part[0];
-  barrier();
-  return sum;
-}
+#define PART vec4
+#include "total.glsl"
 
 void main() {
   uint column = group_index();

@@ -165,6 +165,10 @@ typedef struct lapilli_device_options {
                          waits waits. At most 1,000,000; 0: submissions follow one another. Of no effect where the host
                          appends, as its frames say when work runs */
   uint32_t reserved1; /* 0 */
+  uint64_t memory_limit; /* bytes of device memory for the weights of all models of this device and everything that
+                            runs on them together; 0: what there is. What is beyond it fails with LAPILLI_OUT_OF_MEMORY;
+                            batches that can are split first. Models may have limits of their own besides
+                            (lapilli_model_options.memory_limit) */
 } lapilli_device_options;
 
 LAPILLI_API lapilli_status lapilli_device_open(const lapilli_device_options* options, lapilli_device** device);
@@ -1515,6 +1519,7 @@ static inline lapilli_device_options lapilli_default_device_options(void) {
   o.workers = NULL;
   o.trace_file = NULL;
   o.gap_us = o.reserved1 = 0;
+  o.memory_limit = 0;
   return o;
 }
 

@@ -89,6 +89,7 @@ struct DeviceOptions {
   double wait_timeout_s = 0;   // 0: the default
   uint32_t max_submit_us = 0;  // 0: the default
   uint32_t gap_us = 0;         // left to others between submissions; 0: none
+  uint64_t memory_limit = 0;   // bytes of device memory for all models of the device together; 0: what there is
   // See lapilli_device_options.
   bool refuse_cpu = false, ignore_environment = false, low_priority = false, debug_names = false;
   // Messages of this device and its models, instead of the process's log; must live as long as these. See
@@ -424,6 +425,7 @@ inline lapilli_device_options c_options(const DeviceOptions& options) {
   o.log_level = options.log_level;
   o.max_submit_us = options.max_submit_us;
   o.gap_us = options.gap_us;
+  o.memory_limit = options.memory_limit;
   o.cache_directory = options.cache_directory.c_str();
   o.trace_file = options.trace_file.c_str();
   o.store = options.store;

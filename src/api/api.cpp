@@ -60,6 +60,7 @@ Result<vulkan::DeviceOptions> read_device_options(const lapilli_device_options* 
   out.wait_timeout_s = std::min(given.wait_timeout_s, kLongestWait);
   out.log = log_of(given);
   out.max_submit_us = given.max_submit_us;
+  out.memory_limit = given.memory_limit;
   out.gap_us = given.gap_us;
   LAPILLI_TRY(out.keep.store, store_of(given));
   if (out.keep.store) out.keep.shaders = shaders_checksum();

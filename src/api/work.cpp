@@ -52,7 +52,7 @@ TextSequence sequence_of(std::string text, std::vector<int32_t> ids, std::vector
 
 TranslateStats stats_of(const GenerateStats& from, uint64_t tokens, double total_ms) {
   TranslateStats to;
-  to.batches = from.jobs;
+  to.batches = from.searches;
   to.encode_ms = from.encode_ms;
   to.decode_ms = from.decode_ms;
   to.decoder_steps = from.steps;

@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "generate/batch_job.hpp"
+#include "generate/batch.hpp"
 #include "generate/repeats.hpp"
 #include "speech/offline_recording.hpp"
 

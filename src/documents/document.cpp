@@ -87,7 +87,7 @@ struct Document::Content {
       if (ways[i] == Way::original || translations[i].text == segments[i].text) {
         out += source.of(bytes);
       } else {
-        write_passage(out, bytes, passages[i], translations[i], style_of(kind), ways[i] == Way::whole_words);
+        write_passage({bytes, style_of(kind), out}, passages[i], translations[i], ways[i] == Way::whole_words);
       }
       at = source.end;
     }

@@ -1,7 +1,6 @@
 // HTML: the text of an element without block elements in it is a segment; tags among its words are marks.
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <utility>
 
 #include "documents/character_references.hpp"

@@ -1,7 +1,6 @@
 // Markdown: a paragraph, heading or table cell is a segment; emphasis and links among its words are marks.
 #include <algorithm>
 #include <functional>
-#include <optional>
 #include <utility>
 
 #include "documents/character_references.hpp"

@@ -49,8 +49,13 @@ struct Insertion {
 
 class PartWriter {
  public:
-  PartWriter(std::string& out, std::string_view bytes, const Passage& passage, const Part& part, const Style& style)
-      : out_(out), bytes_(bytes), passage_(passage), part_(part), style_(style), children_(part.tags.size() + 1) {}
+  PartWriter(const Rewriting& document, const Passage& passage, const Part& part)
+      : out_(document.out),
+        bytes_(document.bytes),
+        passage_(passage),
+        part_(part),
+        style_(document.style),
+        children_(part.tags.size() + 1) {}
 
   void write(std::string_view target, const std::vector<WordLink>& links, bool whole_words) {
     target_ = target;
@@ -174,8 +179,8 @@ class PartWriter {
 
 }  // namespace
 
-void write_passage(std::string& out, std::string_view bytes, const Passage& passage, const Translation& translation,
-                   const Style& style, bool whole_words) {
+void write_passage(const Rewriting& document, const Passage& passage, const Translation& translation,
+                   bool whole_words) {
   const std::string target = in_one_line(translation.text);
   std::vector<size_t> ends;
   for (const Part& part : passage.parts) ends.push_back((ends.empty() ? 0 : ends.back() + 1) + part.text.size());
@@ -187,10 +192,10 @@ void write_passage(std::string& out, std::string_view bytes, const Passage& pass
   size_t begin = 0;
   for (size_t i = 0; i < cuts.size(); ++i) {
     const Part& part = passage.parts[i];
-    if (i > 0) out += Range{passage.parts[i - 1].source.end, part.source.begin}.of(bytes);
+    if (i > 0) document.out += Range{passage.parts[i - 1].source.end, part.source.begin}.of(document.bytes);
     const Range words = without_blanks(target, {begin, cuts[i].begin});
     const Range source{ends[i] - part.text.size(), ends[i]};
-    PartWriter(out, bytes, passage, part, style)
+    PartWriter(document, passage, part)
         .write(words.of(target), links_between(translation.links, source, words), whole_words);
     begin = cuts[i].end;
   }

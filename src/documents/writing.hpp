@@ -15,8 +15,13 @@ struct Style {
   bool balanced_lines = false;  // lines of equal length; otherwise breaks stay in proportion
 };
 
+// A document that is written anew: its bytes, and those written so far.
+struct Rewriting {
+  std::string_view bytes;
+  const Style& style;
+  std::string& out;
+};
 // `whole_words`: tags extend to white space on both sides, even if fewer letters were linked.
-void write_passage(std::string& out, std::string_view bytes, const Passage& passage, const Translation& translation,
-                   const Style& style, bool whole_words);
+void write_passage(const Rewriting& document, const Passage& passage, const Translation& translation, bool whole_words);
 
 }  // namespace lapilli::documents

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
@@ -50,9 +49,6 @@ Result<image::Picture> draw_overlay_sheet(const OverlaySheet& sheet, Typeface& t
 
 // The content of a file.
 enum class OverlayFormat : uint8_t { svg, png };
-inline OverlayFormat parse_overlay_format(std::string_view name) {
-  return name == "svg" ? OverlayFormat::svg : OverlayFormat::png;
-}
 Result<std::string> overlay_sheet_file(const OverlaySheet& sheet, OverlayFormat format);
 
 }  // namespace lapilli::drawing

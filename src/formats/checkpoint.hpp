@@ -43,7 +43,6 @@ constexpr uint32_t stored_type_count = 16;
 
 uint64_t stored_bytes(StoredType type);         // per element
 const char* stored_type_name(StoredType type);  // "F32", "BF16", "I64", ... as safetensors writes them
-constexpr bool is_float(StoredType type) { return type <= StoredType::bf16; }  // types that read_floats converts
 
 // Higher ranks are refused.
 constexpr uint32_t max_stored_rank = 8;
@@ -127,7 +126,7 @@ Result<TensorBytes> load_bytes(const StoredTensor& tensor, uint64_t offset, uint
 // Number of StoredTensor::bytes, in memory or not.
 uint64_t byte_count(const StoredTensor& tensor);
 
-// The values in row-major order, converted exactly (float64 is rounded). Types for which is_float is false are refused.
+// The values in row-major order, converted exactly (float64 is rounded). Types that are no floats are refused.
 Result<std::vector<float>> read_floats(const StoredTensor& tensor);
 // An error if a value is NaN, which no published weight is. `values` are the tensor's, of its type and contiguous.
 Status check_numbers(const StoredTensor& tensor, std::span<const std::byte> values);

@@ -1,7 +1,6 @@
 // pytorch_model.bin in both layouts: a zip archive (NAME/data.pkl, NAME/data/KEY per storage, NAME/byteorder), or the
 // older stream of five pickles (magic number, protocol, system, state dict, storage keys) followed by the storages.
 #include <algorithm>
-#include <optional>
 #include <unordered_map>
 
 #include "base/math.hpp"

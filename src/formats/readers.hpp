@@ -1,7 +1,6 @@
 // The readers behind Checkpoint: take an open file, return checked views.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "base/files.hpp"

@@ -1,5 +1,4 @@
 // Attention as JSON and as pictures.
-#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 

@@ -1,16 +1,17 @@
+#include "generate/batch.hpp"
+
 #include <algorithm>
 #include <numeric>
 
-#include "generate/batch_job.hpp"
 #include "search/engine_pool.hpp"
 
 namespace lapilli {
 
 namespace {
 
-// Makes beam numbers count over the caller's batch, regardless of jobs.
-void renumber_beams(std::vector<Hypothesis>& hypotheses, size_t in_job, size_t in_batch, uint32_t beams) {
-  const auto shift = (static_cast<int64_t>(in_batch) - static_cast<int64_t>(in_job)) * beams;
+// Makes beam numbers count over the caller's batch, regardless of searches.
+void renumber_beams(std::vector<Hypothesis>& hypotheses, size_t in_search, size_t in_batch, uint32_t beams) {
+  const auto shift = (static_cast<int64_t>(in_batch) - static_cast<int64_t>(in_search)) * beams;
   for (Hypothesis& h : hypotheses)
     for (int32_t& beam : h.beam_indices) beam = static_cast<int32_t>(beam + shift);
 }
@@ -23,7 +24,7 @@ void add_stats(GenerateStats& total, const GenerateStats& s) {
   total.steps += s.steps;
   total.submissions += s.submissions;
   total.narrow_submissions += s.narrow_submissions;
-  total.jobs += s.jobs;
+  total.searches += s.searches;
   total.queued_rows += s.queued_rows;
   total.queued_room += s.queued_room;
   total.session_bytes = std::max(total.session_bytes, s.session_bytes);
@@ -62,7 +63,7 @@ bool is_too_much(const Error& error) {
 
 }  // namespace
 
-BatchJob::BatchJob(std::shared_ptr<Model> model, CheckedRequest request)
+Batch::Batch(std::shared_ptr<Model> model, CheckedRequest request)
     : model_(std::move(model)),
       checked_(std::move(request)),
       stream_(checked_.request().on_tokens, checked_.request().sources.size()),
@@ -81,39 +82,39 @@ BatchJob::BatchJob(std::shared_ptr<Model> model, CheckedRequest request)
   output_.encoded.resize(this->request().keep_encoded ? n : 0);
 }
 
-uint64_t BatchJob::sources_done() const {
-  return std::min<uint64_t>(order_.size(), ended_sources_.size() + (job_ ? job_->sources_done() : 0));
+uint64_t Batch::sources_done() const {
+  return std::min<uint64_t>(order_.size(), ended_sources_.size() + (search_ ? search_->sources_done() : 0));
 }
 
-void BatchJob::cancel() {
+void Batch::cancel() {
   cancelled_ = true;
-  if (job_) job_->cancel();
+  if (search_) search_->cancel();
 }
 
-void BatchJob::wait() {
-  if (job_) return job_->wait();
+void Batch::wait() {
+  if (search_) return search_->wait();
   (void)model_->device()->wait_while_paused(vulkan::kPauseRound);
 }
 
-bool BatchJob::pump(double budget_us) {
+bool Batch::pump(double budget_us) {
   if (ended_) return true;
   status_ = step(budget_us);
-  ended_ = !status_ || (!job_ && !find_part());
+  ended_ = !status_ || (!search_ && !find_part());
   return ended_;
 }
 
-Status BatchJob::step(double budget_us) {
-  if (!job_) {
+Status Batch::step(double budget_us) {
+  if (!search_) {
     if (!find_part()) return {};
     if (cancelled_) return fail(ErrorCode::cancelled, "cancelled");
     if (model_->device()->is_paused()) return {};
     if (auto begun = begin_part(); !begun) return end_part(std::move(begun));
   }
-  return job_->pump(budget_us) ? end_part(job_->status()) : Status();
+  return search_->pump(budget_us) ? end_part(search_->status()) : Status();
 }
 
 // Selects the sources that run next; false if there are none. Sources that were too much together are run alone.
-bool BatchJob::find_part() {
+bool Batch::find_part() {
   if (next_ < order_.size()) {
     begin_ = next_;
     end_ = end_of(begin_);
@@ -126,7 +127,7 @@ bool BatchJob::find_part() {
   return true;
 }
 
-size_t BatchJob::end_of(size_t begin) const {
+size_t Batch::end_of(size_t begin) const {
   size_t end = begin + 1;
   const size_t most = std::max<size_t>(32, length(order_[begin])), least = most / kLengthRatio;
   while (end < order_.size() && (length(order_[end]) >= least || most <= 32) && length(order_[end]) <= most) ++end;
@@ -134,7 +135,7 @@ size_t BatchJob::end_of(size_t begin) const {
   return end;
 }
 
-Status BatchJob::begin_part() {
+Status Batch::begin_part() {
   CheckedRequest part = checked_.part(std::span(order_).subspan(begin_, end_ - begin_));
   part.settings().batch = batch_;
   if (request().on_tokens) {
@@ -143,24 +144,24 @@ Status BatchJob::begin_part() {
       return stream_.push(order_[begin_ + source], ids);
     };
   }
-  LAPILLI_TRY(job_, Job::start(model_, std::move(part)));
+  LAPILLI_TRY(search_, Search::start(model_, std::move(part)));
   return {};
 }
 
 // Reruns a part that was too much with fewer sources at a time; a source that is too much alone fails.
-Status BatchJob::end_part(Status status) {
-  const auto job = std::move(job_);
+Status Batch::end_part(Status status) {
+  const auto search = std::move(search_);
   if (!status && is_too_much(status.error())) {
     if (!fewer_at_a_time(end_ - begin_)) give_up(std::move(status));
     return {};
   }
-  if (job) collect(job->take_finished());
+  if (search) collect(search->take_finished());
   LAPILLI_CHECK(std::move(status));
   advance(end_ - begin_);
   return {};
 }
 
-bool BatchJob::fewer_at_a_time(size_t sources) {
+bool Batch::fewer_at_a_time(size_t sources) {
   const size_t now = std::min<size_t>({batch_ ? batch_ : ~0u, sources, state::MAX_ROWS / rows_each_});
   if (now <= 1) return false;
   batch_ = static_cast<uint32_t>((now + 1) / 2);
@@ -169,15 +170,15 @@ bool BatchJob::fewer_at_a_time(size_t sources) {
 }
 
 // Fails the first source, which is the longest.
-void BatchJob::give_up(Status status) {
+void Batch::give_up(Status status) {
   output_.errors[order_[begin_]] = std::move(status);
   ended_sources_.push_back(order_[begin_]);
   advance(1);
 }
 
-void BatchJob::advance(size_t done) { (next_ < order_.size() ? next_ : next_again_) += done; }
+void Batch::advance(size_t done) { (next_ < order_.size() ? next_ : next_again_) += done; }
 
-void BatchJob::collect(GenerateOutput&& part) {
+void Batch::collect(GenerateOutput&& part) {
   for (size_t i = begin_; i < end_ && i - begin_ < part.hypotheses.size(); ++i) {
     const size_t source = order_[i];
     output_.hypotheses[source] = std::move(part.hypotheses[i - begin_]);
@@ -190,7 +191,7 @@ void BatchJob::collect(GenerateOutput&& part) {
   }
   std::move(part.captured.begin(), part.captured.end(), std::back_inserter(output_.captured));
   add_stats(output_.stats, part.stats);
-  output_.stats.jobs += 1;
+  output_.stats.searches += 1;
 }
 
 Status generate_into(const std::shared_ptr<Model>& model, const GenerateRequest& request,
@@ -199,18 +200,18 @@ Status generate_into(const std::shared_ptr<Model>& model, const GenerateRequest&
   if (request.sources.empty() && request.features.empty() && request.encoded.empty() && request.decoder_ids.empty())
     return {};
   LAPILLI_TRY(auto checked, CheckedRequest::check(*model, request));
-  BatchJob job(model, std::move(checked));
+  Batch batch(model, std::move(checked));
   const auto ask = [&] {
-    if (progress && !progress(job.sources_done(), job.sources())) job.cancel();
+    if (progress && !progress(batch.sources_done(), batch.sources())) batch.cancel();
   };
   ask();
-  while (!job.pump()) {
+  while (!batch.pump()) {
     ask();
-    job.wait();
+    batch.wait();
   }
-  out = std::move(job.output());
-  if (job.status() && progress) progress(job.sources(), job.sources());
-  return job.status();
+  out = std::move(batch.output());
+  if (batch.status() && progress) progress(batch.sources(), batch.sources());
+  return batch.status();
 }
 
 }  // namespace lapilli

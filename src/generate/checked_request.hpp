@@ -1,8 +1,7 @@
-// A request with checked ids, numbers and options, from which jobs are made.
+// A request with checked ids, numbers and options, from which searches are made.
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <utility>
 

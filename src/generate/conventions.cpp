@@ -1,7 +1,6 @@
 #include "generate/conventions.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 
 #include "text/kinds/languages.hpp"

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "generate/checked_request.hpp"
-#include "generate/forward_job.hpp"
+#include "generate/forward_run.hpp"
 #include "ops/core/spans.hpp"
 #include "runtime/check/self_test.hpp"
 #include "runtime/run/paced_submitter.hpp"
@@ -144,8 +144,10 @@ Result<std::unique_ptr<Session>> make_room(const Model& model, const Plan& plan)
     if (t.space == graph::Space::state) states[t.id] = std::max(states[t.id], t.bytes());
   uint64_t bytes = plan.arena_bytes();
   for (const auto& [id, size] : states) bytes += size;
-  LAPILLI_TRY(auto share, model.memory().reserve(bytes));
-  LAPILLI_TRY(auto session, Session::create(model.device(), std::make_shared<MemoryShare>(std::move(share))));
+  LAPILLI_TRY(
+      auto share,
+      model.memory().reserve({.bytes = bytes, .what = "this batch", .advice = "use a smaller batch or shorter input"}));
+  LAPILLI_TRY(auto session, Session::create(model.device(), std::make_shared<vulkan::MemoryShare>(std::move(share))));
   session->require(plan);
   LAPILLI_CHECK(session->allocate());
   return session;
@@ -344,7 +346,7 @@ Result<std::vector<ForwardTensor>> forward(const std::shared_ptr<Model>& model, 
 
 // ---- without waiting ------------------------------------------------------------------------------------------------
 
-struct ForwardJob::Impl {
+struct ForwardRun::Impl {
   ForwardPass::Impl pass;
   ForwardRequest request;
   graph::Graph graph;
@@ -362,12 +364,12 @@ struct ForwardJob::Impl {
   [[nodiscard]] vulkan::Device& device() const { return *pass.model->device(); }
 };
 
-ForwardJob::ForwardJob() : impl_(std::make_unique<Impl>()) {}
-ForwardJob::~ForwardJob() = default;
+ForwardRun::ForwardRun() : impl_(std::make_unique<Impl>()) {}
+ForwardRun::~ForwardRun() = default;
 
-Result<std::unique_ptr<ForwardJob>> ForwardJob::start(const std::shared_ptr<Model>& model, ForwardRequest request) {
+Result<std::unique_ptr<ForwardRun>> ForwardRun::start(const std::shared_ptr<Model>& model, ForwardRequest request) {
   LAPILLI_CHECK(check_globals(model->on_device().config(), request.sources, request.global_positions));
-  std::unique_ptr<ForwardJob> job(new ForwardJob());
+  std::unique_ptr<ForwardRun> job(new ForwardRun());
   Impl& j = *job->impl_;
   LAPILLI_TRY(j.graph, j.pass.build(model, request));
   j.request = std::move(request);
@@ -375,7 +377,7 @@ Result<std::unique_ptr<ForwardJob>> ForwardJob::start(const std::shared_ptr<Mode
   return job;
 }
 
-Status ForwardJob::Impl::write() {
+Status ForwardRun::Impl::write() {
   constexpr std::array kWritten = {StateKind::source_ids,    StateKind::lengths,    StateKind::features,
                                    StateKind::feature_spans, StateKind::target_ids, StateKind::target_lengths,
                                    StateKind::globals,       StateKind::spans,      StateKind::encode_grids};
@@ -394,7 +396,7 @@ Status ForwardJob::Impl::write() {
 }
 
 // An arena in host-visible memory needs no copy.
-Status ForwardJob::Impl::record_results() {
+Status ForwardRun::Impl::record_results() {
   const BufferRef arena = pass.session->arena();
   if (arena.buffer->mapped()) return {};
   uint64_t bytes = 0;
@@ -413,21 +415,21 @@ Status ForwardJob::Impl::record_results() {
   return {};
 }
 
-Status ForwardJob::Impl::prepare() {
+Status ForwardRun::Impl::prepare() {
   LAPILLI_CHECK(write());
   LAPILLI_CHECK(record_results());
   begin();
   return {};
 }
 
-void ForwardJob::Impl::begin() {
+void ForwardRun::Impl::begin() {
   submitter.emplace(pass.model->device());
   submitter->add(area->copy(), {});
   pass.bound->add_to(*submitter);
   if (copy) submitter->add(*copy, {});
 }
 
-Status ForwardJob::again(ForwardRequest request) {
+Status ForwardRun::again(ForwardRequest request) {
   LAPILLI_CHECK(impl_->pass.check_again(request));
   impl_->request = std::move(request);
   LAPILLI_CHECK(impl_->write());
@@ -436,7 +438,7 @@ Status ForwardJob::again(ForwardRequest request) {
 }
 
 // True: all is submitted.
-Result<bool> ForwardJob::Impl::submit() {
+Result<bool> ForwardRun::Impl::submit() {
   if (compilation) {
     LAPILLI_TRY(auto plan, compilation->poll());
     if (!plan) return false;
@@ -447,19 +449,19 @@ Result<bool> ForwardJob::Impl::submit() {
   return submitter->submit();
 }
 
-Result<bool> ForwardJob::poll() {
+Result<bool> ForwardRun::poll() {
   if (impl_->device().is_paused()) return false;
   LAPILLI_TRY(const bool submitted, impl_->submit());
   return submitted ? impl_->device().done(impl_->submitter->last()) : Result<bool>(false);
 }
 
-Status ForwardJob::wait() {
+Status ForwardRun::wait() {
   const Impl& j = *impl_;
   if (j.compilation) return impl_->compilation->wait();
   return j.submitter->all_submitted() ? j.device().wait(j.submitter->last()) : j.device().wait_for_gap();
 }
 
-Status ForwardJob::take(const std::function<Status(ForwardTensor output)>& give) {
+Status ForwardRun::take(const std::function<Status(ForwardTensor output)>& give) {
   const Impl& j = *impl_;
   const BufferRef arena = j.pass.session->arena();
   const vulkan::Buffer& from = j.copy ? j.results : *arena.buffer;

@@ -1,12 +1,11 @@
-// Loaded models and generation jobs, the basis of the public API.
+// Loaded models and searches for ids, the basis of the public API.
 //
-// Model: immutable after load; shared by any number of jobs, also from several threads.
-// Job: sources on their way through encoder and search. A state machine that never blocks: pump() submits what fits,
-// polls and harvests; run_to_end() is a loop around it. Jobs of one kind share a session (SearchEngine), and pump it
-// for each other. A job belongs to one thread at a time; cancel() may come from any.
+// Model: immutable after load; shared by any number of searches, also from several threads.
+// Search: sources on their way through encoder and decoder. A state machine that never blocks: pump() submits what
+// fits, polls and harvests; run_to_end() is a loop around it. Searches of one kind share a session (SearchEngine), and
+// pump it for each other. A search belongs to one thread at a time; cancel() may come from any.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -31,7 +30,6 @@ namespace lapilli {
 
 class CheckedRequest;
 class EnginePool;
-class MemoryLedger;
 class ResolvedOptions;
 class WorkspaceFactory;
 struct NetworkOnDevice;
@@ -42,8 +40,8 @@ struct PictureSize {
 };
 
 struct LoadOptions {
-  // Bytes of device memory for weights and sessions together; 0: the device's budget. A larger model is refused, a
-  // larger batch is split by generate().
+  // Bytes of device memory for weights and sessions together; 0: what the device has, by its own limit, too. A larger
+  // model is refused, a larger batch is split by generate().
   uint64_t memory_limit = 0;
   // Format of the matrices on the device; none: default_format() of the device. Packed files keep theirs with fp32
   // or none; another format is an error.
@@ -91,12 +89,13 @@ class Model : public vulkan::MemoryKeeper {
   [[nodiscard]] const GenerationConfig& generation_config() const;  // the model's own
   [[nodiscard]] const std::shared_ptr<vulkan::Device>& device() const;
 
-  // Parts shared by the model's jobs.
+  // Parts shared by the model's searches.
   [[nodiscard]] const NetworkOnDevice& on_device() const;
-  [[nodiscard]] MemoryLedger& memory() const;
+  [[nodiscard]] vulkan::MemoryLedger& memory() const;
   [[nodiscard]] WorkspaceFactory& workspaces() const;
   [[nodiscard]] EnginePool& engines() const;
   void give_back() override;  // drops unused sessions
+  void make_room() override;  // the same, except reserved ones
   // Settings by task from config.json.
   [[nodiscard]] const std::vector<TaskParams>& tasks() const;
   // For models that take sound.
@@ -151,7 +150,7 @@ struct GenerateRequest {
   // Called with ids of each source's best hypothesis once they are settled: without the given ones, each once and in
   // order, with the end token; together they are that hypothesis. With one beam every step settles an id; with several,
   // the ids that all hypotheses share which can still win. Called by pump(), run_to_end() or generate() in the calling
-  // thread; an error ends the job.
+  // thread; an error ends the search.
   std::function<Status(size_t source, std::span<const int32_t> ids)> on_tokens;
 };
 
@@ -160,11 +159,11 @@ struct GenerateStats {
   uint32_t steps = 0;                   // decoder steps that counted
   uint32_t submissions = 0;
   uint32_t narrow_submissions = 0;  // of these, those with a plan for fewer rows
-  uint32_t jobs = 0;                // that generate() made of the request
+  uint32_t searches = 0;            // that generate() made of the request
   // Rows that ran, and rows available, in steps while other sources waited.
   uint64_t queued_rows = 0, queued_room = 0;
-  uint64_t session_bytes = 0;  // device memory of this job's session
-  uint32_t tuned_nodes = 0;    // nodes of a step and an encode pass that run as tuned; the maximum over jobs
+  uint64_t session_bytes = 0;  // device memory of this search's session
+  uint32_t tuned_nodes = 0;    // nodes of a step and an encode pass that run as tuned; the maximum over searches
 };
 
 // Adds the figures of a part, or of another call, to the total.
@@ -187,34 +186,34 @@ struct GenerateOutput {
   std::vector<CapturedStep> captured;
 };
 
-class Job {
+class Search {
  public:
   // Checks the request (ids in range, lengths; unsupported options are named), and takes or makes an engine. Submits
-  // nothing yet except, for the first job of a kind, the tests of its kernels, which pump() continues. Does not wait
+  // nothing yet except, for the first search of a kind, the tests of its kernels, which pump() continues. Does not wait
   // for the device.
-  static Result<std::unique_ptr<Job>> start(std::shared_ptr<Model> model, GenerateRequest request);
-  static Result<std::unique_ptr<Job>> start(std::shared_ptr<Model> model, CheckedRequest request);
-  // A job without results: makes and tests pipelines for jobs like this request, and makes the model keep a session for
-  // as many of its sources at a time, of these lengths, with room for `target_tokens` new ids each (0: hardly ever
-  // exceeded). One source runs through it for two ids. Jobs that need no more then create nothing anew.
-  static Result<std::unique_ptr<Job>> prepare(std::shared_ptr<Model> model, CheckedRequest request,
-                                              uint32_t target_tokens);
-  ~Job();  // cancels what has not ended; does not wait
+  static Result<std::unique_ptr<Search>> start(std::shared_ptr<Model> model, GenerateRequest request);
+  static Result<std::unique_ptr<Search>> start(std::shared_ptr<Model> model, CheckedRequest request);
+  // A search without results: makes and tests pipelines for searches like this request, and makes the model keep a
+  // session for as many of its sources at a time, of these lengths, with room for `target_tokens` new ids each (0:
+  // hardly ever exceeded). One source runs through it for two ids. Searches that need no more then create nothing anew.
+  static Result<std::unique_ptr<Search>> prepare(std::shared_ptr<Model> model, CheckedRequest request,
+                                                 uint32_t target_tokens);
+  ~Search();  // cancels what has not ended; does not wait
 
-  // Submits what fits, at most this much estimated device time, polls, harvests. True once the job has ended (well or
-  // not). Does not wait for the device. While the device is paused, only ends a cancelled job.
+  // Submits what fits, at most this much estimated device time, polls, harvests. True once the search has ended (well
+  // or not). Does not wait for the device. While the device is paused, only ends a cancelled search.
   bool pump(double budget_us = std::numeric_limits<double>::infinity());
-  // Waits, bounded, for what pump() waits for, or for the end of a pause. Ends the job if that fails.
+  // Waits, bounded, for what pump() waits for, or for the end of a pause. Ends the search if that fails.
   void wait();
-  // Pumps until the end, sleeping in bounded waits, also through pauses. Returns the job's status. Calls `go_on` after
-  // every submission that has come back, and during a pause; false cancels.
+  // Pumps until the end, sleeping in bounded waits, also through pauses. Returns the search's status. Calls `go_on`
+  // after every submission that has come back, and during a pause; false cancels.
   Status run_to_end(const std::function<bool()>& go_on = {});
-  // Ends with ErrorCode::cancelled at the next pump(); the device drops the job's rows after the work in flight.
+  // Ends with ErrorCode::cancelled at the next pump(); the device drops the search's rows after the work in flight.
   void cancel();
   // Decoder steps known to be complete, and sources that have ended, for progress.
   [[nodiscard]] uint32_t steps_done() const;
   [[nodiscard]] size_t sources_done() const;
-  // Valid after the end: the job's error, if any.
+  // Valid after the end: the search's error, if any.
   [[nodiscard]] const Status& status() const;
   // After the end: the result, once.
   Result<GenerateOutput> take();
@@ -224,13 +223,13 @@ class Job {
   struct Impl;
 
  private:
-  Job() = default;
+  Search() = default;
   std::unique_ptr<Impl> impl_;
 };
 
-// Starts, waits and takes; cuts the sources into jobs by length, longest first, with fewer rows if the device's limits
-// or memory require it, and returns results in the given order. `progress` is called often; done counts sources; false
-// cancels.
+// Starts, waits and takes; cuts the sources into searches by length, longest first, with fewer rows if the device's
+// limits or memory require it, and returns results in the given order. `progress` is called often; done counts sources;
+// false cancels.
 Result<GenerateOutput> generate(const std::shared_ptr<Model>& model, const GenerateRequest& request,
                                 const std::function<bool(uint64_t done, uint64_t total)>& progress = {});
 
@@ -268,7 +267,7 @@ class ForwardPass {
   ~ForwardPass();
 
  private:
-  friend class ForwardJob;
+  friend class ForwardRun;
   ForwardPass();
   struct Impl;
   std::unique_ptr<Impl> impl_;

@@ -56,7 +56,10 @@ Result<std::shared_ptr<Model>> Model::random(std::shared_ptr<vulkan::Device> dev
   m.network.network = model::random_network(config, seed, chosen);
   model::set_kv_format(m.network.network, options.kv_format);
   LAPILLI_TRY(const auto sources, weight_sources(m.network.network));
-  LAPILLI_TRY(m.network.weights, Weights::load(m.network.device, sources));
+  m.memory = vulkan::MemoryLedger::of_model(0, m.network.device->ledger());
+  LAPILLI_TRY(auto share, m.memory->reserve(need_of_weights(sources)));
+  LAPILLI_TRY(m.network.weights,
+              Weights::load(m.network.device, sources, std::make_shared<vulkan::MemoryShare>(std::move(share))));
   for (auto& spec : m.network.network.weights) spec.values = {};
   m.info = describe_model(m.network.network, "random weights", shape);
   m.info.weight_bytes = m.network.weights->bytes();
@@ -65,7 +68,7 @@ Result<std::shared_ptr<Model>> Model::random(std::shared_ptr<vulkan::Device> dev
   m.generation.decoder_start_token_id = m.generation.pad_token_id = static_cast<int32_t>(config.target_vocabulary) - 1;
   m.generation.eos_token_id = std::vector<int32_t>{0};
   m.tokenizer_error = fail(ErrorCode::unsupported, "a random network has no tokenizer");
-  m.searches.emplace(m.network, 0);
+  m.searches.emplace(m.network, *m.memory);
   m.network.device->add_keeper(model);
   return model;
 }
@@ -88,13 +91,14 @@ const Error& Model::tokenizer_error() const { return impl_->tokenizer_error; }
 const GenerationConfig& Model::generation_config() const { return impl_->generation; }
 const std::shared_ptr<vulkan::Device>& Model::device() const { return impl_->network.device; }
 const NetworkOnDevice& Model::on_device() const { return impl_->network; }
-MemoryLedger& Model::memory() const { return impl_->searches->memory; }
+vulkan::MemoryLedger& Model::memory() const { return *impl_->memory; }
 WorkspaceFactory& Model::workspaces() const { return impl_->searches->workspaces; }
 EnginePool& Model::engines() const { return impl_->searches->engines; }
 void Model::give_back() {
   engines().forget_reserved();
-  engines().drop_free();
+  make_room();
 }
+void Model::make_room() { engines().drop_free(); }
 const std::vector<TaskParams>& Model::tasks() const { return impl_->tasks; }
 const SpeechSettings& Model::speech() const { return impl_->speech; }
 

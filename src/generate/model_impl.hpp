@@ -9,10 +9,10 @@
 #include "generate/generate.hpp"
 #include "model/network.hpp"
 #include "search/engine_pool.hpp"
-#include "search/memory_ledger.hpp"
 #include "search/network_on_device.hpp"
 #include "search/plan_cache.hpp"
 #include "search/workspace.hpp"
+#include "vulkan/device/memory_ledger.hpp"
 
 namespace lapilli {
 
@@ -25,16 +25,13 @@ struct Model::Impl {
   std::vector<TaskParams> tasks;
   SpeechSettings speech;
 
+  std::shared_ptr<vulkan::MemoryLedger> memory;
   // Created once the weights are loaded.
   struct Searches {
-    Searches(const NetworkOnDevice& network, uint64_t memory_limit)
-        : memory(memory_limit, network.weights->bytes()),
-          plans(network),
-          workspaces(network, plans, memory),
-          engines(workspaces) {
-      memory.make_room = [this] { engines.drop_free(); };
+    Searches(const NetworkOnDevice& network, vulkan::MemoryLedger& memory)
+        : plans(network), workspaces(network, plans, memory), engines(workspaces) {
+      memory.set_make_room([this] { engines.drop_free(); });
     }
-    MemoryLedger memory;
     PlanCache plans;
     WorkspaceFactory workspaces;
     EnginePool engines;

@@ -127,9 +127,11 @@ Status ModelLoading::read() {
   if (m.info.feature_width != 0) {
     LAPILLI_TRY(m.speech, read_speech_settings(files_));
   }
-  auto weights = WeightsLoading::start(m.network.device, sources_, options_.memory_limit);
-  if (!weights) return std::move(weights).error().in(std::string("loading ") + files_.c_str());
-  weights_ = std::move(weights).value();
+  m.memory = vulkan::MemoryLedger::of_model(options_.memory_limit, device().ledger());
+  auto share = m.memory->reserve(need_of_weights(sources_));
+  if (!share) return std::move(share).error().in(std::string("loading ") + files_.c_str());
+  weights_ = WeightsLoading::start(m.network.device, sources_,
+                                   std::make_shared<vulkan::MemoryShare>(std::move(share).value()));
   bytes_ = weights_->bytes();
   expected_ = SelfTest::of(device())->tested(ExpectedPipelines::of(device())->find(published_->network.fingerprint()));
   phase_ = Phase::weights;
@@ -173,7 +175,7 @@ Status ModelLoading::settle() {
     read_speech_marks(*m.tokenizer, m.info.target_vocabulary, m.speech);
     if (m.speech.no_timestamps) m.generation.no_timestamps_token_id = m.speech.no_timestamps;
   }
-  m.searches.emplace(m.network, options_.memory_limit);
+  m.searches.emplace(m.network, *m.memory);
   m.network.device->add_keeper(model_);
   end({});
   return {};

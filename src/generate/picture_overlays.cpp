@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "generate/forward_job.hpp"
+#include "generate/forward_run.hpp"
 #include "search/network_on_device.hpp"
 #include "text/sentences/sentence_class.hpp"
 #include "text/unicode/utf8.hpp"
@@ -95,7 +95,7 @@ Result<std::vector<std::vector<float>>> attention_of_ids(const std::shared_ptr<M
   LAPILLI_CHECK(check_overlay_choice(*model, choice));
   if (decoder_ids.size() < 2) return std::vector<std::vector<float>>();
   LAPILLI_TRY(const auto job,
-              ForwardJob::start(model, request_of(*model, std::move(source), decoder_ids, choice.layer)));
+              ForwardRun::start(model, request_of(*model, std::move(source), decoder_ids, choice.layer)));
   for (;;) {
     LAPILLI_TRY(const bool done, job->poll());
     if (done) break;

@@ -114,7 +114,7 @@ Status PictureTask::begin_writing() {
     request.exact_decoder_ids = reader_->writes_fields();
   }
   LAPILLI_TRY(auto checked, CheckedRequest::check(*reader_->model(), std::move(request)));
-  batch_ = std::make_unique<BatchJob>(reader_->model(), std::move(checked));
+  batch_ = std::make_unique<Batch>(reader_->model(), std::move(checked));
   phase_ = Phase::write;
   return {};
 }
@@ -162,7 +162,7 @@ Status PictureTask::begin_classifying() {
   if (!pass_ || round_.size() > pass_sources_) {
     pass_.reset();
     pass_sources_ = round_.size();
-    LAPILLI_TRY(pass_, ForwardJob::start(reader_->model(), std::move(request)));
+    LAPILLI_TRY(pass_, ForwardRun::start(reader_->model(), std::move(request)));
   } else {
     request.features.resize(pass_sources_, sources_.back());
     LAPILLI_CHECK(pass_->again(std::move(request)));
@@ -185,7 +185,7 @@ Status PictureTask::classify() {
     }
     return {};
   }));
-  stats_.jobs += 1;
+  stats_.searches += 1;
   round_.clear();
   sources_.clear();
   phase_ = Phase::prepare;

@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "generate/batch_job.hpp"
-#include "generate/forward_job.hpp"
+#include "generate/batch.hpp"
+#include "generate/forward_run.hpp"
 #include "generate/picture_reader.hpp"
 #include "generate/task.hpp"
 
@@ -61,8 +61,8 @@ class PictureTask : public Task {
   size_t next_ = 0;            // the next picture to make a source of
   std::vector<size_t> round_;  // pictures being processed
   std::vector<std::shared_ptr<const model::Features>> sources_;
-  std::unique_ptr<BatchJob> batch_;
-  std::unique_ptr<ForwardJob> pass_;  // serves all rounds; the last round is padded with its last picture
+  std::unique_ptr<Batch> batch_;
+  std::unique_ptr<ForwardRun> pass_;  // serves all rounds; the last round is padded with its last picture
   size_t pass_sources_ = 0;
   std::vector<bool> over_;  // by picture
   uint64_t done_ = 0, tokens_ = 0;

@@ -74,7 +74,6 @@ class Task {
   [[nodiscard]] const std::shared_ptr<Model>& model() const { return model_; }  // null after the end
   [[nodiscard]] const ModelInfo& info() const { return info_; }                 // of the first model
   [[nodiscard]] bool has_ended() const { return ended_; }
-  [[nodiscard]] bool is_cancelled() const { return cancelled_; }
   // The task ended with a cancellation, before everything was done.
   [[nodiscard]] bool is_cut_short() const { return cut_short_; }
 

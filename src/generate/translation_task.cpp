@@ -58,7 +58,7 @@ Result<std::unique_ptr<TranslationTask>> TranslationTask::prepare(std::shared_pt
 Status TranslationTask::begin_preparation() {
   LAPILLI_TRY(auto wanted, prepared_request());
   LAPILLI_TRY(auto checked, CheckedRequest::check(*model(), std::move(wanted)));
-  LAPILLI_TRY(preparation_, Job::prepare(model(), std::move(checked), shape_.target_tokens));
+  LAPILLI_TRY(preparation_, Search::prepare(model(), std::move(checked), shape_.target_tokens));
   phase_ = Phase::prepare;
   return {};
 }
@@ -222,7 +222,7 @@ Status TranslationTask::keep(double budget_us) {
 
 Status TranslationTask::begin_search() {
   LAPILLI_TRY(auto checked, CheckedRequest::check(*model(), request()));
-  batch_ = std::make_unique<BatchJob>(model(), std::move(checked));
+  batch_ = std::make_unique<Batch>(model(), std::move(checked));
   done_before_ = units_done_;
   next_ended_ = 0;
   phase_ = Phase::search;
@@ -365,7 +365,7 @@ void TranslationTask::count(const GenerateStats& made) {
   out_.stats.decode_ms += made.decode_ms;
   out_.stats.decoder_steps += made.steps;
   out_.stats.submissions += made.submissions;
-  out_.stats.batches += made.jobs;
+  out_.stats.batches += made.searches;
   out_.stats.tuned_nodes = std::max(out_.stats.tuned_nodes, made.tuned_nodes);
 }
 

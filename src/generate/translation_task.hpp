@@ -1,4 +1,4 @@
-// The translation of texts (or ids), as translate() pumps it. Tokenizes, passes the parts to a BatchJob, and joins the
+// The translation of texts (or ids), as translate() pumps it. Tokenizes, passes the parts to a Batch, and joins the
 // results, a slice per call. If the device is lost, the job can continue with another model of the same files: finished
 // results stay, and partial output is neither repeated nor contradicted.
 #pragma once
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "generate/batch_job.hpp"
+#include "generate/batch.hpp"
 #include "generate/input_parts.hpp"
 #include "generate/task.hpp"
 #include "generate/translate.hpp"
@@ -29,7 +29,7 @@ struct JobShape {
 // input or part.
 class TranslationTask : public Task {
  public:
-  // A job without inputs that prepares the model for jobs of this shape with the request's options (Job::prepare).
+  // A job without inputs that prepares the model for jobs of this shape with the request's options (Search::prepare).
   static Result<std::unique_ptr<TranslationTask>> prepare(std::shared_ptr<Model> model, TranslateRequest request,
                                                           const JobShape& shape);
   // Refuses errors that concern all inputs: options, a model without a tokenizer. The inputs' memory must outlive the
@@ -127,8 +127,8 @@ class TranslationTask : public Task {
   bool forced_ = false;           // this search continues after what was given out
   std::vector<size_t> departed_;  // units to be searched that way
   std::optional<OnceStream> stream_;
-  std::unique_ptr<Job> preparation_;
-  std::unique_ptr<BatchJob> batch_;
+  std::unique_ptr<Search> preparation_;
+  std::unique_ptr<Batch> batch_;
   TranslateOutput out_;
 };
 

@@ -171,4 +171,11 @@ Result<std::vector<WeightSource>> weight_sources(const model::Network& network) 
   return sources;
 }
 
+vulkan::MemoryNeed need_of_weights(std::span<const WeightSource> sources) {
+  return {.purpose = vulkan::MemoryNeed::For::weights,
+          .bytes = bytes_of(sources),
+          .what = "the weights",
+          .advice = "use a smaller model or a smaller format of its matrices"};
+}
+
 }  // namespace lapilli

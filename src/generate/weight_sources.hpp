@@ -12,4 +12,7 @@ namespace lapilli {
 // The sources read from the checkpoint when their turn comes; it must live until they are loaded.
 Result<std::vector<WeightSource>> weight_sources(const model::Network& network);
 
+// Their room on the device, for the model's ledger.
+vulkan::MemoryNeed need_of_weights(std::span<const WeightSource> sources);
+
 }  // namespace lapilli

@@ -1,7 +1,5 @@
 #include "hub/huggingface_cache.hpp"
 
-#include <algorithm>
-
 #include "base/files.hpp"
 #include "base/path.hpp"
 #include "hub/selection.hpp"

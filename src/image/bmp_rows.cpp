@@ -1,7 +1,6 @@
 #include "image/bmp_rows.hpp"
 
 #include <cstdint>
-#include <cstdlib>
 
 namespace lapilli::image {
 

@@ -10,29 +10,33 @@ namespace lapilli::model {
 
 namespace {
 
-Config base_config(uint32_t d, uint32_t heads, uint32_t ffn, uint32_t encoder, uint32_t decoder, uint32_t vocabulary) {
+struct BaseSize {
+  uint32_t d_model, heads, ffn, encoder_layers, decoder_layers, vocabulary;
+};
+
+Config base_config(const BaseSize& size) {
   Config c;
   c.family = "random";
   c.tokenizer = "none";
-  c.encoder.layers = encoder;
-  c.decoder.layers = decoder;
+  c.encoder.layers = size.encoder_layers;
+  c.decoder.layers = size.decoder_layers;
   for (StackConfig* s : {&c.encoder, &c.decoder}) {
-    s->d_model = d;
-    s->heads = heads;
-    s->ffn = ffn;
+    s->d_model = size.d_model;
+    s->heads = size.heads;
+    s->ffn = size.ffn;
     s->activation = Activation::silu;
     s->activation_name = "silu";
     s->positions = Positions::sinusoid_split;
     s->max_positions = 512;
   }
-  c.source_vocabulary = c.target_vocabulary = vocabulary;
+  c.source_vocabulary = c.target_vocabulary = size.vocabulary;
   c.logits_bias = true;
   return c;
 }
 
 // ViT-Base (Dosovitskiy et al. 2020): a picture encoder with a classification head.
 Config vit_base() {
-  Config c = base_config(768, 12, 3072, 12, 0, 8001);
+  Config c = base_config({768, 12, 3072, 12, 0, 8001});
   StackConfig& s = c.encoder;
   s.activation = Activation::gelu_erf;
   s.activation_name = "gelu";
@@ -49,7 +53,7 @@ Config vit_base() {
 
 // Whisper's smallest (Radford et al. 2022): two convolutions over 3,000 frames give 1,500 positions.
 Config whisper_tiny() {
-  Config c = base_config(384, 6, 1536, 4, 4, 51865);
+  Config c = base_config({384, 6, 1536, 4, 4, 51865});
   for (StackConfig* s : {&c.encoder, &c.decoder}) {
     s->activation = Activation::gelu_erf;
     s->activation_name = "gelu";
@@ -162,18 +166,18 @@ Status check(const Config& c) {
 }  // namespace
 
 Result<Config> parse_shape(const std::string& text) {
-  Config c = base_config(512, 8, 2048, 6, 6, 58101);
+  Config c = base_config({512, 8, 2048, 6, 6, 58101});
   size_t at = 0;
   while (at <= text.size()) {
     const size_t comma = std::min(text.find(',', at), text.size());
     const std::string item = text.substr(at, comma - at);
     const size_t equals = item.find('=');
     if (item == "transformer-base")
-      c = base_config(512, 8, 2048, 6, 6, 58101);
+      c = base_config({512, 8, 2048, 6, 6, 58101});
     else if (item == "small")
-      c = base_config(256, 4, 1024, 4, 2, 8001);
+      c = base_config({256, 4, 1024, 4, 2, 8001});
     else if (item == "tiny")
-      c = base_config(32, 4, 64, 2, 2, 257);
+      c = base_config({32, 4, 64, 2, 2, 257});
     else if (item == "vit-base")
       c = vit_base();
     else if (item == "whisper-tiny")

@@ -31,12 +31,12 @@ graph::TensorId rest_of_layer(Builder& b, const StreamLayer& at, graph::TensorId
   const StackConfig& s = b.config().decoder;
   const LayerWeights& w = b.network().decoder.layers[at.layer];
   x = normalize(b, at.label + ".self.norm", {s, w.self.norm}, x);
-  const Sublayer in{x, x};
+  const Sublayer in{x, x, run.cross_kv[at.layer]};
   if (run.step) {
-    x = cross_attention_step(b, at.label + ".cross", {s, w.cross}, in, run.cross_kv[at.layer], run.in_step);
+    x = cross_attention_step(b, at.label + ".cross", {s, w.cross}, in, run.in_step);
   } else {
     run.cross.keep_weights = at.keep_cross;
-    x = cross_attention(b, at.label + ".cross", {s, w.cross}, in, run.cross_kv[at.layer], run.cross);
+    x = cross_attention(b, at.label + ".cross", {s, w.cross}, in, run.cross);
   }
   x = normalize(b, at.label + ".cross.norm", {s, w.cross.norm}, x);
   x = feed_forward(b, at.label, s, w, {x, x});

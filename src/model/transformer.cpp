@@ -38,14 +38,16 @@ graph::TensorId kv_state(Builder& b, StateKind kind, uint32_t layer, const KvSha
                  uint64_t{shape.heads} * shape.slots * shape.positions, layout.cell_words(), dtype_of(layout.format));
 }
 
-graph::TensorId cross_sublayer(Builder& b, const std::string& label, const AttentionLayer& layer, graph::TensorId x,
-                               uint32_t i, DecoderRun& run) {
+// The cross attention of layer `i`.
+graph::TensorId cross_sublayer(Builder& b, graph::TensorId x, uint32_t i, DecoderRun& run) {
+  const std::string label = format("decoder.%u.cross", i);
+  const AttentionLayer layer{b.config().decoder, b.network().decoder.layers[i].cross};
   const auto h = before_sublayer(b, label + ".norm", {layer.stack, layer.w.norm}, x);
   if (run.step) {
-    x = cross_attention_step(b, label, layer, {h, x}, run.cross_kv[i], run.in_step);
+    x = cross_attention_step(b, label, layer, {h, x, run.cross_kv[i]}, run.in_step);
   } else {
     run.cross.keep_weights = run.keeps_cross(i) ? format("cross_attentions.%u", i) : "";
-    x = cross_attention(b, label, layer, {h, x}, run.cross_kv[i], run.cross);
+    x = cross_attention(b, label, layer, {h, x, run.cross_kv[i]}, run.cross);
   }
   return after_sublayer(b, label + ".norm", {layer.stack, layer.w.norm}, x);
 }
@@ -60,13 +62,13 @@ graph::TensorId decoder_layers(Builder& b, graph::TensorId x, DecoderRun& run) {
     const std::string label = format("decoder.%u", i);
     auto h = before_sublayer(b, label + ".self.norm", {s, layer.self.norm}, x);
     if (run.step) {
-      x = self_attention_step(b, label + ".self", {s, layer.self}, {h, x}, run.self_kv[i], run.in_step);
+      x = self_attention_step(b, label + ".self", {s, layer.self}, {h, x, run.self_kv[i]}, run.in_step);
     } else {
       run.self.keep_weights = run.keep_attentions ? format("decoder_attentions.%u", i) : "";
       x = self_attention(b, label + ".self", {s, layer.self}, {h, x}, run.self);
     }
     x = after_sublayer(b, label + ".self.norm", {s, layer.self.norm}, x);
-    if (!run.cross_kv.empty()) x = cross_sublayer(b, label + ".cross", {s, layer.cross}, x, i, run);
+    if (!run.cross_kv.empty()) x = cross_sublayer(b, x, i, run);
     h = before_sublayer(b, label + ".norm", {s, layer.norm}, x);
     x = feed_forward(b, label, s, layer, {h, x});
     x = after_sublayer(b, label + ".norm", {s, layer.norm}, x);

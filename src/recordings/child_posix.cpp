@@ -125,17 +125,22 @@ class PosixChild : public Child {
   TextEnd words_;
 };
 
+// A child's standard streams; input: null: nothing to read.
+struct Streams {
+  std::FILE* input;
+  const Pipe &out, &err;
+};
+
 // Gives 0 or an error number.
-int spawn(const std::string& program, std::vector<char*>& arguments, const Pipe& out, const Pipe& err, std::FILE* input,
-          pid_t& pid) {
+int spawn(const std::string& program, std::vector<char*>& arguments, const Streams& streams, pid_t& pid) {
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
-  if (input)
-    posix_spawn_file_actions_adddup2(&files, fileno(input), 0);
+  if (streams.input)
+    posix_spawn_file_actions_adddup2(&files, fileno(streams.input), 0);
   else
     posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&files, out.to.get(), 1);
-  posix_spawn_file_actions_adddup2(&files, err.to.get(), 2);
+  posix_spawn_file_actions_adddup2(&files, streams.out.to.get(), 1);
+  posix_spawn_file_actions_adddup2(&files, streams.err.to.get(), 2);
   posix_spawnattr_t how;
   posix_spawnattr_init(&how);
   sigset_t usual;  // signals that this program ignores are reset to their defaults
@@ -162,7 +167,7 @@ Result<std::unique_ptr<Child>> start_child(const std::string& program, const std
   pid_t pid = -1;
   if (!open_pipe(out) || !open_pipe(err))
     return fail(ErrorCode::internal, "%s: no pipe: %s", program, std::strerror(errno));
-  if (const int error = spawn(program, pointers, out, err, input, pid))
+  if (const int error = spawn(program, pointers, {input, out, err}, pid))
     return fail(ErrorCode::unsupported, "%s cannot be started: %s", program, std::strerror(error));
   return std::unique_ptr<Child>(new PosixChild(pid, std::move(out.from), std::move(err.from)));
 }

@@ -2,7 +2,6 @@
 // they come.
 #pragma once
 
-#include <cstdio>
 #include <memory>
 #include <string>
 

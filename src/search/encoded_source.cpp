@@ -4,8 +4,9 @@
 
 namespace lapilli {
 
-Result<std::shared_ptr<EncodedSource>> EncodedSource::create(const NetworkOnDevice& network, MemoryLedger& memory,
-                                                             std::vector<int32_t> ids, uint32_t positions) {
+Result<std::shared_ptr<EncodedSource>> EncodedSource::create(const NetworkOnDevice& network,
+                                                             vulkan::MemoryLedger& memory, std::vector<int32_t> ids,
+                                                             uint32_t positions) {
   const model::StackConfig& decoder = network.config().decoder;
   std::shared_ptr<EncodedSource> source(new EncodedSource());
   source->layers_ = decoder.layers;
@@ -15,9 +16,9 @@ Result<std::shared_ptr<EncodedSource>> EncodedSource::create(const NetworkOnDevi
   const uint64_t bytes = uint64_t{source->layers_} * source->heads_ * positions * source->row_bytes_;
   source->positions_ = positions;
   source->ids_ = std::move(ids);
-  LAPILLI_TRY(auto share, memory.reserve(bytes));
+  LAPILLI_TRY(auto share, memory.reserve({.bytes = bytes, .what = "an encoded source", .advice = "use shorter input"}));
   LAPILLI_TRY(source->buffer_, network.device->make_buffer(bytes, vulkan::MemoryUse::device, "encoded source"));
-  source->buffer_.keep(std::make_shared<MemoryShare>(std::move(share)));
+  source->buffer_.keep(std::make_shared<vulkan::MemoryShare>(std::move(share)));
   return source;
 }
 

@@ -6,19 +6,19 @@
 #include <memory>
 #include <vector>
 
-#include "search/memory_ledger.hpp"
 #include "search/network_on_device.hpp"
+#include "vulkan/device/memory_ledger.hpp"
 
 namespace lapilli {
 
 struct Workspace;
 
-// Its memory counts against the model's limit. Belongs to the model that made it; any number of jobs may read it at
+// Its memory counts against the model's limit. Belongs to the model that made it; any number of searches may read it at
 // once.
 class EncodedSource {
  public:
   // Allocates room for the encoder's output in this many positions; copy_out() fills it. Features have no ids.
-  static Result<std::shared_ptr<EncodedSource>> create(const NetworkOnDevice& network, MemoryLedger& memory,
+  static Result<std::shared_ptr<EncodedSource>> create(const NetworkOnDevice& network, vulkan::MemoryLedger& memory,
                                                        std::vector<int32_t> ids, uint32_t positions);
   [[nodiscard]] const std::vector<int32_t>& ids() const { return ids_; }
   [[nodiscard]] uint32_t positions() const { return positions_; }

@@ -1,9 +1,10 @@
-// The search engine: sentences of any number of jobs share one session, each at its own position and with its own
+// The search engine: sentences of any number of searches share one session, each at its own position and with its own
 // options. Sources are encoded ahead into free slots; the device starts the next one when a sentence ends.
 //
 //   pending --admit--> waiting (on the device) --> running --> ended: its slot is free for the next one
 //
-// Thread-safe and non-blocking. Each job pumps the engine that has its sentences, whichever job's work comes next.
+// Thread-safe and non-blocking. Each search pumps the engine that has its sentences, whichever search's work comes
+// next.
 #pragma once
 
 #include <deque>

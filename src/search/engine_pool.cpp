@@ -8,7 +8,7 @@
 namespace lapilli {
 
 namespace {
-constexpr size_t kFreeEngines = 4;  // kept for the next job
+constexpr size_t kFreeEngines = 4;  // kept for the next search
 }  // namespace
 
 // Limit on source ids of an admission of more than one source: enough to keep the device busy.
@@ -162,7 +162,8 @@ Result<std::shared_ptr<SearchEngine>> EnginePool::make_in_any_case(const Workspa
   return make(key);
 }
 
-// Drops unused engines, which may hold the memory; it is free once earlier submissions, also of other jobs, are done.
+// Drops unused engines, which may hold the memory; it is free once earlier submissions, also of other searches, are
+// done.
 void EnginePool::make_room() {
   drop_free();
   workspaces_.network().device->settle();

@@ -1,10 +1,9 @@
-// The engines of a model's searches: jobs of one kind share them, and unused ones are kept for the next job.
+// The engines of a model's searches: searches of one kind share them, and unused ones are kept for the next search.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <list>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -28,7 +27,7 @@ class EnginePool {
     std::optional<uint32_t> reserve_for;
   };
   // Gets a search an engine: one with room, or a new one, whose kernels are proven first. Unused engines are kept for
-  // the next job of their kind; the oldest are dropped. For one thread; may be dropped at any time, and must not
+  // the next search of their kind; the oldest are dropped. For one thread; may be dropped at any time, and must not
   // outlive the pool.
   class Taking {
    public:
@@ -54,7 +53,7 @@ class EnginePool {
   // Sources at a time for a search that does not say: those of the engine reserved last, `otherwise` without one.
   [[nodiscard]] uint32_t usual_sources(uint32_t otherwise) const;
 
-  // Room for the source ids of one admission, for a job whose sources have `all_ids` in all.
+  // Room for the source ids of one admission, for a search whose sources have `all_ids` in all.
   [[nodiscard]] uint32_t encode_room(uint32_t running, uint32_t source_positions, uint64_t all_ids) const;
   [[nodiscard]] bool narrow_pays(const SessionShape& shape) const;
   [[nodiscard]] uint32_t known_positions(uint32_t source_bucket) const { return known_.of(source_bucket); }

@@ -38,7 +38,7 @@ struct Finished {
   int32_t token = 0;
 };
 
-// One sentence of a search engine, shared with the job that asked for it; the engine's lock guards all fields.
+// One sentence of a search engine, shared with the search that asked for it; the engine's lock guards all fields.
 struct Sentence {
   std::vector<int32_t> source;  // ids; or
   std::shared_ptr<const model::Features> features;

@@ -12,7 +12,7 @@
 
 namespace lapilli {
 
-// New ids of a source's best hypothesis, in order, without prompt ids. An error ends the job with that error.
+// New ids of a source's best hypothesis, in order, without prompt ids. An error ends the search with that error.
 using TokenSink = std::function<Status(size_t source, std::span<const int32_t> ids)>;
 
 // Passes ids on once, however often a search is rerun (with more room, or in a smaller batch).

@@ -47,6 +47,11 @@ uint64_t session_bytes(const WorkspacePlans& p) {
   return total;
 }
 
+vulkan::MemoryNeed need_of(const WorkspacePlans& p) {
+  return {
+      .bytes = session_bytes(p), .what = "this batch", .advice = "use a smaller batch, fewer beams or shorter input"};
+}
+
 }  // namespace
 
 const BoundPlan& Workspace::step_for(uint32_t sentences) const {
@@ -65,13 +70,19 @@ const BoundPlan* Workspace::encode_for(uint32_t rows) const {
   return encode[chosen].get();
 }
 
-Result<std::unique_ptr<Workspace>> WorkspaceFactory::make(const WorkspaceKey& key, uint32_t first_counter) {
+// A workspace whose session knows its sizes.
+Result<std::unique_ptr<Workspace>> WorkspaceFactory::begin(const WorkspaceKey& key) {
   auto w = std::make_unique<Workspace>();
   w->key = key;
   LAPILLI_TRY(w->plans, plans_.plans(key));
-  LAPILLI_TRY(auto share, memory_.reserve(session_bytes(w->plans)));
-  LAPILLI_TRY(w->session, Session::create(network_.device, std::make_shared<MemoryShare>(std::move(share))));
+  LAPILLI_TRY(auto share, memory_.reserve(need_of(w->plans)));
+  LAPILLI_TRY(w->session, Session::create(network_.device, std::make_shared<vulkan::MemoryShare>(std::move(share))));
   require_all(*w->session, w->plans);
+  return w;
+}
+
+Result<std::unique_ptr<Workspace>> WorkspaceFactory::make(const WorkspaceKey& key, uint32_t first_counter) {
+  LAPILLI_TRY(auto w, begin(key));
   LAPILLI_CHECK(w->session->allocate());
   LAPILLI_CHECK(bind(*w));
   for (const StateKind kind : {StateKind::step, StateKind::search}) {
@@ -107,12 +118,7 @@ Result<std::unique_ptr<vulkan::CommandRecording>> record_move(const Workspace& f
 }  // namespace
 
 Result<std::unique_ptr<Workspace>> WorkspaceFactory::grow(std::unique_ptr<Workspace>& old, const WorkspaceKey& key) {
-  auto w = std::make_unique<Workspace>();
-  w->key = key;
-  LAPILLI_TRY(w->plans, plans_.plans(key));
-  LAPILLI_TRY(auto share, memory_.reserve(session_bytes(w->plans)));
-  LAPILLI_TRY(w->session, Session::create(network_.device, std::make_shared<MemoryShare>(std::move(share))));
-  require_all(*w->session, w->plans);
+  LAPILLI_TRY(auto w, begin(key));
   LAPILLI_CHECK(w->session->allocate(old->session.get()));
   w->moved_from = std::move(old);
   LAPILLI_CHECK(bind(*w));

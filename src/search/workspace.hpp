@@ -8,8 +8,8 @@
 #include "runtime/run/session.hpp"
 #include "runtime/run/upload.hpp"
 #include "search/logits_pass.hpp"
-#include "search/memory_ledger.hpp"
 #include "search/plan_cache.hpp"
+#include "vulkan/device/memory_ledger.hpp"
 
 namespace lapilli {
 
@@ -43,7 +43,7 @@ struct Workspace {
 class WorkspaceFactory {
  public:
   // All outlive the factory and what it makes.
-  WorkspaceFactory(const NetworkOnDevice& network, PlanCache& plans, MemoryLedger& memory)
+  WorkspaceFactory(const NetworkOnDevice& network, PlanCache& plans, vulkan::MemoryLedger& memory)
       : network_(network), plans_(plans), memory_(memory) {}
   [[nodiscard]] const NetworkOnDevice& network() const { return network_; }
   [[nodiscard]] PlanCache& plans() const { return plans_; }
@@ -55,12 +55,13 @@ class WorkspaceFactory {
   Result<std::unique_ptr<Workspace>> grow(std::unique_ptr<Workspace>& old, const WorkspaceKey& key);
 
  private:
+  Result<std::unique_ptr<Workspace>> begin(const WorkspaceKey& key);
   Status bind(Workspace& w);
   static Status write_step_grids(Workspace& w);
 
   const NetworkOnDevice& network_;
   PlanCache& plans_;
-  MemoryLedger& memory_;
+  vulkan::MemoryLedger& memory_;
 };
 
 }  // namespace lapilli

@@ -97,8 +97,9 @@ graph::TensorId add_power(graph::Graph& g, const SoundConfig& c, uint32_t frames
   const auto samples = state_tensor(g, "samples", StateKind::samples, uint64_t{frames - 1} * c.hop + c.frame_length);
   const auto table = table_tensor(g, c, SoundTable::transform);
   if (takes_spectrum(c))
-    return ops::spectrum(g, "power", samples, table, frames, {c.frame_length, c.hop, spectrum_factor(c.frame_length)});
-  const auto rows = ops::frames(g, "frames", samples, frames, c.frame_length, c.hop);
+    return ops::spectrum(g, "power", {samples, table}, frames,
+                         {c.frame_length, c.hop, spectrum_factor(c.frame_length)});
+  const auto rows = ops::frames(g, "frames", samples, {frames, c.frame_length, c.hop});
   const auto spectrum = ops::linear(g, "spectrum", rows, table, static_cast<uint32_t>(spectrum_columns(c)));
   return ops::power(g, "power", spectrum, c.bins());
 }

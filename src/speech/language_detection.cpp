@@ -48,7 +48,7 @@ Result<bool> LanguageDetection::read() {
 Status LanguageDetection::begin() {
   LAPILLI_TRY(auto request, language_request(*model_, windows_));
   LAPILLI_TRY(auto checked, CheckedRequest::check(*model_, std::move(request)));
-  batch_ = std::make_unique<BatchJob>(model_, std::move(checked));
+  batch_ = std::make_unique<Batch>(model_, std::move(checked));
   return {};
 }
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "generate/batch_job.hpp"
+#include "generate/batch.hpp"
 #include "speech/frame_source.hpp"
 
 namespace lapilli::speech {
@@ -30,7 +30,7 @@ class LanguageDetection {
   const std::vector<Recording> recordings_;
   std::vector<std::shared_ptr<const model::Features>> windows_;  // the windows read so far
   std::shared_ptr<model::Features> reading_;
-  std::unique_ptr<BatchJob> batch_;
+  std::unique_ptr<Batch> batch_;
   std::vector<int32_t> found_;
 };
 

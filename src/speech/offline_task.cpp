@@ -105,7 +105,7 @@ Status OfflineTask::begin_search() {
   search.batch = request_.batch;
   search.steps_in_flight = request_.steps_in_flight;
   LAPILLI_TRY(auto checked, CheckedRequest::check(*model(), std::move(search)));
-  batch_ = std::make_unique<BatchJob>(model(), std::move(checked));
+  batch_ = std::make_unique<Batch>(model(), std::move(checked));
   phase_ = Phase::search;
   return {};
 }

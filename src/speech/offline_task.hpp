@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "generate/batch_job.hpp"
+#include "generate/batch.hpp"
 #include "speech/offline_recording.hpp"
 #include "speech/speech_task.hpp"
 
@@ -63,7 +63,7 @@ class OfflineTask : public SpeechTask {
   std::vector<bool> over_;                                       // by recording
   std::vector<size_t> round_;                                    // recordings being processed
   std::vector<std::shared_ptr<const model::Features>> sources_;  // of the round, those read so far
-  std::unique_ptr<BatchJob> batch_;
+  std::unique_ptr<Batch> batch_;
 };
 
 }  // namespace lapilli::speech

@@ -1,8 +1,6 @@
 // The attention overlays of a segment's words as a sheet: the spectrogram once per word, low sounds below.
 #pragma once
 
-#include <string>
-
 #include "drawing/overlay_sheet.hpp"
 #include "speech/transcribe.hpp"
 

@@ -119,7 +119,7 @@ Result<bool> SoundFeatures::load_tables() {
   if (tables_) return true;
   if (!loading_) {
     sources_ = sound_tables(config_);
-    LAPILLI_TRY(loading_, WeightsLoading::start(device_, sources_, 0));
+    loading_ = WeightsLoading::start(device_, sources_);
   }
   for (;;) {
     LAPILLI_TRY(const auto step, loading_->step());

@@ -1,8 +1,6 @@
 #include "speech/sound_frames.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 namespace lapilli::speech {
 

@@ -44,7 +44,6 @@ class SampleStream : public FrameSource {
   Status push(std::span<const float> samples);
   // Marks the end. A recording shorter than a chunk is padded like that of SoundFrames.
   Status finish();
-  [[nodiscard]] bool is_finished() const { return finished_; }
   [[nodiscard]] uint64_t samples() const { return count_; }  // so far
   [[nodiscard]] size_t samples_held() const;                 // still needed
 

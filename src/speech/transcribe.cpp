@@ -1,8 +1,5 @@
 #include "speech/transcribe.hpp"
 
-#include <limits>
-
-#include "speech/language_detection.hpp"
 #include "speech/transcription_task.hpp"
 
 namespace lapilli::speech {
@@ -15,17 +12,6 @@ Result<TranscribeOutput> transcribe(const std::shared_ptr<Model>& model, const T
   if (out.cancelled) return fail(ErrorCode::cancelled, "cancelled");
   for (Transcript& t : out.transcripts) LAPILLI_CHECK(std::move(t.status));
   return out;
-}
-
-Result<std::vector<int32_t>> detect_languages(const std::shared_ptr<Model>& model,
-                                              std::span<const Recording> recordings) {
-  LAPILLI_CHECK(check_transcribes(*model));
-  LanguageDetection detection(model, {recordings.begin(), recordings.end()});
-  for (;;) {
-    LAPILLI_TRY(const bool done, detection.poll(std::numeric_limits<double>::infinity()));
-    if (done) return detection.found();
-    LAPILLI_CHECK(detection.wait());
-  }
 }
 
 }  // namespace lapilli::speech

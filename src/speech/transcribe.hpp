@@ -128,8 +128,4 @@ Status check_transcribes(const Model& model);
 // thresholds that this build cannot measure.
 Result<TranscribeOutput> transcribe(const std::shared_ptr<Model>& model, const TranscribeRequest& request);
 
-// The id of each recording's language, by its first window.
-Result<std::vector<int32_t>> detect_languages(const std::shared_ptr<Model>& model,
-                                              std::span<const Recording> recordings);
-
 }  // namespace lapilli::speech

@@ -307,7 +307,7 @@ Status TranscriptionTask::begin_detection() {
   LAPILLI_TRY(auto request, language_request(*model(), windows));
   request.keep_encoded = true;
   LAPILLI_TRY(auto checked, CheckedRequest::check(*model(), std::move(request)));
-  detection_ = std::make_unique<BatchJob>(model(), std::move(checked));
+  detection_ = std::make_unique<Batch>(model(), std::move(checked));
   phase_ = Phase::detect;
   return {};
 }

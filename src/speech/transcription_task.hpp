@@ -6,10 +6,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <vector>
 
-#include "generate/batch_job.hpp"
+#include "generate/batch.hpp"
 #include "speech/speech_task.hpp"
 #include "speech/window.hpp"
 #include "speech/window_search.hpp"
@@ -108,7 +107,7 @@ class TranscriptionTask : public SpeechTask {
   bool drafting_ = false;      // it is a round of drafts
   std::vector<size_t> rows_;   // of the round: those being searched
   size_t attempt_ = 0;         // index in temperatures_
-  std::unique_ptr<BatchJob> detection_;
+  std::unique_ptr<Batch> detection_;
 };
 
 }  // namespace lapilli::speech

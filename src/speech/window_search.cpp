@@ -122,7 +122,7 @@ Status WindowSearch::begin_part() {
   GenerateRequest request = request_for(part());
   request.capture_scores = steps_;
   LAPILLI_TRY(auto checked, CheckedRequest::check(*model_, std::move(request)));
-  batch_ = std::make_unique<BatchJob>(model_, std::move(checked));
+  batch_ = std::make_unique<Batch>(model_, std::move(checked));
   return {};
 }
 
@@ -285,7 +285,7 @@ Result<bool> WindowSearch::poll_times() {
       auto request = times_request(timed_);
       if (!request) continue;
       queries_ = queries_of(*request, sources_[timed_]->decoder_ids.size());
-      LAPILLI_TRY(forward_, ForwardJob::start(model_, std::move(*request)));
+      LAPILLI_TRY(forward_, ForwardRun::start(model_, std::move(*request)));
     }
     LAPILLI_TRY(const bool done, forward_->poll());
     if (!done) return false;

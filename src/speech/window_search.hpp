@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "generate/batch_job.hpp"
-#include "generate/forward_job.hpp"
+#include "generate/batch.hpp"
+#include "generate/forward_run.hpp"
 #include "speech/transcribe.hpp"
 #include "speech/word_times.hpp"
 
@@ -54,7 +54,7 @@ class WindowSearch {
   };
   // The sources must live until the end; if wanted, their encoded form is kept in them.
   void begin(std::vector<WindowSource*> sources, const Wanted& wanted);
-  // As Job's. True: results() are valid.
+  // As Search's. True: results() are valid.
   Result<bool> poll(double budget_us = std::numeric_limits<double>::infinity());
   Status wait();
   // By window, in order.
@@ -83,13 +83,13 @@ class WindowSearch {
   GenerateStats stats_;
   size_t part_ = 0;  // windows searched at a time
   bool steps_ = false, fills_beams_ = false;
-  std::unique_ptr<BatchJob> batch_;
+  std::unique_ptr<Batch> batch_;
   // For the reference's padding of batches with beams (fill_batches): the ids of the first window's first beam, by
   // step.
   std::vector<std::vector<int32_t>> first_beam_;
   size_t timed_ = 0;  // windows with times so far
   std::vector<AttentionQueries> queries_;
-  std::unique_ptr<ForwardJob> forward_;
+  std::unique_ptr<ForwardRun> forward_;
 };
 
 }  // namespace lapilli::speech

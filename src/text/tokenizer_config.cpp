@@ -2,7 +2,6 @@
 
 #include <charconv>
 #include <nlohmann/json.hpp>
-#include <string_view>
 
 #include "base/files.hpp"
 #include "text/unicode/utf8.hpp"

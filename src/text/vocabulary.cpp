@@ -1,7 +1,6 @@
 #include "text/vocabulary.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>

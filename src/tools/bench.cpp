@@ -1,4 +1,4 @@
-// Measurements of `lapilli bench`: a model's encoder and decoder on random ids, as whole jobs.
+// Measurements of `lapilli bench`: a model's encoder and decoder on random ids, as whole searches.
 #include <chrono>
 #include <ctime>
 #include <nlohmann/json.hpp>
@@ -8,11 +8,11 @@
 #include "runtime/plan/plan.hpp"
 #include "runtime/run/pace.hpp"
 #include "runtime/run/profile.hpp"
-#include "search/memory_ledger.hpp"
 #include "search/network_on_device.hpp"
 #include "search/search_graph.hpp"
 #include "tools/bench_model.hpp"
 #include "tools/guard.hpp"
+#include "vulkan/device/memory_ledger.hpp"
 
 #if !defined(_WIN32)
 #include <sys/resource.h>
@@ -103,7 +103,7 @@ class Bench {
     while (encode.size() < r_.runs) {
       const Usage before = usage();
       const auto start = Clock::now();
-      LAPILLI_TRY(auto job, Job::start(loaded_.model, request(batch, beams)));
+      LAPILLI_TRY(auto job, Search::start(loaded_.model, request(batch, beams)));
       LAPILLI_CHECK(job->run_to_end());
       LAPILLI_TRY(const auto out, job->take());
       const double elapsed = ms_since(start);

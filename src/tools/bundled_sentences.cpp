@@ -1,6 +1,5 @@
 #include "tools/bundled_sentences.hpp"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/path.hpp"

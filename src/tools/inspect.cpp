@@ -135,6 +135,29 @@ std::string front_end_of(const std::string& directory, const model::Config& conf
   return status ? "ok" : status.error().message;
 }
 
+void add_architecture(Json& json, const model::Config& config, const model::Network& network) {
+  json["d_model"] = config.last_stack().d_model;
+  json["encoder"] = stack_json(config.encoder);
+  json["decoder"] = stack_json(config.decoder);
+  json["activation"] = config.last_stack().activation_name;
+  json["source_vocabulary"] = config.source_vocabulary;
+  json["target_vocabulary"] = config.target_vocabulary;
+  json["max_positions"] = config.encoder.max_positions;
+  if (config.features.width > 0) json["features"] = {{"width", config.features.width}, {"rows", config.features.rows}};
+  json["tied"] = {{"source_target", network.encoder.embedding == network.decoder.embedding},
+                  {"target_output", network.decoder.embedding == network.output}};
+  json["parameters"] = network.parameters;
+}
+
+void add_checkpoint(Json& json, const StoredWeights& weights) {
+  const Checkpoint& checkpoint = weights.checkpoint;
+  json["checkpoint"] = {{"format", checkpoint.format()},
+                        {"tensors", checkpoint.tensors().size()},
+                        {"bytes", checkpoint.total_bytes()},
+                        {"stored_types", stored_types(checkpoint)}};
+  if (weights.packed) json["checkpoint"]["packed"] = name(*weights.packed);
+}
+
 Result<Json> describe(const InspectRequest& request) {
   std::string directory = request.model;
   if (directory.empty()) {
@@ -150,7 +173,6 @@ Result<Json> describe(const InspectRequest& request) {
   }
   LAPILLI_TRY(const auto config, family->config(config_json, config_path));
   LAPILLI_TRY(const auto weights, open_weights(directory, {config_json, config_path}));
-  const Checkpoint& checkpoint = weights.checkpoint;
   LAPILLI_TRY(const auto network, bind_network(config, family->names(config), weights));
   LAPILLI_TRY(const auto generation, read_generation_config(directory));
   const auto tokenizer = load_fitting_tokenizer(directory, config);
@@ -159,22 +181,8 @@ Result<Json> describe(const InspectRequest& request) {
   json["directory"] = directory;
   json["family"] = type;
   json["description"] = family->description;
-  json["d_model"] = config.last_stack().d_model;
-  json["encoder"] = stack_json(config.encoder);
-  json["decoder"] = stack_json(config.decoder);
-  json["activation"] = config.last_stack().activation_name;
-  json["source_vocabulary"] = config.source_vocabulary;
-  json["target_vocabulary"] = config.target_vocabulary;
-  json["max_positions"] = config.encoder.max_positions;
-  if (config.features.width > 0) json["features"] = {{"width", config.features.width}, {"rows", config.features.rows}};
-  json["tied"] = {{"source_target", network.encoder.embedding == network.decoder.embedding},
-                  {"target_output", network.decoder.embedding == network.output}};
-  json["parameters"] = network.parameters;
-  json["checkpoint"] = {{"format", checkpoint.format()},
-                        {"tensors", checkpoint.tensors().size()},
-                        {"bytes", checkpoint.total_bytes()},
-                        {"stored_types", stored_types(checkpoint)}};
-  if (weights.packed) json["checkpoint"]["packed"] = name(*weights.packed);
+  add_architecture(json, config, network);
+  add_checkpoint(json, weights);
   json["device_weight_bytes"] = weight_bytes(network);
   json["tokenizer"] = tokenizer ? "ok" : tokenizer.error().message;
   json["generation"] = generation_json(generation);
@@ -190,7 +198,7 @@ Result<Json> describe(const InspectRequest& request) {
   }
   if (pictures || sound) json["preprocessor"] = front_end_of(directory, config);
   if (!request.tensors) return json;
-  for (const StoredTensor& tensor : checkpoint.tensors()) {
+  for (const StoredTensor& tensor : weights.checkpoint.tensors()) {
     json["tensors"].push_back(
         {{"name", tensor.name}, {"type", stored_type_name(tensor.type)}, {"shape", tensor.shape}});
   }

@@ -1,5 +1,4 @@
 // Implementation of `lapilli tune`: finds the fastest variants for a model's plans on a device, and stores them.
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "tools/guard.hpp"

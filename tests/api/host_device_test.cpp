@@ -117,7 +117,7 @@ Ids run(lapilli_model* model, const Task& task, lapilli_status expected = LAPILL
   return {best.ids.ids, best.ids.ids + best.ids.count};
 }
 
-// What a device of Lapilli's own says, asked once for each mask.
+// The capabilities of a device of Lapilli's own, asked once for each mask.
 const std::vector<Ids>& own_ids(const char* caps) {
   static std::map<std::string, std::vector<Ids>> known;
   std::vector<Ids>& all = known[caps];

@@ -59,7 +59,7 @@ std::vector<int32_t> ids_of(const lapilli_result* result, size_t input) {
   return {best.ids.ids, best.ids.ids + best.ids.count};
 }
 
-// What the events of a job said.
+// Collects what the events of a job say.
 struct Events {
   std::vector<std::string> texts = std::vector<std::string>(kCount);
   std::vector<std::vector<int32_t>> ids = std::vector<std::vector<int32_t>>(kCount);
@@ -124,7 +124,7 @@ class ApiDeviceJobs : public testing::Test {
     lapilli_device_close(device_);
     model_ = nullptr;
   }
-  // Of memory that is gone when it returns.
+  // The texts' memory is gone when it returns.
   static Job start(const std::vector<std::string>& texts = kAll) {
     auto copies = std::make_unique<std::vector<std::string>>(texts);
     std::string task = "translate";

@@ -159,7 +159,7 @@ TEST_F(ApiDeviceLive, DraftsAreReplacedAndVoid) {
   EXPECT_EQ(next(job, LAPILLI_EVENT_DRAFT).kind, 0) << "behind the end of the recording";
 }
 
-// What is settled is what comes without.
+// The settled text is the text of a run without drafts.
 TEST_F(ApiDeviceLive, DraftsChangeNothing) {
   std::string all[2];
   for (const uint32_t draft_samples : {0u, 4000u}) {
@@ -296,7 +296,7 @@ TEST_F(ApiDeviceLive, PulledSamplesOfModelsWithoutWindows) {
   }
 }
 
-// What a source says is its recording's own, whatever it says.
+// The answers of a source concern its own recording alone.
 TEST_F(ApiDeviceLive, SourcesThatFail) {
   const struct {
     lapilli_status says, want;

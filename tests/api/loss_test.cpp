@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "api/handles.hpp"
+#include "api/handles_that_free.hpp"
 #include "support/counting_vulkan.hpp"
 #include "support/host_device.hpp"
 #include "support/temp_directory.hpp"
@@ -22,19 +23,11 @@
 namespace {
 
 using namespace lapilli;
+using test::DeviceHandle, test::Freed, test::JobHandle, test::ModelHandle, test::ResultHandle;
 using testing::HasSubstr;
 
 const char* const kTiny = LAPILLI_SOURCE_DIR "/tests/data/models/marian/model";
 const char* const kEnFr = LAPILLI_SOURCE_DIR "/models/en-fr";
-
-template <class T, void (*Free)(T*)>
-struct Freed {
-  void operator()(T* handle) const { Free(handle); }
-};
-using DeviceHandle = std::unique_ptr<lapilli_device, Freed<lapilli_device, lapilli_device_close>>;
-using ModelHandle = std::unique_ptr<lapilli_model, Freed<lapilli_model, lapilli_model_free>>;
-using JobHandle = std::unique_ptr<lapilli_job, Freed<lapilli_job, lapilli_job_free>>;
-using ResultHandle = std::unique_ptr<lapilli_result, Freed<lapilli_result, lapilli_result_free>>;
 
 enum class Whose { own, host };
 
@@ -104,7 +97,7 @@ std::string said(const lapilli_result* result, size_t count) {
   return all;
 }
 
-// What the events of a job said.
+// Collects what the events of a job say.
 struct Events {
   std::map<uint64_t, std::vector<int32_t>> ids;
   std::map<uint64_t, std::string> texts;
@@ -145,7 +138,7 @@ struct Events {
   }
 };
 
-// What one attempt came to.
+// The end of one attempt.
 struct Outcome {
   lapilli_status status = LAPILLI_OK;
   std::string message, said;
@@ -763,7 +756,7 @@ void fail_each_file_call(FailingFiles::Wrong wrong) {
       EXPECT_EQ(ended, Ended::well) << "and no call went wrong";
       break;
     }
-    // What the model can do without, or of which the rest is not read, does not matter.
+    // Files that the model can do without, or that are read in part, do not matter.
     failed += ended == Ended::in_an_error;
   }
   EXPECT_GT(failed, 3u);

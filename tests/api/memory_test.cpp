@@ -22,7 +22,7 @@ using lapilli::test::says;
 const char* const kModel = LAPILLI_SOURCE_DIR "/models/en-fr";
 
 // Appended fields leave no padding.
-static_assert(sizeof(lapilli_device_options) == offsetof(lapilli_device_options, reserved1) + sizeof(uint32_t));
+static_assert(sizeof(lapilli_device_options) == offsetof(lapilli_device_options, memory_limit) + sizeof(uint64_t));
 static_assert(sizeof(lapilli_device_usage) == offsetof(lapilli_device_usage, left_bytes) + sizeof(uint64_t));
 
 TEST(ApiMemory, NullsAndSizesAreChecked) {
@@ -47,9 +47,10 @@ TEST(ApiMemory, DefaultsNameNoLog) {
   EXPECT_EQ(options.trace_file, nullptr);
   EXPECT_EQ(options.gap_us, 0u);
   EXPECT_EQ(options.reserved1, 0u);
+  EXPECT_EQ(options.memory_limit, 0u);
 }
 
-// What it does is in tests/vulkan and tests/generate.
+// Its effect is tested in tests/vulkan and tests/generate.
 TEST(ApiMemory, AGapIsAtMostASecond) {
   lapilli_device_options options = lapilli_default_device_options();
   options.gap_us = 1'000'001;

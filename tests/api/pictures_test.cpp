@@ -187,7 +187,7 @@ TEST_F(ApiDevicePictures, AJobTellsWhatItsResultHolds) {
 
 // ---- files ----------------------------------------------------------------------------------------------------------
 
-// What cannot be read is said by its name, and is that picture's alone.
+// A picture that cannot be read is named, and fails alone.
 TEST_F(ApiDevicePictures, AFileThatCannotBeReadIsAloneInIt) {
   std::ofstream(folder_->path() + "/none.png") << "no picture";
   const std::string good = kPictures + "plain.png", none = folder_->path() + "/none.png",

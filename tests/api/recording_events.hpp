@@ -1,5 +1,5 @@
-// What tests of recordings through the C interface share: models and sounds of the records, handles that free
-// themselves, what results and events say.
+// Shared by tests of recordings through the C interface: models and sounds of the records, and the contents of results
+// and events.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "api/handles_that_free.hpp"
 #include "lapilli/lapilli.h"
 
 namespace lapilli::test {
@@ -36,15 +37,6 @@ inline std::vector<float> samples_of(const std::string& file) {
 inline lapilli_input input_of(const std::vector<float>& samples) {
   return lapilli_samples(samples.data(), samples.size(), 16000);
 }
-
-template <class T, void (*Free)(T*)>
-struct Freed {
-  void operator()(T* handle) const { Free(handle); }
-};
-using DeviceHandle = std::unique_ptr<lapilli_device, Freed<lapilli_device, lapilli_device_close>>;
-using ModelHandle = std::unique_ptr<lapilli_model, Freed<lapilli_model, lapilli_model_free>>;
-using JobHandle = std::unique_ptr<lapilli_job, Freed<lapilli_job, lapilli_job_free>>;
-using ResultHandle = std::unique_ptr<lapilli_result, Freed<lapilli_result, lapilli_result_free>>;
 
 inline ModelHandle load(const DeviceHandle& device, const std::string& directory) {
   lapilli_model* model = nullptr;
@@ -87,7 +79,7 @@ inline std::string segments_of(const lapilli_result* result, size_t input) {
   return lines;
 }
 
-// What the events of a job said of its recordings.
+// Collects what the events of a job say about its recordings.
 struct Events {
   std::vector<std::string> segments, texts;
   std::vector<std::vector<int32_t>> ids;
@@ -125,7 +117,7 @@ struct Events {
       ++ends;
     }
   }
-  // That the events of an input that ended well are its result.
+  // Checks that the events of an input that ended well are its result.
   void expect_is(const lapilli_result* result, size_t input) const {
     lapilli_sequence best{};
     best.struct_size = sizeof best;

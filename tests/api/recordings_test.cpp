@@ -116,7 +116,7 @@ TEST_F(ApiDeviceRecordings, ModelsSayWhatTheyTake) {
   EXPECT_EQ(info.window_samples, 16000u);
   EXPECT_EQ(info.reads_pictures, 0);
   EXPECT_EQ(info.classes, 0u);
-  // Of a directory that does not say how sound is prepared.
+  // A directory that does not say how sound is prepared.
   const ModelHandle bare = load(device_, kModels + "whisper/model");
   ASSERT_EQ(lapilli_model_get_info(bare.get(), &info), LAPILLI_OK);
   EXPECT_EQ(info.sample_rate, 0u);
@@ -153,7 +153,7 @@ TEST_F(ApiDeviceRecordings, AJobTellsSegmentsAsTheySettle) {
   EXPECT_GT(stats.batches, 3u);
 }
 
-// What a segment says beside its ids.
+// A segment says more than its ids.
 TEST_F(ApiDeviceRecordings, SegmentsHaveALanguageAndProbabilities) {
   lapilli_options options = hearing_options(nullptr);
   const float temperatures[] = {0};
@@ -399,7 +399,7 @@ TEST_F(ApiDeviceRecordings, InputsOfAnotherKind) {
   EXPECT_THAT(lapilli_last_error(), HasSubstr("run a job with a second of silence"));
 }
 
-// What cannot be heard leaves the others theirs.
+// A recording that cannot be heard leaves the others theirs.
 TEST_F(ApiDeviceRecordings, ADamagedRecordingIsAloneInIt) {
   std::vector<float> damaged = long_;
   damaged[30000] = NAN;
@@ -443,7 +443,7 @@ TEST_F(ApiDeviceRecordings, OptionsThatAreWrong) {
   EXPECT_THAT(with([](auto& o) { o.classes = 2; }), HasSubstr("classes"));
   EXPECT_THAT(with([](auto& o) { o.num_beams = 0; }), HasSubstr("num_beams"));
   EXPECT_THAT(with([](auto& o) { o.json = R"({"frobnicate": 1})"; }), HasSubstr("frobnicate"));
-  // What only models that hear or see are told.
+  // Options of models that hear or see.
   const ModelHandle marian = load(device_, kModels + "marian/model");
   const int32_t ids[] = {5, 0};
   lapilli_options options = lapilli_default_options();
@@ -550,7 +550,7 @@ TEST_F(ApiDeviceRecordings, PromptsStandBeforeARecording) {
   const ResultHandle with = generate({input_of(second_)}, options, model.get());
   ASSERT_TRUE(without && with);
   EXPECT_NE(segments_of(without.get(), 0), segments_of(with.get(), 0));
-  // Of a long one the end is read.
+  // The end of a long one is read.
   const auto of_words = [&](size_t words) {
     std::string many;
     for (size_t i = 0; i < words; ++i) many += "ab ";

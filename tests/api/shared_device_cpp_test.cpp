@@ -42,6 +42,11 @@ TEST(CppDeviceShared, OptionsOfDeviceAndModelArrive) {
   EXPECT_EQ(lapilli::Device::open(options).error().status(), LAPILLI_NO_DEVICE);
   EXPECT_EQ(lapilli::Model::load(kModel, options).error().status(), LAPILLI_NO_DEVICE);
   options = {};
+  options.memory_limit = 1000;
+  const auto too_large = lapilli::Model::load(kModel, options);
+  EXPECT_EQ(too_large.error().status(), LAPILLI_OUT_OF_MEMORY);
+  EXPECT_NE(too_large.error().message().find("memory limit of the device"), std::string::npos);
+  options = {};
   options.caps = "floor";
   const auto device = lapilli::Device::open(options).value();
   const auto copy = device;

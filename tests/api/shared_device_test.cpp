@@ -34,7 +34,7 @@ std::vector<int32_t> ids_of(const Model& model, const lapilli_input& input) {
   return {best.ids.ids, best.ids.ids + best.ids.count};
 }
 
-// What loading a model and one call of it cost.
+// The cost of loading a model and of one call of it.
 struct Cost {
   uint64_t pipelines = 0;
   size_t kernels = 0;  // tested

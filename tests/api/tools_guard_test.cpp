@@ -1,4 +1,4 @@
-// What the program's tools make of exceptions.
+// The program's tools turn exceptions into errors.
 #include <gtest/gtest.h>
 
 #include <vector>

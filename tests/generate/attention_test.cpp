@@ -10,7 +10,7 @@
 
 #include "base/worst.hpp"
 #include "formats/hf_config.hpp"
-#include "generate/jobs.hpp"
+#include "generate/searches.hpp"
 #include "support/shared_device.hpp"
 
 namespace lapilli {

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "generate/generate.hpp"
-#include "generate/jobs.hpp"
+#include "generate/searches.hpp"
 #include "search/engine_pool.hpp"
 #include "support/shared_device.hpp"
 
@@ -72,7 +72,7 @@ class DeviceCompany : public testing::Test {
     std::mt19937 random(5);
     for (int i = 0; i < 60; ++i) {
       Wanted w{random_request(random), {}};
-      LAPILLI_ASSERT_VALUE(const auto alone, run_job(model_, w.request));
+      LAPILLI_ASSERT_VALUE(const auto alone, run_search(model_, w.request));
       w.hypotheses = alone.hypotheses[0];
       wanted_.push_back(std::move(w));
     }
@@ -90,12 +90,12 @@ class DeviceCompany : public testing::Test {
   }
 
   struct Running {
-    std::unique_ptr<Job> job;
+    std::unique_ptr<Search> search;
     size_t input = 0;
     uint32_t pumps_left = 0;  // then it is cancelled or dropped
   };
 
-  // One order: jobs start, are pumped, cancelled or dropped as the dice fall, until all have ended.
+  // One order: searches start, are pumped, cancelled or dropped as the dice fall, until all have ended.
   void round(uint32_t seed) {
     std::mt19937 random(seed);
     const auto below = [&](uint32_t n) { return static_cast<uint32_t>(random() % n); };
@@ -104,29 +104,29 @@ class DeviceCompany : public testing::Test {
     while (to_start > 0 || !running.empty()) {
       if (to_start > 0 && (running.empty() || below(4) == 0)) {
         const size_t input = below(static_cast<uint32_t>(wanted_.size()));
-        LAPILLI_ASSERT_VALUE(auto job, Job::start(model_, wanted_[input].request));
-        running.push_back({std::move(job), input, below(5) == 0 ? below(400) : ~0u});
+        LAPILLI_ASSERT_VALUE(auto search, Search::start(model_, wanted_[input].request));
+        running.push_back({std::move(search), input, below(5) == 0 ? below(400) : ~0u});
         --to_start;
         continue;
       }
       const size_t i = below(static_cast<uint32_t>(running.size()));
       if (running[i].pumps_left-- == 0) {
         if (below(2))
-          running[i].job->cancel();
+          running[i].search->cancel();
         else
-          running[i].job.reset();
+          running[i].search.reset();
       }
-      if (running[i].job && !running[i].job->pump()) {
+      if (running[i].search && !running[i].search->pump()) {
         std::this_thread::sleep_for(std::chrono::microseconds(50));
         continue;
       }
-      if (running[i].job) finish(running[i]);
+      if (running[i].search) finish(running[i]);
       running.erase(running.begin() + static_cast<ptrdiff_t>(i));
     }
   }
 
   void finish(Running& r) {
-    auto out = r.job->take();
+    auto out = r.search->take();
     if (!out) {
       EXPECT_EQ(out.error().code, ErrorCode::cancelled) << out.error().message;
       return;
@@ -164,7 +164,7 @@ TEST_F(DeviceCompany, RandomArrivalsOfWhatNeedNotBeDeterministic) {
   std::erase_if(wanted_, [](const Wanted& w) { return w.request.options.do_sample.has_value(); });
   for (Wanted& w : wanted_) {
     w.request.deterministic = false;
-    LAPILLI_ASSERT_VALUE(const auto alone, run_job(model_, w.request));
+    LAPILLI_ASSERT_VALUE(const auto alone, run_search(model_, w.request));
     w.hypotheses = alone.hypotheses[0];
   }
   orders(20);
@@ -196,7 +196,7 @@ TEST_F(DeviceCompany, SourcesFollowOneAnother) {
     for (size_t i = 0; i < all.sources.size(); ++i) {
       GenerateRequest one = all;
       one.sources = {all.sources[i]};
-      LAPILLI_ASSERT_VALUE(const auto alone, run_job(model_, one));
+      LAPILLI_ASSERT_VALUE(const auto alone, run_search(model_, one));
       EXPECT_EQ(ids_of(together.hypotheses[i]), ids_of(alone.hypotheses[0])) << i;
     }
     ASSERT_GT(together.stats.queued_room, 0u);

@@ -9,7 +9,7 @@
 
 #include "generate/generate.hpp"
 #include "generate/input_parts.hpp"
-#include "generate/jobs.hpp"
+#include "generate/searches.hpp"
 #include "support/shared_device.hpp"
 #include "support/temp_directory.hpp"
 

@@ -1,5 +1,6 @@
 // Sentences of one session at positions of their own: prompt ids of any lengths, more sources than run at a time,
-// searches that outgrow their session, jobs that share one, sources that fail alone. Each finds what it finds alone.
+// searches that outgrow their session, searches that share one, sources that fail alone. Each finds what it finds
+// alone.
 #include <gmock/gmock.h>
 
 #include <array>
@@ -9,7 +10,7 @@
 #include <thread>
 
 #include "generate/generate.hpp"
-#include "generate/jobs.hpp"
+#include "generate/searches.hpp"
 #include "runtime/run/pace.hpp"
 #include "search/engine_pool.hpp"
 #include "support/real_events.hpp"
@@ -40,7 +41,7 @@ class DeviceEngine : public testing::TestWithParam<uint32_t> {
     ASSERT_EQ(out.hypotheses.size(), request.sources.size());
     for (size_t i = 0; i < request.sources.size(); ++i) {
       SCOPED_TRACE(format("source %zu", i));
-      LAPILLI_ASSERT_VALUE(const auto alone, run_job(model_, part_of(request, i, i + 1)));
+      LAPILLI_ASSERT_VALUE(const auto alone, run_search(model_, part_of(request, i, i + 1)));
       expect_same(out.hypotheses[i], alone.hypotheses[0]);
     }
   }
@@ -81,7 +82,7 @@ INSTANTIATE_TEST_SUITE_P(Counters, DeviceEngine, testing::Values(0u, 0xffffffffu
 // What a search said itself and is given goes on as it did.
 TEST_P(DeviceEngine, GivenIdsAreAsGoodAsChosenOnes) {
   GenerateRequest request = endless({7, 12, 3, 9, 5}, 1, 320);
-  LAPILLI_ASSERT_VALUE(const auto whole, run_job(model_, request));
+  LAPILLI_ASSERT_VALUE(const auto whole, run_search(model_, request));
   for (const auto& h : whole.hypotheses) ASSERT_EQ(h[0].ids.size(), 320u);
   EXPECT_NE(whole.hypotheses[0][0].ids, whole.hypotheses[1][0].ids);
   const size_t lengths[] = {300, 1, 7, 2, 90};
@@ -89,7 +90,7 @@ TEST_P(DeviceEngine, GivenIdsAreAsGoodAsChosenOnes) {
     const auto& ids = whole.hypotheses[i][0].ids;
     request.decoder_ids.emplace_back(ids.begin(), ids.begin() + static_cast<ptrdiff_t>(lengths[i]));
   }
-  LAPILLI_ASSERT_VALUE(const auto given, run_job(model_, request));
+  LAPILLI_ASSERT_VALUE(const auto given, run_search(model_, request));
   for (size_t i = 0; i < 5; ++i) {
     EXPECT_EQ(given.hypotheses[i][0].ids, whole.hypotheses[i][0].ids) << lengths[i] << " given";
     EXPECT_EQ(given.hypotheses[i][0].token_scores.size(), 320 - lengths[i]);
@@ -109,7 +110,7 @@ TEST_P(DeviceEngine, RaggedGivenIdsWithBeams) {
       request.decoder_ids.push_back({model_->generation_config().decoder_start_token_id.value()});
       request.decoder_ids.back().insert(request.decoder_ids.back().end(), row.begin(), row.end());
     }
-    LAPILLI_ASSERT_VALUE(const auto out, run_job(model_, request));
+    LAPILLI_ASSERT_VALUE(const auto out, run_search(model_, request));
     for (size_t i = 0; i < 6; ++i) {
       const auto& best = out.hypotheses[i][0];
       ASSERT_EQ(best.ids.size(), request.decoder_ids[i].size() + 12);
@@ -136,7 +137,7 @@ TEST_P(DeviceEngine, RaggedGivenIdsWithBeams) {
   }
 }
 
-// A session that was made for fewer prompt ids does not serve a job with more.
+// A session that was made for fewer prompt ids does not serve a search with more.
 TEST_P(DeviceEngine, LongerGivenIdsAfterShorterOnes) {
   for (const size_t given : {70u, 200u}) {
     GenerateRequest request = endless({7, 5}, 1, 0);
@@ -146,12 +147,12 @@ TEST_P(DeviceEngine, LongerGivenIdsAfterShorterOnes) {
       request.decoder_ids.push_back({model_->generation_config().decoder_start_token_id.value()});
       request.decoder_ids.back().insert(request.decoder_ids.back().end(), row.begin(), row.end());
     }
-    LAPILLI_ASSERT_VALUE(const auto job, Job::start(model_, request));
+    LAPILLI_ASSERT_VALUE(const auto search, Search::start(model_, request));
     // A search that waits for room that nobody makes would wait for ever.
     const auto begin = std::chrono::steady_clock::now();
     LAPILLI_ASSERT_OK(
-        job->run_to_end([&] { return std::chrono::steady_clock::now() - begin < std::chrono::seconds(60); }));
-    LAPILLI_ASSERT_VALUE(const auto out, job->take());
+        search->run_to_end([&] { return std::chrono::steady_clock::now() - begin < std::chrono::seconds(60); }));
+    LAPILLI_ASSERT_VALUE(const auto out, search->take());
     for (size_t i = 0; i < 2; ++i)
       EXPECT_EQ(out.hypotheses[i][0].ids.size(), request.decoder_ids[i].size() + 5) << given;
   }
@@ -165,10 +166,10 @@ TEST_P(DeviceEngine, SourcesTakeTurns) {
   for (const uint32_t beams : {1u, 3u}) {
     LAPILLI_ASSERT_VALUE(auto request, ending_apart(model_, lengths, beams));
     request.options.num_return_sequences = beams;
-    LAPILLI_ASSERT_VALUE(const auto together, run_job(model_, request));
+    LAPILLI_ASSERT_VALUE(const auto together, run_search(model_, request));
     EXPECT_EQ(together.stats.queued_room, 0u);
     request.batch = 4;
-    LAPILLI_ASSERT_VALUE(const auto out, run_job(model_, request));
+    LAPILLI_ASSERT_VALUE(const auto out, run_search(model_, request));
     EXPECT_LT(out.stats.session_bytes, together.stats.session_bytes);
     EXPECT_GT(out.stats.queued_rows, 0u);
     EXPECT_EQ(out.stats.queued_room % (4 * beams), 0u);
@@ -191,7 +192,7 @@ TEST_P(DeviceEngine, SourcesTakeTurns) {
 // those that take their place.
 TEST_P(DeviceEngine, ASessionOfOlderPlansIsNotKept) {
   const GenerateRequest request = request_of({7, 1, 3}, 1, 8);
-  LAPILLI_ASSERT_VALUE(const auto want, run_job(model_, request));
+  LAPILLI_ASSERT_VALUE(const auto want, run_search(model_, request));
   const uint64_t weights = model_->info().weight_bytes, session = want.stats.session_bytes;
   EXPECT_EQ(model_->memory().held(), weights + session);
   const auto pace = Pace::of(*device_);
@@ -200,7 +201,7 @@ TEST_P(DeviceEngine, ASessionOfOlderPlansIsNotKept) {
     SegmentTime slow{{before.operations(), before.bytes(), 1}, 1, true};
     pace->learn(slow, 1, {3 * pace->max_submit_us(), 3 * pace->max_submit_us()});
     ASSERT_NE(pace->limit(), before);
-    LAPILLI_ASSERT_VALUE(const auto out, run_job(model_, request));
+    LAPILLI_ASSERT_VALUE(const auto out, run_search(model_, request));
     EXPECT_EQ(bits_of(out), bits_of(want));
     EXPECT_EQ(model_->memory().held(), weights + out.stats.session_bytes) << cuts << " cuts";
   }
@@ -227,13 +228,13 @@ TEST_P(DeviceEngine, ASearchThatOutgrowsItsSessionGoesOn) {
         ASSERT_EQ(model_->engines().known_positions(kBucket), 0u);
         told.assign(5, {});
         request.options.eos_token_id = std::vector<int32_t>{end};
-        LAPILLI_ASSERT_VALUE(grown, run_job(model_, request));
+        LAPILLI_ASSERT_VALUE(grown, run_search(model_, request));
         if (model_->engines().known_positions(kBucket) >= 199u) break;
       }
       ASSERT_GE(model_->engines().known_positions(kBucket), 199u) << "it did not grow";
       request.on_tokens = {};
       // Large from the start.
-      LAPILLI_ASSERT_VALUE(const auto large, run_job(model_, request));
+      LAPILLI_ASSERT_VALUE(const auto large, run_search(model_, request));
       size_t longest = 0;
       for (size_t i = 0; i < 5; ++i) {
         expect_same(grown.hypotheses[i], large.hypotheses[i]);
@@ -256,7 +257,7 @@ TEST_P(DeviceEngine, ASearchThatOutgrowsItsSessionGoesOn) {
 // Without memory for more positions the sources that need them end, and the others go on.
 TEST_P(DeviceEngine, WhatCannotGrowFailsAlone) {
   GenerateRequest request = endless({7, 1, 3}, 1, 200);
-  LAPILLI_ASSERT_VALUE(const auto free, run_job(model_, request));
+  LAPILLI_ASSERT_VALUE(const auto free, run_search(model_, request));
   // The end is what the second source says after some ids, and the others do not say before their session is full.
   int32_t end = -1;
   for (size_t at = 5; at < 40 && end < 0; ++at) {
@@ -272,10 +273,10 @@ TEST_P(DeviceEngine, WhatCannotGrowFailsAlone) {
   LAPILLI_ASSERT_VALUE(model_, make("tiny,vocabulary=600"));
   GenerateRequest small = request;
   small.options.max_length = 30;
-  LAPILLI_ASSERT_VALUE(const auto first, run_job(model_, small));
+  LAPILLI_ASSERT_VALUE(const auto first, run_search(model_, small));
   model_->engines().drop_free();
   model_->memory().set_limit(model_->info().weight_bytes + 3 * first.stats.session_bytes);
-  LAPILLI_ASSERT_VALUE(const auto out, run_job(model_, request));
+  LAPILLI_ASSERT_VALUE(const auto out, run_search(model_, request));
   ASSERT_EQ(out.errors.size(), 3u);
   for (const size_t source : {0u, 2u}) {
     ASSERT_FALSE(out.errors[source].ok());
@@ -287,7 +288,8 @@ TEST_P(DeviceEngine, WhatCannotGrowFailsAlone) {
   EXPECT_EQ(out.hypotheses[1][0].ids.back(), end);
 }
 
-// ---- jobs that share a session --------------------------------------------------------------------------------------
+// ---- searches that share a session
+// --------------------------------------------------------------------------------------
 
 class DeviceSharedEngine : public DeviceEngine {
  protected:
@@ -295,31 +297,31 @@ class DeviceSharedEngine : public DeviceEngine {
     DeviceEngine::SetUp();
     if (HasFatalFailure()) return;
     for (const uint32_t beams : {1u, 3u}) {
-      // Eight run at a time: the first job leaves room for the second.
+      // Eight run at a time: the first search leaves room for the second.
       requests_.push_back({endless({7, 2, 3, 5, 6}, beams, 60), endless({4, 8, 1}, beams, 45)});
       for (GenerateRequest& r : requests_.back()) r.steps_in_flight = 2;
       for (const GenerateRequest& r : requests_.back()) {
-        LAPILLI_ASSERT_VALUE(auto out, run_job(model_, r));
+        LAPILLI_ASSERT_VALUE(auto out, run_search(model_, r));
         want_.push_back(std::move(out));
       }
     }
     model_->engines().drop_free();
   }
-  // The second job makes nothing of its own.
-  Result<std::unique_ptr<Job>> join(const GenerateRequest& request) {
+  // The second search makes nothing of its own.
+  Result<std::unique_ptr<Search>> join(const GenerateRequest& request) {
     const uint64_t bytes = device_->counters().device_bytes;
-    LAPILLI_TRY(auto job, Job::start(model_, request));
+    LAPILLI_TRY(auto search, Search::start(model_, request));
     EXPECT_EQ(device_->counters().device_bytes, bytes) << "the session is not shared";
-    return job;
+    return search;
   }
-  void expect_result(Job& job, const GenerateOutput& want) {
-    LAPILLI_ASSERT_VALUE(const auto out, job.take());
+  void expect_result(Search& search, const GenerateOutput& want) {
+    LAPILLI_ASSERT_VALUE(const auto out, search.take());
     ASSERT_EQ(out.hypotheses.size(), want.hypotheses.size());
     for (size_t i = 0; i < want.hypotheses.size(); ++i) expect_same(out.hypotheses[i], want.hypotheses[i]);
   }
-  static void pump_some(Job& job, uint32_t steps) {
-    while (job.steps_done() < steps) {
-      ASSERT_FALSE(job.pump());
+  static void pump_some(Search& search, uint32_t steps) {
+    while (search.steps_done() < steps) {
+      ASSERT_FALSE(search.pump());
       std::this_thread::sleep_for(std::chrono::microseconds(200));
     }
   }
@@ -331,7 +333,7 @@ INSTANTIATE_TEST_SUITE_P(Counters, DeviceSharedEngine, testing::Values(0u, 0xfff
 
 TEST_P(DeviceSharedEngine, PumpedInTurnsByOneThread) {
   for (size_t kind = 0; kind < 2; ++kind) {
-    LAPILLI_ASSERT_VALUE(const auto a, Job::start(model_, requests_[kind][0]));
+    LAPILLI_ASSERT_VALUE(const auto a, Search::start(model_, requests_[kind][0]));
     pump_some(*a, 5);
     LAPILLI_ASSERT_VALUE(const auto b, join(requests_[kind][1]));
     for (bool over_a = false, over_b = false; !over_a || !over_b;) {
@@ -344,9 +346,9 @@ TEST_P(DeviceSharedEngine, PumpedInTurnsByOneThread) {
   }
 }
 
-// One job's pumping is the other's.
+// One search's pumping is the other's.
 TEST_P(DeviceSharedEngine, OneJobPumpsForBoth) {
-  LAPILLI_ASSERT_VALUE(const auto a, Job::start(model_, requests_[1][0]));
+  LAPILLI_ASSERT_VALUE(const auto a, Search::start(model_, requests_[1][0]));
   LAPILLI_ASSERT_VALUE(const auto b, join(requests_[1][1]));
   LAPILLI_ASSERT_OK(a->run_to_end());
   EXPECT_TRUE(b->pump());
@@ -358,9 +360,9 @@ TEST_P(DeviceSharedEngine, TheOtherIsCancelledOrThrownAway) {
   for (size_t kind = 0; kind < 2; ++kind) {
     for (const bool thrown_away : {false, true}) {
       SCOPED_TRACE(format("kind %zu, thrown away %d", kind, thrown_away));
-      LAPILLI_ASSERT_VALUE(const auto a, Job::start(model_, requests_[kind][0]));
+      LAPILLI_ASSERT_VALUE(const auto a, Search::start(model_, requests_[kind][0]));
       pump_some(*a, 4);
-      // Its places are free at once: the third job finds room where the second one was, and so on.
+      // Its places are free at once: the third search finds room where the second one was, and so on.
       for (uint32_t round = 0; round < 3; ++round) {
         LAPILLI_ASSERT_VALUE(auto b, join(requests_[kind][1]));
         pump_some(*a, a->steps_done() + 3 * round);
@@ -384,14 +386,14 @@ TEST_P(DeviceSharedEngine, TheOtherIsCancelledOrThrownAway) {
   }
 }
 
-// Sources that wait on the device when their job ends never run, and those behind them do.
+// Sources that wait on the device when their search ends never run, and those behind them do.
 TEST_P(DeviceSharedEngine, CancelledWhileItsSourcesWait) {
   GenerateRequest many = endless({7, 2, 3, 5, 6, 4, 8, 1, 9, 2}, 1, 40);
-  LAPILLI_ASSERT_VALUE(const auto want, run_job(model_, many));
+  LAPILLI_ASSERT_VALUE(const auto want, run_search(model_, many));
   many.batch = 2;
   many.steps_in_flight = 2;
   for (const uint32_t steps : {1u, 3u, 45u}) {
-    LAPILLI_ASSERT_VALUE(const auto cancelled, Job::start(model_, many));
+    LAPILLI_ASSERT_VALUE(const auto cancelled, Search::start(model_, many));
     pump_some(*cancelled, steps);
     cancelled->cancel();
     EXPECT_TRUE(cancelled->pump());
@@ -403,27 +405,27 @@ TEST_P(DeviceSharedEngine, CancelledWhileItsSourcesWait) {
 }
 
 TEST_P(DeviceSharedEngine, FromTwoThreads) {
-  // One more than the two jobs, so that the session stays when one of them ends.
+  // One more than the two searches, so that the session stays when one of them ends.
   GenerateRequest long_one = endless({7, 2}, 3, 180);
   long_one.sources = requests_[1][0].sources;
-  LAPILLI_ASSERT_VALUE(const auto want_long, run_job(model_, long_one));
-  LAPILLI_ASSERT_VALUE(const auto a, Job::start(model_, long_one));
+  LAPILLI_ASSERT_VALUE(const auto want_long, run_search(model_, long_one));
+  LAPILLI_ASSERT_VALUE(const auto a, Search::start(model_, long_one));
   std::vector<Result<GenerateOutput>> got;
   std::thread other([&] {
     for (uint32_t i = 0; i < 6; ++i) {
-      auto job = Job::start(model_, requests_[1][1]);
-      if (!job) {
-        got.emplace_back(std::move(job).error());
+      auto search = Search::start(model_, requests_[1][1]);
+      if (!search) {
+        got.emplace_back(std::move(search).error());
         return;
       }
       // Every other one ends early: cancelled from the callback, or thrown away.
       if (i % 2 == 0) {
-        const Status s = (*job)->run_to_end();
-        got.push_back(s.ok() ? (*job)->take() : Result<GenerateOutput>(s.error()));
+        const Status s = (*search)->run_to_end();
+        got.push_back(s.ok() ? (*search)->take() : Result<GenerateOutput>(s.error()));
       } else if (i == 3) {
-        EXPECT_FALSE((*job)->run_to_end([&] { return (*job)->steps_done() < 6; }).ok());
+        EXPECT_FALSE((*search)->run_to_end([&] { return (*search)->steps_done() < 6; }).ok());
       } else {
-        for (uint32_t n = 0; n < 20; ++n) (void)(*job)->pump();
+        for (uint32_t n = 0; n < 20; ++n) (void)(*search)->pump();
       }
     }
   });
@@ -456,14 +458,14 @@ TEST_P(DeviceEngine, ScoresThatAreNoNumbersAreTheirSourcesOwnFault) {
       SCOPED_TRACE(format("%u beams, batch %u", beams, batch));
       LAPILLI_ASSERT_VALUE(model_, make("tiny,vocabulary=600"));
       request.batch = batch;
-      LAPILLI_ASSERT_VALUE(const auto good, run_job(model_, request));
+      LAPILLI_ASSERT_VALUE(const auto good, run_search(model_, request));
       LAPILLI_ASSERT_OK(spoil());
-      LAPILLI_ASSERT_VALUE(const auto out, run_job(model_, request));
+      LAPILLI_ASSERT_VALUE(const auto out, run_search(model_, request));
       // Where they were, others find nothing of them.
       GenerateRequest others = request;
       others.sources = {request.sources[0], request.sources[2], request.sources[4], request.sources[5],
                         request.sources[6], request.sources[0], request.sources[2]};
-      LAPILLI_ASSERT_VALUE(const auto after, run_job(model_, others));
+      LAPILLI_ASSERT_VALUE(const auto after, run_search(model_, others));
       const size_t whose[] = {0, 2, 4, 5, 6, 0, 2};
       for (size_t i = 0; i < 7; ++i) {
         expect_same(after.hypotheses[i], good.hypotheses[whose[i]]);
@@ -480,7 +482,7 @@ TEST_P(DeviceEngine, ScoresThatAreNoNumbersAreTheirSourcesOwnFault) {
       // If it is everybody's, it is the call's.
       GenerateRequest bad = request;
       bad.sources = {request.sources[1], request.sources[3]};
-      const auto none = run_job(model_, bad);
+      const auto none = run_search(model_, bad);
       ASSERT_FALSE(none.ok());
       EXPECT_EQ(none.error().code, ErrorCode::invalid_data);
     }

@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "generate/generate.hpp"
-#include "generate/jobs.hpp"
+#include "generate/searches.hpp"
 #include "search/engine_pool.hpp"
 #include "support/shared_device.hpp"
 
@@ -23,14 +23,14 @@ class DeviceRequests : public testing::Test {
     LAPILLI_ASSERT_VALUE(device_, counted_device());
     LAPILLI_ASSERT_VALUE(model_, Model::load(device_, marian()));
   }
-  // Refused both as a job and by generate(), before anything is submitted.
+  // Refused both as a search and by generate(), before anything is submitted.
   void refused(const GenerateRequest& request, const testing::Matcher<std::string>& message,
                ErrorCode code = ErrorCode::invalid_argument) {
     const uint64_t before = device_->counters().submissions;
-    const auto job = Job::start(model_, request);
-    ASSERT_FALSE(job.ok());
-    EXPECT_EQ(job.error().code, code) << job.error().message;
-    EXPECT_THAT(job.error().message, message);
+    const auto search = Search::start(model_, request);
+    ASSERT_FALSE(search.ok());
+    EXPECT_EQ(search.error().code, code) << search.error().message;
+    EXPECT_THAT(search.error().message, message);
     if (!request.sources.empty()) {
       const auto all = generate(model_, request);
       ASSERT_FALSE(all.ok());
@@ -57,17 +57,17 @@ TEST_F(DeviceRequests, SourcesThatMakeNoSense) {
   refused(r, HasSubstr("no sources"));
 }
 
-// More than there are rows, in one job: as many run at a time as there is room for.
+// More than there are rows, in one search: as many run at a time as there is room for.
 TEST_F(DeviceRequests, AnyNumberOfSources) {
   GenerateRequest r;
   r.sources.assign(state::MAX_ROWS + 1, {1, 2});
   r.sources.back() = {3, 1, 4};
   r.options.max_new_tokens = 2;
-  LAPILLI_ASSERT_VALUE(const auto out, run_job(model_, r));
+  LAPILLI_ASSERT_VALUE(const auto out, run_search(model_, r));
   ASSERT_EQ(out.hypotheses.size(), state::MAX_ROWS + 1);
   GenerateRequest two = r;
   two.sources = {r.sources.front(), r.sources.back()};
-  LAPILLI_ASSERT_VALUE(const auto want, run_job(model_, two));
+  LAPILLI_ASSERT_VALUE(const auto want, run_search(model_, two));
   for (uint32_t i = 0; i < state::MAX_ROWS; ++i) ASSERT_EQ(out.hypotheses[i][0].ids, want.hypotheses[0][0].ids) << i;
   EXPECT_EQ(out.hypotheses.back()[0].ids, want.hypotheses[1][0].ids);
 }
@@ -114,7 +114,7 @@ TEST_F(DeviceRequests, DecoderIdsThatDoNotFit) {
 TEST_F(DeviceRequests, TheLongestThatFits) {
   GenerateRequest r = request_of({64}, 2, 0);
   r.options.max_length = r.options.min_length = 65;  // the last position that is fed back is 63
-  LAPILLI_ASSERT_VALUE(const auto out, run_job(model_, r));
+  LAPILLI_ASSERT_VALUE(const auto out, run_search(model_, r));
   EXPECT_EQ(out.hypotheses[0][0].ids.size(), 65u);
 }
 
@@ -155,7 +155,7 @@ TEST(DeviceModels, DirectoriesThatAreNone) {
 // Loads a model and translates; what came of it.
 Status attempt(const std::shared_ptr<vulkan::Device>& device, const GenerateRequest& request, std::string& bits) {
   LAPILLI_TRY(const auto model, Model::load(device, marian()));
-  LAPILLI_TRY(const auto out, run_job(model, request));
+  LAPILLI_TRY(const auto out, run_search(model, request));
   bits = bits_of(out);
   return {};
 }
@@ -288,18 +288,18 @@ TEST_F(DeviceFaultsOfJobs, ABatchTooLargeForTheMemoryIsSplit) {
   EXPECT_LT(out.stats.session_bytes, session);
 }
 
-// The memory of free sessions comes back only when what is in flight is done, of whichever job: that is waited for.
+// The memory of free sessions comes back only when what is in flight is done, of whichever search: that is waited for.
 TEST_F(DeviceFaultsOfJobs, FreeSessionsMakeRoomWhileAnotherJobRuns) {
   LAPILLI_ASSERT_VALUE(const auto device, counted_device());
   LAPILLI_ASSERT_VALUE(const auto model, Model::random(device, "tiny,vocabulary=8000"));
   const GenerateRequest large = request_of(std::vector<uint32_t>(128, 20), 4, 4);
   const GenerateRequest next = request_of(std::vector<uint32_t>(128, 12), 4, 4);
   const GenerateRequest small = request_of({3}, 4, 16);
-  LAPILLI_ASSERT_VALUE(const auto want, run_job(model, next));  // the plans are there afterwards
-  LAPILLI_ASSERT_OK(run_job(model, small));
+  LAPILLI_ASSERT_VALUE(const auto want, run_search(model, next));  // the plans are there afterwards
+  LAPILLI_ASSERT_OK(run_search(model, small));
   model->engines().drop_free();
-  LAPILLI_ASSERT_OK(run_job(model, large));  // its session is kept
-  LAPILLI_ASSERT_VALUE(const auto running, Job::start(model, small));
+  LAPILLI_ASSERT_OK(run_search(model, large));  // its session is kept
+  LAPILLI_ASSERT_VALUE(const auto running, Search::start(model, small));
   EXPECT_FALSE(running->pump());
   counting::hide_progress(true);
   // Nothing else is free.
@@ -312,32 +312,32 @@ TEST_F(DeviceFaultsOfJobs, FreeSessionsMakeRoomWhileAnotherJobRuns) {
     else
       bytes /= 2;
   }
-  auto job = Job::start(model, next);
+  auto search = Search::start(model, next);
   counting::hide_progress(false);
-  LAPILLI_ASSERT_OK(job);
-  LAPILLI_ASSERT_OK((*job)->run_to_end());
-  LAPILLI_ASSERT_VALUE(const auto out, (*job)->take());
+  LAPILLI_ASSERT_OK(search);
+  LAPILLI_ASSERT_OK((*search)->run_to_end());
+  LAPILLI_ASSERT_VALUE(const auto out, (*search)->take());
   EXPECT_EQ(bits_of(out), bits_of(want));
   LAPILLI_ASSERT_OK(running->run_to_end());
 }
 
-// Starting a job waits for nothing that other jobs have in flight.
+// Starting a search waits for nothing that other searches have in flight.
 TEST_F(DeviceFaultsOfJobs, AJobStartsWhileAnotherOneRuns) {
   LAPILLI_ASSERT_VALUE(const auto device, counted_device("", 2));
   if (!device->caps().unified_memory) return;  // transfers are in the queue's order
   LAPILLI_ASSERT_VALUE(const auto model, Model::load(device, marian()));
   {
-    LAPILLI_ASSERT_VALUE(const auto a, Job::start(model, request_));
-    LAPILLI_ASSERT_VALUE(const auto b, Job::start(model, request_));
+    LAPILLI_ASSERT_VALUE(const auto a, Search::start(model, request_));
+    LAPILLI_ASSERT_VALUE(const auto b, Search::start(model, request_));
     LAPILLI_ASSERT_OK(a->run_to_end());
     LAPILLI_ASSERT_OK(b->run_to_end());
   }
-  LAPILLI_ASSERT_VALUE(const auto running, Job::start(model, request_));
+  LAPILLI_ASSERT_VALUE(const auto running, Search::start(model, request_));
   EXPECT_FALSE(running->pump());
   counting::freeze_progress(true);
-  LAPILLI_ASSERT_VALUE(const auto job, Job::start(model, request_));
+  LAPILLI_ASSERT_VALUE(const auto search, Search::start(model, request_));
   counting::freeze_progress(false);
-  for (Job* j : {running.get(), job.get()}) {
+  for (Search* j : {running.get(), search.get()}) {
     LAPILLI_ASSERT_OK(j->run_to_end());
     LAPILLI_ASSERT_VALUE(const auto out, j->take());
     EXPECT_EQ(bits_of(out), want_);
@@ -364,11 +364,11 @@ TEST_F(DeviceFaultsOfJobs, ASilentLossIsAnError) {
     LAPILLI_ASSERT_VALUE(auto device, counted_device());
     {
       LAPILLI_ASSERT_VALUE(const auto model, Model::load(device, marian()));
-      LAPILLI_ASSERT_OK(run_job(model, request_));  // its log is still there
-      LAPILLI_ASSERT_VALUE(const auto job, Job::start(model, request_));
+      LAPILLI_ASSERT_OK(run_search(model, request_));  // its log is still there
+      LAPILLI_ASSERT_VALUE(const auto search, Search::start(model, request_));
       if (at == 0) counting::lose_silently(true);
-      const Status s = job->run_to_end([&] {
-        if (job->steps_done() >= at) counting::lose_silently(true);
+      const Status s = search->run_to_end([&] {
+        if (search->steps_done() >= at) counting::lose_silently(true);
         return true;
       });
       ASSERT_FALSE(s.ok());
@@ -380,28 +380,28 @@ TEST_F(DeviceFaultsOfJobs, ASilentLossIsAnError) {
   }
 }
 
-// A device that hangs: the wait gives up, the job ends, and destroying everything does not hang either.
+// A device that hangs: the wait gives up, the search ends, and destroying everything does not hang either.
 TEST_F(DeviceFaultsOfJobs, ATimeoutEndsTheJob) {
   LAPILLI_ASSERT_VALUE(const auto device, counted_device("", 2));  // for the honest work as well
   LAPILLI_ASSERT_VALUE(const auto model, Model::load(device, marian()));
   for (const uint32_t at : {0u, 2u}) {
-    LAPILLI_ASSERT_VALUE(const auto job, Job::start(model, request_));
+    LAPILLI_ASSERT_VALUE(const auto search, Search::start(model, request_));
     if (at == 0) counting::freeze_progress(true);
-    const Status s = job->run_to_end([&] {
-      if (job->steps_done() >= at) counting::freeze_progress(true);
+    const Status s = search->run_to_end([&] {
+      if (search->steps_done() >= at) counting::freeze_progress(true);
       return true;
     });
     ASSERT_FALSE(s.ok());
     EXPECT_EQ(s.error().code, ErrorCode::timeout) << s.error().message;
-    EXPECT_FALSE(job->take().ok());
+    EXPECT_FALSE(search->take().ok());
     counting::freeze_progress(false);
   }
-  // The device came back: the next job works.
-  LAPILLI_ASSERT_VALUE(const auto out, run_job(model, request_));
+  // The device came back: the next search works.
+  LAPILLI_ASSERT_VALUE(const auto out, run_search(model, request_));
   EXPECT_EQ(bits_of(out), want_);
 }
 
-// One that never comes back is waited for once, by the job, and a last second by the device.
+// One that never comes back is waited for once, by the search, and a last second by the device.
 TEST_F(DeviceFaultsOfJobs, AHungDeviceIsWaitedForOnce) {
   constexpr double kTimeout = 4;
   const auto seconds = [](const auto& act) {
@@ -412,11 +412,11 @@ TEST_F(DeviceFaultsOfJobs, AHungDeviceIsWaitedForOnce) {
   {
     LAPILLI_ASSERT_VALUE(auto device, counted_device("", kTimeout));
     LAPILLI_ASSERT_VALUE(auto model, Model::load(device, marian()));
-    LAPILLI_ASSERT_VALUE(auto job, Job::start(model, request_));
+    LAPILLI_ASSERT_VALUE(auto search, Search::start(model, request_));
     counting::freeze_progress(true);
-    const double waited = seconds([&] { EXPECT_EQ(job->run_to_end().error().code, ErrorCode::timeout); });
+    const double waited = seconds([&] { EXPECT_EQ(search->run_to_end().error().code, ErrorCode::timeout); });
     EXPECT_GE(waited, kTimeout * 0.99);
-    EXPECT_LT(seconds([&] { job.reset(); }), kTimeout / 2);
+    EXPECT_LT(seconds([&] { search.reset(); }), kTimeout / 2);
     EXPECT_LT(seconds([&] { model.reset(), device.reset(); }), kTimeout * 0.9);
   }
   EXPECT_EQ(counting::living()["Device"], 1);  // kept on purpose

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "generate/generate.hpp"
-#include "generate/jobs.hpp"
+#include "generate/searches.hpp"
 #include "search/engine_pool.hpp"
 #include "support/real_events.hpp"
 
@@ -85,16 +85,16 @@ class Traced {
       request.decoder_ids.back()[0] = start;
     }
     request.batch = div_up<uint32_t>(static_cast<uint32_t>(c.lengths.size()), 2);
-    LAPILLI_TRY(const auto first, Job::start(model, request));
+    LAPILLI_TRY(const auto first, Search::start(model, request));
     first->pump();
-    LAPILLI_TRY(const auto cancelled, Job::start(model, endless(c, {3, 6}, 12)));
+    LAPILLI_TRY(const auto cancelled, Search::start(model, endless(c, {3, 6}, 12)));
     cancelled->pump();
-    LAPILLI_TRY(const auto second, Job::start(model, other));
+    LAPILLI_TRY(const auto second, Search::start(model, other));
     second->pump();
     cancelled->cancel();
     LAPILLI_CHECK(first->run_to_end());
     LAPILLI_CHECK(second->run_to_end());
-    LAPILLI_TRY(const auto last, Job::start(model, other));
+    LAPILLI_TRY(const auto last, Search::start(model, other));
     return last->run_to_end();
   }
 

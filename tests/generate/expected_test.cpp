@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "formats/hf_config.hpp"
-#include "generate/jobs.hpp"
+#include "generate/searches.hpp"
 #include "support/shared_device.hpp"
 
 namespace lapilli {

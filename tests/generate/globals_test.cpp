@@ -66,7 +66,7 @@ TEST_F(DeviceGlobals, CountForTheirSourceAlone) {
   EXPECT_LT(difference(memory(beside), want), 1e-5);
 }
 
-// Sources are sorted by length and cut into jobs: lists go with them.
+// Sources are sorted by length and cut into searches: lists go with them.
 TEST_F(DeviceGlobals, GoWithTheirSources) {
   GenerateRequest all;
   all.options.num_beams = 3;

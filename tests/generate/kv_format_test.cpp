@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "generate/jobs.hpp"
+#include "generate/searches.hpp"
 #include "search/engine_pool.hpp"
 #include "search/search_graph.hpp"
 #include "support/shared_device.hpp"
@@ -67,7 +67,7 @@ TEST(DeviceWithoutHalves, HalvesAreRefused) {
   by_class.format = std::nullopt;
   LAPILLI_ASSERT_VALUE(const auto unasked, Model::random(device, kShape, 1, by_class));
   EXPECT_EQ(unasked->info().format, WeightFormat::bf16);
-  LAPILLI_ASSERT_VALUE(const auto done, run_job(unasked, request_of({7, 30, 3}, 1, 0)));
+  LAPILLI_ASSERT_VALUE(const auto done, run_search(unasked, request_of({7, 30, 3}, 1, 0)));
   EXPECT_FALSE(done.hypotheses.empty());
 }
 
@@ -89,8 +89,8 @@ TEST_P(DeviceKvFormat, ScoresAreAboutThoseOfFp32) {
   LAPILLI_ASSERT_VALUE(const auto exact, Model::random(device_, kShape));
   GenerateRequest request = request_of({7, 30, 3}, 3, 0);
   request.options.max_new_tokens = request.options.min_new_tokens = 6;
-  LAPILLI_ASSERT_VALUE(const auto full, run_job(exact, request));
-  LAPILLI_ASSERT_VALUE(const auto halves, run_job(model_, request));
+  LAPILLI_ASSERT_VALUE(const auto full, run_search(exact, request));
+  LAPILLI_ASSERT_VALUE(const auto halves, run_search(model_, request));
   EXPECT_NE(bits_of(full), bits_of(halves));
   for (size_t i = 0; i < full.hypotheses.size(); ++i)
     EXPECT_NEAR(full.hypotheses[i][0].score, halves.hypotheses[i][0].score, 2e-2f);
@@ -103,9 +103,9 @@ TEST_P(DeviceKvFormat, SessionsThatGrowKeepThem) {
   request.options.no_repeat_ngram_size = 1;
   request.options.max_length = 150;
   request.options.eos_token_id = std::vector<int32_t>{599};
-  LAPILLI_ASSERT_VALUE(const auto grown, run_job(model_, request));
+  LAPILLI_ASSERT_VALUE(const auto grown, run_search(model_, request));
   ASSERT_GE(model_->engines().known_positions(8), 149u) << "it did not grow";
-  LAPILLI_ASSERT_VALUE(const auto large, run_job(model_, request));  // what was needed is known by now
+  LAPILLI_ASSERT_VALUE(const auto large, run_search(model_, request));  // what was needed is known by now
   for (size_t i = 0; i < request.sources.size(); ++i) {
     EXPECT_EQ(grown.hypotheses[i][0].ids, large.hypotheses[i][0].ids);
     EXPECT_NEAR(grown.hypotheses[i][0].score, large.hypotheses[i][0].score, 1e-5f);
@@ -116,12 +116,12 @@ TEST_P(DeviceKvFormat, SessionsThatGrowKeepThem) {
 TEST_P(DeviceKvFormat, EncodedSourcesKeepThem) {
   GenerateRequest first = request_of({7, 12, 3}, 2, 8);
   first.keep_encoded = true;
-  LAPILLI_ASSERT_VALUE(const auto kept, run_job(model_, first));
+  LAPILLI_ASSERT_VALUE(const auto kept, run_search(model_, first));
   GenerateRequest again = first;
   again.keep_encoded = false;
   again.sources.clear();
   again.encoded = {kept.encoded[2], kept.encoded[0], kept.encoded[1]};
-  LAPILLI_ASSERT_VALUE(const auto searched, run_job(model_, again));
+  LAPILLI_ASSERT_VALUE(const auto searched, run_search(model_, again));
   for (size_t i = 0; i < 3; ++i) {
     EXPECT_EQ(searched.hypotheses[i][0].ids, kept.hypotheses[(i + 2) % 3][0].ids);
     EXPECT_EQ(searched.hypotheses[i][0].score, kept.hypotheses[(i + 2) % 3][0].score);

@@ -1,5 +1,5 @@
-// The memory limit of a model: too little for its weights, too little for a batch (which is split), and sessions of
-// other shapes that stand in the way.
+// The memory limits of a model and of a device: too little for weights, too little for a batch (which is split), and
+// sessions of other shapes and of other models that stand in the way.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -53,10 +53,10 @@ TEST_F(DeviceLimits, ABatchIsSplit) {
   const uint64_t limit = weights + (want.stats.session_bytes + one.stats.session_bytes) / 2;
   ASSERT_LT(one.stats.session_bytes, want.stats.session_bytes);
   LAPILLI_ASSERT_VALUE(const auto model, load(limit));
-  const auto job = Job::start(model, sources(16));
-  ASSERT_FALSE(job.ok());
-  EXPECT_EQ(job.error().code, ErrorCode::out_of_memory);
-  EXPECT_THAT(job.error().message, HasSubstr("memory limit"));
+  const auto search = Search::start(model, sources(16));
+  ASSERT_FALSE(search.ok());
+  EXPECT_EQ(search.error().code, ErrorCode::out_of_memory);
+  EXPECT_THAT(search.error().message, HasSubstr("memory limit"));
   LAPILLI_ASSERT_VALUE(const auto got, generate(model, sources(16)));
   EXPECT_LE(got.stats.session_bytes, limit - weights);
   ASSERT_EQ(got.hypotheses.size(), want.hypotheses.size());
@@ -124,6 +124,71 @@ TEST_F(DeviceLimits, OneInputAloneHasItsOwnError) {
   EXPECT_EQ(out.outputs[0].status.error().code, ErrorCode::out_of_memory);
 }
 
+// Gives the shared device back without a limit.
+class LimitedDevice {
+ public:
+  explicit LimitedDevice(vulkan::Device& device) : ledger_(*device.ledger()) { device.settle(); }
+  LimitedDevice(const LimitedDevice&) = delete;
+  LimitedDevice& operator=(const LimitedDevice&) = delete;
+  ~LimitedDevice() { ledger_.set_limit(0); }
+  [[nodiscard]] uint64_t held() const { return ledger_.held(); }
+  void set_limit(uint64_t bytes) { ledger_.set_limit(bytes); }
+
+ private:
+  vulkan::MemoryLedger& ledger_;
+};
+
+void expect_refused_by_device(const Error& error) {
+  EXPECT_EQ(error.code, ErrorCode::out_of_memory);
+  EXPECT_THAT(error.message, HasSubstr("memory limit of the device, which all its models share"));
+  EXPECT_THAT(error.message, HasSubstr("free another model"));
+}
+
+TEST_F(DeviceLimits, ModelsOfADeviceShareItsLimit) {
+  LimitedDevice limited(*device_);
+  LAPILLI_ASSERT_VALUE(const auto first, load(0));
+  const uint64_t weights = first->info().weight_bytes, alone = limited.held();
+  LAPILLI_ASSERT_VALUE(const auto want, generate(first, sources(4)));
+  const uint64_t session = limited.held() - alone;
+  ASSERT_GT(session, 0u);
+
+  // Beside a search that runs there is no room for a second model, and the search goes on.
+  LAPILLI_ASSERT_VALUE(const auto running, Search::start(first, sources(4)));
+  limited.set_limit(alone + session + weights / 2);
+  const auto none = load(0);
+  ASSERT_FALSE(none.ok());
+  expect_refused_by_device(none.error());
+  EXPECT_EQ(limited.held(), alone + session);
+  LAPILLI_ASSERT_OK(running->run_to_end());
+  LAPILLI_ASSERT_VALUE(const auto got, running->take());
+  EXPECT_EQ(got.hypotheses[0][0].ids, want.hypotheses[0][0].ids);
+
+  // Both have their weights; the room for one search goes from one to the other.
+  limited.set_limit(alone + session + weights);
+  LAPILLI_ASSERT_VALUE(const auto second, load(0));
+  for (const auto& model : {second, first, second}) {
+    LAPILLI_ASSERT_VALUE(const auto again, generate(model, sources(4)));
+    EXPECT_EQ(again.hypotheses[0][0].ids, want.hypotheses[0][0].ids);
+    EXPECT_EQ(limited.held(), alone + session + weights);
+  }
+  LAPILLI_ASSERT_VALUE(const auto last, Search::start(first, sources(4)));
+  const auto refused = Search::start(second, sources(4));
+  ASSERT_FALSE(refused.ok());
+  expect_refused_by_device(refused.error());
+  LAPILLI_ASSERT_OK(last->run_to_end());
+}
+
+TEST_F(DeviceLimits, AModelsOwnLimitCountsBesideTheDevices) {
+  LimitedDevice limited(*device_);
+  LAPILLI_ASSERT_VALUE(const auto first, load(0));
+  limited.set_limit(limited.held() + first->info().weight_bytes);
+  const auto own = load(1000);
+  ASSERT_FALSE(own.ok());
+  EXPECT_THAT(own.error().message, HasSubstr("memory limit of this model"));
+  EXPECT_EQ(device_->memory_usage().left, first->info().weight_bytes);
+  LAPILLI_EXPECT_OK(load(first->info().weight_bytes));
+}
+
 TEST_F(DeviceLimits, ForwardPassesCount) {
   LAPILLI_ASSERT_VALUE(const auto free_model, load(0));
   LAPILLI_ASSERT_VALUE(const auto large, generate(free_model, sources(4)));
@@ -150,10 +215,10 @@ TEST_F(DeviceLimits, ARefusalCostsNobodyElse) {
   LAPILLI_ASSERT_VALUE(const auto model, load(free_model->info().weight_bytes + 1000));
   std::atomic<bool> over{false};
   std::thread greedy([&] {
-    while (!over) EXPECT_FALSE(model->memory().reserve(1001).ok());
+    while (!over) EXPECT_FALSE(model->memory().reserve({.bytes = 1001}).ok());
   });
   uint32_t refused = 0;
-  for (int i = 0; i < 20000; ++i) refused += model->memory().reserve(1000).ok() ? 0 : 1;
+  for (int i = 0; i < 20000; ++i) refused += model->memory().reserve({.bytes = 1000}).ok() ? 0 : 1;
   over = true;
   greedy.join();
   EXPECT_EQ(refused, 0u);
@@ -163,11 +228,11 @@ TEST_F(DeviceLimits, FreeSessionsMakeRoom) {
   LAPILLI_ASSERT_VALUE(const auto free_model, load(0));
   LAPILLI_ASSERT_VALUE(const auto large, generate(free_model, sources(4)));
   LAPILLI_ASSERT_VALUE(const auto model, load(free_model->info().weight_bytes + large.stats.session_bytes));
-  // The session of one source stays for the next job of its shape, until the larger one needs its memory.
+  // The session of one source stays for the next search of its shape, until the larger one needs its memory.
   for (const size_t count : {1, 4, 1, 4}) {
-    LAPILLI_ASSERT_VALUE(const auto job, Job::start(model, sources(count)));
-    LAPILLI_ASSERT_OK(job->run_to_end());
-    EXPECT_EQ(job->take()->hypotheses.size(), count);
+    LAPILLI_ASSERT_VALUE(const auto search, Search::start(model, sources(count)));
+    LAPILLI_ASSERT_OK(search->run_to_end());
+    EXPECT_EQ(search->take()->hypotheses.size(), count);
   }
 }
 

@@ -1,10 +1,10 @@
-// Starting a job, admitting sources and growing never wait for the device, on memory that is mapped or not: the driver
-// is asked for no wait at all while a job is pumped from its start to its end.
+// Starting a search, admitting sources and growing never wait for the device, on memory that is mapped or not: the
+// driver is asked for no wait at all while a search is pumped from its start to its end.
 #include <gmock/gmock.h>
 
 #include <thread>
 
-#include "generate/jobs.hpp"
+#include "generate/searches.hpp"
 #include "runtime/check/self_test.hpp"
 
 namespace lapilli {
@@ -16,9 +16,9 @@ class DeviceNonBlocking : public testing::TestWithParam<const char*> {};
 
 // Polls only.
 Result<GenerateOutput> pump_through(const std::shared_ptr<Model>& model, const GenerateRequest& request) {
-  LAPILLI_TRY(auto job, Job::start(model, request));
-  while (!job->pump()) std::this_thread::sleep_for(std::chrono::microseconds(100));
-  return job->take();
+  LAPILLI_TRY(auto search, Search::start(model, request));
+  while (!search->pump()) std::this_thread::sleep_for(std::chrono::microseconds(100));
+  return search->take();
 }
 
 TEST_P(DeviceNonBlocking, NobodyWaitsFromTheStartToTheEnd) {
@@ -27,7 +27,7 @@ TEST_P(DeviceNonBlocking, NobodyWaitsFromTheStartToTheEnd) {
   for (const uint32_t beams : {1u, 3u}) {
     GenerateRequest first = request_of({7, 5}, beams, 4);
     first.decoder_ids = {{3, 4}, {5, 6}};
-    // The first job of a kind tests its kernels.
+    // The first search of a kind tests its kernels.
     const size_t kernels = SelfTest::of(*device)->kernels();
     const auto before_first = counting::calls();
     LAPILLI_ASSERT_OK(pump_through(model, first));
@@ -35,7 +35,7 @@ TEST_P(DeviceNonBlocking, NobodyWaitsFromTheStartToTheEnd) {
     EXPECT_GT(SelfTest::of(*device)->kernels(), kernels);
     // run_to_end() waits, so that it is known that counting sees it.
     const auto start = counting::calls();
-    LAPILLI_ASSERT_OK(run_job(model, first));
+    LAPILLI_ASSERT_OK(run_search(model, first));
     EXPECT_GT(counting::waits(counting::since(start)), 0u);
     // Another size, more sources than run at a time, prompt ids of several lengths, and room that has to grow.
     GenerateRequest request = request_of({7, 12, 3, 9, 20, 1, 6, 11, 4, 8}, beams, 120);

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "generate/jobs.hpp"
+#include "generate/searches.hpp"
 #include "model/transformer.hpp"
 
 namespace lapilli {
@@ -85,10 +85,10 @@ TEST_F(DeviceEncoderAlone, SourcesDoNotSeeEachOther) {
 }
 
 TEST_F(DeviceEncoderAlone, WritesNothing) {
-  const auto job = Job::start(model_, request_of({4}, 1, 3));
-  ASSERT_FALSE(job.ok());
-  EXPECT_EQ(job.error().code, ErrorCode::unsupported);
-  EXPECT_THAT(job.error().message, HasSubstr("no decoder"));
+  const auto search = Search::start(model_, request_of({4}, 1, 3));
+  ASSERT_FALSE(search.ok());
+  EXPECT_EQ(search.error().code, ErrorCode::unsupported);
+  EXPECT_THAT(search.error().message, HasSubstr("no decoder"));
 }
 
 TEST(EncoderAlone, ComputesNoRowsOfPadding) {
@@ -164,7 +164,7 @@ TEST_P(DeviceDecoderAlone, ContinuesPromptsGreedily) {
     ASSERT_EQ(scores.size(), want.size());
     add_best(want, scores);
   }
-  LAPILLI_ASSERT_VALUE(const auto got, run_job(model_, continuation(1, kSteps)));
+  LAPILLI_ASSERT_VALUE(const auto got, run_search(model_, continuation(1, kSteps)));
   ASSERT_EQ(got.hypotheses.size(), want.size());
   for (size_t i = 0; i < want.size(); ++i) EXPECT_EQ(got.hypotheses[i].front().ids, want[i]) << i;
 }
@@ -192,7 +192,7 @@ std::vector<Beam> next_beams(const std::vector<Beam>& beams, const std::vector<s
 
 TEST_P(DeviceDecoderAlone, ContinuesPromptsWithBeams) {
   constexpr uint32_t kSteps = 6, kBeams = 3;
-  LAPILLI_ASSERT_VALUE(const auto got, run_job(model_, continuation(kBeams, kSteps)));
+  LAPILLI_ASSERT_VALUE(const auto got, run_search(model_, continuation(kBeams, kSteps)));
   for (size_t i = 0; i < prompts_.size(); ++i) {
     std::vector<Beam> beams{{prompts_[i], 0}};
     for (uint32_t step = 0; step < kSteps; ++step) {
@@ -210,12 +210,12 @@ TEST_P(DeviceDecoderAlone, ContinuesPromptsWithBeams) {
 TEST_P(DeviceDecoderAlone, RefusesSources) {
   GenerateRequest r = continuation(1, 2);
   r.sources = r.decoder_ids;
-  const auto with_sources = Job::start(model_, r);
+  const auto with_sources = Search::start(model_, r);
   ASSERT_FALSE(with_sources.ok());
   EXPECT_THAT(with_sources.error().message, HasSubstr("no encoder"));
   r.sources.clear();
   r.keep_encoded = true;
-  EXPECT_FALSE(Job::start(model_, r).ok());
+  EXPECT_FALSE(Search::start(model_, r).ok());
   EXPECT_EQ(forward(model_, {{{1, 2}}, {}, {{1}}, {}}).error().code, ErrorCode::invalid_argument);
 }
 

@@ -7,7 +7,7 @@
 
 #include "formats/checkpoint.hpp"
 #include "formats/hf_config.hpp"
-#include "generate/jobs.hpp"
+#include "generate/searches.hpp"
 #include "support/safetensors_file.hpp"
 #include "support/shared_device.hpp"
 
@@ -73,8 +73,8 @@ TEST(DevicePairs, RobertaIsBertElsewhere) {
   search.sources = request.sources;
   search.options.num_beams = 3;
   search.options.suppress_tokens = std::vector<int32_t>{kPadding};
-  LAPILLI_ASSERT_VALUE(const auto want, run_job(bert, search));
-  LAPILLI_ASSERT_VALUE(const auto have, run_job(roberta, search));
+  LAPILLI_ASSERT_VALUE(const auto want, run_search(bert, search));
+  LAPILLI_ASSERT_VALUE(const auto have, run_search(roberta, search));
   EXPECT_EQ(bits_of(have), bits_of(want));
 }
 

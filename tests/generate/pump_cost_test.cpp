@@ -6,7 +6,7 @@
 #include <ctime>
 #include <thread>
 
-#include "generate/jobs.hpp"
+#include "generate/searches.hpp"
 #include "support/host_device.hpp"
 
 #ifdef CLOCK_THREAD_CPUTIME_ID
@@ -40,17 +40,17 @@ class DevicePumpCost : public testing::Test {
     LAPILLI_ASSERT_VALUE(const auto device, vulkan::Device::adopt(handles, {}));
     LAPILLI_ASSERT_VALUE(model_, Model::load(device, LAPILLI_SOURCE_DIR "/models/en-fr"));
   }
-  // From the start to the end of a job.
+  // From the start to the end of a search.
   void pump_through(const GenerateRequest& request) {
-    LAPILLI_ASSERT_VALUE(auto job, Job::start(model_, request));
+    LAPILLI_ASSERT_VALUE(auto search, Search::start(model_, request));
     for (bool ended = false; !ended;) {
       driver_us_ = 0;
       const double begin = thread_us();
-      ended = job->pump(kFrameBudgetUs);
+      ended = search->pump(kFrameBudgetUs);
       costs_.push_back(thread_us() - begin - driver_us_);
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    LAPILLI_ASSERT_OK(job->take());
+    LAPILLI_ASSERT_OK(search->take());
   }
   std::unique_ptr<counting::HostDevice> host_;
   std::shared_ptr<Model> model_;
@@ -60,7 +60,7 @@ class DevicePumpCost : public testing::Test {
 
 TEST_F(DevicePumpCost, IsSmallButForTheDriversSubmit) {
   const GenerateRequest request = request_of({12, 20, 7, 16}, 4, 60);
-  LAPILLI_ASSERT_OK(run_job(model_, request));  // pipelines, self-test, session
+  LAPILLI_ASSERT_OK(run_search(model_, request));  // pipelines, self-test, session
   for (int i = 0; i < 1000 && costs_.size() < 1000; ++i) pump_through(request);
   ASSERT_GE(costs_.size(), 1000u);
   std::sort(costs_.begin(), costs_.end());

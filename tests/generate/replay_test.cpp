@@ -1,5 +1,5 @@
-// The replay law through a counting Vulkan table: what a job may call between its second and its last step, what it may
-// read, and what another bucket may cost.
+// The replay law through a counting Vulkan table: what a search may call between its second and its last step, what it
+// may read, and what another bucket may cost.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 #include <set>
 
 #include "generate/generate.hpp"
-#include "generate/jobs.hpp"
+#include "generate/searches.hpp"
 #include "search/engine_pool.hpp"
 
 namespace lapilli {
@@ -30,24 +30,24 @@ uint32_t least_window(uint32_t all, uint32_t per_submission) {
 }
 
 Result<Window> watch(const std::shared_ptr<Model>& model, const GenerateRequest& request) {
-  LAPILLI_TRY(auto job, Job::start(model, request));
+  LAPILLI_TRY(auto search, Search::start(model, request));
   Window w;
   counting::Calls before;
   uint32_t first = 0;
   uint64_t bytes = 0;
-  LAPILLI_CHECK(job->run_to_end([&] {
+  LAPILLI_CHECK(search->run_to_end([&] {
     if (first == 0) {
-      if (job->steps_done() < 2) return true;
-      first = job->steps_done();
+      if (search->steps_done() < 2) return true;
+      first = search->steps_done();
       before = counting::calls();
       bytes = counting::invalidated_bytes();
     }
-    w.steps = job->steps_done() - first;
+    w.steps = search->steps_done() - first;
     w.calls = counting::since(before);
     w.invalidated = counting::invalidated_bytes() - bytes;
     return true;
   }));
-  LAPILLI_TRY(w.output, job->take());
+  LAPILLI_TRY(w.output, search->take());
   return w;
 }
 
@@ -87,14 +87,14 @@ TEST_P(DeviceReplay, NarrowerStepsTakeOverWithoutMakingAnything) {
     const auto made = counting::setup_calls(w.calls);
     EXPECT_TRUE(made.empty()) << counting::to_string(made);
     // Without other company, which plan ran a step depends on the log alone.
-    LAPILLI_ASSERT_VALUE(const auto again, run_job(model, request));
+    LAPILLI_ASSERT_VALUE(const auto again, run_search(model, request));
     EXPECT_EQ(bits_of(again), bits_of(w.output));
     // Each source alone, with one plan, finds the same.
     std::set<size_t> lengths;
     for (size_t i = 0; i < request.sources.size(); ++i) {
       GenerateRequest one = request;
       one.sources = {request.sources[i]};
-      LAPILLI_ASSERT_VALUE(const auto alone, run_job(model, one));
+      LAPILLI_ASSERT_VALUE(const auto alone, run_search(model, one));
       EXPECT_EQ(alone.stats.narrow_submissions, 0u);
       EXPECT_EQ(alone.hypotheses[0][0].ids, w.output.hypotheses[i][0].ids) << i;
       lengths.insert(alone.hypotheses[0][0].ids.size());
@@ -120,7 +120,7 @@ TEST(DeviceReplayNonCoherent, ReadsOnlyLogRowsAndFlushesWhatItWrites) {
   for (const uint32_t beams : {1u, 4u}) {
     const GenerateRequest request = request_of({7, 12, 3}, beams, 24);
     counting::pretend_non_coherent(0);
-    LAPILLI_ASSERT_VALUE(const auto want, run_job(plain_model, request));
+    LAPILLI_ASSERT_VALUE(const auto want, run_search(plain_model, request));
     for (const char* mask : {"full", "staging"}) {
       counting::pretend_non_coherent(kAtom);
       LAPILLI_ASSERT_VALUE(const auto device, counted_device(mask));
@@ -145,16 +145,16 @@ TEST(DeviceBuckets, ASizeCreatesItsPipelinesOnce) {
   const std::vector<std::vector<uint32_t>> sizes{
       {7}, {33}, {200}, {5, 6}, {9, 30, 2}, std::vector<uint32_t>(5, 12), std::vector<uint32_t>(20, 40), {1}};
   for (const uint32_t beams : {1u, 4u}) {
-    for (const auto& lengths : sizes) LAPILLI_ASSERT_OK(run_job(model, request_of(lengths, beams, 4)));
+    for (const auto& lengths : sizes) LAPILLI_ASSERT_OK(run_search(model, request_of(lengths, beams, 4)));
     const uint64_t before = device->counters().pipelines_created;
     EXPECT_GT(before, 0u);
     for (const auto& lengths : sizes) {
       model->engines().drop_free();
-      LAPILLI_ASSERT_OK(run_job(model, request_of(lengths, beams, 4)));
+      LAPILLI_ASSERT_OK(run_search(model, request_of(lengths, beams, 4)));
       EXPECT_EQ(device->counters().pipelines_created, before)
           << lengths.size() << " sources of " << lengths[0] << ", " << beams << " beams";
     }
-    LAPILLI_ASSERT_OK(run_job(model, request_of({7}, beams, 40)));
+    LAPILLI_ASSERT_OK(run_search(model, request_of({7}, beams, 40)));
     EXPECT_EQ(device->counters().pipelines_created, before) << "a longer output";
     std::printf("%u beams: %llu pipelines in all\n", beams, static_cast<unsigned long long>(before));
   }

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <set>
 
-#include "generate/jobs.hpp"
+#include "generate/searches.hpp"
 #include "search/trace_back.hpp"
 #include "support/options.hpp"
 #include "support/search_records.hpp"
@@ -279,7 +279,7 @@ TEST_F(DeviceSampledJobs, OtherOptionsMakeNothing) {
     LAPILLI_ASSERT_VALUE(const auto second, generate(model_, other));
     EXPECT_NE(bits_of(second), bits_of(first));
     auto made = counting::setup_calls(counting::since(before));
-    // Where memory is not mapped, a job's data is copied there; nothing else may be recorded.
+    // Where memory is not mapped, a search's data is copied there; nothing else may be recorded.
     for (const char* copying : {"vkBeginCommandBuffer", "vkCmdCopyBuffer", "vkCmdPipelineBarrier", "vkEndCommandBuffer",
                                 "vkResetCommandPool"})
       made.erase(copying);

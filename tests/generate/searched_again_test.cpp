@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "generate/generate.hpp"
-#include "generate/jobs.hpp"
+#include "generate/searches.hpp"
 #include "search/encoded_source.hpp"
 #include "search/engine_pool.hpp"
 #include "support/real_events.hpp"
@@ -67,11 +67,11 @@ TEST_P(DeviceSearchedAgain, WithOtherOptionsAndWithoutEncoding) {
   others[3].options.no_repeat_ngram_size = 1;
   std::vector<std::string> want;
   for (const auto& request : others) {
-    LAPILLI_ASSERT_VALUE(const auto out, run_job(model_, request));
+    LAPILLI_ASSERT_VALUE(const auto out, run_search(model_, request));
     want.push_back(bits_of(out));
   }
   first.keep_encoded = true;
-  LAPILLI_ASSERT_VALUE(const auto kept, run_job(model_, first));
+  LAPILLI_ASSERT_VALUE(const auto kept, run_search(model_, first));
   ASSERT_EQ(kept.encoded.size(), 5u);
   LAPILLI_ASSERT_OK(spoil_encoder());
   for (size_t k = 0; k < others.size(); ++k) {
@@ -98,11 +98,11 @@ TEST_P(DeviceSearchedAgain, MemoryComesBack) {
   const auto all_is_free = [&] {
     model_->engines().drop_free();
     device_->settle();
-    return model_->memory().reserve(kRoom).ok();
+    return model_->memory().reserve({.bytes = kRoom}).ok();
   };
   GenerateRequest request = request_of({7, 12}, 1, 4);
   request.keep_encoded = true;
-  LAPILLI_ASSERT_VALUE(auto out, run_job(model_, request));
+  LAPILLI_ASSERT_VALUE(auto out, run_search(model_, request));
   EXPECT_GT(out.encoded[0]->bytes(), 0u);
   EXPECT_FALSE(all_is_free());
   out.encoded[0].reset();
@@ -114,7 +114,7 @@ TEST_P(DeviceSearchedAgain, MemoryComesBack) {
 TEST_P(DeviceSearchedAgain, WhatDoesNotFitIsRefused) {
   GenerateRequest request = request_of({7, 12}, 1, 4);
   request.keep_encoded = true;
-  LAPILLI_ASSERT_VALUE(const auto out, run_job(model_, request));
+  LAPILLI_ASSERT_VALUE(const auto out, run_search(model_, request));
   const auto refused = [&](const std::shared_ptr<Model>& model, const char* why) {
     const auto again = generate(model, request);
     ASSERT_FALSE(again.ok());
@@ -144,7 +144,7 @@ TEST_P(DeviceSearchedAgain, LogitsBehindGivenIds) {
     request.decoder_ids = {prompt({5, 9, 2}), prompt({}), prompt({7}), prompt({1, 2, 3, 4, 5, 6, 7, 8, 9}),
                            prompt({3})};
     request.batch = 2;
-    LAPILLI_ASSERT_VALUE(const auto want, run_job(model_, request));
+    LAPILLI_ASSERT_VALUE(const auto want, run_search(model_, request));
     request.logits_at = {{0, 3}, {0}, {}, {9, 4, 0, 4}, {1}};
     LAPILLI_ASSERT_VALUE(const auto out, generate(model_, request));
     EXPECT_EQ(bits_of(out), bits_of(want));

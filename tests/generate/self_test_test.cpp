@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "base/log.hpp"
-#include "generate/jobs.hpp"
+#include "generate/searches.hpp"
 #include "model/shape.hpp"
 #include "ops/core/shader_table.hpp"
 #include "search/plan_cache.hpp"
@@ -108,7 +108,7 @@ TEST_F(DeviceSelfTest, OnlyKernelsOfThePlansAtHandAreTested) {
   }
 }
 
-// A kernel that the first job had no need of is not trusted when a later one has.
+// A kernel that the first search had no need of is not trusted when a later one has.
 TEST_F(DeviceSelfTest, AKernelThatOnlyALaterJobNeedsIsTestedThen) {
   const auto request = [](uint32_t sources) { return request_of(std::vector<uint32_t>(sources, 12), 1, 6); };
   const auto ids_of = [&](const std::shared_ptr<Model>& model) -> Result<std::vector<int32_t>> {
@@ -132,7 +132,7 @@ TEST_F(DeviceSelfTest, AKernelThatOnlyALaterJobNeedsIsTestedThen) {
     counting::compile_badly(shader_code(id).words, shader_code(id).word_count, counting::Compiler::wrong);
   LAPILLI_ASSERT_VALUE(device_, counted_device());
   LAPILLI_ASSERT_VALUE(model, Model::load(device_, marian()));
-  LAPILLI_ASSERT_OK(run_job(model, request(1)));
+  LAPILLI_ASSERT_OK(run_search(model, request(1)));
   EXPECT_THAT(found(), IsEmpty());
   LAPILLI_ASSERT_VALUE(const auto got, ids_of(model));
   EXPECT_EQ(got, right);

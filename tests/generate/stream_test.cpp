@@ -4,7 +4,7 @@
 #include <cmath>
 #include <random>
 
-#include "generate/jobs.hpp"
+#include "generate/searches.hpp"
 #include "search/token_stream.hpp"
 #include "support/shared_device.hpp"
 
@@ -150,7 +150,8 @@ TEST(CommittedIds, AreWhatAllThatCanStillWinShare) {
   EXPECT_GT(rounds_with_best, 100u);
 }
 
-// ---- jobs ---------------------------------------------------------------------------------------------------------
+// ---- searches
+// ---------------------------------------------------------------------------------------------------------
 
 class DeviceStream : public testing::Test {
  protected:
@@ -180,8 +181,8 @@ TEST_F(DeviceStream, JoinedItIsTheBestHypothesis) {
             ++calls;
             return Status{};
           };
-          LAPILLI_ASSERT_VALUE(const auto out, run_job(model, request, [&] {
-                                 before_the_end = calls;  // the job still runs
+          LAPILLI_ASSERT_VALUE(const auto out, run_search(model, request, [&] {
+                                 before_the_end = calls;  // the search still runs
                                  return true;
                                }));
           for (size_t i = 0; i < 3; ++i) {
@@ -209,13 +210,13 @@ TEST_F(DeviceStream, TokensComeWhileTheSearchRuns) {
       given += ids.size();
       return Status{};
     };
-    LAPILLI_ASSERT_VALUE(const auto job, Job::start(model_, request));
+    LAPILLI_ASSERT_VALUE(const auto search, Search::start(model_, request));
     size_t half_way = 0;
-    LAPILLI_ASSERT_OK(job->run_to_end([&] {
-      if (job->steps_done() <= 24) half_way = given;
+    LAPILLI_ASSERT_OK(search->run_to_end([&] {
+      if (search->steps_done() <= 24) half_way = given;
       // One beam: everything that came back was given.
       if (beams == 1) {
-        EXPECT_EQ(given, job->steps_done());
+        EXPECT_EQ(given, search->steps_done());
       }
       return true;
     }));
@@ -232,13 +233,13 @@ TEST_F(DeviceStream, AnErrorOfTheReceiverEndsTheJob) {
     if (++calls == 5) return fail(ErrorCode::cancelled, "enough");
     return {};
   };
-  LAPILLI_ASSERT_VALUE(const auto want, run_job(model_, plain));
-  const auto out = run_job(model_, request);
+  LAPILLI_ASSERT_VALUE(const auto want, run_search(model_, plain));
+  const auto out = run_search(model_, request);
   ASSERT_FALSE(out.ok());
   EXPECT_EQ(out.error().code, ErrorCode::cancelled);
   EXPECT_EQ(out.error().message, "enough");
   EXPECT_EQ(calls, 5u);
-  LAPILLI_ASSERT_VALUE(const auto again, run_job(model_, plain));
+  LAPILLI_ASSERT_VALUE(const auto again, run_search(model_, plain));
   EXPECT_EQ(bits_of(again), bits_of(want));
 }
 
@@ -249,7 +250,7 @@ TEST_F(DeviceStream, ASearchThatGrowsGivesNothingTwice) {
     got.insert(got.end(), ids.begin(), ids.end());
     return Status{};
   };
-  LAPILLI_ASSERT_VALUE(const auto out, run_job(model_, request));
+  LAPILLI_ASSERT_VALUE(const auto out, run_search(model_, request));
   const auto& ids = out.hypotheses[0][0].ids;
   EXPECT_EQ(got, std::vector<int32_t>(ids.begin() + 1, ids.end()));
 }
@@ -263,7 +264,7 @@ TEST_F(DeviceStream, TokenScoresAreLogProbabilities) {
     request.options.length_penalty = 0.7;
     request.options.forced_eos_token_id = std::vector<int32_t>{};
     request.options.bad_words_ids = Lists{};
-    LAPILLI_ASSERT_VALUE(const auto out, run_job(model_, request));
+    LAPILLI_ASSERT_VALUE(const auto out, run_search(model_, request));
     for (size_t i = 0; i < 3; ++i) {
       for (const Hypothesis& h : out.hypotheses[i]) {
         ASSERT_EQ(h.token_scores.size(), h.ids.size() - 1);
@@ -297,13 +298,13 @@ TEST_F(DeviceStream, ForcedTokensScoreZeroAndGivenOnesHaveNone) {
     GenerateRequest request = request_of({7}, beams, 0);
     request.options.max_length = 12;
     request.options.forced_bos_token_id = 33;
-    LAPILLI_ASSERT_VALUE(const auto out, run_job(model_, request));
+    LAPILLI_ASSERT_VALUE(const auto out, run_search(model_, request));
     EXPECT_EQ(out.hypotheses[0][0].ids[1], 33);
     EXPECT_EQ(out.hypotheses[0][0].token_scores[0], 0.0f);
     EXPECT_LT(out.hypotheses[0][0].token_scores[1], 0.0f);
     request.options.forced_bos_token_id = -1;
     request.decoder_ids = {{model_->generation_config().decoder_start_token_id.value(), 33, 7}};
-    LAPILLI_ASSERT_VALUE(const auto given, run_job(model_, request));
+    LAPILLI_ASSERT_VALUE(const auto given, run_search(model_, request));
     EXPECT_EQ(given.hypotheses[0][0].token_scores.size(), given.hypotheses[0][0].ids.size() - 3);
   }
 }

@@ -1,10 +1,10 @@
-// How loading, the self-test and jobs hand work to a device: with gaps that are asked for, and in a host's frames.
+// How loading, the self-test and searches hand work to a device: with gaps that are asked for, and in a host's frames.
 #include <gmock/gmock.h>
 
 #include <thread>
 
-#include "generate/jobs.hpp"
 #include "generate/model_loading.hpp"
+#include "generate/searches.hpp"
 #include "support/fake_time.hpp"
 #include "support/host_device.hpp"
 
@@ -58,12 +58,12 @@ TEST_F(DeviceSubmissions, PumpsLeaveGapsAndNeverSleep) {
   pump_through([&] { return loading.pump(); });
   LAPILLI_ASSERT_VALUE(const auto model, loading.take());
   for (const uint32_t beams : {1u, 3u}) {
-    LAPILLI_ASSERT_VALUE(auto job, Job::start(model, request_of({7, 5, 9}, beams, 8)));
-    pump_through([&] { return job->pump(); });
-    LAPILLI_ASSERT_VALUE(const auto pumped, job->take());
+    LAPILLI_ASSERT_VALUE(auto search, Search::start(model, request_of({7, 5, 9}, beams, 8)));
+    pump_through([&] { return search->pump(); });
+    LAPILLI_ASSERT_VALUE(const auto pumped, search->take());
     // Who waits sleeps for them, and has the same.
     const uint64_t sleeps = time_.sleeps;
-    LAPILLI_ASSERT_VALUE(const auto waited, run_job(model, request_of({7, 5, 9}, beams, 8)));
+    LAPILLI_ASSERT_VALUE(const auto waited, run_search(model, request_of({7, 5, 9}, beams, 8)));
     EXPECT_GT(time_.sleeps, sleeps);
     EXPECT_EQ(bits_of(pumped), bits_of(waited));
   }
@@ -72,7 +72,7 @@ TEST_F(DeviceSubmissions, PumpsLeaveGapsAndNeverSleep) {
 TEST_F(DeviceSubmissions, WithoutGapsNobodySleeps) {
   open(0);
   LAPILLI_ASSERT_VALUE(const auto model, Model::load(device_, marian()));
-  LAPILLI_ASSERT_OK(run_job(model, request_of({7, 5}, 3, 8)));
+  LAPILLI_ASSERT_OK(run_search(model, request_of({7, 5}, 3, 8)));
   EXPECT_EQ(time_.sleeps, 0u);
 }
 

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "generate/jobs.hpp"
+#include "generate/searches.hpp"
 
 namespace lapilli {
 namespace {
@@ -19,7 +19,7 @@ class DeviceTimeline : public testing::TestWithParam<const char*> {
     options.timeline = timeline;
     LAPILLI_TRY(const auto device, vulkan::Device::create(options));
     LAPILLI_TRY(const auto model, Model::load(device, marian()));
-    LAPILLI_TRY(const auto out, run_job(model, request_of({7, 12}, 3, ids)));
+    LAPILLI_TRY(const auto out, run_search(model, request_of({7, 12}, 3, ids)));
     return bits_of(out);
   }
   // Device slices of this name, or that contain it.

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <deque>
 
-#include "generate/jobs.hpp"
+#include "generate/searches.hpp"
 #include "support/shared_device.hpp"
 
 namespace lapilli {

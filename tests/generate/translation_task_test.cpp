@@ -6,8 +6,8 @@
 
 #include <thread>
 
-#include "generate/jobs.hpp"
 #include "generate/model_loading.hpp"
+#include "generate/searches.hpp"
 
 namespace lapilli {
 namespace {
@@ -37,8 +37,8 @@ std::string said(const TranslateOutput& out) {
 }
 
 // In small slices, whose number is no matter.
-void pump(TranslationTask& job) {
-  while (!job.pump(1)) std::this_thread::sleep_for(std::chrono::microseconds(50));
+void pump(TranslationTask& search) {
+  while (!search.pump(1)) std::this_thread::sleep_for(std::chrono::microseconds(50));
 }
 
 class DeviceTranslationTask : public testing::TestWithParam<const char*> {
@@ -66,20 +66,20 @@ TEST_P(DeviceTranslationTask, PumpedIsTheSameAsWaitedFor) {
     ++ended[input];
   };
   const auto before = counting::calls();
-  LAPILLI_ASSERT_VALUE(const auto job, TranslationTask::start(model_, request));
-  pump(*job);
+  LAPILLI_ASSERT_VALUE(const auto search, TranslationTask::start(model_, request));
+  pump(*search);
   EXPECT_EQ(counting::waits(counting::since(before)), 0u);
-  EXPECT_EQ(job->progress().done, job->progress().total);
-  LAPILLI_ASSERT_VALUE(const auto got, job->take());
+  EXPECT_EQ(search->progress().done, search->progress().total);
+  LAPILLI_ASSERT_VALUE(const auto got, search->take());
   EXPECT_EQ(said(got), said(want));
   for (size_t i = 0; i < kTexts.size(); ++i) {
     EXPECT_EQ(streamed[i], want.outputs[i].sequences[0].text);
     EXPECT_EQ(ended[i], 1);
   }
-  EXPECT_FALSE(job->take().ok()) << "it was taken";
+  EXPECT_FALSE(search->take().ok()) << "it was taken";
 }
 
-// Two jobs at once within the shape, in their starts too; beyond it, something is made.
+// Two searches at once within the shape, in their starts too; beyond it, something is made.
 TEST_P(DeviceTranslationTask, WithinAPreparedShapeNothingIsMade) {
   LAPILLI_ASSERT_VALUE(const auto want, translate(model_, texts_of(kTexts)));
   const TranslateRequest like = texts_of({});
@@ -119,13 +119,13 @@ TEST_P(DeviceTranslationTask, CancelledAndDroppedAtAnyTime) {
   const std::vector<std::string> one = {kTexts[0]};
   LAPILLI_ASSERT_VALUE(const auto want, translate(model_, texts_of(one)));
   for (const int pumps : {0, 1, 2, 3, 5, 9}) {
-    LAPILLI_ASSERT_VALUE(auto job, TranslationTask::start(model_, texts_of(kTexts)));
+    LAPILLI_ASSERT_VALUE(auto search, TranslationTask::start(model_, texts_of(kTexts)));
     bool ended = false;
-    for (int i = 0; i < pumps; ++i) ended = job->pump(1);
+    for (int i = 0; i < pumps; ++i) ended = search->pump(1);
     if (pumps % 2 == 0) continue;  // dropped
-    job->cancel();
-    pump(*job);
-    LAPILLI_ASSERT_VALUE(const auto out, job->take());
+    search->cancel();
+    pump(*search);
+    LAPILLI_ASSERT_VALUE(const auto out, search->take());
     EXPECT_EQ(out.cancelled, !ended) << pumps;
     EXPECT_EQ(out.outputs.size(), kTexts.size());
   }

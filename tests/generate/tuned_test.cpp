@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "base/store.hpp"
-#include "generate/jobs.hpp"
+#include "generate/searches.hpp"
 #include "ops/core/shader_table.hpp"
 #include "runtime/check/self_test.hpp"
 #include "runtime/plan/tuning_space.hpp"

@@ -149,7 +149,7 @@ std::vector<std::string> tiles(DeviceType type, uint64_t rows, uint32_t columns)
   OpCase c;
   const auto x = c.graph.activation("x", rows, 512);
   const auto w = add_packed(c.graph, "weight", {columns, 512});
-  ops::linear(c.graph, "y", x, w, columns, Activation::none);
+  ops::linear(c.graph, "y", x, w, columns);
   auto list = names(pretended(0x10de, type, 32), c);
   std::erase_if(list, [](const std::string& name) { return !name.starts_with("tiled"); });
   return list;
@@ -204,7 +204,7 @@ int place_of(const char* name, const Capabilities& caps, uint64_t rows, uint32_t
   OpCase c;
   const auto x = c.graph.activation("x", rows, 512);
   const auto w = add_packed(c.graph, "weight", {columns, 512, format});
-  ops::linear(c.graph, "y", x, w, columns, Activation::none);
+  ops::linear(c.graph, "y", x, w, columns);
   const auto list = names(caps, c);
   const auto found = std::find(list.begin(), list.end(), name);
   return found == list.end() ? -1 : found == list.begin() ? 1 : 0;
@@ -248,7 +248,7 @@ TEST(MatmulVariants, DeepProductsOfFewRowsAreSharedByMoreInvocations) {
     OpCase c;
     const auto x = c.graph.activation("x", rows, depth);
     const auto w = add_packed(c.graph, "weight", {columns, depth});
-    ops::linear(c.graph, "y", x, w, columns, Activation::none);
+    ops::linear(c.graph, "y", x, w, columns);
     Capabilities caps = pretended(0x10de, type, 32);
     caps.max_invocations = caps.max_group_size[0] = limit;
     const auto list = matmul_op.variants(caps, c.graph, c.graph.node(0));

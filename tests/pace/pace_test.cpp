@@ -80,18 +80,18 @@ class DevicePace : public testing::TestWithParam<const char*> {
   }
   // Kernels are proven before the frames begin, as an app that has frames to keep does.
   void prepare() { LAPILLI_ASSERT_OK(model_->workspaces().plans().plans(plain_key(4, 1, 32, 64))); }
-  // One job to its end, a frame after the other; how many frames it took.
+  // One search to its end, a frame after the other; how many frames it took.
   void run_frames(uint32_t& frames, uint32_t most) {
-    LAPILLI_ASSERT_VALUE(auto job, Job::start(model_, translation(24)));
+    LAPILLI_ASSERT_VALUE(auto search, Search::start(model_, translation(24)));
     for (double at = lab_->now(); frames < most; ++frames) {
       lab_->advance(at += kFrameNs);
       const double begin = lab_->now();
       const unsigned before = lab_->count();
-      const bool ended = job->pump(kBudgetUs);
+      const bool ended = search->pump(kBudgetUs);
       EXPECT_EQ(lab_->now(), begin) << "a pump has waited";
       check_frame(before, begin);
       if (ended) {
-        LAPILLI_ASSERT_OK(job->run_to_end());
+        LAPILLI_ASSERT_OK(search->run_to_end());
         return;
       }
     }
@@ -107,10 +107,10 @@ class DevicePace : public testing::TestWithParam<const char*> {
     busy_us_.push_back(busy_us);
   }
   // Of frames in which something was submitted: how long the device was busy behind their beginning.
-  void say_frames(uint32_t jobs) const {
+  void say_frames(uint32_t searches) const {
     ASSERT_FALSE(busy_us_.empty());
     const double sum = std::accumulate(busy_us_.begin(), busy_us_.end(), 0.0);
-    std::printf("%s: %u jobs, %.0f us a frame, %.0f us at most\n", GetParam(), jobs,
+    std::printf("%s: %u jobs, %.0f us a frame, %.0f us at most\n", GetParam(), searches,
                 sum / static_cast<double>(busy_us_.size()), *std::max_element(busy_us_.begin(), busy_us_.end()));
   }
   std::shared_ptr<vulkan::Device> device_;
@@ -123,8 +123,8 @@ TEST_P(DevicePace, NoSubmissionTakesLongerThanItMay) {
   const double most = device_->max_submit_us();
   const unsigned first = lab_->count();
   for (int i = 0; i < 2; ++i) {
-    LAPILLI_ASSERT_VALUE(auto job, Job::start(model_, translation(24)));
-    LAPILLI_ASSERT_OK(job->run_to_end());
+    LAPILLI_ASSERT_VALUE(auto search, Search::start(model_, translation(24)));
+    LAPILLI_ASSERT_OK(search->run_to_end());
   }
   const auto all = lab_->since(0);
   double longest_us = 0;
@@ -149,10 +149,10 @@ TEST_P(DevicePace, FramesAreOverrunByLessThanOneSegment) {
 class DevicePaceSlow : public DevicePace {};
 TEST_P(DevicePaceSlow, TenThousandFramesAreOverrunByLessThanOneSegment) {
   prepare();
-  uint32_t frames = 0, jobs = 0;
+  uint32_t frames = 0, searches = 0;
   constexpr uint32_t kFrames = 10'000;
-  for (; frames < kFrames && !HasFailure(); ++jobs) run_frames(frames, kFrames);
-  say_frames(jobs);
+  for (; frames < kFrames && !HasFailure(); ++searches) run_frames(frames, kFrames);
+  say_frames(searches);
 }
 
 // Loading and the self-test are bounded as searches are: what is longer than it may be cannot be cut.

@@ -7,14 +7,13 @@
 // errors of different layers are not of one sign, so that they add like their squares. 30 sublayers (the deepest path
 // here: 12 in the encoder, 18 in the decoder) of 3e-6 each give 1.6e-5; 5e-5 leaves a factor of three for what the
 // steps before left in the caches. A wrong index, mask or offset shows as an error of the order of 1.
-#include "runtime/check/compare.hpp"
-
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <cstdio>
 
 #include "model/weight_formats.hpp"
+#include "runtime/node_comparison.hpp"
 #include "runtime/run/session.hpp"
 #include "support/fixtures.hpp"
 #include "support/network_rig.hpp"

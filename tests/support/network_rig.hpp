@@ -1,5 +1,5 @@
 // A network with everything that a search over it needs, put together by hand: plans, a session and weights on a
-// device, and the same values in the reference interpreter. For tests that look below Model and Job.
+// device, and the same values in the reference interpreter. For tests that look below Model and Search.
 #pragma once
 
 #include <memory>

@@ -50,14 +50,15 @@ AttentionAttributes sequence_attributes(const AttentionLayer& layer, const KvSha
   return a;
 }
 
-// Queries, and the tensor of their keys and values.
+// Queries, the tensor of their keys and values, and the tensor that the result is added to.
 struct Projected {
   graph::TensorId q, kv;
   KvShape shape;
+  graph::TensorId x;
 };
 
-graph::TensorId attend(Builder& b, const std::string& label, const AttentionLayer& layer, graph::TensorId x,
-                       const Projected& p, const SequenceAttention& how) {
+graph::TensorId attend(Builder& b, const std::string& label, const AttentionLayer& layer, const Projected& p,
+                       const SequenceAttention& how) {
   AttentionAttributes a = sequence_attributes(layer, p.shape, how);
   a.causal = how.causal ? 1 : 0;
   a.bias = relative_bias(layer);
@@ -66,7 +67,7 @@ graph::TensorId attend(Builder& b, const std::string& label, const AttentionLaye
   reads.bias = weight_or_none(b, layer.w.relative_bias);
   const auto r = ops::attention(b.g(), label + ".attention", reads, a, !how.keep_weights.empty());
   if (!how.keep_weights.empty()) b.keep(how.keep_weights, r.weights);
-  return ops::linear_add(b.g(), label + ".out", r.context, b.weight(layer.w.out), x);
+  return ops::linear_add(b.g(), label + ".out", r.context, b.weight(layer.w.out), p.x);
 }
 
 // Rotates queries and keys in stacks with rotary positions.
@@ -116,7 +117,7 @@ graph::TensorId self_attention(Builder& b, const std::string& label, const Atten
   const auto kv = kv_activation(b, label + ".kv", shape);
   const auto q = ops::linear_kv(b.g(), label + ".qkv", in.h, b.weight(layer.w.qkv), {layer.stack.inner(), kv, shape});
   rotate_self(b, label, layer, {q, kv, graph::kNone, how.spans}, {shape, layer.stack.rotary_pairs(), is_pass(how)});
-  return attend(b, label, layer, in.x, {q, kv, shape}, how);
+  return attend(b, label, layer, {q, kv, shape, in.x}, how);
 }
 
 graph::TensorId map_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
@@ -139,9 +140,9 @@ graph::TensorId map_attention(Builder& b, const std::string& label, const Attent
 }
 
 graph::TensorId cross_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
-                                graph::TensorId kv, const SequenceAttention& how) {
+                                const SequenceAttention& how) {
   const auto q = ops::linear(b.g(), label + ".q", in.h, b.weight(layer.w.qkv), layer.stack.inner());
-  return attend(b, label, layer, in.x, {q, kv, sequence_kv(layer.stack, how, how.keys)}, how);
+  return attend(b, label, layer, {q, in.kv, sequence_kv(layer.stack, how, how.keys), in.x}, how);
 }
 
 void cross_keys_values(Builder& b, const std::string& label, const AttentionWeights& w, graph::TensorId memory,
@@ -150,10 +151,10 @@ void cross_keys_values(Builder& b, const std::string& label, const AttentionWeig
 }
 
 graph::TensorId self_attention_step(Builder& b, const std::string& label, const AttentionLayer& layer,
-                                    const Sublayer& in, graph::TensorId kv, const StepAttention& how) {
+                                    const Sublayer& in, const StepAttention& how) {
   const auto q = ops::linear_kv(b.g(), label + ".qkv", in.h, b.weight(layer.w.qkv),
-                                {layer.stack.inner(), kv, how.self, how.state.step});
-  rotate_self(b, label, layer, {q, kv, graph::kNone, how.state.step}, {how.self, layer.stack.rotary_pairs()});
+                                {layer.stack.inner(), in.kv, how.self, how.state.step});
+  rotate_self(b, label, layer, {q, in.kv, graph::kNone, how.state.step}, {how.self, layer.stack.rotary_pairs()});
   AttentionStepAttributes a;
   a.kv = how.self;
   a.self = 1;
@@ -167,12 +168,12 @@ graph::TensorId self_attention_step(Builder& b, const std::string& label, const 
   state.lengths = graph::kNone;
   state.distances = weight_or_none(b, layer.w.distances);
   state.bias = weight_or_none(b, layer.w.relative_bias);
-  const auto context = ops::attention_step(b.g(), label + ".attention", q, kv, state, a);
+  const auto context = ops::attention_step(b.g(), label + ".attention", {q, in.kv, state}, a);
   return ops::linear_add(b.g(), label + ".out", context, b.weight(layer.w.out), in.x);
 }
 
 graph::TensorId cross_attention_step(Builder& b, const std::string& label, const AttentionLayer& layer,
-                                     const Sublayer& in, graph::TensorId kv, const StepAttention& how) {
+                                     const Sublayer& in, const StepAttention& how) {
   const auto q = ops::linear(b.g(), label + ".q", in.h, b.weight(layer.w.qkv), layer.stack.inner());
   AttentionStepAttributes a;
   a.kv = how.cross;
@@ -183,7 +184,7 @@ graph::TensorId cross_attention_step(Builder& b, const std::string& label, const
   a.scale = attention_scale(layer.stack);
   ops::StepTensors state = how.state;
   state.lineage = graph::kNone;
-  const auto context = ops::attention_step(b.g(), label + ".attention", q, kv, state, a);
+  const auto context = ops::attention_step(b.g(), label + ".attention", {q, in.kv, state}, a);
   return ops::linear_add(b.g(), label + ".out", context, b.weight(layer.w.out), in.x);
 }
 

@@ -31,9 +31,9 @@ graph::TensorId self_attention(Builder& b, const std::string& label, const Atten
 // As self_attention, within the windows of maps: in.h and in.x are rows of these.
 graph::TensorId map_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
                               const SwinWindows& map);
-// As self_attention, with keys and values from cross_keys_values().
+// As self_attention, with in.kv from cross_keys_values().
 graph::TensorId cross_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
-                                graph::TensorId kv, const SequenceAttention& how);
+                                const SequenceAttention& how);
 // Keys and values of an encoder's output for one decoder layer.
 void cross_keys_values(Builder& b, const std::string& label, const AttentionWeights& w, graph::TensorId memory,
                        const ops::KvTarget& to);
@@ -48,8 +48,8 @@ struct StepAttention {
   uint32_t lineage_beam_slots = 0, lineage_positions = 0;
 };
 graph::TensorId self_attention_step(Builder& b, const std::string& label, const AttentionLayer& layer,
-                                    const Sublayer& in, graph::TensorId kv, const StepAttention& how);
+                                    const Sublayer& in, const StepAttention& how);
 graph::TensorId cross_attention_step(Builder& b, const std::string& label, const AttentionLayer& layer,
-                                     const Sublayer& in, graph::TensorId kv, const StepAttention& how);
+                                     const Sublayer& in, const StepAttention& how);
 
 }  // namespace lapilli::model

@@ -19,9 +19,10 @@ struct NamedOutput {
 };
 
 // The input of a sublayer (h), and the tensor that its result is added to in place (x): the same tensor in post-norm
-// networks; in pre-norm ones, h is the normalization of x.
+// networks; in pre-norm ones, h is the normalization of x. Attention with a cache, or to an encoder's output, also has
+// the keys and values (kv).
 struct Sublayer {
-  graph::TensorId h = graph::kNone, x = graph::kNone;
+  graph::TensorId h = graph::kNone, x = graph::kNone, kv = graph::kNone;
 };
 
 class Builder {

@@ -62,7 +62,7 @@ graph::TensorId layer_rows(Builder& b, const std::string& label, uint32_t i, gra
     x = ops::linear(b.g(), label, x, b.weight(w.input[i]), columns);
     x = ops::gate(b.g(), label + ".gate", x, layer.columns, layer.activation);
   } else {
-    x = ops::linear(b.g(), label, x, b.weight(w.input[i]), layer.columns, layer.activation);
+    x = ops::linear(b.g(), label, x, b.weight(w.input[i]), {layer.columns, layer.activation});
   }
   if (!layer.group_norm) return x;
   GroupNormAttributes norm;

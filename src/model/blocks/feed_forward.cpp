@@ -10,7 +10,7 @@ graph::TensorId feed_forward(Builder& b, const std::string& label, const StackCo
     const auto gated = ops::gate(b.g(), label + ".gate", both, stack.ffn, stack.activation);
     return ops::linear_add(b.g(), label + ".fc2", gated, b.weight(w.fc2), in.x);
   }
-  const auto inner = ops::linear(b.g(), label + ".fc1", in.h, b.weight(w.fc1), stack.ffn, stack.activation);
+  const auto inner = ops::linear(b.g(), label + ".fc1", in.h, b.weight(w.fc1), {stack.ffn, stack.activation});
   return ops::linear_add(b.g(), label + ".fc2", inner, b.weight(w.fc2), in.x);
 }
 

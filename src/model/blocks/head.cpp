@@ -11,12 +11,12 @@ class HeadBlock {
   // The rows of x that the head reads: all of them, or one for each source.
   graph::TensorId rows(graph::TensorId x, graph::TensorId spans, uint32_t sources) {
     if (head_.every_row) return x;
-    return ops::pool(b_.g(), "head.rows", x, spans, sources, {head_.pooling, head_.row});
+    return ops::pool(b_.g(), "head.rows", {x, spans}, sources, {head_.pooling, head_.row});
   }
 
   graph::TensorId pooled(graph::TensorId h) {
     if (w_.pooled == kNoWeight) return h;
-    h = ops::linear(b_.g(), "pooler", h, b_.weight(w_.pooled), head_.pooled, head_.activation);
+    h = ops::linear(b_.g(), "pooler", h, b_.weight(w_.pooled), {head_.pooled, head_.activation});
     b_.keep("pooler_output", h);
     return h;
   }
@@ -48,7 +48,7 @@ void keep_heads(Builder& b, graph::TensorId x, graph::TensorId spans, uint32_t s
     if (w.result == kNoWeight) continue;
     auto scores = head.result(h);
     if (w.second != kNoWeight)
-      scores = head.mean_scores(scores, ops::pool(b.g(), "head.second", x, spans, sources, {Pooling::row, 1}));
+      scores = head.mean_scores(scores, ops::pool(b.g(), "head.second", {x, spans}, sources, {Pooling::row, 1}));
     b.keep("logits", scores);
   }
 }

@@ -8,7 +8,8 @@ graph::TensorId output_logits(Builder& b, graph::TensorId x) {
   const Config& c = b.config();
   const Network& n = b.network();
   if (c.output_transform) {
-    x = ops::linear(b.g(), "output.transform", x, b.weight(n.output_transform), c.decoder.d_model, c.output_activation);
+    x = ops::linear(b.g(), "output.transform", x, b.weight(n.output_transform),
+                    {c.decoder.d_model, c.output_activation});
     x = normalize(b, "output.norm", {c.decoder, n.output_norm}, x);
   }
   if (c.output_scale != 1) x = ops::scale(b.g(), "output.scale", x, c.output_scale);

@@ -24,17 +24,19 @@ uint32_t own_column(const StackConfig& s) { return s.inner() + s.relative_bucket
 
 float scale(const StackConfig& s) { return 1.0f / std::sqrt(static_cast<float>(s.head_dim)); }
 
-KvShape sequence_shape(const StackConfig& s, const SequenceAttention& how) {
+KvShape kv_shape(const StackConfig& s, const StreamRun& run) {
+  if (run.step) return run.step->self;
   KvShape kv;
   kv.heads = s.heads;
   kv.head_dim = s.head_dim;
-  kv.slots = how.batch;
-  kv.positions = kv.rows_per_slot = how.queries;
+  kv.slots = run.sequence->batch;
+  kv.positions = kv.rows_per_slot = run.sequence->queries;
   return kv;
 }
 
 graph::TensorId main_context(Builder& b, const std::string& label, const AttentionLayer& layer, graph::TensorId q,
-                             const KvShape& shape, const StreamRun& how) {
+                             const StreamRun& how) {
+  const KvShape shape = kv_shape(layer.stack, how);
   if (how.step) {
     AttentionStepAttributes a;
     a.kv = shape;
@@ -46,7 +48,7 @@ graph::TensorId main_context(Builder& b, const std::string& label, const Attenti
     ops::StepTensors state = how.step->state;
     state.lengths = graph::kNone;
     state.distances = b.weight(layer.w.distances);
-    return ops::attention_step(b.g(), label, q, how.kv, state, a);
+    return ops::attention_step(b.g(), label, {q, how.kv, state}, a);
   }
   AttentionAttributes a;
   a.batch = how.sequence->batch;
@@ -77,7 +79,7 @@ Streams stream_attention(Builder& b, const std::string& label, const AttentionLa
                          const StreamRun& given) {
   const StackConfig& s = layer.stack;
   const bool step = given.step != nullptr;
-  const KvShape shape = step ? given.step->self : sequence_shape(s, *given.sequence);
+  const KvShape shape = kv_shape(s, given);
   StreamRun how = given;
   if (!step) how.kv = kv_activation(b, label + ".kv", shape);
   const auto weight = b.weight(layer.w.qkv);
@@ -86,7 +88,7 @@ Streams stream_attention(Builder& b, const std::string& label, const AttentionLa
 
   Streams out;
   if (how.keep_main) {
-    const auto context = main_context(b, label + ".attention", layer, q, shape, how);
+    const auto context = main_context(b, label + ".attention", layer, q, how);
     out.main = ops::linear_add(b.g(), label + ".out", context, b.weight(layer.w.out), x.main);
   }
   StreamAttentionAttributes a;

@@ -50,7 +50,7 @@ Status infer_spans(const graph::Graph& g, const graph::Node& node, const Attenti
     return node_error(node, "the rows of a pass have no causal mask, bias in rows or weights");
   LAPILLI_CHECK(expect_input(g, node, 0, {"q", a.queries}));
   LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 2), "spans", state::SPAN_WORDS));
-  LAPILLI_CHECK(infer_bias(g, node, a.kv, a.bias, kDistances));
+  LAPILLI_CHECK(infer_bias(g, node, a.kv, {a.bias, kDistances}));
   return infer_window(g, node, a);
 }
 
@@ -78,7 +78,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 2), "lengths", 2 * uint64_t{a.batch}));
   if (operand(node.outputs, 1) != graph::kNone)
     LAPILLI_CHECK(expect_output(g, node, 1, {"weights", uint64_t{a.batch} * a.kv.query_heads() * a.queries, a.keys}));
-  LAPILLI_CHECK(infer_bias(g, node, a.kv, a.bias, kDistances));
+  LAPILLI_CHECK(infer_bias(g, node, a.kv, {a.bias, kDistances}));
   return infer_window(g, node, a);
 }
 
@@ -297,7 +297,7 @@ class Lowering {
   Status bind_keys(Dispatch& d, Push& p) const {
     LAPILLI_TRY(const auto lengths, bind_whole(context_, a_.spans ? 4 : 6, node_.inputs[2], graph::Access::read));
     d.operands.push_back(lengths);
-    return bind_bias(context_, node_, a_.bias, kDistances, d, p.common);
+    return bind_bias(context_, node_, {a_.bias, kDistances}, d, p.common);
   }
 
   Status bind_map(Dispatch& d, Push& p) const {
@@ -399,7 +399,8 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   const HostKv kv(g, node.inputs[1], values);
   auto& out = values.at(node.outputs[0]).f;
   const auto weights = operand(node.outputs, 1);
-  const HostBias bias(node, a.kv, a.map.side ? RelativeBias{} : a.bias, kDistances, values);
+  const RelativeBias none;  // maps have a bias of their own
+  const HostBias bias(node, a.kv, {a.map.side ? none : a.bias, kDistances}, values);
   if (!a.global_queries) std::fill(out.begin(), out.end(), 0.0);
   if (weights != graph::kNone) std::fill(values.at(weights).f.begin(), values.at(weights).f.end(), 0.0);
   for (const HostSentence& s : host_sentences(a, a.map.side ? std::vector<uint32_t>() : values.at(node.inputs[2]).u)) {

@@ -113,8 +113,12 @@ struct StepTensors {
   graph::TensorId step = graph::kNone, lineage = graph::kNone, lengths = graph::kNone;
   graph::TensorId distances = graph::kNone, bias = graph::kNone;  // for a RelativeBias
 };
-graph::TensorId attention_step(graph::Graph& g, const std::string& label, graph::TensorId q, graph::TensorId kv,
-                               const StepTensors& state, const AttentionStepAttributes& attributes);
+struct AttentionStepOperands {
+  graph::TensorId q = graph::kNone, kv = graph::kNone;
+  StepTensors state;
+};
+graph::TensorId attention_step(graph::Graph& g, const std::string& label, const AttentionStepOperands& operands,
+                               const AttentionStepAttributes& attributes);
 }  // namespace ops
 
 }  // namespace lapilli

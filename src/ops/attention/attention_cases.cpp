@@ -20,21 +20,22 @@ uint64_t bias_columns(const RelativeBias& bias, const KvShape& kv) {
   return bias.column + uint64_t{bias.buckets} * kv.query_heads();
 }
 
-void add_bias_inputs(OpCase& c, const RelativeBias& bias, const KvShape& kv, CaseRandom& random,
-                     graph::TensorId& distances, graph::TensorId& values) {
-  if (bias.form == BiasForm::none) return;
+BiasInputs add_bias_inputs(OpCase& c, const RelativeBias& bias, const KvShape& kv, CaseRandom& random) {
+  BiasInputs added;
+  if (bias.form == BiasForm::none) return added;
   HostTensor table;
   table.f.assign(kBiasWords, 0.0);
   for (uint32_t i = 0; i < bias.count; ++i) table.f[i] = random.below(bias.buckets);
-  distances = add_weight(c.graph, "distances", kBiasWords);
-  c.inputs.emplace_back(distances, std::move(table));
-  if (bias.form == BiasForm::rows) return;
+  added.distances = add_weight(c.graph, "distances", kBiasWords);
+  c.inputs.emplace_back(added.distances, std::move(table));
+  if (bias.form == BiasForm::rows) return added;
   HostTensor v;
   v.f.assign(kBiasWords, 0.0);
   for (uint32_t i = 0; i < bias.buckets * kv.query_heads(); ++i)
     v.f[i] = static_cast<double>(static_cast<float>(3 * random.unit()));
-  values = add_weight(c.graph, "bias", kBiasWords);
-  c.inputs.emplace_back(values, std::move(v));
+  added.values = add_weight(c.graph, "bias", kBiasWords);
+  c.inputs.emplace_back(added.values, std::move(v));
+  return added;
 }
 
 namespace {
@@ -114,7 +115,9 @@ OpCase make_case(const CaseShape& s, const std::vector<std::pair<uint32_t, uint3
   const auto kv = add_kv(c.graph, StateKind::cross_kv, {a.kv, KvFormat::fp32});
   const auto l = pass ? add_spans(c, s.pass) : add_lengths(c.graph);
   ops::AttentionOperands reads{q, kv, l};
-  add_bias_inputs(c, a.bias, a.kv, random, reads.distances, reads.bias);
+  const BiasInputs bias = add_bias_inputs(c, a.bias, a.kv, random);
+  reads.distances = bias.distances;
+  reads.bias = bias.values;
   if (s.window != kNoWindow) {
     a.window = s.window;
     a.global_queries = s.global_queries;

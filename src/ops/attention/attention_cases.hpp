@@ -14,8 +14,10 @@ std::vector<OpCase> attention_cases();
 RelativeBias bias_case(BiasForm form, int32_t low, int32_t high, const KvShape& kv);
 // Columns that the bias takes in q.
 uint64_t bias_columns(const RelativeBias& bias, const KvShape& kv);
-// Adds distances (neighbours share buckets, some repeat) and values to the case; sets kNone where there are none.
-void add_bias_inputs(OpCase& c, const RelativeBias& bias, const KvShape& kv, CaseRandom& random,
-                     graph::TensorId& distances, graph::TensorId& values);
+struct BiasInputs {
+  graph::TensorId distances = graph::kNone, values = graph::kNone;
+};
+// Adds distances (neighbours share buckets, some repeat) and values to the case, as far as the bias has them.
+BiasInputs add_bias_inputs(OpCase& c, const RelativeBias& bias, const KvShape& kv, CaseRandom& random);
 
 }  // namespace lapilli

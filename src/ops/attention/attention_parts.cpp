@@ -162,7 +162,7 @@ class Lowering {
         {q, bind_range(context_, 1, {node_.inputs[1], begin * 4, end * 4, graph::Access::read}, kv_delta), lineage,
          bind_running(step_of(), 3, {head, head + 1, graph::Access::read_write}, running_delta)});
     AttentionPush bias{};
-    LAPILLI_CHECK(bind_bias(context_, node_, a_.bias, 5, d, bias));
+    LAPILLI_CHECK(bind_bias(context_, node_, {a_.bias, 5}, d, bias));
     d.set_push(PartPush{static_cast<uint32_t>(d.groups), a_.kv.query_heads(), static_cast<uint32_t>(head), a_.kv.slots,
                         a_.kv.positions, static_cast<uint32_t>(cells.begin), static_cast<uint32_t>(cells.end),
                         kv_layout().begin_of(begin, kv_delta), running_delta, static_cast<uint32_t>(q_.ld),

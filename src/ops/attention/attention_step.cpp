@@ -16,6 +16,8 @@ namespace {
 
 using ull = unsigned long long;
 
+constexpr size_t kDistances = 5;  // among the inputs
+
 struct Push {
   LAPILLI_PUSH_BEHIND(AttentionPush, common, uint32_t lineage_beam_slots, lineage_positions, beams;
                       uint32_t chunks, rows;)
@@ -28,7 +30,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
     return node_error(node, "a step has at most %u rows", state::MAX_ROWS);
   LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 3), "step", state::STEP_QUEUE));
   if (!a.self && a.bias.form != BiasForm::none) return node_error(node, "cross attention has no relative positions");
-  LAPILLI_CHECK(infer_bias(g, node, a.kv, a.bias, 5));
+  LAPILLI_CHECK(infer_bias(g, node, a.kv, {a.bias, kDistances}));
   LAPILLI_CHECK(infer_running(g, node, a.kv));
   if (a.self) {
     if (a.lineage_beam_slots < a.kv.slots)
@@ -130,7 +132,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
       d.operands = {q_operand, bind_kv(context, {node.inputs[1], texels ? kTexelBinding : 1}, a.kv, part, p.common)};
       LAPILLI_CHECK(bind_result(context, node, chunks, d, p));
       LAPILLI_CHECK(bind_state(context, node, a, d));
-      LAPILLI_CHECK(bind_bias(context, node, a.bias, 5, d, p.common));
+      LAPILLI_CHECK(bind_bias(context, node, {a.bias, kDistances}, d, p.common));
       d.groups = q.rows * p.common.heads * p.chunks;
       if (d.groups > max_groups(context.caps))
         return node_error(node, "%u workgroups exceed this device's grid", ull{d.groups});
@@ -158,7 +160,7 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   std::fill(out.begin(), out.end(), 0.0);
   const uint64_t rows = std::min<uint64_t>(t.rows, words[state::STEP_LIVE]);
   const uint64_t out_ld = g.tensor(node.outputs[0]).ld;
-  const HostBias bias(node, a.kv, a.bias, 5, values);
+  const HostBias bias(node, a.kv, {a.bias, kDistances}, values);
   const HostKv kv(g, node.inputs[1], values);
   for (uint64_t r = 0; r < rows; ++r)
     for (uint64_t h = 0; h < a.kv.query_heads(); ++h) {
@@ -250,8 +252,10 @@ OpCase make_case(const CaseShape& s) {
     c.inputs.emplace_back(state.lengths, length_values(lengths));
   }
   c.live_rows = s.live;
-  add_bias_inputs(c, a.bias, a.kv, random, state.distances, state.bias);
-  ops::attention_step(c.graph, "context", q, kv, state, a);
+  const BiasInputs bias = add_bias_inputs(c, a.bias, a.kv, random);
+  state.distances = bias.distances;
+  state.bias = bias.values;
+  ops::attention_step(c.graph, "context", {q, kv, state}, a);
   return c;
 }
 
@@ -382,8 +386,9 @@ constexpr OpDef op{"attention_step", infer, variants, lower, reference, cases, {
 
 constinit const OpDef attention_step_op = attention_step_impl::op;
 
-graph::TensorId ops::attention_step(graph::Graph& g, const std::string& label, graph::TensorId q, graph::TensorId kv,
-                                    const StepTensors& state, const AttentionStepAttributes& attributes) {
+graph::TensorId ops::attention_step(graph::Graph& g, const std::string& label, const AttentionStepOperands& operands,
+                                    const AttentionStepAttributes& attributes) {
+  const auto& [q, kv, state] = operands;
   const auto context = g.rows_like(label, q, uint64_t{attributes.kv.query_heads()} * attributes.kv.head_dim);
   const auto running = running_sums(g, label, attributes.kv, g.tensor(q).rows);
   g.add_node({&attention_step_op,

@@ -57,8 +57,8 @@ Status infer_heads(const graph::Graph& g, const graph::Node& node, const KvShape
   return expect_kv(g, node, operand(node.inputs, 1), kv, kv_reader == KvReader::step);
 }
 
-Status infer_bias(const graph::Graph& g, const graph::Node& node, const KvShape& kv, const RelativeBias& bias,
-                  size_t at) {
+Status infer_bias(const graph::Graph& g, const graph::Node& node, const KvShape& kv, const NodeBias& of) {
+  const auto& [bias, at] = of;
   if (bias.form == BiasForm::none) return {};
   if (bias.form > BiasForm::rows) return node_error(node, "unknown form of bias");
   if (bias.count == 0 || bias.count > kBiasWords)
@@ -71,8 +71,9 @@ Status infer_bias(const graph::Graph& g, const graph::Node& node, const KvShape&
   return expect_words(g, node, operand(node.inputs, at + 1), "bias", kBiasWords);
 }
 
-Status bind_distances(const LowerContext& context, const graph::Node& node, const RelativeBias& bias, size_t at,
-                      Dispatch& d, AttentionPush& push) {
+Status bind_distances(const LowerContext& context, const graph::Node& node, const NodeBias& of, Dispatch& d,
+                      AttentionPush& push) {
+  const auto& [bias, at] = of;
   push.bias_low = bias.low;
   push.bias_last = bias.count == 0 ? 0 : bias.count - 1;
   push.bias_column = bias.column;
@@ -82,9 +83,10 @@ Status bind_distances(const LowerContext& context, const graph::Node& node, cons
   return {};
 }
 
-Status bind_bias(const LowerContext& context, const graph::Node& node, const RelativeBias& bias, size_t at, Dispatch& d,
+Status bind_bias(const LowerContext& context, const graph::Node& node, const NodeBias& of, Dispatch& d,
                  AttentionPush& push) {
-  LAPILLI_CHECK(bind_distances(context, node, bias, at, d, push));
+  const auto& [bias, at] = of;
+  LAPILLI_CHECK(bind_distances(context, node, of, d, push));
   if (bias.form == BiasForm::none) return {};
   // Values in rows are part of q, which is bound already; the binding of the table still needs a valid operand.
   const bool rows = bias.form == BiasForm::rows;
@@ -94,11 +96,11 @@ Status bind_bias(const LowerContext& context, const graph::Node& node, const Rel
   return {};
 }
 
-HostBias::HostBias(const graph::Node& node, const KvShape& kv, const RelativeBias& bias, size_t at, HostTensors& values)
-    : bias_(bias), heads_(kv.query_heads()) {
-  if (bias.form == BiasForm::none) return;
-  distances_ = &values.at(node.inputs[at]).f;
-  if (bias.form == BiasForm::table) values_ = &values.at(node.inputs[at + 1]).f;
+HostBias::HostBias(const graph::Node& node, const KvShape& kv, const NodeBias& of, HostTensors& values)
+    : bias_(of.bias), heads_(kv.query_heads()) {
+  if (bias_.form == BiasForm::none) return;
+  distances_ = &values.at(node.inputs[of.at]).f;
+  if (bias_.form == BiasForm::table) values_ = &values.at(node.inputs[of.at + 1]).f;
 }
 
 double HostBias::operator()(uint64_t key, uint64_t query, uint64_t head, const double* q_row) const {

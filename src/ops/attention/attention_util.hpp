@@ -35,19 +35,22 @@ bool simple_attention_fits(const KvShape& kv, uint64_t keys);
 enum class KvReader { sequence, step };
 Status infer_heads(const graph::Graph& g, const graph::Node& node, const KvShape& kv, const RelativeBias& bias,
                    KvReader kv_reader);
-// The bias's operands, inputs `at` (distances) and `at` + 1 (values), at bindings 5 and 7. bind_bias() also appends the
-// constant that says where the values are, after the kernel's other constants; bind_distances() is for kernels that
-// support values in q's rows only.
-Status infer_bias(const graph::Graph& g, const graph::Node& node, const KvShape& kv, const RelativeBias& bias,
-                  size_t at);
-Status bind_distances(const LowerContext& context, const graph::Node& node, const RelativeBias& bias, size_t at,
-                      Dispatch& d, AttentionPush& push);
-Status bind_bias(const LowerContext& context, const graph::Node& node, const RelativeBias& bias, size_t at, Dispatch& d,
+// A bias and its operands: a node's inputs `at` (distances) and `at` + 1 (values), at bindings 5 and 7.
+struct NodeBias {
+  const RelativeBias& bias;
+  size_t at;
+};
+Status infer_bias(const graph::Graph& g, const graph::Node& node, const KvShape& kv, const NodeBias& of);
+// For kernels that support values in q's rows only.
+Status bind_distances(const LowerContext& context, const graph::Node& node, const NodeBias& of, Dispatch& d,
+                      AttentionPush& push);
+// Also appends the constant that says where the values are, after the kernel's other constants.
+Status bind_bias(const LowerContext& context, const graph::Node& node, const NodeBias& of, Dispatch& d,
                  AttentionPush& push);
 // For the references.
 class HostBias {
  public:
-  HostBias(const graph::Node& node, const KvShape& kv, const RelativeBias& bias, size_t at, HostTensors& values);
+  HostBias(const graph::Node& node, const KvShape& kv, const NodeBias& of, HostTensors& values);
   // `q_row`: the first value of the query's row of q.
   [[nodiscard]] double operator()(uint64_t key, uint64_t query, uint64_t head, const double* q_row) const;
 

@@ -46,10 +46,6 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return a.spans ? expect_words(g, node, operand(in, kRowState), "spans", state::SPAN_WORDS) : Status();
 }
 
-std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
-  return {{0, "workgroup a row", true, default_numbers(caps, Tuned::unfold)}};
-}
-
 // The part that one dispatch rotates: rows of q or none, heads and cells (slot * positions + position) of kv or none.
 struct Part {
   RowSlice rows, heads, cells;
@@ -302,7 +298,7 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-constexpr OpDef op{"rotate", infer, variants, lower, reference, cases};
+constexpr OpDef op{"rotate", infer, only_variant<Tuned::unfold, "workgroup a row">, lower, reference, cases};
 
 }  // namespace
 }  // namespace rotate_impl

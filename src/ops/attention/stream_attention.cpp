@@ -33,7 +33,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   LAPILLI_CHECK(infer_heads(g, node, kv, a.bias, a.step ? KvReader::step : KvReader::sequence));
   if (a.bias.form != BiasForm::rows) return node_error(node, "the bias is not in q's rows");
   if (kv.group != 1) return node_error(node, "%u heads of queries for each of the keys", kv.group);
-  LAPILLI_CHECK(infer_bias(g, node, kv, a.bias, kDistances));
+  LAPILLI_CHECK(infer_bias(g, node, kv, {a.bias, kDistances}));
   const auto& q = g.tensor(node.inputs[kQ]);
   if (a.own_column < width(kv) || q.cols < a.own_column + 2 * width(kv))
     return node_error(node, "q has %u columns, too few for %u heads with a key and a value", ull{q.cols}, kv.heads);
@@ -116,7 +116,7 @@ class Lowering {
     d.constants = {numbers_.local, a_.kv.head_dim};
     if (a_.step) d.constants.push_back(kv_format(context_, node_));
     d.operands.push_back(bind_kv(context_, {node_.inputs[kKv]}, a_.kv, part, p));
-    LAPILLI_CHECK(bind_distances(context_, node_, a_.bias, kDistances, d, p));
+    LAPILLI_CHECK(bind_distances(context_, node_, {a_.bias, kDistances}, d, p));
     p.groups = static_cast<uint32_t>(d.groups);
     p.ld = static_cast<uint32_t>(q().ld);
     p.out_ld = static_cast<uint32_t>(context().ld);
@@ -219,7 +219,7 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   const HostKv cache(g, node.inputs[kKv], values);
   auto& out = values.at(node.outputs[0]).f;
   std::fill(out.begin(), out.end(), 0.0);
-  const HostBias bias(node, a.kv, a.bias, kDistances, values);
+  const HostBias bias(node, a.kv, {a.bias, kDistances}, values);
   const uint32_t* step = a.step ? values.at(node.inputs[kStep]).u.data() : nullptr;
   const uint64_t rows = step ? std::min<uint64_t>(x.rows, step[state::STEP_LIVE]) : x.rows;
   for (uint64_t r = 0; r < rows; ++r) {
@@ -298,8 +298,7 @@ OpCase make_case(const CaseShape& s) {
   t.kv = add_kv(c.graph, StateKind::self_kv, layout);
   c.inputs.emplace_back(t.q, random_values(c.graph.tensor(t.q), random, 2));
   c.inputs.emplace_back(t.kv, kv_values(layout, random, 2));
-  graph::TensorId values = graph::kNone;
-  add_bias_inputs(c, a.bias, a.kv, random, t.distances, values);
+  t.distances = add_bias_inputs(c, a.bias, a.kv, random).distances;
   if (s.rows) {
     step_inputs(c, s, a, t, random);
   } else {

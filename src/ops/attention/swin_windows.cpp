@@ -64,13 +64,12 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return expect_output(g, node, 0, {"y", x.rows / in_rows(a) * out_rows(a), x.cols * side_by_side(a)});
 }
 
-std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
-  return {{0, "workgroup a row", true, default_numbers(caps, Tuned::windows)}};
-}
-
-// Lowers one dispatch: writes the elements of these rows of y that lie in these rows of x.
-Status lower_part(const LowerContext& context, const graph::Node& node, Variant v, const RowSlice& from,
-                  const RowSlice& to, std::vector<Dispatch>& out) {
+// Writes the elements of the rows `to` of y that lie in the rows `from` of x.
+struct Part {
+  RowSlice from, to;
+};
+Dispatch lower_part(const LowerContext& context, const graph::Node& node, Variant v, const Part& part) {
+  const auto& [from, to] = part;
   const auto a = node.attributes.as<SwinWindowsAttributes>();
   const auto &x = context.graph.tensor(node.inputs[0]), &y = context.graph.tensor(node.outputs[0]);
   Dispatch d;
@@ -87,8 +86,7 @@ Status lower_part(const LowerContext& context, const graph::Node& node, Variant 
                   static_cast<uint32_t>(from.end), static_cast<uint32_t>(side_by_side(a)), a.back, a.map.height,
                   a.map.width, a.map.side, a.map.shift});
   d.cost = 2.0 * static_cast<double>(d.groups * y.ld);
-  out.push_back(std::move(d));
-  return {};
+  return d;
 }
 
 Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
@@ -97,7 +95,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
   LAPILLI_TRY(const auto of_x, row_slices(context, node, x.rows, {x.ld * 4, 0}));
   LAPILLI_TRY(const auto of_y, row_slices(context, node, y.rows, {y.ld * 4, 1}));
   for (const auto& from : of_x)
-    for (const auto& to : of_y) LAPILLI_CHECK(lower_part(context, node, v, from, to, out));
+    for (const auto& to : of_y) out.push_back(lower_part(context, node, v, {from, to}));
   return {};
 }
 
@@ -146,7 +144,7 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-constexpr OpDef op{"windows", infer, variants, lower, reference, cases};
+constexpr OpDef op{"windows", infer, only_variant<Tuned::windows, "workgroup a row">, lower, reference, cases};
 
 }  // namespace
 }  // namespace windows_impl

@@ -132,6 +132,13 @@ bool is_written(const graph::Graph& g, const graph::Node& node, graph::TensorId 
   return false;
 }
 
+uint64_t case_words(const OpCase& c) {
+  uint64_t words = 0;
+  for (graph::TensorId id = 0; id < c.graph.tensors().size(); ++id)
+    if (c.graph.root(id) == id) words += c.graph.tensor(id).elements();
+  return words;
+}
+
 HostTensors host_tensors(const OpCase& c) {
   const auto& g = c.graph;
   const auto& node = g.node(0);
@@ -159,25 +166,36 @@ double float_of(uint32_t word) {
   return static_cast<double>(f);
 }
 
-void compare_values(const graph::Tensor& t, double tolerance, uint64_t i, double got, double want, CaseComparison& c) {
-  // A device may flush subnormals.
-  if (got == 0 && std::abs(want) < static_cast<double>(std::numeric_limits<float>::min())) return;
-  const double ratio = std::abs(got - want) / (tolerance * std::max(1.0, std::abs(want)));
-  if (ratio <= 1) {
-    c.worst = std::max(c.worst, ratio);
-    return;
-  }
-  c.worst = std::isfinite(ratio) ? std::max(c.worst, ratio) : INFINITY;
-  if (c.problem.empty()) c.problem = format("%s[%u, %u] is %.9g, expected %.9g", t.name, i / t.ld, i % t.ld, got, want);
-}
+// Compares a tensor's numbers, one by one.
+class NumberComparison {
+ public:
+  NumberComparison(const graph::Tensor& t, double tolerance, CaseComparison& c) : t_(t), tolerance_(tolerance), c_(c) {}
 
-// Compares one half of each of two words.
-void compare_half(const graph::Tensor& t, double tolerance, uint64_t i, uint32_t got, uint32_t want,
-                  CaseComparison& c) {
-  const auto a = static_cast<double>(half_to_float(static_cast<uint16_t>(got))),
-             b = static_cast<double>(half_to_float(static_cast<uint16_t>(want)));
-  compare_values(t, tolerance, i, std::abs(a - b) <= half_step(b) ? b : a, b, c);
-}
+  void values(uint64_t i, double got, double want) {
+    // A device may flush subnormals.
+    if (got == 0 && std::abs(want) < static_cast<double>(std::numeric_limits<float>::min())) return;
+    const double ratio = std::abs(got - want) / (tolerance_ * std::max(1.0, std::abs(want)));
+    if (ratio <= 1) {
+      c_.worst = std::max(c_.worst, ratio);
+      return;
+    }
+    c_.worst = std::isfinite(ratio) ? std::max(c_.worst, ratio) : INFINITY;
+    if (c_.problem.empty())
+      c_.problem = format("%s[%u, %u] is %.9g, expected %.9g", t_.name, i / t_.ld, i % t_.ld, got, want);
+  }
+
+  // One half of each of two words.
+  void halves(uint64_t i, uint32_t got, uint32_t want) {
+    const auto a = static_cast<double>(half_to_float(static_cast<uint16_t>(got))),
+               b = static_cast<double>(half_to_float(static_cast<uint16_t>(want)));
+    values(i, std::abs(a - b) <= half_step(b) ? b : a, b);
+  }
+
+ private:
+  const graph::Tensor& t_;
+  double tolerance_;
+  CaseComparison& c_;
+};
 
 }  // namespace
 
@@ -209,14 +227,14 @@ CaseComparison compare_case(const OpCase& c, HostTensors& got, HostTensors& want
     const auto &a = got.at(id), &b = want.at(id);
     // Only activations are limited to live rows; states are compared whole.
     const uint64_t rows = t.space == graph::Space::arena ? std::min(t.rows, c.live_rows) : t.rows;
+    NumberComparison compare(t, c.tolerance, result);
     for (uint64_t i = 0; i < rows * t.ld; ++i) {
       if (t.dtype == graph::DType::f32) {
-        compare_values(t, c.tolerance, i, a.f[i], b.f[i], result);
+        compare.values(i, a.f[i], b.f[i]);
       } else if (c.float_word && c.float_word(id, i) && t.dtype == graph::DType::f16) {
-        for (const uint32_t shift : {0u, 16u})
-          compare_half(t, c.tolerance, i, a.u[i] >> shift, b.u[i] >> shift, result);
+        for (const uint32_t shift : {0u, 16u}) compare.halves(i, a.u[i] >> shift, b.u[i] >> shift);
       } else if (c.float_word && c.float_word(id, i)) {
-        compare_values(t, c.tolerance, i, float_of(a.u[i]), float_of(b.u[i]), result);
+        compare.values(i, float_of(a.u[i]), float_of(b.u[i]));
       } else if (a.u[i] != b.u[i]) {
         result.worst = INFINITY;
         if (result.problem.empty()) result.problem = format("%s word %u is %u, expected %u", t.name, i, a.u[i], b.u[i]);

@@ -60,6 +60,9 @@ graph::TensorId add_spans(OpCase& c, const std::vector<uint32_t>& lengths);
 // The slot of the i-th of n sentences in such a pass.
 constexpr uint32_t span_slot(uint32_t i, uint32_t n) { return n - 1 - i; }
 
+// Words of all tensors of a case.
+uint64_t case_words(const OpCase& c);
+
 // All tensors of a case with their inputs; roots that are only written hold NaN (f32) or 0xdeadbeef (u32), so that
 // unwritten values are noticed.
 HostTensors host_tensors(const OpCase& c);

@@ -37,8 +37,8 @@ Status expect_words(const graph::Graph& g, const graph::Node& node, graph::Tenso
   return {};
 }
 
-Status expect_weight(const graph::Graph& g, const graph::Node& node, graph::TensorId id, const char* role, uint64_t n,
-                     uint64_t k) {
+Status expect_weight(const graph::Graph& g, const graph::Node& node, graph::TensorId id, const ExpectWeight& expect) {
+  const auto& [role, n, k] = expect;
   if (id == graph::kNone || id >= g.tensors().size()) return node_error(node, "operand %s is missing", role);
   const auto& t = g.tensor(id);
   if (t.dtype == graph::DType::u32) return node_error(node, "%s (%s) is no packed matrix", role, t.name);

@@ -33,8 +33,11 @@ Status expect_output(const graph::Graph& g, const graph::Node& node, size_t inde
 Status expect_words(const graph::Graph& g, const graph::Node& node, graph::TensorId id, const char* role,
                     uint64_t words);
 // Checks that it is a packed matrix of n columns and depth k, in any format.
-Status expect_weight(const graph::Graph& g, const graph::Node& node, graph::TensorId id, const char* role, uint64_t n,
-                     uint64_t k);
+struct ExpectWeight {
+  const char* role;
+  uint64_t n, k;
+};
+Status expect_weight(const graph::Graph& g, const graph::Node& node, graph::TensorId id, const ExpectWeight& expect);
 
 // The numbers of a packed matrix for references, in fp32's layout.
 class HostWeight {

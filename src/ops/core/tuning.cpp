@@ -45,7 +45,7 @@ struct VendorWays {
 };
 constexpr VendorWays kVendorWays[] = {
     // Arm: a thread has 64 registers, but parts of x, sums and columns need 80 and more, so the lanes kernels spill by
-    // the hundred and dominate the compile time of a first job. Shared memory is ordinary memory there.
+    // the hundred and dominate the compile time of a first search. Shared memory is ordinary memory there.
     {0x13b5, {false, false}},
     // Imagination: not measured.
     {0x1010, {true, false}},

@@ -2,6 +2,9 @@
 // node (runtime/plan/tuning_space.hpp); lowering refuses those that a kernel or a device does not support.
 #pragma once
 
+#include <algorithm>
+#include <vector>
+
 #include "ops/core/kv_layout.hpp"
 #include "ops/core/op.hpp"
 #include "ops/core/weight_layout.hpp"
@@ -64,6 +67,18 @@ enum class Tuned : uint8_t {
   windows,
 };
 Numbers default_numbers(const Capabilities& caps, Tuned kernel);
+
+// A variant's name, as an argument of only_variant().
+template <size_t N>
+struct VariantName {
+  constexpr VariantName(const char (&name)[N]) { std::copy_n(name, N, text); }  // NOLINT: implicit on purpose
+  char text[N];
+};
+// OpDef::variants of an op with one kernel, whose sums are in order.
+template <Tuned kernel, VariantName name>
+std::vector<Variant> only_variant(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
+  return {{0, name.text, true, default_numbers(caps, kernel)}};
+}
 
 // The number of workgroups that fills a device of this class; Vulkan does not report the number of cores.
 uint32_t least_groups(const Capabilities& caps);

@@ -28,10 +28,6 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return expect_words(g, node, node.outputs[0], "destination", uint64_t{a.destination} + a.elements);
 }
 
-std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
-  return {{0, "element by element", true, default_numbers(caps, Tuned::convert)}};
-}
-
 Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
   LAPILLI_CHECK(check_numbers(context, node, v.numbers, {}, true));
   const auto a = node.attributes.as<ConvertAttributes>();
@@ -111,7 +107,7 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-constexpr OpDef op{"convert", infer, variants, lower, reference, cases};
+constexpr OpDef op{"convert", infer, only_variant<Tuned::convert, "element by element">, lower, reference, cases};
 
 }  // namespace
 }  // namespace convert_impl

@@ -30,7 +30,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<EmbedAttributes>();
   LAPILLI_CHECK(expect_output(g, node, 0, {"x", 0, a.d}));
   const auto& x = g.tensor(node.outputs[0]);
-  LAPILLI_CHECK(expect_weight(g, node, operand(node.inputs, kTable), "table", a.vocabulary, a.d));
+  LAPILLI_CHECK(expect_weight(g, node, operand(node.inputs, kTable), {"table", a.vocabulary, a.d}));
   if (a.layout == RowLayout::step) {
     LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kIds), "lineage",
                                state::lineage_words(a.lineage_beam_slots, a.lineage_positions)));
@@ -49,10 +49,6 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   if (positions != graph::kNone && g.tensor(positions).cols != a.d)
     return node_error(node, "the position table is not %u wide", a.d);
   return {};
-}
-
-std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
-  return {{0, "workgroup a row", true, default_numbers(caps, Tuned::embed)}};
 }
 
 WeightLayout table_layout(const graph::Graph& g, const graph::Node& node) {
@@ -330,7 +326,7 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-constexpr OpDef op{"embed", infer, variants, lower, reference, cases};
+constexpr OpDef op{"embed", infer, only_variant<Tuned::embed, "workgroup a row">, lower, reference, cases};
 
 }  // namespace
 }  // namespace embed_impl

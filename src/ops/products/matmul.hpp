@@ -42,8 +42,13 @@ constexpr size_t kNormWeightInput = 4, kMultipliedOutput = 2;
 namespace ops {
 // Returns a new activation [rows, n]. `weight` is a packed tensor (WeightLayout) of n columns, as deep as x is wide, in
 // any format.
-graph::TensorId linear(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId weight, uint32_t n,
-                       Activation activation = Activation::none);
+struct LinearColumns {
+  LinearColumns(uint32_t count, Activation f = Activation::none) : n(count), activation(f) {}  // NOLINT
+  uint32_t n;
+  Activation activation;
+};
+graph::TensorId linear(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId weight,
+                       LinearColumns to);
 // Adds x W + b to the residual, in place.
 graph::TensorId linear_add(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId weight,
                            graph::TensorId residual);

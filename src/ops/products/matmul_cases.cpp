@@ -27,7 +27,7 @@ OpCase linear_case(Shape s, Activation activation = Activation::none, uint64_t l
   const auto x = c.graph.activation("x", s.rows, s.k);
   c.graph.tensor(x).live_rows = live != 0;
   const auto w = add_packed(c.graph, "weight", s.layout());
-  ops::linear(c.graph, "y", x, w, static_cast<uint32_t>(s.n), activation);
+  ops::linear(c.graph, "y", x, w, {static_cast<uint32_t>(s.n), activation});
   c.prepare = [s, x, w](OpCase& into) {
     CaseRandom random(s.rows * 31 + s.n * 7 + s.k);
     into.inputs.emplace_back(x, random_values(into.graph.tensor(x), random, 2));
@@ -84,9 +84,9 @@ struct KvCase {
 };
 
 // Adds rows and their weight, chosen so that halves get exact sums. Formats with scales have none.
-void add_factors(OpCase& c, graph::TensorId x, graph::TensorId w, const WeightLayout& layout, CaseRandom& random,
-                 const KvLayout& kv) {
-  const bool halves = kv.format == KvFormat::fp16;
+void add_factors(OpCase& c, const WeightLayout& layout, KvFormat kv, CaseRandom& random) {
+  const auto x = c.graph.node(0).inputs[0], w = c.graph.node(0).inputs[1];
+  const bool halves = kv == KvFormat::fp16;
   auto rows = random_values(c.graph.tensor(x), random);
   if (halves) put_on_grid(rows);
   c.inputs.emplace_back(x, std::move(rows));
@@ -113,7 +113,7 @@ OpCase kv_case(const KvCase& s) {
   const auto kv = add_kv(c.graph, StateKind::self_kv, kv_layout);
   const auto state = step ? add_step(c.graph) : graph::kNone;
   ops::linear_kv(c.graph, "q", x, w, {s.q_columns, kv, s.kv, state});
-  add_factors(c, x, w, layout, random, kv_layout);
+  add_factors(c, layout, s.kv_format, random);
   c.inputs.emplace_back(kv, kv_values(kv_layout, random));
   if (packed::has_scales(s.format)) allow_inexact(c);
   if (step) {
@@ -152,9 +152,9 @@ OpCase pass_case(const PassCase& s) {
   const auto to = add_kv(c.graph, StateKind::cross_kv, kv_layout);
   ops::linear_kv(c.graph, "kv", x, w, {0, to, kv, spans});
   if (packed::has_scales(s.format)) allow_inexact(c);
-  c.prepare = [x, w, to, layout, kv_layout](OpCase& into) {
+  c.prepare = [to, layout, kv_layout](OpCase& into) {
     CaseRandom random(layout.n * 41 + layout.k);
-    add_factors(into, x, w, layout, random, kv_layout);
+    add_factors(into, layout, kv_layout.format, random);
     into.inputs.emplace_back(to, kv_values(kv_layout, random));
   };
   return c;

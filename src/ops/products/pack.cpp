@@ -53,7 +53,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   LAPILLI_CHECK(stored::expect_packing(g, node, p));
   const auto& a = p.attributes;
   if (a.packed) return infer_packed(g, node, p);
-  if (!a.transposed) return expect_weight(g, node, node.outputs[0], "destination", a.n_total, a.k);
+  if (!a.transposed) return expect_weight(g, node, node.outputs[0], {"destination", a.n_total, a.k});
   const uint64_t end = uint64_t{a.first_row} + a.rows;
   if (a.first_row % packed::granule(p.format) != 0)
     return node_error(node, "depth %u begins within what %s packs together", a.first_row, name(p.format));

@@ -33,7 +33,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   if (p.attributes.transposed) return node_error(node, "a bias cannot be transposed");
   if (p.attributes.k == 0) return node_error(node, "the matrix has no depth");
   LAPILLI_CHECK(stored::expect_packing(g, node, p));
-  return expect_weight(g, node, node.outputs[0], "destination", p.attributes.n_total, p.attributes.k);
+  return expect_weight(g, node, node.outputs[0], {"destination", p.attributes.n_total, p.attributes.k});
 }
 
 std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {

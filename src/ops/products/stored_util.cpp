@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 
 #include "base/half.hpp"
 #include "ops/core/case_util.hpp"

@@ -25,10 +25,6 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return {};
 }
 
-std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
-  return {{0, "vectors", true, default_numbers(caps, Tuned::elementwise)}};
-}
-
 Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
   LAPILLI_CHECK(check_numbers(context, node, v.numbers, {}, true));
   const auto a = node.attributes.as<ElementwiseAttributes>();
@@ -56,9 +52,13 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   for (uint64_t i = 0; i < g.tensor(node.outputs[0]).elements(); ++i) y[i] = a.scale * activate(a.activation, x[i]);
 }
 
-OpCase make_case(Activation kind, uint64_t rows, uint64_t cols, double scale, const std::string& what = "",
-                 uint64_t live = 0) {
+struct CaseShape {
+  uint64_t rows = 0, cols = 0, live = 0;  // live: 0: all rows
+};
+
+OpCase make_case(Activation kind, const CaseShape& shape, double scale, const std::string& what = "") {
   OpCase c;
+  const auto [rows, cols, live] = shape;
   c.name = format("%s %ux%u%s", elementwise::name(kind), rows, cols, what);
   c.tolerance = 1e-6;
   CaseRandom random(rows * 1000 + cols);
@@ -73,7 +73,7 @@ OpCase make_case(Activation kind, uint64_t rows, uint64_t cols, double scale, co
 // Evenly spaced values from -range to range, including exact zero, and some far outside.
 OpCase make_sweep(Activation kind, double range, double tolerance) {
   constexpr int kSteps = 4096;
-  auto c = make_case(kind, 1, 2 * kSteps + 9, 1, format(" up to %g", range));
+  auto c = make_case(kind, {1, 2 * kSteps + 9}, 1, format(" up to %g", range));
   c.tolerance = tolerance;
   auto& x = c.inputs[0].second.f;
   for (int i = -kSteps; i <= kSteps; ++i)
@@ -83,8 +83,9 @@ OpCase make_sweep(Activation kind, double range, double tolerance) {
   return c;
 }
 
-OpCase make_scaled(uint64_t rows, uint64_t cols, uint64_t live = 0) {
+OpCase make_scaled(const CaseShape& shape) {
   OpCase c;
+  const auto [rows, cols, live] = shape;
   c.name = format("scale %ux%u", rows, cols);
   CaseRandom random(rows * 1000 + cols);
   const auto x = c.graph.activation("x", rows, cols);
@@ -99,22 +100,22 @@ std::vector<OpCase> cases() {
   std::vector<OpCase> all;
   for (uint32_t i = 0; i <= static_cast<uint32_t>(kLastActivation); ++i) {
     const auto kind = static_cast<Activation>(i);
-    all.push_back(make_case(kind, 5, 67, 4));
+    all.push_back(make_case(kind, {5, 67}, 4));
     // Vulkan only guarantees a tanh as precise as a quotient of sums of exp, each within 3 + 2 |x| ULP: 1e-6 at 1.
     const bool tanh = kind == Activation::tanh || kind == Activation::gelu_tanh;
     all.push_back(make_sweep(kind, 1, tanh ? 1e-6 : 4e-7));
     all.push_back(make_sweep(kind, 12, 1e-6));
   }
   for (const uint64_t cols : {1, 513, 4099})
-    for (const uint64_t rows : {1, 17}) all.push_back(make_case(Activation::relu, rows, cols, 3));
-  all.push_back(make_case(Activation::silu, 2, 33001, 8));
-  all.push_back(make_case(Activation::gelu_tanh, 9, 2053, 4, " live", 4));
-  all.push_back(make_scaled(5, 67));
-  all.push_back(make_scaled(9, 2053, 4));
+    for (const uint64_t rows : {1, 17}) all.push_back(make_case(Activation::relu, {rows, cols}, 3));
+  all.push_back(make_case(Activation::silu, {2, 33001}, 8));
+  all.push_back(make_case(Activation::gelu_tanh, {9, 2053, 4}, 4, " live"));
+  all.push_back(make_scaled({5, 67}));
+  all.push_back(make_scaled({9, 2053, 4}));
   return all;
 }
 
-constexpr OpDef op{"activation", infer, variants, lower, reference, cases};
+constexpr OpDef op{"activation", infer, only_variant<Tuned::elementwise, "vectors">, lower, reference, cases};
 
 }  // namespace
 }  // namespace activation_impl

@@ -21,10 +21,6 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return {};
 }
 
-std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
-  return {{0, "vectors", true, default_numbers(caps, Tuned::elementwise)}};
-}
-
 Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
   LAPILLI_CHECK(check_numbers(context, node, v.numbers, {}, true));
   const auto [local, each] = v.numbers;
@@ -73,7 +69,7 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-constexpr OpDef op{"add", infer, variants, lower, reference, cases};
+constexpr OpDef op{"add", infer, only_variant<Tuned::elementwise, "vectors">, lower, reference, cases};
 
 }  // namespace
 }  // namespace add_impl

@@ -103,8 +103,12 @@ graph::TensorId copy(graph::Graph& g, const std::string& label, graph::TensorId 
 graph::TensorId softmax(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId lengths,
                         uint32_t rows_per_sentence);
 graph::TensorId transpose(graph::Graph& g, const std::string& label, graph::TensorId x);
-graph::TensorId pool(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId spans,
-                     uint32_t sentences, const PoolAttributes& attributes);
+// Rows of sentences, and the spans that say which.
+struct SpannedRows {
+  graph::TensorId x = graph::kNone, spans = graph::kNone;
+};
+graph::TensorId pool(graph::Graph& g, const std::string& label, const SpannedRows& rows, uint32_t sentences,
+                     const PoolAttributes& attributes);
 }  // namespace ops
 
 }  // namespace lapilli

@@ -27,10 +27,6 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return node_error(node, "columns %u to %u of %u", first_column(node), first_column(node) + cols, x.cols);
 }
 
-std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
-  return {{0, "words", true, default_numbers(caps, Tuned::copy)}};
-}
-
 // The elements of x that elements [begin, end) of y come from.
 struct Source {
   uint64_t begin, end;
@@ -143,7 +139,7 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-constexpr OpDef op{"copy", infer, variants, lower, reference, cases};
+constexpr OpDef op{"copy", infer, only_variant<Tuned::copy, "words">, lower, reference, cases};
 
 }  // namespace
 }  // namespace copy_impl

@@ -43,16 +43,12 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return {};
 }
 
-std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
-  return {{0, "workgroup a row, then a sentence", true, default_numbers(caps, Tuned::row_sums)}};
-}
-
 // llvmpipe counts the iterations of both loops over a sentence together (docs/inside/adding-an-op.md).
 constexpr uint64_t kMostTurns = 50000;
 
-// Emits one stage for these rows of x and y; operands that the stage does not touch are bound all the same.
-Status add_stage(const LowerContext& context, const graph::Node& node, Variant v, Stage stage, const RowSlice& rows,
-                 std::vector<Dispatch>& out) {
+// One stage for these rows of x and y; operands that the stage does not touch are bound all the same.
+Result<Dispatch> lower_stage(const LowerContext& context, const graph::Node& node, Variant v, Stage stage,
+                             const RowSlice& rows) {
   const auto a = node.attributes.as<GroupNormAttributes>();
   const auto& t = context.graph.tensor(node.inputs[kX]);
   const uint64_t row = t.ld * 4;
@@ -75,8 +71,7 @@ Status add_stage(const LowerContext& context, const graph::Node& node, Variant v
   d.set_push(Push{static_cast<uint32_t>(d.groups), static_cast<uint32_t>(rows.begin), static_cast<uint32_t>(t.rows),
                   static_cast<uint32_t>(t.cols), static_cast<uint32_t>(t.ld / 4), dx / 4, dy / 4, a.epsilon});
   d.cost = stage == kSentences ? 8.0 * static_cast<double>(t.rows) : 6.0 * static_cast<double>(d.groups * t.ld);
-  out.push_back(std::move(d));
-  return {};
+  return d;
 }
 
 Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
@@ -85,9 +80,13 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
   if (2 * div_up<uint64_t>(t.rows, v.numbers.local) > kMostTurns)
     return node_error(node, "%u invocations are too few for %u rows", v.numbers.local, t.rows);
   LAPILLI_TRY(const auto slices, row_slices(context, node, t.rows, {t.ld * 4, 1}));
-  for (const auto& s : slices) LAPILLI_CHECK(add_stage(context, node, v, kRows, s, out));
-  LAPILLI_CHECK(add_stage(context, node, v, kSentences, slices.front(), out));
-  for (const auto& s : slices) LAPILLI_CHECK(add_stage(context, node, v, kApply, s, out));
+  const auto add = [&](Stage stage, const RowSlice& rows) -> Status {
+    LAPILLI_TRY(out.emplace_back(), lower_stage(context, node, v, stage, rows));
+    return {};
+  };
+  for (const auto& s : slices) LAPILLI_CHECK(add(kRows, s));
+  LAPILLI_CHECK(add(kSentences, slices.front()));
+  for (const auto& s : slices) LAPILLI_CHECK(add(kApply, s));
   return {};
 }
 
@@ -172,7 +171,8 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-constexpr OpDef op{"group_norm", infer, variants, lower, reference, cases};
+constexpr OpDef op{"group_norm", infer,     only_variant<Tuned::row_sums, "workgroup a row, then a sentence">,
+                   lower,        reference, cases};
 
 }  // namespace
 }  // namespace group_norm_impl

@@ -34,10 +34,6 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return {};
 }
 
-std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
-  return {{0, "invocation a vector of columns", true, default_numbers(caps, Tuned::unfold)}};
-}
-
 Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
   LAPILLI_CHECK(check_numbers(context, node, v.numbers, {4, 1024}));
   const auto a = node.attributes.as<PoolAttributes>();
@@ -106,7 +102,7 @@ OpCase make_case(const std::string& name, uint32_t cols, const std::vector<uint3
   for (const uint32_t n : lengths) rows += n;
   const auto x = c.graph.activation("x", rows, cols);
   const auto sentences = static_cast<uint32_t>(std::min<size_t>(state::MAX_ROWS, lengths.size() + 1));
-  ops::pool(c.graph, c.name, x, spans, sentences, how);
+  ops::pool(c.graph, c.name, {x, spans}, sentences, how);
   c.prepare = [=](OpCase& into) {
     CaseRandom random(cols * 37 + rows);
     into.inputs.emplace_back(x, random_values(into.graph.tensor(x), random, 2));
@@ -130,17 +126,18 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-constexpr OpDef op{"pool", infer, variants, lower, reference, cases};
+constexpr OpDef op{"pool", infer,     only_variant<Tuned::unfold, "invocation a vector of columns">,
+                   lower,  reference, cases};
 
 }  // namespace
 }  // namespace pool_impl
 
 constinit const OpDef pool_op = pool_impl::op;
 
-graph::TensorId ops::pool(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId spans,
-                          uint32_t sentences, const PoolAttributes& attributes) {
-  const auto y = g.activation(label, sentences, g.tensor(x).cols);
-  g.add_node({&pool_op, label, {x, spans}, {y}, graph::Attributes(attributes)});
+graph::TensorId ops::pool(graph::Graph& g, const std::string& label, const SpannedRows& rows, uint32_t sentences,
+                          const PoolAttributes& attributes) {
+  const auto y = g.activation(label, sentences, g.tensor(rows.x).cols);
+  g.add_node({&pool_op, label, {rows.x, rows.spans}, {y}, graph::Attributes(attributes)});
   return y;
 }
 

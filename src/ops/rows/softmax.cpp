@@ -32,10 +32,6 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return {};
 }
 
-std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
-  return {{0, "workgroup a row", true, default_numbers(caps, Tuned::row_sums)}};
-}
-
 Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
   LAPILLI_CHECK(check_numbers(context, node, v.numbers, kHalving));
   const auto a = node.attributes.as<SoftmaxAttributes>();
@@ -133,7 +129,8 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-constexpr OpDef op{"softmax", infer, variants, lower, reference, cases, {output_tuning_key}};
+constexpr OpDef op{"softmax",          infer, only_variant<Tuned::row_sums, "workgroup a row">, lower, reference, cases,
+                   {output_tuning_key}};
 
 }  // namespace
 }  // namespace softmax_impl

@@ -22,10 +22,6 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return expect_output(g, node, 0, {"y", x.cols, x.rows, x.dtype});
 }
 
-std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
-  return {{0, "tiles", true, default_numbers(caps, Tuned::transpose)}};
-}
-
 constexpr uint64_t kTile = 32;
 
 // A rectangular part of x.
@@ -131,7 +127,7 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-constexpr OpDef op{"transpose", infer, variants, lower, reference, cases};
+constexpr OpDef op{"transpose", infer, only_variant<Tuned::transpose, "tiles">, lower, reference, cases};
 
 }  // namespace
 }  // namespace transpose_impl

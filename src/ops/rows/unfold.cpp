@@ -36,10 +36,6 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return {};
 }
 
-std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
-  return {{0, "workgroup a row", true, default_numbers(caps, Tuned::unfold)}};
-}
-
 Operand level(uint32_t binding, graph::TensorId spans, uint32_t number) {
   return {binding, spans, number * kLevelBytes, (number + 1) * kLevelBytes, graph::Access::read};
 }
@@ -208,7 +204,7 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-constexpr OpDef op{"unfold", infer, variants, lower, reference, cases};
+constexpr OpDef op{"unfold", infer, only_variant<Tuned::unfold, "workgroup a row">, lower, reference, cases};
 
 }  // namespace
 }  // namespace unfold_impl

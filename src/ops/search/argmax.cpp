@@ -15,10 +15,6 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return search::expect_selection(g, node, "partials", 4);
 }
 
-std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
-  return {{0, "workgroup a slice", true, default_numbers(caps, Tuned::argmax)}};
-}
-
 Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
   LAPILLI_CHECK(check_numbers(context, node, v.numbers, kHalving));
   const auto a = node.attributes.as<SelectAttributes>();
@@ -138,7 +134,8 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-constexpr OpDef op{"argmax", infer, variants, lower, reference, cases, {input_tuning_key}};
+constexpr OpDef op{"argmax",          infer, only_variant<Tuned::argmax, "workgroup a slice">, lower, reference, cases,
+                   {input_tuning_key}};
 
 }  // namespace
 }  // namespace argmax_impl
@@ -146,12 +143,12 @@ constexpr OpDef op{"argmax", infer, variants, lower, reference, cases, {input_tu
 constinit const OpDef argmax_op = argmax_impl::op;
 
 graph::TensorId ops::argmax(graph::Graph& g, const std::string& label, graph::TensorId logits, graph::TensorId step) {
-  return search::add_selection(g, argmax_op, label, {logits, step}, {1, 0, 0}, 4);
+  return search::add_selection(g, {&argmax_op, label, {logits, step}, {}, {}}, {1, 0, 0}, 4);
 }
 
 graph::TensorId ops::draw_one(graph::Graph& g, const std::string& label, graph::TensorId scores,
                               const SearchTensors& state) {
-  return search::add_selection(g, argmax_op, label, {scores, state.step, state.search}, {1, 0, 1}, 4);
+  return search::add_selection(g, {&argmax_op, label, {scores, state.step, state.search}, {}, {}}, {1, 0, 1}, 4);
 }
 
 }  // namespace lapilli

@@ -440,7 +440,7 @@ void ops::beam_step(graph::Graph& g, const std::string& label, graph::TensorId c
                     StepAttributes a) {
   const uint64_t words = uint64_t{beam_step_impl::words_each(a)} * a.candidates;
   a.slices = words == 0 ? 0 : static_cast<uint32_t>(g.tensor(candidates).cols / words);
-  search::add_step_node(g, beam_step_op, label, candidates, state, a);
+  g.add_node(search::step_node(beam_step_op, label, candidates, state, a));
 }
 
 }  // namespace lapilli

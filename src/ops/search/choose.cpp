@@ -65,7 +65,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
   if (ranges.size() > 1) return lower_apart(context, node, out);
   const auto a = node.attributes.as<ChooseAttributes>();
   const auto& t = context.graph.tensor(node.inputs[kLogits]);
-  LAPILLI_CHECK(lower_log_softmax_parts(context, parts[0], v.numbers, out));
+  LAPILLI_TRY(out.emplace_back(), lower_log_softmax_parts(context, parts[0], v.numbers));
   Dispatch d;
   d.shader = ShaderId::top_k_processed;
   d.constants = {v.numbers.local};

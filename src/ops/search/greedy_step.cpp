@@ -220,7 +220,7 @@ constinit const OpDef greedy_step_op = greedy_step_impl::op;
 void ops::greedy_step(graph::Graph& g, const std::string& label, graph::TensorId partials, const SearchTensors& state,
                       StepAttributes a) {
   a.slices = static_cast<uint32_t>(g.tensor(partials).cols / 4);
-  search::add_step_node(g, greedy_step_op, label, partials, state, a);
+  g.add_node(search::step_node(greedy_step_op, label, partials, state, a));
 }
 
 }  // namespace lapilli

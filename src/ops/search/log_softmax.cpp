@@ -28,13 +28,9 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return expect_words(g, node, operand(node.inputs, 1), "step", state::STEP_QUEUE);
 }
 
-std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
-  return {{0, "workgroup a slice", true, default_numbers(caps, Tuned::log_softmax)}};
-}
-
-// Emits one dispatch for these rows: the parts of their slices, or their application.
-Status lower_rows(const LowerContext& context, const graph::Node& node, const Numbers& numbers, const RowSlice& r,
-                  bool whole, bool apply, std::vector<Dispatch>& out) {
+// The parts of these rows' slices, or their application.
+Result<Dispatch> lower_rows(const LowerContext& context, const graph::Node& node, const Numbers& numbers,
+                            const RowSlice& r, bool apply) {
   const auto x = node.outputs[0], parts = node.outputs[1];
   const auto &t = context.graph.tensor(x), &u = context.graph.tensor(parts);
   const uint64_t slice = search::slice_columns(t.cols), slices = div_up(t.cols, slice);
@@ -42,7 +38,7 @@ Status lower_rows(const LowerContext& context, const graph::Node& node, const Nu
   d.shader = apply ? ShaderId::log_softmax_apply : ShaderId::log_softmax_parts;
   d.constants = {numbers.local};
   d.groups = (r.end - r.begin) * slices;
-  if (whole) follow_live_rows(d, static_cast<uint32_t>(slices), 1);
+  if (r.end - r.begin == t.rows) follow_live_rows(d, static_cast<uint32_t>(slices), 1);
   const auto of_x = apply ? graph::Access::read_write : graph::Access::read;
   const auto of_parts = apply ? graph::Access::read : graph::Access::write;
   uint32_t dx = 0, du = 0;
@@ -54,8 +50,7 @@ Status lower_rows(const LowerContext& context, const graph::Node& node, const Nu
                   static_cast<uint32_t>(slice / 4), static_cast<uint32_t>(slices), dx / 4, du / 2,
                   static_cast<uint32_t>(u.ld / 2), static_cast<uint32_t>(r.begin)});
   d.cost = 6.0 * static_cast<double>((r.end - r.begin) * t.ld);
-  out.push_back(std::move(d));
-  return {};
+  return d;
 }
 
 Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
@@ -64,8 +59,9 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
   const uint64_t slices = div_up<uint64_t>(t.cols, search::slice_columns(t.cols));
   LAPILLI_TRY(const auto ranges, row_slices(context, node, t.rows, {std::max(t.ld, u.ld) * 4, slices}));
   for (const auto& r : ranges)
-    for (const bool apply : {false, true})
-      LAPILLI_CHECK(lower_rows(context, node, v.numbers, r, ranges.size() == 1, apply, out));
+    for (const bool apply : {false, true}) {
+      LAPILLI_TRY(out.emplace_back(), lower_rows(context, node, v.numbers, r, apply));
+    }
   return {};
 }
 
@@ -131,17 +127,17 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-constexpr OpDef op{"log_softmax", infer, variants, lower, reference, cases, {output_tuning_key}};
+constexpr OpDef op{
+    "log_softmax",      infer, only_variant<Tuned::log_softmax, "workgroup a slice">, lower, reference, cases,
+    {output_tuning_key}};
 
 }  // namespace
 }  // namespace log_softmax_impl
 
 constinit const OpDef log_softmax_op = log_softmax_impl::op;
 
-Status lower_log_softmax_parts(const LowerContext& context, const graph::Node& node, const Numbers& numbers,
-                               std::vector<Dispatch>& out) {
-  return log_softmax_impl::lower_rows(context, node, numbers, {0, context.graph.tensor(node.outputs[0]).rows}, true,
-                                      false, out);
+Result<Dispatch> lower_log_softmax_parts(const LowerContext& context, const graph::Node& node, const Numbers& numbers) {
+  return log_softmax_impl::lower_rows(context, node, numbers, {0, context.graph.tensor(node.outputs[0]).rows}, false);
 }
 
 graph::TensorId ops::log_softmax(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId step) {

@@ -34,10 +34,6 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return {};
 }
 
-std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
-  return {{0, "workgroup a row", true, default_numbers(caps, Tuned::processors)}};
-}
-
 Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
   LAPILLI_CHECK(check_numbers(context, node, v.numbers, kHalving));
   const auto shape = node.attributes.as<ProcessorsAttributes>().shape;
@@ -452,7 +448,7 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-constexpr OpDef op{"processors", infer, variants, lower, reference, cases};
+constexpr OpDef op{"processors", infer, only_variant<Tuned::processors, "workgroup a row">, lower, reference, cases};
 
 }  // namespace
 }  // namespace processors_impl

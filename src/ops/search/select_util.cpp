@@ -71,14 +71,14 @@ uint64_t selected_rows(const graph::Graph& g, const graph::Node& node, HostTenso
   return std::min<uint64_t>(rows, StepView(values.at(node.inputs[kSelectStep])).live());
 }
 
-graph::TensorId add_selection(graph::Graph& g, const OpDef& op, const std::string& label,
-                              const std::vector<graph::TensorId>& inputs, SelectAttributes attributes,
-                              uint64_t words_a_slice) {
-  const auto& scores = g.tensor(inputs[kSelectScores]);
-  attributes.slice = slice_columns(scores.cols);
-  const auto y =
-      g.rows_like(label, inputs[kSelectScores], words_a_slice * slices_of(scores, attributes), graph::DType::u32);
-  g.add_node({&op, label, inputs, {y}, graph::Attributes(attributes)});
+graph::TensorId add_selection(graph::Graph& g, graph::Node node, SelectAttributes attributes, uint64_t words_a_slice) {
+  const auto scores = node.inputs[kSelectScores];
+  attributes.slice = slice_columns(g.tensor(scores).cols);
+  const uint64_t words = words_a_slice * slices_of(g.tensor(scores), attributes);
+  const auto y = g.rows_like(node.label, scores, words, graph::DType::u32);
+  node.outputs = {y};
+  node.attributes = graph::Attributes(attributes);
+  g.add_node(std::move(node));
   return y;
 }
 

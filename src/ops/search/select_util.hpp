@@ -22,10 +22,9 @@ Result<SelectPush> bind_selection(const LowerContext& context, const graph::Node
                                   uint32_t element_words, Dispatch& d);
 // The number of rows that count.
 uint64_t selected_rows(const graph::Graph& g, const graph::Node& node, HostTensors& values);
-// `attributes` without slices, which are derived from the scores.
-graph::TensorId add_selection(graph::Graph& g, const OpDef& op, const std::string& label,
-                              const std::vector<graph::TensorId>& inputs, SelectAttributes attributes,
-                              uint64_t words_a_slice);
+// Adds the node with an output of `words_a_slice` words for each slice, and with `attributes`; their slices are derived
+// from the scores.
+graph::TensorId add_selection(graph::Graph& g, graph::Node node, SelectAttributes attributes, uint64_t words_a_slice);
 
 // ---- cases --------------------------------------------------------------------------------------------------------
 

@@ -31,13 +31,13 @@ Result<std::vector<Operand>> bind_step(const LowerContext& context, const graph:
   return std::vector<Operand>{choices, search, lineage, log, step};
 }
 
-void add_step_node(graph::Graph& g, const OpDef& op, const std::string& label, graph::TensorId choices,
-                   const ops::SearchTensors& state, const StepAttributes& attributes) {
-  g.add_node({&op,
-              label,
-              {choices, state.step, state.search, state.lineage, state.log},
-              {state.search, state.lineage, state.log},
-              graph::Attributes(attributes)});
+graph::Node step_node(const OpDef& op, const std::string& label, graph::TensorId choices,
+                      const ops::SearchTensors& state, const StepAttributes& attributes) {
+  return {&op,
+          label,
+          {choices, state.step, state.search, state.lineage, state.log},
+          {state.search, state.lineage, state.log},
+          graph::Attributes(attributes)};
 }
 
 Bookkeeping::Bookkeeping(const graph::Node& node, HostTensors& values, uint64_t first_row)

@@ -12,8 +12,8 @@ enum StepInput : size_t { kChoices, kStep, kSearch, kLineage, kLog, kStepInputs 
 Status expect_step(const graph::Graph& g, const graph::Node& node, const char* choices, uint64_t words);
 // The operands of bindings 0 to 4: choices, search, lineage, log, step.
 Result<std::vector<Operand>> bind_step(const LowerContext& context, const graph::Node& node);
-void add_step_node(graph::Graph& g, const OpDef& op, const std::string& label, graph::TensorId choices,
-                   const ops::SearchTensors& state, const StepAttributes& attributes);
+graph::Node step_node(const OpDef& op, const std::string& label, graph::TensorId choices,
+                      const ops::SearchTensors& state, const StepAttributes& attributes);
 
 // A sentence whose rows are at one position: reads its options, writes its record, lineage and log entries.
 class Bookkeeping {

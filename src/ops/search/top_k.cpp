@@ -22,10 +22,6 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return search::expect_selection(g, node, "candidates", uint64_t{words_each(a)} * a.candidates);
 }
 
-std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
-  return {{0, "workgroup a slice", true, default_numbers(caps, Tuned::top_k)}};
-}
-
 Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
   LAPILLI_CHECK(check_numbers(context, node, v.numbers, {8, 128, 8}));
   const auto a = node.attributes.as<SelectAttributes>();
@@ -154,7 +150,8 @@ std::string tuning_key(const graph::Graph& g, const graph::Node& node) {
   return input_tuning_key(g, node) + format(", best %u", node.attributes.as<SelectAttributes>().candidates);
 }
 
-constexpr OpDef op{"top_k", infer, variants, lower, reference, cases, {tuning_key}};
+constexpr OpDef op{"top_k", infer,       only_variant<Tuned::top_k, "workgroup a slice">, lower, reference,
+                   cases,   {tuning_key}};
 
 }  // namespace
 }  // namespace top_k_impl
@@ -164,13 +161,14 @@ constinit const OpDef top_k_op = top_k_impl::op;
 graph::TensorId ops::top_k(graph::Graph& g, const std::string& label, graph::TensorId logits, graph::TensorId step,
                            uint32_t candidates) {
   const SelectAttributes a{candidates, 0, 0};
-  return search::add_selection(g, top_k_op, label, {logits, step}, a, uint64_t{top_k_impl::words_each(a)} * candidates);
+  return search::add_selection(g, {&top_k_op, label, {logits, step}, {}, {}}, a,
+                               uint64_t{top_k_impl::words_each(a)} * candidates);
 }
 
 graph::TensorId ops::draw_k(graph::Graph& g, const std::string& label, graph::TensorId scores,
                             const SearchTensors& state, const SelectAttributes& attributes) {
   const SelectAttributes& a = attributes;
-  return search::add_selection(g, top_k_op, label, {scores, state.step, state.search}, a,
+  return search::add_selection(g, {&top_k_op, label, {scores, state.step, state.search}, {}, {}}, a,
                                uint64_t{top_k_impl::words_each(a)} * a.candidates);
 }
 

@@ -82,8 +82,8 @@ StageShader shader_of(Stage stage) {
   return {ShaderId::warp, false, graph::Access::read_write, 1000};
 }
 
-Status add_stage(const LowerContext& context, const graph::Node& node, uint32_t local, const RowSlice& r, Stage stage,
-                 std::vector<Dispatch>& out) {
+Result<Dispatch> lower_stage(const LowerContext& context, const graph::Node& node, uint32_t local, const RowSlice& r,
+                             Stage stage) {
   const auto x = node.outputs[kFiltered], lists = node.outputs[kLists];
   const auto& t = context.graph.tensor(x);
   const StageShader of = shader_of(stage);
@@ -107,8 +107,7 @@ Status add_stage(const LowerContext& context, const graph::Node& node, uint32_t 
                   dx / 4, slices, dl / 4, static_cast<uint32_t>(ld / 4), static_cast<uint32_t>(r.begin),
                   node.attributes.as<WarpAttributes>().beams});
   d.cost = of.cost * static_cast<double>((r.end - r.begin) * t.ld);
-  out.push_back(std::move(d));
-  return {};
+  return d;
 }
 
 Status lower(const LowerContext& context, const graph::Node& node, Variant variant, std::vector<Dispatch>& out) {
@@ -118,10 +117,10 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant varia
   const bool by_slices = variant.id == kSlices;
   LAPILLI_TRY(const auto ranges, row_slices(context, node, t.rows, {t.ld * 4, by_slices ? slices_of(t.cols) : 1}));
   for (const auto& r : ranges) {
-    if (!by_slices) LAPILLI_CHECK(add_stage(context, node, local, r, Stage::whole, out));
-    if (by_slices)
-      for (const Stage stage : {Stage::list, Stage::listed, Stage::apply})
-        LAPILLI_CHECK(add_stage(context, node, local, r, stage, out));
+    const auto stages = by_slices ? std::vector{Stage::list, Stage::listed, Stage::apply} : std::vector{Stage::whole};
+    for (const Stage stage : stages) {
+      LAPILLI_TRY(out.emplace_back(), lower_stage(context, node, local, r, stage));
+    }
   }
   return {};
 }
@@ -320,6 +319,20 @@ std::vector<Build> sliced_cases() {
           {"options of their own, slices", 4099, {{state::P_TOP_P, 0.8f}}, 20, 1, 4, false, true}};
 }
 
+std::vector<Build> tie_cases() {
+  return {{"ties, top_k 4", 211, {}, 4, 1, 4, true},
+          {"ties, top_k 50", 211, {}, 50, 1, 4, true},
+          {"ties, top_p", 211, {{state::P_TOP_P, 0.6f}}, 0, 2, 4, true},
+          {"ties, typical_p", 211, {{state::P_TYPICAL_P, 0.37f}}, 0, 1, 4, true},
+          {"ties, min_p and cutoffs",
+           211,
+           {{state::P_MIN_P, 0.1f}, {state::P_EPSILON, 0.02f}, {state::P_ETA, 0.02f}},
+           0,
+           3,
+           4,
+           true}};
+}
+
 std::vector<OpCase> cases() {
   std::vector<OpCase> all;
   const auto add = [&](const Build& b) { all.push_back(make_case(b)); };
@@ -350,16 +363,7 @@ std::vector<OpCase> cases() {
       {state::P_TYPICAL_P, 0.95f},  {state::P_EPSILON, 0.003f}, {state::P_ETA, 0.004f}};
   for (const uint64_t columns : {1ull, 2ull, 3ull, 17ull, 509ull, 513ull, 4099ull})
     add({format("everything, %u columns", columns), columns, many, 50});
-  for (const uint32_t k : {4u, 50u}) add({format("ties, top_k %u", k), 211, {}, k, 1, 4, true});
-  add({"ties, top_p", 211, {{state::P_TOP_P, 0.6f}}, 0, 2, 4, true});
-  add({"ties, typical_p", 211, {{state::P_TYPICAL_P, 0.37f}}, 0, 1, 4, true});
-  add({"ties, min_p and cutoffs",
-       211,
-       {{state::P_MIN_P, 0.1f}, {state::P_EPSILON, 0.02f}, {state::P_ETA, 0.02f}},
-       0,
-       3,
-       4,
-       true});
+  for (const auto& b : tie_cases()) add(b);
   // Scores that are far too improbable, before anything was measured.
   add({"top_k at a low temperature", 101, {{state::P_TEMPERATURE, 0.001f}}, 5});
   for (const auto& b : sliced_cases()) add(b);

@@ -22,10 +22,6 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return expect_words(g, node, node.inputs[0], "x", (y.rows - 1) * hop + y.cols);
 }
 
-std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
-  return {{0, "words", true, default_numbers(caps, Tuned::copy)}};
-}
-
 Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
   LAPILLI_CHECK(check_numbers(context, node, v.numbers, {4, 1024, 4}, true));
   const auto [local, each] = v.numbers;
@@ -66,7 +62,7 @@ OpCase make_case(uint64_t rows, uint64_t cols, uint32_t hop) {
   c.tolerance = 1e-300;
   CaseRandom random(rows * 1000 + cols);
   const auto x = c.graph.activation("x", 1, (rows - 1) * hop + cols);
-  ops::frames(c.graph, c.name, x, rows, cols, hop);
+  ops::frames(c.graph, c.name, x, {rows, cols, hop});
   c.inputs.emplace_back(x, random_values(c.graph.tensor(x), random));
   return c;
 }
@@ -85,17 +81,16 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-constexpr OpDef op{"frames", infer, variants, lower, reference, cases};
+constexpr OpDef op{"frames", infer, only_variant<Tuned::copy, "words">, lower, reference, cases};
 
 }  // namespace
 }  // namespace frames_impl
 
 constinit const OpDef frames_op = frames_impl::op;
 
-graph::TensorId ops::frames(graph::Graph& g, const std::string& label, graph::TensorId x, uint64_t rows, uint64_t cols,
-                            uint32_t hop) {
-  const auto y = g.activation(label, rows, cols);
-  g.add_node({&frames_op, label, {x}, {y}, graph::Attributes(FramesAttributes{hop})});
+graph::TensorId ops::frames(graph::Graph& g, const std::string& label, graph::TensorId x, const FrameRows& to) {
+  const auto y = g.activation(label, to.rows, to.cols);
+  g.add_node({&frames_op, label, {x}, {y}, graph::Attributes(FramesAttributes{to.hop})});
   return y;
 }
 

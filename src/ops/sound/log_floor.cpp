@@ -28,10 +28,6 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return {};
 }
 
-std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
-  return {{0, "vectors", true, default_numbers(caps, Tuned::elementwise)}};
-}
-
 Dispatch lower_slice(const LowerContext& context, const graph::Node& node, const Numbers& numbers, RowSlice s) {
   const auto a = node.attributes.as<LogFloorAttributes>();
   const auto& t = context.graph.tensor(node.outputs[0]);
@@ -97,7 +93,7 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-constexpr OpDef op{"log_floor", infer, variants, lower, reference, cases};
+constexpr OpDef op{"log_floor", infer, only_variant<Tuned::elementwise, "vectors">, lower, reference, cases};
 
 }  // namespace
 }  // namespace log_floor_impl

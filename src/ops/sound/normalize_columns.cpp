@@ -29,10 +29,6 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return {};
 }
 
-std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
-  return {{0, "workgroup four columns", true, default_numbers(caps, Tuned::row_sums)}};
-}
-
 // llvmpipe counts the iterations of all three loops together (docs/inside/adding-an-op.md).
 constexpr uint64_t kMostTurns = 50000;
 
@@ -113,7 +109,8 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-constexpr OpDef op{"normalize_columns", infer, variants, lower, reference, cases};
+constexpr OpDef op{"normalize_columns", infer, only_variant<Tuned::row_sums, "workgroup four columns">, lower,
+                   reference,           cases};
 
 }  // namespace
 }  // namespace normalize_columns_impl

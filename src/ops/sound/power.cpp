@@ -13,10 +13,6 @@ namespace {
 
 Status infer(const graph::Graph& g, const graph::Node& node) { return elementwise::expect_halves(g, node); }
 
-std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
-  return {{0, "vectors", true, default_numbers(caps, Tuned::elementwise)}};
-}
-
 Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
   LAPILLI_CHECK(check_numbers(context, node, v.numbers, {}, true));
   return elementwise::lower_halves(context, node, {ShaderId::power, {v.numbers.local, v.numbers.each}, 4.0}, out);
@@ -44,7 +40,7 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-constexpr OpDef op{"power", infer, variants, lower, reference, cases};
+constexpr OpDef op{"power", infer, only_variant<Tuned::elementwise, "vectors">, lower, reference, cases};
 
 }  // namespace
 }  // namespace power_impl

@@ -23,10 +23,6 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return {};
 }
 
-std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
-  return {{0, "workgroup a row", true, default_numbers(caps, Tuned::row_sums)}};
-}
-
 Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
   LAPILLI_CHECK(check_numbers(context, node, v.numbers, kHalving));
   const auto& t = context.graph.tensor(node.inputs[0]);
@@ -80,7 +76,7 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-constexpr OpDef op{"row_max", infer, variants, lower, reference, cases};
+constexpr OpDef op{"row_max", infer, only_variant<Tuned::row_sums, "workgroup a row">, lower, reference, cases};
 
 }  // namespace
 }  // namespace row_max_impl

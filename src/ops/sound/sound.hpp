@@ -46,10 +46,17 @@ struct NormalizeColumnsAttributes {
 constexpr uint64_t kMaxNormalizedRows = 65536;  // keeps an invocation's loops short
 
 namespace ops {
-graph::TensorId spectrum(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId tables,
-                         uint64_t rows, const SpectrumAttributes& attributes);
-graph::TensorId frames(graph::Graph& g, const std::string& label, graph::TensorId x, uint64_t rows, uint64_t cols,
-                       uint32_t hop);
+struct SpectrumOperands {
+  graph::TensorId x = graph::kNone, tables = graph::kNone;
+};
+graph::TensorId spectrum(graph::Graph& g, const std::string& label, const SpectrumOperands& of, uint64_t rows,
+                         const SpectrumAttributes& attributes);
+// Frames of `cols` samples, each `hop` samples behind the one before.
+struct FrameRows {
+  uint64_t rows = 0, cols = 0;
+  uint32_t hop = 0;
+};
+graph::TensorId frames(graph::Graph& g, const std::string& label, graph::TensorId x, const FrameRows& to);
 graph::TensorId power(graph::Graph& g, const std::string& label, graph::TensorId x, uint64_t cols);
 graph::TensorId log_floor(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId floors,
                           const LogFloorAttributes& attributes);

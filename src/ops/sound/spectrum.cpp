@@ -29,10 +29,6 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return expect_words(g, node, node.inputs[1], "tables", uint64_t{3} * a.length);
 }
 
-std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
-  return {{0, "workgroup a frame", true, default_numbers(caps, Tuned::row_sums)}};
-}
-
 Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
   LAPILLI_CHECK(check_numbers(context, node, v.numbers, {1, 128}));
   const auto a = node.attributes.as<SpectrumAttributes>();
@@ -84,7 +80,7 @@ OpCase make_case(uint64_t rows, const SpectrumAttributes& a) {
   CaseRandom random(rows * 1000 + a.length);
   const auto x = c.graph.activation("x", 1, (rows - 1) * a.hop + a.length);
   const auto tables = add_weight(c.graph, "tables", uint64_t{3} * a.length);
-  ops::spectrum(c.graph, c.name, x, tables, rows, a);
+  ops::spectrum(c.graph, c.name, {x, tables}, rows, a);
   c.inputs.emplace_back(x, random_values(c.graph.tensor(x), random, 0.1));
   HostTensor words;
   words.f.resize(c.graph.tensor(tables).elements());
@@ -113,7 +109,7 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-constexpr OpDef op{"spectrum", infer, variants, lower, reference, cases};
+constexpr OpDef op{"spectrum", infer, only_variant<Tuned::row_sums, "workgroup a frame">, lower, reference, cases};
 
 }  // namespace
 }  // namespace spectrum_impl
@@ -129,10 +125,10 @@ uint32_t spectrum_factor(uint32_t length) {
   return best;
 }
 
-graph::TensorId ops::spectrum(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId tables,
-                              uint64_t rows, const SpectrumAttributes& attributes) {
+graph::TensorId ops::spectrum(graph::Graph& g, const std::string& label, const SpectrumOperands& of, uint64_t rows,
+                              const SpectrumAttributes& attributes) {
   const auto y = g.activation(label, rows, attributes.length / 2 + 1);
-  g.add_node({&spectrum_op, label, {x, tables}, {y}, graph::Attributes(attributes)});
+  g.add_node({&spectrum_op, label, {of.x, of.tables}, {y}, graph::Attributes(attributes)});
   return y;
 }
 

@@ -17,13 +17,6 @@ struct Examined {
   std::vector<Variant> variants;
 };
 
-uint64_t words_of_case(const OpCase& c) {
-  uint64_t words = 0;
-  for (graph::TensorId id = 0; id < c.graph.tensors().size(); ++id)
-    if (c.graph.root(id) == id) words += c.graph.tensor(id).elements();
-  return words;
-}
-
 // Examines one op on one device.
 class OpExaminer {
  public:
@@ -44,9 +37,9 @@ class OpExaminer {
   std::vector<Examined> choose(KernelReport& report) {
     std::vector<Examined> all;
     for (OpCase& c : op_.cases())
-      if (!c.slow && words_of_case(c) <= kExaminedWords) all.push_back({std::move(c), {}});
+      if (!c.slow && case_words(c) <= kExaminedWords) all.push_back({std::move(c), {}});
     std::stable_sort(all.begin(), all.end(),
-                     [](const auto& a, const auto& b) { return words_of_case(a.c) > words_of_case(b.c); });
+                     [](const auto& a, const auto& b) { return case_words(a.c) > case_words(b.c); });
     std::map<std::string, uint32_t> taken;
     for (Examined& one : all) {
       if (!op_.infer(one.c.graph, one.c.graph.node(0))) continue;

@@ -25,13 +25,6 @@ using Trial = KernelTrial;
 constexpr size_t kCasesPerKernel = 2;
 constexpr uint64_t kCaseWords = 1 << 15;  // over all tensors of a case; larger ones are left to the op suite
 
-uint64_t case_words(const OpCase& c) {
-  uint64_t words = 0;
-  for (graph::TensorId id = 0; id < c.graph.tensors().size(); ++id)
-    if (c.graph.root(id) == id) words += c.graph.tensor(id).elements();
-  return words;
-}
-
 bool runs(const Trial& t, const PlannedPipeline& p) {
   return std::any_of(t.dispatches.begin(), t.dispatches.end(),
                      [&](const Dispatch& d) { return d.shader == p.shader && d.constants == p.constants; });

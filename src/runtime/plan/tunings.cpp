@@ -1,7 +1,6 @@
 #include "runtime/plan/tunings.hpp"
 
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "runtime/plan/json_blob.hpp"
 #include "vulkan/device/device.hpp"

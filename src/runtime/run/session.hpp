@@ -1,4 +1,4 @@
-// The memory of one running job: caches, search state, and the buffers that the host writes and reads. Sized once.
+// The memory of one running search: caches, search state, and the buffers that the host writes and reads. Sized once.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,7 @@ class Session {
 
   // Host writes, for setup and tests; direct where memory is mapped. Nothing of the session may be in flight.
   Status write(StateKind kind, std::span<const uint32_t> words, uint64_t first_word = 0) const;
-  // Blocking read after a job, under the same condition.
+  // Blocking read after a search, under the same condition.
   Status read(const BufferRef& ref, uint64_t offset, std::span<std::byte> bytes) const;
 
  private:

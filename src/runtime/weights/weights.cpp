@@ -26,8 +26,8 @@ uint64_t stored_bytes(StoredFormat f) { return f == StoredFormat::f32 ? 4 : 2; }
 // alternate, and none is filled while the device works on it.
 class WeightsLoading::Loader {
  public:
-  Loader(std::shared_ptr<vulkan::Device> device, std::span<const WeightSource> sources)
-      : device_(std::move(device)), sources_(sources), submitter_(device_) {
+  Loader(std::shared_ptr<vulkan::Device> device, std::span<const WeightSource> sources, std::shared_ptr<void> with)
+      : device_(std::move(device)), sources_(sources), with_(std::move(with)), submitter_(device_) {
     uint64_t rounded = 0;
     const auto count = [&](uint64_t size) {
       all_bytes_ += size;
@@ -91,6 +91,7 @@ class WeightsLoading::Loader {
   Result<Step> make_buffer(Weights& weights) {
     const WeightSource& s = sources_[weights.buffers_.size()];
     LAPILLI_TRY(auto buffer, device_->make_buffer(s.words * 4, vulkan::MemoryUse::weights, s.name.c_str()));
+    if (with_) buffer.keep(with_);
     weights.buffers_.push_back(std::move(buffer));
     weights.bytes_ += s.words * 4;
     return Step::more;
@@ -302,6 +303,7 @@ class WeightsLoading::Loader {
 
   std::shared_ptr<vulkan::Device> device_;
   std::span<const WeightSource> sources_;
+  std::shared_ptr<void> with_;
   std::span<const vulkan::Buffer> buffers_;
   uint64_t capacity_ = 0;  // of an area, in bytes
   std::array<Area, 2> areas_;
@@ -322,22 +324,21 @@ class WeightsLoading::Loader {
   uint64_t bytes_done_ = 0, all_bytes_ = 0;
 };
 
+uint64_t bytes_of(std::span<const WeightSource> sources) {
+  uint64_t bytes = 0;
+  for (const WeightSource& s : sources) bytes += s.words * 4;
+  return bytes;
+}
+
 WeightsLoading::WeightsLoading() = default;
 WeightsLoading::~WeightsLoading() = default;
 
-Result<std::unique_ptr<WeightsLoading>> WeightsLoading::start(std::shared_ptr<vulkan::Device> device,
-                                                              std::span<const WeightSource> sources,
-                                                              uint64_t memory_limit) {
-  uint64_t wanted = 0;
-  for (const WeightSource& s : sources) wanted += s.words * 4;
-  if (memory_limit != 0 && wanted > memory_limit)
-    return fail(
-        ErrorCode::out_of_memory,
-        "the weights take %.1f MiB of device memory, the memory limit is %.1f MiB; raise it or use a smaller model",
-        static_cast<double>(wanted) / (1 << 20), static_cast<double>(memory_limit) / (1 << 20));
+std::unique_ptr<WeightsLoading> WeightsLoading::start(std::shared_ptr<vulkan::Device> device,
+                                                      std::span<const WeightSource> sources,
+                                                      std::shared_ptr<void> with) {
   std::unique_ptr<WeightsLoading> loading(new WeightsLoading());
   loading->weights_ = std::make_shared<Weights>();
-  loading->loader_ = std::make_unique<Loader>(std::move(device), sources);
+  loading->loader_ = std::make_unique<Loader>(std::move(device), sources, std::move(with));
   return loading;
 }
 
@@ -348,8 +349,9 @@ uint64_t WeightsLoading::bytes() const { return loader_->bytes(); }
 std::shared_ptr<const Weights> WeightsLoading::take() { return std::move(weights_); }
 
 Result<std::shared_ptr<const Weights>> Weights::load(std::shared_ptr<vulkan::Device> device,
-                                                     std::span<const WeightSource> sources, uint64_t memory_limit) {
-  LAPILLI_TRY(const auto loading, WeightsLoading::start(std::move(device), sources, memory_limit));
+                                                     std::span<const WeightSource> sources,
+                                                     std::shared_ptr<void> with) {
+  const auto loading = WeightsLoading::start(std::move(device), sources, std::move(with));
   for (;;) {
     LAPILLI_TRY(const auto step, loading->step());
     if (step == WeightsLoading::Step::ended) return loading->take();

@@ -39,13 +39,16 @@ struct WeightSource {
   [[nodiscard]] WeightLayout layout() const { return {n, k, format}; }
 };
 
+// Bytes that these weights take on a device.
+uint64_t bytes_of(std::span<const WeightSource> sources);
+
 // Immutable after load; the buffers live as long as this object.
 class Weights {
  public:
-  // Refused with out_of_memory before anything is made if the weights alone take more than `memory_limit` bytes (0: no
-  // limit but the device's memory).
+  // `with` is released when the memory of the weights' buffers is free again.
   static Result<std::shared_ptr<const Weights>> load(std::shared_ptr<vulkan::Device> device,
-                                                     std::span<const WeightSource> sources, uint64_t memory_limit = 0);
+                                                     std::span<const WeightSource> sources,
+                                                     std::shared_ptr<void> with = nullptr);
   [[nodiscard]] BufferRef find(uint32_t index) const;
   [[nodiscard]] uint64_t bytes() const { return bytes_; }
 
@@ -58,9 +61,10 @@ class Weights {
 // Weights on their way to the device; load() follows them to the end. Used by one thread; may be dropped at any time.
 class WeightsLoading {
  public:
-  // The sources must outlive it. Fails like Weights::load().
-  static Result<std::unique_ptr<WeightsLoading>> start(std::shared_ptr<vulkan::Device> device,
-                                                       std::span<const WeightSource> sources, uint64_t memory_limit);
+  // The sources must outlive it. `with`: see Weights::load().
+  static std::unique_ptr<WeightsLoading> start(std::shared_ptr<vulkan::Device> device,
+                                               std::span<const WeightSource> sources,
+                                               std::shared_ptr<void> with = nullptr);
   ~WeightsLoading();
 
   enum class Step : uint8_t { more, blocked, ended };

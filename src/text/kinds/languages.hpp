@@ -23,6 +23,10 @@ class LanguageTable {
   };
   // nullptr if there is none, or if `code` is ambiguous ("zh" where simplified and traditional differ).
   [[nodiscard]] const Entry* find(std::string_view code) const;
+  [[nodiscard]] int32_t id(std::string_view code) const {  // -1 if there is none
+    const Entry* entry = find(code);
+    return entry == nullptr ? -1 : entry->id;
+  }
   // Like find(), but an error names some of the available codes.
   [[nodiscard]] Result<const Entry*> require(std::string_view code) const;
   [[nodiscard]] bool empty() const { return entries_.empty(); }

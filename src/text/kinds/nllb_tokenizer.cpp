@@ -1,6 +1,5 @@
 // NLLB: BPE pieces in fairseq's order; language, text, end.
 #include <algorithm>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 

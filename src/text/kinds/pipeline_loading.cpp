@@ -1,7 +1,6 @@
 #include "text/kinds/pipeline_loading.hpp"
 
 #include <algorithm>
-#include <string_view>
 #include <unordered_set>
 #include <utility>
 

@@ -24,10 +24,7 @@ class LanguageTokenizer final : public PipelineTokenizer {
       : PipelineTokenizer(std::move(parts.pipeline), parts.settings), languages_(std::move(languages)) {}
 
   [[nodiscard]] std::vector<std::string> languages() const override { return languages_.table.codes(); }
-  [[nodiscard]] int32_t language_id(std::string_view code) const override {
-    const LanguageTable::Entry* entry = languages_.table.find(code);
-    return entry == nullptr ? -1 : entry->id;
-  }
+  [[nodiscard]] int32_t language_id(std::string_view code) const override { return languages_.table.id(code); }
 
  private:
   [[nodiscard]] Result<Encoding> surround(const Encoding& first, const Encoding* second,

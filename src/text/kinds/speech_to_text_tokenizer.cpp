@@ -27,10 +27,7 @@ class Speech2TextTokenizer final : public Tokenizer {
   [[nodiscard]] std::string_view token(int32_t id) const override { return pieces_.token(id); }
   [[nodiscard]] uint64_t vocabulary_size(TextSide) const override { return pieces_.size(); }
   [[nodiscard]] std::vector<std::string> languages() const override { return settings_.languages.codes(); }
-  [[nodiscard]] int32_t language_id(std::string_view code) const override {
-    const LanguageTable::Entry* entry = settings_.languages.find(code);
-    return entry == nullptr ? -1 : entry->id;
-  }
+  [[nodiscard]] int32_t language_id(std::string_view code) const override { return settings_.languages.id(code); }
 
  private:
   [[nodiscard]] Result<Encoding> encode_plain(std::string_view text, const EncodeOptions&) const override {

@@ -1,4 +1,3 @@
-#include <array>
 
 #include "text/pipeline/json_components.hpp"
 

@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "base/result.hpp"
 #include "text/unicode/utf8.hpp"

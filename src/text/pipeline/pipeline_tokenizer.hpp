@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "text/pipeline/added_vocabulary.hpp"
 #include "text/pipeline/decoders.hpp"

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstddef>
 #include <string_view>
-#include <utility>
 
 #include "base/files.hpp"
 #include "text/sentencepiece/protobuf_reader.hpp"

@@ -7,7 +7,6 @@
 #include <mutex>
 #include <string>
 #include <tuple>
-#include <vector>
 
 #include "vulkan/device/snapshot.hpp"
 #include "vulkan/driver/instance.hpp"

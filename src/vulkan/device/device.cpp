@@ -160,6 +160,9 @@ Status start_device(Device::Impl& impl, const Snapshot& s, const DeviceOptions& 
   c.queue_family = s.queue_family;
   impl.max_submit_us = max_submit_us_of(options, c.caps);
   impl.memory = std::make_unique<MemoryPool>(c);
+  impl.ledger = MemoryLedger::of_device(options.memory_limit, [&impl] {
+    for (const auto& keeper : impl.living_keepers()) keeper->make_room();
+  });
   if (options.keep.store)
     impl.persistent_cache =
         std::make_unique<PersistentCache>(options.keep.store, stored_identity(c, options.keep.shaders));
@@ -450,7 +453,13 @@ DeviceCounters Device::counters() const {
 const std::shared_ptr<LogSink>& Device::log_sink() const { return impl_->log; }
 Timeline* Device::timeline() const { return impl_->timeline.get(); }
 
-MemoryUsage Device::memory_usage() const { return impl_->memory->usage(); }
+MemoryUsage Device::memory_usage() const {
+  MemoryUsage usage = impl_->memory->usage();
+  usage.left = std::min(usage.left, impl_->ledger->left());
+  return usage;
+}
+
+const std::shared_ptr<MemoryLedger>& Device::ledger() const { return impl_->ledger; }
 
 void Device::add_keeper(std::weak_ptr<MemoryKeeper> keeper) {
   const std::lock_guard lock(impl_->keepers_mutex);
@@ -458,15 +467,17 @@ void Device::add_keeper(std::weak_ptr<MemoryKeeper> keeper) {
   impl_->keepers.push_back(std::move(keeper));
 }
 
-// Called without the lock: a keeper may be destroyed here, or call back.
-void Device::trim() {
-  std::vector<std::weak_ptr<MemoryKeeper>> keepers;
-  {
-    const std::lock_guard lock(impl_->keepers_mutex);
-    keepers = impl_->keepers;
-  }
+// To be called without the lock: a keeper may be destroyed by the caller, or call back.
+std::vector<std::shared_ptr<MemoryKeeper>> Device::Impl::living_keepers() {
+  const std::lock_guard lock(keepers_mutex);
+  std::vector<std::shared_ptr<MemoryKeeper>> living;
   for (const auto& weak : keepers)
-    if (const auto keeper = weak.lock()) keeper->give_back();
+    if (auto keeper = weak.lock()) living.push_back(std::move(keeper));
+  return living;
+}
+
+void Device::trim() {
+  for (const auto& keeper : impl_->living_keepers()) keeper->give_back();
   give_back_free();
 }
 

@@ -23,6 +23,7 @@
 #include "vulkan/caps/persistent_cache.hpp"
 #include "vulkan/device/buffer.hpp"
 #include "vulkan/device/descriptors.hpp"
+#include "vulkan/device/memory_ledger.hpp"
 #include "vulkan/device/recorder.hpp"
 #include "vulkan/device/submit_gap.hpp"
 
@@ -43,6 +44,8 @@ struct DeviceOptions {
   // Limit for the duration of a submission, as far as it can be predicted; 0: 50,000, phones 16,000, CPU drivers
   // 200,000.
   uint32_t max_submit_us = 0;
+  // Limit for the weights and searches of all models on the device, in bytes; 0: none.
+  uint64_t memory_limit = 0;
   // Time left to others after each submission of loading, self-test and searches; at most a second.
   uint32_t gap_us = 0;
   TimeSource gap_time;                     // clock for gaps, in tests
@@ -157,7 +160,7 @@ struct MemoryUsage {
   uint64_t held = 0, peak = 0;  // in blocks: now, and the most since the device was made
   uint64_t weights = 0, sessions = 0;
   uint64_t transfers = 0;  // areas for transfers between host and device
-  uint64_t left = 0;       // may still be allocated
+  uint64_t left = 0;       // may still be allocated, by the limit, too
 };
 
 // An object that keeps a device's memory for later use: a model, with idle sessions.
@@ -165,6 +168,8 @@ class MemoryKeeper {
  public:
   virtual ~MemoryKeeper() = default;
   virtual void give_back() = 0;
+  // Gives back what no search uses, except what was reserved for later ones.
+  virtual void make_room() = 0;
 };
 
 class Device : public std::enable_shared_from_this<Device> {
@@ -243,6 +248,8 @@ class Device : public std::enable_shared_from_this<Device> {
   [[nodiscard]] uint64_t memory_left() const;
   [[nodiscard]] DeviceCounters counters() const;
   [[nodiscard]] MemoryUsage memory_usage() const;
+  // Counts against DeviceOptions::memory_limit, also for the ledgers of its models.
+  [[nodiscard]] const std::shared_ptr<MemoryLedger>& ledger() const;
   // trim() calls it as long as it lives.
   void add_keeper(std::weak_ptr<MemoryKeeper> keeper);
   // Makes all keepers release their memory, then calls give_back_free().
@@ -250,8 +257,8 @@ class Device : public std::enable_shared_from_this<Device> {
   // Waits for submitted work, and returns unused staging buffers and blocks to the driver.
   void give_back_free();
 
-  // While a device is paused its jobs submit nothing, and blocking functions wait for the end of the pause. Everything
-  // else still submits: its callers check is_paused() first.
+  // While a device is paused its searches submit nothing, and blocking functions wait for the end of the pause.
+  // Everything else still submits: its callers check is_paused() first.
   void pause();
   void resume();
   [[nodiscard]] bool is_paused() const;

@@ -40,9 +40,12 @@ struct Device::Impl {
   std::array<std::shared_ptr<void>, 4> companions;  // by Companion
   std::mutex keepers_mutex;
   std::vector<std::weak_ptr<MemoryKeeper>> keepers;
+  std::shared_ptr<MemoryLedger> ledger;
   std::atomic<bool> paused{false};
   std::mutex pause_mutex;
   std::condition_variable resumed;
+
+  std::vector<std::shared_ptr<MemoryKeeper>> living_keepers();
 };
 
 // For a made or adopted device whose context has instance, device, queue (if any), capabilities and name.

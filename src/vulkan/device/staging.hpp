@@ -1,7 +1,6 @@
 // Transfers to and from memory that the host cannot map, through the two halves of a small buffer.
 #pragma once
 
-#include <array>
 #include <memory>
 #include <mutex>
 #include <span>

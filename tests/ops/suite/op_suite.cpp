@@ -104,11 +104,6 @@ std::string case_name(const OpDef& op, const OpCase& c, const Variant& v) {
   return std::string(op.name) + "/" + c.name + "/" + v.name;
 }
 
-uint64_t case_words(const OpCase& c) {
-  uint64_t words = 0;
-  for (const auto& t : c.graph.tensors()) words += t.elements();
-  return words;
-}
 constexpr uint64_t kSmallWords = 1 << 15;
 
 // Nothing smaller than what every device has is asked of the ops: there they must not refuse a case.

@@ -25,17 +25,17 @@ uint32_t likely_positions(uint32_t source_bucket, uint32_t given) { return 2 * s
 
 }  // namespace
 
-struct Job::Impl {
+struct Search::Impl {
   std::shared_ptr<Model> model;
   CheckedRequest checked;
   [[nodiscard]] const GenerateRequest& request() const { return checked.request(); }
   SearchOptions options;                             // of the first source
   std::vector<std::shared_ptr<Sentence>> sentences;  // `copies` for each source
   WorkspaceKey wanted;
-  std::optional<uint32_t> reserved_ids;      // new ids per source, for a job that only prepares others
+  std::optional<uint32_t> reserved_ids;      // new ids per source, for a search that only prepares others
   std::optional<EnginePool::Taking> taking;  // until its kernels are proven
   std::shared_ptr<SearchEngine> engine;      // set after that
-  SearchEngine::Counts before;               // the engine's counts when the job began
+  SearchEngine::Counts before;               // the engine's counts when the search began
   std::optional<OnceStream> stream;
   std::vector<CommittedIds> settled;
   std::vector<bool> reported;  // sentences whose end was seen
@@ -67,7 +67,7 @@ struct Job::Impl {
   Status wait();
 };
 
-Status Job::Impl::make_sentences() {
+Status Search::Impl::make_sentences() {
   const auto& given = request().decoder_ids;
   std::map<size_t, SearchOptions> by_given;
   size_t longest = 0;
@@ -104,7 +104,7 @@ Status Job::Impl::make_sentences() {
 }
 
 // Sets the source's inputs, and on its first copy the outputs to return once.
-Status Job::Impl::take_source(Sentence& s, size_t number, bool first_copy) {
+Status Search::Impl::take_source(Sentence& s, size_t number, bool first_copy) {
   s.source = request().sources[number];
   if (!request().features.empty()) s.features = request().features[number];
   s.feature_positions = s.feature_length = checked.source_positions(number);
@@ -120,13 +120,13 @@ Status Job::Impl::take_source(Sentence& s, size_t number, bool first_copy) {
 }
 
 // Reserves what was asked for, except that prompt ids must fit at once whatever the source's length.
-uint32_t Job::Impl::wanted_positions(uint32_t source_bucket, uint32_t given) const {
+uint32_t Search::Impl::wanted_positions(uint32_t source_bucket, uint32_t given) const {
   const uint32_t likely = likely_positions(source_bucket, given);
   if (reserved_ids.value_or(0) == 0) return std::max(likely, model->engines().known_positions(source_bucket));
   return std::max(given > 1 ? likely : 0, *reserved_ids + given);
 }
 
-WorkspaceKey Job::Impl::key() const {
+WorkspaceKey Search::Impl::key() const {
   const EnginePool& engines = model->engines();
   uint64_t source = 0, given = 0, all_given = 0, lists = 0, own_lists = 0, all_logits = 0;
   uint32_t longest = 0;
@@ -175,7 +175,7 @@ WorkspaceKey Job::Impl::key() const {
   return key;
 }
 
-void Job::Impl::look_for_engine() {
+void Search::Impl::look_for_engine() {
   EnginePool::Wanted search{wanted, static_cast<uint32_t>(sentences.size()), std::nullopt};
   if (reserved_ids) search.reserve_for = static_cast<uint32_t>(request().sources.size());
   taking.emplace(model->engines(), search);
@@ -183,7 +183,7 @@ void Job::Impl::look_for_engine() {
 
 // Halves the positions of a single sentence while its usual caches exceed a binding. False: the kernels of its plans
 // are still on trial.
-Result<bool> Job::Impl::find_engine() {
+Result<bool> Search::Impl::find_engine() {
   uint32_t least = 8;
   for (const auto& s : sentences) least = std::max(least, static_cast<uint32_t>(s->prompt.size()) + 1);
   uint32_t& positions = wanted.shape.target_positions;
@@ -199,8 +199,8 @@ Result<bool> Job::Impl::find_engine() {
   }
 }
 
-// A job that only prepares others runs one sentence for two ids, which uses all of it.
-void Job::Impl::keep_one_sentence() {
+// A search that only prepares others runs one sentence for two ids, which uses all of it.
+void Search::Impl::keep_one_sentence() {
   sentences.resize(1);
   reported.resize(1);
   left = 1;
@@ -212,13 +212,13 @@ void Job::Impl::keep_one_sentence() {
   s.words = encode_options(s.options, given, s.source, 0);
 }
 
-Status Job::Impl::check_capture() const {
+Status Search::Impl::check_capture() const {
   if (!wanted.capture || sentences.size() <= wanted.shape.running) return {};
   return fail(ErrorCode::invalid_argument, "scores are captured of at most %u sources with %u beams in one job",
               wanted.shape.running, options.beams);
 }
 
-Status Job::Impl::prepare() {
+Status Search::Impl::prepare() {
   wanted = key();
   LAPILLI_CHECK(check_capture());
   look_for_engine();
@@ -229,7 +229,7 @@ Status Job::Impl::prepare() {
 }
 
 // False: the kernels of its plans are still on trial.
-Result<bool> Job::Impl::begin() {
+Result<bool> Search::Impl::begin() {
   LAPILLI_TRY(const bool found, find_engine());
   if (!found) return false;
   taking.reset();
@@ -251,39 +251,39 @@ Result<bool> Job::Impl::begin() {
   return true;
 }
 
-Result<std::unique_ptr<Job>> Job::start(std::shared_ptr<Model> model, GenerateRequest request) {
+Result<std::unique_ptr<Search>> Search::start(std::shared_ptr<Model> model, GenerateRequest request) {
   LAPILLI_TRY(auto checked, CheckedRequest::check(*model, std::move(request)));
   return start(std::move(model), std::move(checked));
 }
 
-Result<std::unique_ptr<Job>> Job::start(std::shared_ptr<Model> model, CheckedRequest request) {
-  std::unique_ptr<Job> job(new Job());
-  job->impl_ = std::make_unique<Impl>();
-  Impl& j = *job->impl_;
+Result<std::unique_ptr<Search>> Search::start(std::shared_ptr<Model> model, CheckedRequest request) {
+  std::unique_ptr<Search> search(new Search());
+  search->impl_ = std::make_unique<Impl>();
+  Impl& j = *search->impl_;
   j.model = std::move(model);
   j.checked = std::move(request);
   LAPILLI_CHECK(j.make_sentences());
   LAPILLI_CHECK(j.prepare());
-  return job;
+  return search;
 }
 
-Result<std::unique_ptr<Job>> Job::prepare(std::shared_ptr<Model> model, CheckedRequest request,
-                                          uint32_t target_tokens) {
-  std::unique_ptr<Job> job(new Job());
-  job->impl_ = std::make_unique<Impl>();
-  Impl& j = *job->impl_;
+Result<std::unique_ptr<Search>> Search::prepare(std::shared_ptr<Model> model, CheckedRequest request,
+                                                uint32_t target_tokens) {
+  std::unique_ptr<Search> search(new Search());
+  search->impl_ = std::make_unique<Impl>();
+  Impl& j = *search->impl_;
   j.model = std::move(model);
   j.checked = std::move(request);
   j.reserved_ids = target_tokens;
   LAPILLI_CHECK(j.make_sentences());
   LAPILLI_CHECK(j.prepare());
-  return job;
+  return search;
 }
 
-void Job::Impl::finish(Status s) {
+void Search::Impl::finish(Status s) {
   status = std::move(s);
   ended = true;
-  if (!engine) return;  // the job had not begun
+  if (!engine) return;  // the search had not begun
   engine->cancel(sentences);
   if (!status && output.hypotheses.empty()) (void)collect();
   if (request().capture_scores) engine->on_captured_step = {};
@@ -291,7 +291,7 @@ void Job::Impl::finish(Status s) {
   engine.reset();
 }
 
-bool Job::Impl::step_once(double budget_us) {
+bool Search::Impl::step_once(double budget_us) {
   if (ended) return true;
   if (cancelled) {
     finish(fail(ErrorCode::cancelled, "cancelled"));
@@ -315,14 +315,14 @@ bool Job::Impl::step_once(double budget_us) {
   return ended;
 }
 
-// Follows the job's sentences; calls the caller's function without the engine's lock.
-Status Job::Impl::look() {
+// Follows the search's sentences; calls the caller's function without the engine's lock.
+Status Search::Impl::look() {
   for (size_t i = 0; i < sentences.size(); ++i)
     if (!reported[i]) LAPILLI_CHECK(look_at(i));
   return {};
 }
 
-Status Job::Impl::look_at(size_t number) {
+Status Search::Impl::look_at(size_t number) {
   Sentence& s = *sentences[number];
   std::vector<int32_t> fresh;
   const bool over = engine->locked([&] {
@@ -338,7 +338,7 @@ Status Job::Impl::look_at(size_t number) {
 }
 
 // The sentences have ended: nothing else accesses them any more.
-Status Job::Impl::collect() {
+Status Search::Impl::collect() {
   Status first;
   bool alone = true;
   const uint32_t copies = options.copies();
@@ -369,7 +369,7 @@ Status Job::Impl::collect() {
   return any && alone ? Status() : first;
 }
 
-void Job::Impl::count() {
+void Search::Impl::count() {
   const SearchEngine::Counts now = engine->counts();
   output.stats.encode_ms = milliseconds(encoded - started);
   output.stats.decode_ms = ms_since(encoded);
@@ -383,7 +383,7 @@ void Job::Impl::count() {
 }
 
 // Called by the engine, under its lock, with nothing in flight.
-Status Job::Impl::capture(std::span<const uint32_t> log, const Workspace& w) {
+Status Search::Impl::capture(std::span<const uint32_t> log, const Workspace& w) {
   const Plan& plan = *w.plans.step;
   CapturedStep c;
   c.rows = log[state::LOG_RAN];
@@ -412,7 +412,7 @@ Status Job::Impl::capture(std::span<const uint32_t> log, const Workspace& w) {
 }
 
 // Waits for the device, or for the end of a pause; bounded, so that callers can decide whether to continue.
-Status Job::Impl::wait() {
+Status Search::Impl::wait() {
   if (model->device()->is_paused() && !cancelled) {
     (void)model->device()->wait_while_paused(vulkan::kPauseRound);
     return {};
@@ -420,14 +420,14 @@ Status Job::Impl::wait() {
   return engine ? engine->wait() : taking->wait();
 }
 
-bool Job::pump(double budget_us) { return impl_->step_once(budget_us); }
+bool Search::pump(double budget_us) { return impl_->step_once(budget_us); }
 
-void Job::wait() {
+void Search::wait() {
   if (impl_->ended) return;
   if (auto s = impl_->wait(); !s) impl_->finish(std::move(s));
 }
 
-Status Job::run_to_end(const std::function<bool()>& go_on) {
+Status Search::run_to_end(const std::function<bool()>& go_on) {
   while (!pump()) {
     if (go_on && !go_on()) cancel();
     wait();
@@ -435,23 +435,23 @@ Status Job::run_to_end(const std::function<bool()>& go_on) {
   return impl_->status;
 }
 
-const Status& Job::status() const { return impl_->status; }
+const Status& Search::status() const { return impl_->status; }
 
-void Job::cancel() { impl_->cancelled = true; }
+void Search::cancel() { impl_->cancelled = true; }
 
-uint32_t Job::steps_done() const {
+uint32_t Search::steps_done() const {
   if (!impl_->engine) return impl_->output.stats.steps;
   return static_cast<uint32_t>(impl_->engine->counts().ticks - impl_->before.ticks);
 }
 
-size_t Job::sources_done() const { return (impl_->sentences.size() - impl_->left) / impl_->options.copies(); }
+size_t Search::sources_done() const { return (impl_->sentences.size() - impl_->left) / impl_->options.copies(); }
 
-GenerateOutput Job::take_finished() {
+GenerateOutput Search::take_finished() {
   impl_->taken = true;
   return std::move(impl_->output);
 }
 
-Result<GenerateOutput> Job::take() {
+Result<GenerateOutput> Search::take() {
   if (!impl_->ended) return fail(ErrorCode::invalid_argument, "the job has not ended");
   if (!impl_->status) return impl_->status.error();
   if (impl_->taken) return fail(ErrorCode::invalid_argument, "the result was taken already");
@@ -460,7 +460,7 @@ Result<GenerateOutput> Job::take() {
 }
 
 // Results of work still on the device are dropped.
-Job::~Job() {
+Search::~Search() {
   if (!impl_ || !impl_->engine) return;
   try {
     impl_->engine->cancel(impl_->sentences);

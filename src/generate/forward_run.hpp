@@ -9,14 +9,14 @@
 namespace lapilli {
 
 // For one thread at a time; may be dropped at any time.
-class ForwardJob {
+class ForwardRun {
  public:
   // Refuses as forward() does.
-  static Result<std::unique_ptr<ForwardJob>> start(const std::shared_ptr<Model>& model, ForwardRequest request);
-  // Runs a finished job again, with as many sources and targets as before, none longer, and the same outputs. Nothing
-  // is created anew.
+  static Result<std::unique_ptr<ForwardRun>> start(const std::shared_ptr<Model>& model, ForwardRequest request);
+  // Runs a finished search again, with as many sources and targets as before, none longer, and the same outputs.
+  // Nothing is created anew.
   Status again(ForwardRequest request);
-  ~ForwardJob();
+  ~ForwardRun();
   // True: the device is done. Does not wait for it, except to get memory back from idle searches when it has run out.
   // Does nothing while the device is paused.
   Result<bool> poll();
@@ -27,7 +27,7 @@ class ForwardJob {
   Status take(const std::function<Status(ForwardTensor output)>& give);
 
  private:
-  ForwardJob();
+  ForwardRun();
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

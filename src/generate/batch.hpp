@@ -1,6 +1,6 @@
-// A batch of any number of sources: cut into jobs by length, longest first (GenerateRequest::keep_order: as given),
-// with fewer rows if the device's limits or memory require it. A state machine like Job, pumped by generate(); for one
-// thread.
+// A batch of any number of sources: cut into searches by length, longest first (GenerateRequest::keep_order: as given),
+// with fewer rows if the device's limits or memory require it. A state machine like Search, pumped by generate(); for
+// one thread.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@ namespace lapilli {
 // True if an error concerns only one source and not the others; errors of the device never do.
 bool concerns_one(const Error& error);
 
-class BatchJob {
+class Batch {
  public:
-  BatchJob(std::shared_ptr<Model> model, CheckedRequest request);
-  BatchJob(const BatchJob&) = delete;
-  BatchJob& operator=(const BatchJob&) = delete;
+  Batch(std::shared_ptr<Model> model, CheckedRequest request);
+  Batch(const Batch&) = delete;
+  Batch& operator=(const Batch&) = delete;
 
-  // As Job's. Each call begins at most one job, so that callers can cancel between two.
+  // As Search's. Each call begins at most one search, so that callers can cancel between two.
   bool pump(double budget_us = std::numeric_limits<double>::infinity());
   void wait();
   void cancel();
@@ -60,7 +60,7 @@ class BatchJob {
   std::vector<size_t> again_;  // indexes in order_: too much beside others
   size_t next_ = 0, next_again_ = 0;
   size_t begin_ = 0, end_ = 0;  // indexes in order_: running now
-  std::unique_ptr<Job> job_;
+  std::unique_ptr<Search> search_;
   bool cancelled_ = false, ended_ = false;
   Status status_;
   std::vector<size_t> ended_sources_;

@@ -1,4 +1,5 @@
-// What the tests of jobs share: a device through the counting table, models, requests, and results as comparable text.
+// Shared by the tests of searches: a device through the counting table, models, requests, and results as comparable
+// text.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -58,11 +59,11 @@ inline std::string bits_of(const GenerateOutput& out) {
   return text;
 }
 
-inline Result<GenerateOutput> run_job(const std::shared_ptr<Model>& model, const GenerateRequest& request,
-                                      const std::function<bool()>& go_on = {}) {
-  LAPILLI_TRY(auto job, Job::start(model, request));
-  LAPILLI_CHECK(job->run_to_end(go_on));
-  return job->take();
+inline Result<GenerateOutput> run_search(const std::shared_ptr<Model>& model, const GenerateRequest& request,
+                                         const std::function<bool()>& go_on = {}) {
+  LAPILLI_TRY(auto search, Search::start(model, request));
+  LAPILLI_CHECK(search->run_to_end(go_on));
+  return search->take();
 }
 
 // Sources of these lengths that end one after the other: the end token is the id that they say at the most different
@@ -74,7 +75,7 @@ inline Result<GenerateRequest> ending_apart(const std::shared_ptr<Model>& model,
   r.options.max_new_tokens = 40;
   r.options.no_repeat_ngram_size = 1;  // a random network would say the same all the time
   r.options.eos_token_id = std::vector<int32_t>{};
-  LAPILLI_TRY(const auto free, run_job(model, r));
+  LAPILLI_TRY(const auto free, run_search(model, r));
   size_t most = 0;
   for (int32_t id = 0; id < 256; ++id) {
     std::set<size_t> times;

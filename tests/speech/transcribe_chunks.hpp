@@ -1,13 +1,18 @@
-#include "speech/transcribe_chunks.hpp"
+// A recording cut into chunks, which a ChunksTask hears to its end.
+#pragma once
 
+#include <span>
 #include <utility>
 
 #include "speech/chunks_task.hpp"
 
 namespace lapilli::speech {
 
-Result<TranscribeOutput> transcribe_chunks(const std::shared_ptr<Model>& model, const TranscribeRequest& request,
-                                           std::span<const Chunk> chunks, uint32_t at_a_time) {
+// Transcribes one recording, in the language of its first window if none is given. A chunk longer than its first window
+// is processed like a recording of its own. Segments come in order, once all chunks that are heard together are done.
+// Refuses conditioning on earlier text.
+inline Result<TranscribeOutput> transcribe_chunks(const std::shared_ptr<Model>& model, const TranscribeRequest& request,
+                                                  std::span<const Chunk> chunks, uint32_t at_a_time) {
   if (request.recordings.size() != 1)
     return fail(ErrorCode::invalid_argument, "%u recordings: one is heard in pieces", request.recordings.size());
   ChunksRequest wanted;
