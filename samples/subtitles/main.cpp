@@ -30,7 +30,7 @@ void print_draft(const std::vector<lapilli::Segment>& draft) {
 
 void print(const lapilli::Event& event) {
   static int number = 0;
-  if (event.kind == LAPILLI_EVENT_DRAFT) print_draft(event.draft);
+  if (event.kind == LAPILLI_EVENT_INTERIM) print_draft(event.draft);
   if (event.kind == LAPILLI_EVENT_ERROR || (event.kind == LAPILLI_EVENT_INPUT && event.status != LAPILLI_OK))
     std::fprintf(stderr, "%s\n", event.message.c_str());
   if (event.kind != LAPILLI_EVENT_SEGMENT) return;
@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
   lapilli::Options options;
   if (argc > 2) options.source_language = argv[2];
   // A pipe's sound may be slow: drafts every 2 of a window's 30 seconds, none of models that have no windows.
-  if (std::fseek(stdin, 0, SEEK_CUR) != 0) options.draft_samples = model->info().window_samples / 15;
+  if (std::fseek(stdin, 0, SEEK_CUR) != 0) options.interim_samples = model->info().window_samples / 15;
   auto job = model->start_inputs({lapilli::sample_stream(sound.rate())}, options);
   if (!job) return failed(job.error());
 

@@ -93,8 +93,6 @@ Result<lapilli_files> read_callbacks(const lapilli_files* from) {
   for (const auto& [given, name] : {std::pair(host.open != nullptr, "open"), std::pair(host.read != nullptr, "read"),
                                     std::pair(host.close != nullptr, "close")})
     if (!given) return fail(ErrorCode::invalid_argument, "lapilli_files.%s is null", name);
-  if (host.reserved != 0)
-    return fail(ErrorCode::unsupported, "lapilli_files.reserved is %u; set it to 0", host.reserved);
   return host;
 }
 

@@ -124,7 +124,8 @@ class PictureRun {
     request.classes = about_.classes;
     request.cache = cache_folder(arguments_.no_cache);
     model_ = std::make_unique<PictureModel>(std::move(request));
-    if (const auto error = model_->load()) return complain(exit_code(error->status()), error->message());
+    if (const auto loaded = model_->load(); !loaded)
+      return complain(exit_code(loaded.error().status()), loaded.error().message());
     if (context_.verbose) {
       const lapilli_model_info info = model_->info();
       std::fprintf(stderr, "lapilli: %s, on %s, loaded in %.0f ms\n", info.directory, info.device,
@@ -224,7 +225,7 @@ class PictureRun {
   [[nodiscard]] std::string json_line(const std::string& file, const Output& output) const {
     std::string out = "{\"file\":" + json_string(file) + ",";
     if (!output.ok())
-      return out + "\"error\":{\"code\":" + json_string(lapilli_status_name(output.error->status())) +
+      return out + "\"error\":{\"code\":" + json_string(name_of(output.error->status())) +
              ",\"message\":" + json_string(output.error->message()) + "}}\n";
     out += json_string(about_.result) + ":";
     if (!about_.classes) return out + json_string(output.text()) + "}\n";

@@ -190,10 +190,10 @@ TEST_P(DeviceTranscriptionTask, DraftsAreReplacedByWhatIsSettled) {
   const auto open = std::make_shared<SampleStream>(features_);
   TranscribeRequest r = request({{open, {}}});
   r.languages.clear();  // detected by the window, not by its draft
-  r.draft_frames = 25;
+  r.interim_frames = 25;
   std::vector<std::string> drafts;
   size_t settled = 0;
-  r.on_draft = [&](size_t recording, std::span<const Segment> segments) -> Status {
+  r.on_interim = [&](size_t recording, std::span<const Segment> segments) -> Status {
     EXPECT_EQ(recording, 0u);
     Transcript t;
     t.segments.assign(segments.begin(), segments.end());

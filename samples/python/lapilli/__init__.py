@@ -69,7 +69,7 @@ class PlainOptions(TypedDict, total=False):
     condition_on_previous: int
     word_times: int
     classes: int
-    draft_samples: int
+    interim_samples: int
     pieces: int
     looks: int
 

@@ -182,7 +182,7 @@ class Options(Sized):
         ("condition_on_previous", c_int32),
         ("word_times", c_int32),
         ("classes", c_uint32),
-        ("draft_samples", c_uint32),
+        ("interim_samples", c_uint32),
         ("pieces", c_uint32),
         ("looks", c_int32),
         ("reserved2", c_int32),

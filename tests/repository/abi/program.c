@@ -87,19 +87,19 @@ static lapilli_model* load_model(lapilli_device* device, const char* directory) 
 
 static void check_results(const lapilli_result* result) {
   SIZED(lapilli_sequence, sequence);
-  SIZED(lapilli_piece, piece);
+  SIZED(lapilli_part, piece);
   SIZED(lapilli_stats, stats);
   size_t pieces = 0;
   for (size_t input = 0; input < 2; ++input) {
     OK(lapilli_result_get(result, input, 0, &sequence.value));
     CHECK(strcmp(sequence.value.text, "O\xC3\xB9 est la gare ?") == 0);
-    CHECK(sequence.value.finish == LAPILLI_FINISH_END && sequence.value.token_scores && !sequence.value.repeats);
+    CHECK(sequence.value.finish == LAPILLI_FINISH_STOP && sequence.value.token_scores && !sequence.value.repeats);
     CHECK(sequence.value.ids.count == 6 && sequence.value.sequences == 2);
   }
-  OK(lapilli_result_pieces(result, 0, 0, &pieces));
+  OK(lapilli_result_parts(result, 0, 0, &pieces));
   CHECK(pieces == 1);
-  OK(lapilli_result_get_piece(result, 0, 0, 0, &piece.value));
-  CHECK(piece.value.text_bytes == sequence.value.text_bytes && piece.value.finish == LAPILLI_FINISH_END);
+  OK(lapilli_result_get_part(result, 0, 0, 0, &piece.value));
+  CHECK(piece.value.text_bytes == sequence.value.text_bytes && piece.value.finish == LAPILLI_FINISH_STOP);
   OK(lapilli_result_get_stats(result, &stats.value));
   CHECK(stats.value.generated_tokens == 12 && stats.value.total_ms > 0);
   UNTOUCHED(sequence);
