@@ -102,7 +102,7 @@ Result<speech::TranscribeRequest> windows_request(const WorkRequest& from) {
   LAPILLI_CHECK(read_thresholds(speech, to));
   LAPILLI_CHECK(read_prompt(o, *from.model, to));
   to.timestamps = from.model->speech().no_timestamps.has_value();
-  tspeech.condition_on_previous = speech.condition_on_previous != 0;
+  to.condition_on_previous = speech.condition_on_previous != 0;
   to.words = speech.word_times != 0;
   to.attention = o.keep_attention != 0;
   to.batch = o.batch;

@@ -170,13 +170,13 @@ class PictureRun {
     std::vector<std::string> paths;
     if (const int code = open_pipes(files, paths, pipes); code != exit_ok || interrupted()) return code;
     std::vector<PictureAnswer> answers;
-    const auto error = model_->run(paths, answers);
+    const auto done = model_->run(paths, answers);
     for (size_t i = 0; i < answers.size(); ++i) {
       name_as_typed(paths[i], files[i], answers[i].output);
       if (const int code = tell(files[i], answers[i])) return code;
     }
-    if (!error || interrupted()) return exit_ok;
-    return complain(exit_code(error->status()), error->message());
+    if (done || interrupted()) return exit_ok;
+    return complain(exit_code(done.error().status()), done.error().message());
   }
 
   static void name_as_typed(const std::string& path, const std::string& typed, Output& output) {
