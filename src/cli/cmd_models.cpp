@@ -8,8 +8,8 @@
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "hub/catalogue.hpp"
-#include "hub/huggingface_cache.hpp"
-#include "hub/present.hpp"
+#include "fetched/huggingface_cache.hpp"
+#include "fetched/present.hpp"
 #include "hub/removal.hpp"
 #include "tools/tools.hpp"
 

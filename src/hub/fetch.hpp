@@ -7,7 +7,7 @@
 
 #include "base/result.hpp"
 #include "hub/http.hpp"
-#include "hub/names.hpp"
+#include "fetched/names.hpp"
 #include "hub/requests.hpp"
 
 namespace lapilli::hub {

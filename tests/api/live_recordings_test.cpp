@@ -1,5 +1,5 @@
 // Recordings through the C interface that are not there as a whole, or not gone through from one end to the other:
-// drafts of what is being said, samples that are asked for, pieces, and what words looked at.
+// interim_results of what is being said, samples that are asked for, chunks, and what words looked at.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -72,7 +72,7 @@ class ApiDeviceLive : public testing::Test {
     while (event.kind != 0 && event.kind != kind) event = next(job);
     return event;
   }
-  static lapilli_segment draft(const JobHandle& job, size_t segment) {
+  static lapilli_segment interim(const JobHandle& job, size_t segment) {
     lapilli_segment s{};
     s.struct_size = sizeof s;
     EXPECT_EQ(lapilli_job_get_interim(job.get(), segment, &s), LAPILLI_OK) << lapilli_last_error();
@@ -83,8 +83,8 @@ class ApiDeviceLive : public testing::Test {
     EXPECT_EQ(lapilli_job_wants_samples(job.get(), &wants), LAPILLI_OK) << lapilli_last_error();
     return wants;
   }
-  static std::string heard(const std::vector<lapilli_input>& inputs, const lapilli_options& options, size_t input = 0,
-                           lapilli_model* model = whisper_.get()) {
+  static std::string transcribed(const std::vector<lapilli_input>& inputs, const lapilli_options& options,
+                                 size_t input = 0, lapilli_model* model = whisper_.get()) {
     const JobHandle job = start(inputs, options, model);
     if (!job || !wait(job)) return "it has not ended";
     Events events(inputs.size());
@@ -102,17 +102,18 @@ DeviceHandle ApiDeviceLive::device_;
 ModelHandle ApiDeviceLive::whisper_;
 std::vector<float> ApiDeviceLive::long_, ApiDeviceLive::second_, ApiDeviceLive::short_;
 
-AllOptions with_drafts() {
+AllOptions with_interim_results() {
   AllOptions options = hearing_options();
   options.of_speech.interim_samples = 4000;  // a quarter of the model's window
   options.of_speech.word_times = 1;
   return options;
 }
 
-// ---- drafts --------------------------------------------------------------------------------------------------------
+// ---- interim_results
+// --------------------------------------------------------------------------------------------------------
 
-TEST_F(ApiDeviceLive, DraftsAreReplacedAndVoid) {
-  const JobHandle job = start({lapilli_sample_stream(16000)}, with_drafts());
+TEST_F(ApiDeviceLive, InterimResultsAreReplacedAndVoid) {
+  const JobHandle job = start({lapilli_sample_stream(16000)}, with_interim_results());
   EXPECT_FALSE(wait(job));
   EXPECT_EQ(wants(job), 1);
   append(job, 0, 3000);  // too few
@@ -121,7 +122,7 @@ TEST_F(ApiDeviceLive, DraftsAreReplacedAndVoid) {
   EXPECT_EQ(next(job, LAPILLI_EVENT_INTERIM).kind, 0);
   append(job, 3000, 10000);
   EXPECT_FALSE(wait(job));
-  append(job, 10000, 15000);  // replaces the draft that nobody has read
+  append(job, 10000, 15000);  // replaces the interim that nobody has read
   EXPECT_FALSE(wait(job));
   const lapilli_event event = next(job, LAPILLI_EVENT_INTERIM);
   ASSERT_EQ(event.kind, LAPILLI_EVENT_INTERIM);
@@ -129,7 +130,7 @@ TEST_F(ApiDeviceLive, DraftsAreReplacedAndVoid) {
   ASSERT_GT(event.of.interim.segments, 0u);
   size_t ids = 0, words = 0;
   for (size_t i = 0; i < event.of.interim.segments; ++i) {
-    const lapilli_segment s = draft(job, i);
+    const lapilli_segment s = interim(job, i);
     EXPECT_STREQ(s.language, "en");
     EXPECT_LE(s.end, 1.0);
     ids += s.ids.count;
@@ -160,17 +161,17 @@ TEST_F(ApiDeviceLive, DraftsAreReplacedAndVoid) {
 }
 
 // What is settled is what comes without.
-TEST_F(ApiDeviceLive, DraftsChangeNothing) {
+TEST_F(ApiDeviceLive, InterimResultsChangeNothing) {
   std::string all[2];
   for (const uint32_t interim_samples : {0u, 4000u}) {
-    AllOptions options = with_drafts();
+    AllOptions options = with_interim_results();
     options.of_speech.interim_samples = interim_samples;
     const JobHandle job = start({lapilli_sample_stream(16000)}, options);
-    size_t drafts = 0, at = 0;
+    size_t interim_results = 0, at = 0;
     std::string segments;
     const auto read = [&] {
       for (lapilli_event e = next(job); e.kind != 0; e = next(job)) {
-        drafts += e.kind == LAPILLI_EVENT_INTERIM;
+        interim_results += e.kind == LAPILLI_EVENT_INTERIM;
         if (e.kind == LAPILLI_EVENT_SEGMENT)
           segments += line_of(e.of.segment.begin, e.of.segment.end, e.of.segment.ids);
       }
@@ -185,21 +186,21 @@ TEST_F(ApiDeviceLive, DraftsChangeNothing) {
       at += n;
     }
     read();
-    EXPECT_EQ(drafts > 3, interim_samples > 0) << drafts;
+    EXPECT_EQ(interim_results > 3, interim_samples > 0) << interim_results;
     all[interim_samples > 0] = segments;
   }
   EXPECT_EQ(all[0], all[1]);
   EXPECT_GT(all[0].size(), 100u);
 }
 
-TEST_F(ApiDeviceLive, DraftsThatAreNotThere) {
-  const JobHandle job = start({lapilli_sample_stream(16000)}, with_drafts());
+TEST_F(ApiDeviceLive, InterimResultsThatAreNotThere) {
+  const JobHandle job = start({lapilli_sample_stream(16000)}, with_interim_results());
   lapilli_segment segment{};
   segment.struct_size = sizeof segment;
   lapilli_word word{};
   word.struct_size = sizeof word;
   EXPECT_EQ(lapilli_job_get_interim(job.get(), 0, &segment), LAPILLI_INVALID_ARGUMENT);
-  EXPECT_THAT(lapilli_last_error(), HasSubstr("lapilli_job_get_interim: segment 0 of 0 of the draft"));
+  EXPECT_THAT(lapilli_last_error(), HasSubstr("lapilli_job_get_interim: segment 0 of 0 of the last interim event"));
   append(job, 0, 15000);
   EXPECT_FALSE(wait(job));
   const lapilli_event event = next(job, LAPILLI_EVENT_INTERIM);
@@ -210,7 +211,7 @@ TEST_F(ApiDeviceLive, DraftsThatAreNotThere) {
   EXPECT_EQ(lapilli_job_get_interim_word(job.get(), 0, 99, &word), LAPILLI_INVALID_ARGUMENT);
   EXPECT_THAT(lapilli_last_error(), HasSubstr("word 99 of"));
   EXPECT_EQ(lapilli_job_get_interim_word(nullptr, 0, 0, &word), LAPILLI_INVALID_ARGUMENT);
-  EXPECT_EQ(lapilli_job_get_word(job.get(), 0, &word), LAPILLI_INVALID_ARGUMENT) << "a draft is no segment";
+  EXPECT_EQ(lapilli_job_get_word(job.get(), 0, &word), LAPILLI_INVALID_ARGUMENT) << "a interim is no segment";
   EXPECT_EQ(lapilli_job_wants_samples(nullptr, nullptr), LAPILLI_INVALID_ARGUMENT);
   EXPECT_EQ(lapilli_job_wants_samples(job.get(), nullptr), LAPILLI_INVALID_ARGUMENT);
 }
@@ -252,8 +253,8 @@ struct Pulled {
 TEST_F(ApiDeviceLive, PulledSamplesAreTheSame) {
   Pulled pulled{long_};
   const lapilli_sample_source source = pulled.source();
-  const std::string want = heard({input_of(long_)}, hearing_options());
-  EXPECT_EQ(heard({lapilli_pulled_samples(&source, 16000)}, hearing_options()), want);
+  const std::string want = transcribed({input_of(long_)}, hearing_options());
+  EXPECT_EQ(transcribed({lapilli_pulled_samples(&source, 16000)}, hearing_options()), want);
   EXPECT_GE(pulled.passes, 2u);
   EXPECT_GT(pulled.reads, 8u) << "it is read as a whole";
   // One that has ended before its time is silent from there on.
@@ -262,8 +263,8 @@ TEST_F(ApiDeviceLive, PulledSamplesAreTheSame) {
   std::vector<float> silent = long_;
   std::fill(silent.begin() + 50000, silent.end(), 0.0f);
   const lapilli_sample_source less = cut.source();
-  EXPECT_EQ(heard({lapilli_pulled_samples(&less, 16000)}, hearing_options()),
-            heard({input_of(silent)}, hearing_options()));
+  EXPECT_EQ(transcribed({lapilli_pulled_samples(&less, 16000)}, hearing_options()),
+            transcribed({input_of(silent)}, hearing_options()));
   // Without a job.
   const lapilli_input input = lapilli_pulled_samples(&source, 16000);
   const AllOptions options = hearing_options();
@@ -284,8 +285,8 @@ TEST_F(ApiDeviceLive, PulledSamplesOfModelsWithoutWindows) {
   const std::vector<float> part(second_.begin(), second_.begin() + 9000);
   Pulled pulled{part};
   const lapilli_sample_source source = pulled.source();
-  EXPECT_EQ(heard({lapilli_pulled_samples(&source, 16000)}, options, 0, model.get()),
-            heard({input_of(part)}, options, 0, model.get()));
+  EXPECT_EQ(transcribed({lapilli_pulled_samples(&source, 16000)}, options, 0, model.get()),
+            transcribed({input_of(part)}, options, 0, model.get()));
   for (const auto set : {+[](AllOptions& o) { o.of_speech.chunks = 1; }, +[](AllOptions& o) { o.keep_attention = 1; },
                          +[](AllOptions& o) { o.of_speech.interim_samples = 1; }}) {
     set(options = lapilli_default_options());
@@ -306,20 +307,20 @@ TEST_F(ApiDeviceLive, SourcesThatFail) {
                {LAPILLI_DEVICE_LOST, LAPILLI_INVALID_DATA, 0},
                {LAPILLI_CANCELLED, LAPILLI_INVALID_DATA, 30000},
                {-77, LAPILLI_INVALID_DATA, 0}};
-  for (const uint32_t pieces : {0u, 4u})
+  for (const uint32_t chunks : {0u, 4u})
     for (const auto& c : cases) {
       Pulled bad{long_}, good{short_};
       bad.fails = c.says;
       bad.fails_at = c.at;
       const lapilli_sample_source failing = bad.source(), other = good.source();
       AllOptions options = hearing_options();
-      options.of_speech.chunks = pieces;
+      options.of_speech.chunks = chunks;
       const JobHandle job =
           start({lapilli_pulled_samples(&failing, 16000), lapilli_pulled_samples(&other, 16000)}, options);
       ASSERT_TRUE(wait(job));
       Events events(2);
       events.read(job.get());
-      EXPECT_EQ(events.inputs, (std::vector<lapilli_status>{c.want, LAPILLI_OK})) << c.says << ", pieces " << pieces;
+      EXPECT_EQ(events.inputs, (std::vector<lapilli_status>{c.want, LAPILLI_OK})) << c.says << ", chunks " << chunks;
       const ResultHandle result = take(job);
       lapilli_sequence best{};
       best.struct_size = sizeof best;
@@ -355,42 +356,42 @@ TEST_F(ApiDeviceLive, SourcesThatAreWrong) {
   EXPECT_EQ(pulled.reads, 0u);
 }
 
-// ---- pieces
+// ---- chunks
 // ----------------------------------------------------------------------------------------------------------
 
-TEST_F(ApiDeviceLive, PiecesAreTheSameHoweverManyAtATime) {
+TEST_F(ApiDeviceLive, ChunksAreTheSameHoweverManyAtATime) {
   Pulled pulled{short_};
   const lapilli_sample_source source = pulled.source();
   const std::vector<lapilli_input> inputs{input_of(long_), lapilli_pulled_samples(&source, 16000)};
   AllOptions options = hearing_options();
-  const std::string windows = heard({inputs[0]}, options);
+  const std::string windows = transcribed({inputs[0]}, options);
   options.of_speech.chunks = 1;
-  const std::string one = heard(inputs, options, 0), other = heard(inputs, options, 1);
+  const std::string one = transcribed(inputs, options, 0), other = transcribed(inputs, options, 1);
   options.of_speech.chunks = 8;
-  EXPECT_EQ(heard(inputs, options, 0), one);
-  EXPECT_EQ(heard(inputs, options, 1), other);
-  EXPECT_EQ(heard({inputs[1]}, options), other);
+  EXPECT_EQ(transcribed(inputs, options, 0), one);
+  EXPECT_EQ(transcribed(inputs, options, 1), other);
+  EXPECT_EQ(transcribed({inputs[1]}, options), other);
   EXPECT_NE(one, windows);
   EXPECT_GT(std::count(one.begin(), one.end(), '\n'), 8);
   EXPECT_FALSE(other.empty());
   // The language is found once, in the first window.
   options.source_language = nullptr;
-  EXPECT_FALSE(heard({inputs[1]}, options).empty());
+  EXPECT_FALSE(transcribed({inputs[1]}, options).empty());
 }
 
-TEST_F(ApiDeviceLive, PiecesThatAreRefused) {
+TEST_F(ApiDeviceLive, ChunksThatAreRefused) {
   AllOptions options = hearing_options();
   options.of_speech.chunks = 4;
-  EXPECT_THAT(refused({lapilli_sample_stream(16000)}, options), HasSubstr("input 0 goes on"));
+  EXPECT_THAT(refused({lapilli_sample_stream(16000)}, options), HasSubstr("input 0 continues"));
   options.of_speech.condition_on_previous = 1;
-  EXPECT_THAT(refused({input_of(long_)}, options), HasSubstr("pieces do not go on from what was written before them"));
+  EXPECT_THAT(refused({input_of(long_)}, options), HasSubstr("chunks do not go on from what was written before them"));
   options = hearing_options("Klingon");
   options.of_speech.chunks = 4;
   EXPECT_THAT(refused({input_of(long_)}, options), HasSubstr("Klingon"));
 }
 
 // Cancelled while it is measured, and while it is heard.
-TEST_F(ApiDeviceLive, PiecesEndAtAnyTime) {
+TEST_F(ApiDeviceLive, ChunksEndAtAnyTime) {
   AllOptions options = hearing_options();
   options.of_speech.chunks = 2;
   for (const int pumps : {0, 1, 3, 1000}) {
@@ -415,10 +416,10 @@ TEST_F(ApiDeviceLive, PiecesEndAtAnyTime) {
 // ----------------------------------------------------------------------------------------------
 
 TEST_F(ApiDeviceLive, WhatWordsLookedAtIsDrawnWithTheirSegment) {
-  for (const uint32_t pieces : {0u, 4u}) {
+  for (const uint32_t chunks : {0u, 4u}) {
     AllOptions options = hearing_options();
     options.keep_attention = 1;
-    options.of_speech.chunks = pieces;
+    options.of_speech.chunks = chunks;
     const JobHandle job = start({input_of(long_)}, options);
     ASSERT_TRUE(wait(job));
     const uint8_t* file = nullptr;

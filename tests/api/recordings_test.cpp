@@ -254,7 +254,7 @@ TEST_F(ApiDeviceRecordings, SamplesThatAStreamDoesNotTake) {
   EXPECT_THAT(append(0, {INFINITY}), HasSubstr("sample 0 is inf"));
   EXPECT_THAT(append(1, {0.5f}),
               HasSubstr("invalid argument: lapilli_job_append_samples: input 1 is no recording that"));
-  EXPECT_THAT(append(2, {0.5f}), HasSubstr("input 2 is no recording that goes on"));
+  EXPECT_THAT(append(2, {0.5f}), HasSubstr("input 2 is no recording that continues"));
   EXPECT_EQ(lapilli_job_append_samples(job.get(), 0, nullptr, 5), LAPILLI_INVALID_ARGUMENT);
   EXPECT_THAT(lapilli_last_error(), HasSubstr("5 samples at a null pointer"));
   EXPECT_EQ(lapilli_job_append_samples(job.get(), 0, long_.data(), size_t{4'000'000'000}), LAPILLI_INVALID_ARGUMENT);
@@ -369,11 +369,11 @@ TEST_F(ApiDeviceRecordings, InputsThatAreWrong) {
   lapilli_input input = input_of(long_);
   input.sample_rate = 44100;
   EXPECT_THAT(refused({input}, LAPILLI_INVALID_ARGUMENT),
-              HasSubstr("input 0 has 44100 samples a second, and the model hears 16000"));
+              HasSubstr("input 0 has 44100 samples a second, and the model takes 16000"));
   EXPECT_THAT(lapilli_last_error(), HasSubstr("resample it first"));
   input.sample_rate = 0;
   EXPECT_THAT(refused({input}, LAPILLI_INVALID_ARGUMENT),
-              HasSubstr("input 0 has 0 samples a second, and the model hears 16000"));
+              HasSubstr("input 0 has 0 samples a second, and the model takes 16000"));
   input = lapilli_samples(long_.data(), 0, 16000);
   EXPECT_THAT(refused({input_of(second_), input}, LAPILLI_INVALID_ARGUMENT), HasSubstr("input 1 has no samples"));
   input = lapilli_samples(nullptr, 5, 16000);
@@ -442,7 +442,7 @@ TEST_F(ApiDeviceRecordings, OptionsThatAreWrong) {
   EXPECT_THAT(with([&](auto& o) {
                 o.decoder_prompt = {&id, 1};
               }),
-              HasSubstr("decoder_prompt is not of models that hear"));
+              HasSubstr("decoder_prompt is not for models of sound"));
   EXPECT_THAT(with([](auto& o) { o.num_return_sequences = 2, o.num_beams = 2; }), HasSubstr("num_return_sequences"));
   EXPECT_THAT(with([](auto& o) { o.of_picture.classes = 2; }), HasSubstr("classes"));
   EXPECT_THAT(with([](auto& o) { o.num_beams = 0; }), HasSubstr("num_beams"));

@@ -1,10 +1,10 @@
-#include "hub/huggingface_cache.hpp"
+#include "fetched/huggingface_cache.hpp"
 
 #include <algorithm>
 
 #include "base/files.hpp"
 #include "base/path.hpp"
-#include "hub/selection.hpp"
+#include "fetched/selection.hpp"
 
 namespace lapilli::hub {
 
