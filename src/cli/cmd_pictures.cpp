@@ -291,7 +291,7 @@ constexpr const char* kRules =
     R"(Pictures are PNG, JPEG, GIF, BMP, WebP or TIFF files of at most 67 million pixels, whatever they are called; of several
 in a file the first is read. A folder gives all its files with the endings .png .jpg .jpeg .gif .bmp .webp .tif .tiff, in
 the order of their names. A pipe is read to its end. One picture gives its result alone; with several, each line begins
-with the file's name and a tab. A picture that cannot be read is told on stderr, and the others go on.
+with the file's name and a tab. A picture that cannot be read is reported on stderr, and the others go on.
 
 )";
 
@@ -346,7 +346,7 @@ constexpr PictureCommand kPictureCommands[] = {
 void add_attention(CLI::App& command, PictureArguments& a) {
   command
       .add_option("--attention", a.attention,
-                  "Draw what each word looked at, over the picture: FILE.svg, or FILE.png with simple labels; of one "
+                  "Draw the attention of each word over the picture: FILE.svg, or FILE.png with simple labels; of one "
                   "picture")
       ->type_name("FILE");
   for (const auto& [name, text] : {std::pair("layer", &a.layer), std::pair("head", &a.head)})

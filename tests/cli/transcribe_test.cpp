@@ -632,7 +632,7 @@ TEST(CliTranscribe, FoldersSayWhatTheyLeaveOut) {
   EXPECT_FALSE(contains(told(folder.path().string(), programs.path().string()), "film.mkv"));
   EXPECT_TRUE(contains(err, ": 2 files left out (no recordings, by their endings): cover.jpg, notes.txt")) << err;
   EXPECT_FALSE(contains(err, "hidden")) << err;
-  EXPECT_TRUE(contains(err, "hears nothing")) << err;  // for want of a model
+  EXPECT_TRUE(contains(err, "takes no sound")) << err;  // for want of a model
   const TemporaryFolder other;
   other.file("notes.txt", "");
   const std::string none = told(other.path().string());
@@ -649,7 +649,7 @@ TEST(CliTranscribe, FormatsOfTheSettingsFileGiveWay) {
     more.insert(more.begin(), "--config=" + settings);
     return transcribe(std::move(more)).err;
   };
-  EXPECT_TRUE(contains(told({"--srt"}), "hears nothing"));
+  EXPECT_TRUE(contains(told({"--srt"}), "takes no sound"));
   EXPECT_TRUE(contains(told({"--srt", "--vtt"}), "for several formats"));
 }
 
@@ -658,7 +658,7 @@ TEST(CliTranscribe, SaysWhatIsWrongBeforeTheModelIsLoaded) {
     std::vector<std::string> arguments;
     std::string expected;
   } kCases[] = {{{}, "needs a recording"},
-                {{"a.wav"}, "hears nothing"},
+                {{"a.wav"}, "takes no sound"},
                 {{"--raw", "mp3", "a"}, "no format of raw samples"},
                 {{"--srt", "--vtt", "--raw", "f32le:16000"}, "standard input is no file"},
                 {{"--srt", "--vtt", "-o", "a.srt", "a.wav"}, "for several formats"},

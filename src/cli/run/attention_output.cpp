@@ -79,7 +79,7 @@ void add_attention_options(CLI::App& command, AttentionArguments& arguments) {
   command
       .add_option(
           "--attention", arguments.file,
-          "Write what the model looked at: FILE.svg is a picture, FILE.png one with simple labels, FILE.json the "
+          "Write the attention of the model: FILE.svg is a picture, FILE.png one with simple labels, FILE.json the "
           "numbers")
       ->type_name("FILE");
   command.add_option("--attention-kind", arguments.kind, "cross (target by source), encoder or decoder")
