@@ -302,7 +302,7 @@ TEST(CliInspect, SaysThatNothingMakesTheInput) {
 TEST(CliInspect, NamesLanguagesThatAreHeard) {
   const Outcome out = run(lapilli({"inspect", LAPILLI_TEST_DATA "/models/whisper-long/model"}));
   EXPECT_EQ(out.code, 0) << out.err;
-  EXPECT_TRUE(contains(out.out, "languages    hears de, en, fr; translates to en\n")) << out.out;
+  EXPECT_TRUE(contains(out.out, "languages    transcribes de, en, fr; translates to en\n")) << out.out;
 }
 
 // The variable is for both: what inspect describes is what translate would use.
