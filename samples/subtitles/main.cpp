@@ -62,7 +62,8 @@ int subtitle(const char* name, const char* language) {
   if (sound.error()) return std::fprintf(stderr, "%s\n", sound.error()), 1;
   lapilli::Options options;
   if (language) options.source_language = language;
-  // Sound from a pipe may be slow: an interim result every 2 seconds of a window's 30. Models without windows give none.
+  // Sound from a pipe may be slow: an interim result every 2 seconds of a window's 30. Models without windows give
+  // none.
   if (std::fseek(stdin, 0, SEEK_CUR) != 0) options.speech.interim_samples = info.window_samples / 15;
   auto job = model.start_inputs({lapilli::sample_stream(sound.rate())}, options).value();
   run(job, sound);

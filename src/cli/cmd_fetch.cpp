@@ -9,8 +9,8 @@
 #include "cli/progress/progress_bar.hpp"
 #include "cli/system.hpp"
 #include "fetched/cache.hpp"
-#include "hub/fetch.hpp"
 #include "fetched/present.hpp"
+#include "hub/fetch.hpp"
 
 namespace lapilli::cli {
 

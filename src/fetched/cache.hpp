@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "fetched/names.hpp"
 #include "fetched/hub_file.hpp"
+#include "fetched/names.hpp"
 
 namespace lapilli::hub {
 

@@ -11,9 +11,9 @@
 #include "base/files.hpp"
 #include "base/path.hpp"
 #include "fetched/cache.hpp"
+#include "fetched/selection.hpp"
 #include "hub/download.hpp"
 #include "hub/repository.hpp"
-#include "fetched/selection.hpp"
 #include "hub/url.hpp"
 
 namespace lapilli::hub {

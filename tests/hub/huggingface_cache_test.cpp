@@ -6,8 +6,8 @@
 #include <filesystem>
 
 #include "base/path.hpp"
-#include "hub/other_cache.hpp"
 #include "fetched/present.hpp"
+#include "hub/other_cache.hpp"
 #include "support/temp_directory.hpp"
 
 namespace lapilli::hub {

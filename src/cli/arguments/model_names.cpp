@@ -8,8 +8,8 @@
 #include "cli/arguments/suggestions.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/output.hpp"
-#include "hub/catalogue.hpp"
 #include "fetched/present.hpp"
+#include "hub/catalogue.hpp"
 #include "tools/tools.hpp"
 
 namespace lapilli::cli {
