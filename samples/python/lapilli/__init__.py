@@ -155,7 +155,7 @@ class Segment:
     language: Optional[str]
     words: list[Word]  # empty unless word_times asks for them
     log_probability: float
-    no_speech_probability: float  # NaN: not measured
+    no_speech_probability: Optional[float]  # None: not measured
     repeats: bool = False  # this and the next two are set in outputs, not in events
     doubtful: bool = False
     window_begin: float = 0
@@ -774,9 +774,8 @@ def _segment(s: Any, get_word: Callable[[int, Any], int]) -> Segment:
         _check(get_word(i, ctypes.byref(w)))
         words.append(Word(_text(w), w.begin, w.end, w.probability))
     language = s.language.decode() if s.language else None
-    return Segment(
-        _text(s), s.begin, s.end, _ids(s), language, words, s.log_probability, s.no_speech_probability
-    )
+    silence = None if math.isnan(s.no_speech_probability) else s.no_speech_probability
+    return Segment(_text(s), s.begin, s.end, _ids(s), language, words, s.log_probability, silence)
 
 
 def _classes(result: ctypes.c_void_p, index: int) -> list[PictureClass]:
