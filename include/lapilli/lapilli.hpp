@@ -4,8 +4,13 @@
 //   auto results = model.translate({"Where is the station?"}).value();
 //   std::puts(results[0].text().c_str());
 //
-// Functions that can fail return a Result: test it, and take value() or error(). value() of a failure throws the Error,
-// or ends the program where exceptions are off, so code that tests first works with both.
+// Every function that can fail returns a Result: test it, then take value() or error(). value() of a failure throws the
+// Error, or ends the program where exceptions are off, so code that tests first works with both.
+//
+// Device, Model, Job, Loading and Attention can be empty: default-constructed or moved from. They convert to bool, and
+// their functions then return an error with Status::invalid_argument.
+//
+// Comments here name the counterpart in lapilli.h, which is the manual.
 #pragma once
 
 #include <cstdio>
@@ -15,6 +20,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -27,17 +33,44 @@
 #endif
 
 namespace lapilli {
-inline namespace v0 {  // keeps these names apart from the library's own
+inline namespace v0 {  // separates these names from the library's own
 
-// What failed, where, and what to do.
+// ---- errors ----
+
+// See lapilli_status.
+enum class Status : lapilli_status {
+  ok = LAPILLI_OK,
+  invalid_argument = LAPILLI_INVALID_ARGUMENT,
+  not_found = LAPILLI_NOT_FOUND,
+  invalid_data = LAPILLI_INVALID_DATA,
+  unsupported = LAPILLI_UNSUPPORTED,
+  out_of_memory = LAPILLI_OUT_OF_MEMORY,
+  no_device = LAPILLI_NO_DEVICE,
+  device_lost = LAPILLI_DEVICE_LOST,
+  timeout = LAPILLI_TIMEOUT,
+  cancelled = LAPILLI_CANCELLED,
+  internal = LAPILLI_INTERNAL
+};
+
+// Returns a name such as "not found".
+inline const char* name_of(Status status) { return lapilli_status_name(static_cast<lapilli_status>(status)); }
+
+enum class LogLevel : int32_t {
+  error = LAPILLI_LOG_ERROR,
+  warning = LAPILLI_LOG_WARNING,
+  note = LAPILLI_LOG_NOTE,
+  verbose = LAPILLI_LOG_VERBOSE
+};
+
+// The reason for a failure, its place and the remedy.
 class Error
 #ifdef LAPILLI_HPP_EXCEPTIONS
     : public std::exception
 #endif
 {
  public:
-  Error(lapilli_status status, std::string message) : status_(status), message_(std::move(message)) {}
-  lapilli_status status() const noexcept { return status_; }
+  Error(Status status, std::string message) : status_(status), message_(std::move(message)) {}
+  Status status() const noexcept { return status_; }
   const std::string& message() const noexcept { return message_; }
   const char* what() const noexcept
 #ifdef LAPILLI_HPP_EXCEPTIONS
@@ -48,74 +81,170 @@ class Error
   }
 
  private:
-  lapilli_status status_;
+  Status status_;
   std::string message_;
 };
 
-// A value or an Error.
+namespace detail {
+[[noreturn]] inline void raise(const Error& error) {
+#ifdef LAPILLI_HPP_EXCEPTIONS
+  throw Error(error);
+#else
+  std::fprintf(stderr, "lapilli: %s\n", error.what());
+  std::abort();
+#endif
+}
+}  // namespace detail
+
+// A value or an Error. A Result<bool> does not convert to bool: ask ok() and value().
 template <class T>
 class [[nodiscard]] Result {
  public:
   Result(T value) : v_(std::in_place_index<0>, std::move(value)) {}
   Result(Error error) : v_(std::in_place_index<1>, std::move(error)) {}
   bool ok() const noexcept { return v_.index() == 0; }
-  explicit operator bool() const noexcept { return ok(); }
+  template <class U = T, std::enable_if_t<!std::is_same_v<U, bool>, int> = 0>
+  explicit operator bool() const noexcept {
+    return ok();
+  }
   const Error& error() const { return std::get<1>(v_); }  // only after !ok()
   T& value() & { return check(), std::get<0>(v_); }
   const T& value() const& { return check(), std::get<0>(v_); }
   T&& value() && { return check(), std::get<0>(std::move(v_)); }
-  T& operator*() { return value(); }
+  T& operator*() & { return value(); }
+  const T& operator*() const& { return value(); }
+  T&& operator*() && { return std::move(*this).value(); }
   T* operator->() { return &value(); }
+  const T* operator->() const { return &value(); }
 
  private:
   void check() const {
-    if (ok()) return;
-#ifdef LAPILLI_HPP_EXCEPTIONS
-    throw Error(error());
-#else
-    std::fprintf(stderr, "lapilli: %s\n", error().what());
-    std::abort();
-#endif
+    if (!ok()) detail::raise(error());
   }
   std::variant<T, Error> v_;
 };
 
+// Success or an Error.
+template <>
+class [[nodiscard]] Result<void> {
+ public:
+  Result() = default;
+  Result(Error error) : error_(std::move(error)) {}
+  bool ok() const noexcept { return !error_; }
+  explicit operator bool() const noexcept { return ok(); }
+  const Error& error() const { return error_.value(); }  // only after !ok()
+  void value() const {
+    if (error_) detail::raise(*error_);
+  }
+
+ private:
+  std::optional<Error> error_;
+};
+
+namespace detail {
+
+// The error of this thread's last call.
+inline Error last_error(lapilli_status status) { return Error(static_cast<Status>(status), lapilli_last_error()); }
+
+inline Result<void> outcome(lapilli_status status) {
+  if (status != LAPILLI_OK) return last_error(status);
+  return {};
+}
+
+// An out struct.
+template <class S>
+S sized() {
+  S s{};
+  s.struct_size = sizeof s;
+  return s;
+}
+
+// The out struct that `call` fills.
+template <class S, class Call>
+Result<S> filled(Call&& call) {
+  S s = sized<S>();
+  if (const lapilli_status status = call(&s)) return last_error(status);
+  return s;
+}
+
+// The flag that `call` sets.
+template <class Call>
+Result<bool> flag(Call&& call) {
+  int32_t set = 0;
+  if (const lapilli_status status = call(&set)) return last_error(status);
+  return set != 0;
+}
+
+#ifdef LAPILLI_HPP_EXCEPTIONS
+// Carries an exception of the program's functions over the C interface.
+class Carried {
+ public:
+  // `f` gives a T; the result is `failed` if it throws.
+  template <class T, class F>
+  T call(F&& f, T failed) {
+    try {
+      return f();
+    } catch (...) {
+      thrown_ = std::current_exception();
+      return failed;
+    }
+  }
+  void rethrow() {
+    if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
+  }
+
+ private:
+  std::exception_ptr thrown_;
+};
+#else
+class Carried {
+ public:
+  template <class T, class F>
+  T call(F&& f, T) {
+    return f();
+  }
+  void rethrow() {}
+};
+#endif
+
+}  // namespace detail
+
 using Ids = std::vector<int32_t>;
 
+// ---- options of devices and models ----
+
+// See lapilli_device_options. The caller owns the pointers, which live as long as the device and its models.
 struct DeviceOptions {
-  std::string select;          // an index (a whole number), a part of the name or a UUID; empty: the best
-  std::string caps;            // capability mask
-  bool validation = false;     // Vulkan's validation layer
-  double wait_timeout_s = 0;   // 0: the default
-  uint32_t max_submit_us = 0;  // 0: the default
-  uint32_t gap_us = 0;         // left to others between submissions; 0: none
-  uint64_t memory_limit = 0;   // bytes of device memory for all models of the device together; 0: what there is
-  // See lapilli_device_options.
-  bool refuse_cpu = false, ignore_environment = false, low_priority = false, debug_names = false;
-  // Messages of this device and its models, instead of the process's log; must live as long as these. See
-  // lapilli_device_options.
-  lapilli_log_function log = nullptr;
+  std::string select;          // an index (a whole number), part of the name, or a UUID; empty: the best device
+  std::string caps;            // a mask of capabilities; empty: LAPILLI_CAPS
+  double wait_timeout_s = 0;   // 0: 30 s, and 600 s on CPU drivers
+  uint32_t max_submit_us = 0;  // 0: chosen by the class of the device
+  uint32_t gap_us = 0;         // pause after each submission; 0: none
+  uint64_t memory_limit = 0;   // bytes of all models of the device together; 0: no limit
+  bool refuse_cpu = false;     // drivers that compute on the CPU do not count
+  bool ignore_environment = false, low_priority = false, validation = false, debug_names = false;
+  std::string cache_directory;         // folder of the data between runs; empty: none
+  std::string trace_file;              // empty: none
+  lapilli_log_function log = nullptr;  // null: the function of lapilli_set_log
   void* log_user = nullptr;
-  int32_t log_level = LAPILLI_LOG_NOTE;
-  // See "what is kept between runs" and "threads that are lent" in lapilli.h; what these point to is the caller's.
-  std::string cache_directory;
-  std::string trace_file;  // see lapilli_device_options; empty: none
+  LogLevel log_level = LogLevel::note;
   const lapilli_store* store = nullptr;
   const lapilli_workers* workers = nullptr;
 };
 
-// A file of a model that the program reads itself; destroying it closes it. Used by the loading thread only.
+// A model file that the program reads itself; its destructor closes it. Only the loading thread uses it.
 class FileReader {
  public:
   virtual ~FileReader() = default;
   virtual uint64_t size() const = 0;
-  // Reads so many bytes, which are within size(), to `to`. Fewer, or a status other than LAPILLI_OK: the load fails.
-  virtual lapilli_status read(uint64_t offset, void* to, uint64_t bytes, uint64_t& done) = 0;
-  // All of it in memory, valid as long as this object; null: it has to be read.
+  // Reads `bytes` bytes at `offset`, within size(), to `to` and sets `done`, which is 0, to their number. A status
+  // other than ok, or fewer bytes, fail the load.
+  virtual Status read(uint64_t offset, void* to, uint64_t bytes, uint64_t& done) = 0;
+  // Gives all of it in memory, valid as long as this object, or null if it must be read.
   virtual const void* map() { return nullptr; }
 };
 
-// A file in memory, or a range of one that is open: see lapilli_file_part. What it lies in is not owned.
+// A file in memory, or a range of an open file; see lapilli_file_part. The memory or descriptor stays the caller's.
 struct FilePart {
   static FilePart in_memory(std::string name, const void* memory, uint64_t bytes) {
     return {std::move(name), lapilli_file_in_memory(nullptr, memory, bytes)};
@@ -127,8 +256,8 @@ struct FilePart {
   lapilli_file_part part;  // without the name
 };
 
-// How a device holds a model's matrices: see LAPILLI_DTYPE_FP32 and those behind it.
-enum class Dtype {
+// The format in which a device holds a model's matrices; see LAPILLI_DTYPE_FP32.
+enum class Dtype : int32_t {
   fp32 = LAPILLI_DTYPE_FP32,
   automatic = LAPILLI_DTYPE_AUTO,
   bf16 = LAPILLI_DTYPE_BF16,
@@ -137,73 +266,53 @@ enum class Dtype {
   int4 = LAPILLI_DTYPE_INT4
 };
 
+// See lapilli_model_options.
 struct ModelOptions {
-  uint64_t memory_limit = 0;  // bytes of device memory for weights and all that runs on them; 0: what there is
   Dtype dtype = Dtype::fp32;
-  Dtype kv_dtype = Dtype::fp32;  // of keys and values: fp32 or fp16
-  // Where the files are, if not in the directory, which then is only what messages call them: parts, or a function that
-  // opens a file by name, with LAPILLI_NOT_FOUND if there is none.
+  Dtype kv_dtype = Dtype::fp32;  // of keys and values: fp32, fp16 or automatic
+  uint64_t memory_limit = 0;     // bytes of device memory; 0: the memory of the device
+  // The source of the files, if they are not in a directory: parts, or a function that opens a file by name and returns
+  // Status::not_found if there is none.
   std::vector<FilePart> parts;
-  // Memory and descriptors of the parts stay as long as the model and its jobs do (lapilli_model_options.files_stay).
-  bool parts_stay = false;
+  bool parts_stay = false;  // memory and descriptors of the parts stay as long as the model and its jobs
   std::function<Result<std::unique_ptr<FileReader>>(const std::string& name)> open_file;
 };
 
 namespace detail {
 
-// ModelOptions::open_file as functions; an exception is carried over the C interface and thrown again behind it.
+// ModelOptions::open_file as C functions.
 struct FileCalls {
   const ModelOptions* options = nullptr;
-#ifdef LAPILLI_HPP_EXCEPTIONS
-  std::exception_ptr thrown{};
-#endif
-  template <class F>
-  lapilli_status call(F&& f) {
-#ifdef LAPILLI_HPP_EXCEPTIONS
-    try {
-      return f();
-    } catch (...) {
-      thrown = std::current_exception();
-      return LAPILLI_INTERNAL;
-    }
-#else
-    return f();
-#endif
-  }
+  Carried carried{};
   lapilli_status open(const char* name, lapilli_file* file) {
     auto reader = options->open_file(name);
-    if (!reader) return reader.error().status();
+    if (!reader) return static_cast<lapilli_status>(reader.error().status());
     if (!*reader) return LAPILLI_NOT_FOUND;
     file->size = (*reader)->size();
     file->handle = (*reader).release();
     return LAPILLI_OK;
   }
+  static FileCalls& of(void* user) { return *static_cast<FileCalls*>(user); }
+  static FileReader& reader_of(void* handle) { return *static_cast<FileReader*>(handle); }
   lapilli_files functions() {
-    lapilli_files f{};
-    f.struct_size = sizeof f;
+    lapilli_files f = lapilli_default_files();
     f.user = this;
     f.open = [](void* user, const char* name, lapilli_file* file) {
-      auto* calls = static_cast<FileCalls*>(user);
-      return calls->call([&] { return calls->open(name, file); });
+      return of(user).carried.call([&] { return of(user).open(name, file); }, lapilli_status{LAPILLI_INTERNAL});
     };
     f.read = [](void* user, void* handle, uint64_t offset, void* to, uint64_t bytes, uint64_t* done) {
-      auto* calls = static_cast<FileCalls*>(user);
-      return calls->call([&] { return static_cast<FileReader*>(handle)->read(offset, to, bytes, *done); });
+      const auto read = [&] { return static_cast<lapilli_status>(reader_of(handle).read(offset, to, bytes, *done)); };
+      return of(user).carried.call(read, lapilli_status{LAPILLI_INTERNAL});
     };
-    f.map = [](void* user, void* handle) -> const void* {
-      const void* memory = nullptr;
-      static_cast<FileCalls*>(user)->call([&]() -> lapilli_status {
-        memory = static_cast<FileReader*>(handle)->map();
-        return LAPILLI_OK;
-      });
-      return memory;
+    f.map = [](void* user, void* handle) {
+      return of(user).carried.call([&] { return reader_of(handle).map(); }, static_cast<const void*>(nullptr));
     };
     f.close = [](void*, void* handle) { delete static_cast<FileReader*>(handle); };
     return f;
   }
 };
 
-// ModelOptions for the C interface, which points into it: it stays where it is while the model loads.
+// ModelOptions as C options, which point into this object.
 class ModelSource {
  public:
   explicit ModelSource(const ModelOptions& options) : options_(options) {
@@ -219,12 +328,8 @@ class ModelSource {
   ModelSource(const ModelSource&) = delete;
   ModelSource& operator=(const ModelSource&) = delete;
   const lapilli_model_options& c_options() const noexcept { return with_; }
-  // What open_file, or a reader of its, has thrown meanwhile.
-  void rethrow() {
-#ifdef LAPILLI_HPP_EXCEPTIONS
-    if (calls_.thrown) std::rethrow_exception(std::exchange(calls_.thrown, nullptr));
-#endif
-  }
+  // Throws the exception of open_file or of a reader, if there was one.
+  void rethrow() { calls_.carried.rethrow(); }
 
  private:
   const ModelOptions options_;
@@ -236,95 +341,108 @@ class ModelSource {
 
 }  // namespace detail
 
-// Ends the calls that were given it (Options::cancel_token), and no others; one that is given it later ends at once.
-// Copies are the same token. cancel() may come from any thread or a signal handler.
+// ---- options of generation ----
+
+// Cancels the calls whose options hold it (Options::cancel_token), and no others; see lapilli_cancel_token. Copies are
+// the same token. Any thread or signal handler may call cancel().
 class CancelToken {
  public:
-  CancelToken() : token_(make(), [](lapilli_cancel_token* t) { lapilli_cancel_token_free(t); }) {}
+  // Fails like any allocation if there is no memory.
+  CancelToken() : token_(make().value(), [](lapilli_cancel_token* t) { lapilli_cancel_token_free(t); }) {}
   void cancel() const noexcept { lapilli_cancel_token_cancel(token_.get()); }
   bool cancelled() const noexcept { return lapilli_cancel_token_cancelled(token_.get()) != 0; }
   const lapilli_cancel_token* handle() const noexcept { return token_.get(); }
 
  private:
-  // Fails as all does that needs memory and finds none.
-  static lapilli_cancel_token* make() {
+  static Result<lapilli_cancel_token*> make() {
     lapilli_cancel_token* token = nullptr;
-    if (auto status = lapilli_cancel_token_create(&token)) {
-      return Result<lapilli_cancel_token*>(Error(status, lapilli_last_error())).value();
-    }
+    if (const lapilli_status status = lapilli_cancel_token_create(&token)) return detail::last_error(status);
     return token;
   }
   std::shared_ptr<lapilli_cancel_token> token_;
 };
 
-enum class EarlyStopping {
+enum class EarlyStopping : int32_t {
   no = LAPILLI_EARLY_STOPPING_FALSE,
   yes = LAPILLI_EARLY_STOPPING_TRUE,
   never = LAPILLI_EARLY_STOPPING_NEVER
 };
 
-// What is left empty is decided by the model's generation_config. LAPILLI_NO_TOKEN switches a token of the model off.
+// For models that transcribe sound in windows; see lapilli_speech_options.
+struct SpeechOptions {
+  bool word_times = false;             // Segment::words
+  bool condition_on_previous = false;  // a window reads the text of those before it
+  std::optional<float> compression_ratio_threshold, logprob_threshold, no_speech_threshold;  // empty: no threshold
+  std::vector<float> temperatures;  // of the attempts at a window; empty: one attempt
+  uint32_t interim_samples = 0;     // interim results each time this many samples are new; 0: none
+  uint32_t chunks = 0;              // complete recordings are cut, and this many chunks run at a time; 0: not cut
+};
+
+// For models that read pictures; see lapilli_picture_options.
+struct PictureOptions {
+  uint32_t classes = 5;  // most classes in Output::classes
+};
+
+// See lapilli_options. The model's generation_config decides empty fields. LAPILLI_NO_TOKEN switches a token off.
 struct Options {
+  // "translate", "summarize" or "generate"; for sound "transcribe" or "translate". Empty: translate() translates,
+  // summarize() summarizes, generate() has no conventions.
+  std::string task;
+  std::string source_language, target_language;
+  std::string prompt;  // text before the output, for sound and pictures
   std::optional<int32_t> num_beams, num_return_sequences;
   std::optional<int32_t> max_length, max_new_tokens, min_length, min_new_tokens;  // tokens
   std::optional<EarlyStopping> early_stopping;
   std::optional<int32_t> no_repeat_ngram_size;
   std::optional<int32_t> decoder_start_token, forced_bos_token, forced_eos_token;
   std::optional<float> length_penalty, repetition_penalty;
+  std::optional<bool> split_sentences;      // empty: long texts, if the task is to translate
+  uint32_t batch = 0, steps_in_flight = 0;  // 0: chosen
+  bool deterministic = false;               // results do not depend on other inputs
+  bool keep_attention = false;              // for draw_attention()
+  std::string json;                         // further options, as generation_config.json writes them
   std::optional<Ids> end_tokens, suppress_tokens, begin_suppress_tokens, decoder_prompt;
   std::optional<std::vector<Ids>> bad_words;
-  std::string json;                         // further options, as generation_config.json writes them
-  uint32_t batch = 0, steps_in_flight = 0;  // 0: chosen
-  // (finished, all) inputs, or sentences of such; false cancels. Called from the generating thread.
-  std::function<bool(uint64_t done, uint64_t total)> progress;
-  // "translate", "summarize" or "generate": the family's conventions for it. Empty: translate() translates, summarize()
-  // summarizes, generate() knows none.
-  std::string task;
-  std::string source_language, target_language;  // for models of several languages
-  std::optional<bool> split_sentences;           // not given: long texts, if the task is to translate
-  // New text and ids of an input's best sequence as they come; false cancels. Called from the generating thread.
-  std::function<bool(size_t input, std::string_view text, const Ids& ids)> stream;
-  // Sampling: one number per input that its draws go by; empty: 0, 1, 2, ... See lapilli_options.
-  std::vector<uint64_t> input_numbers;
+  std::vector<uint64_t> input_numbers;  // sampling: a number for each input; empty: 0, 1, 2, ...
   std::optional<CancelToken> cancel_token;
-  bool deterministic = false;  // ids do not depend on what runs beside an input; see lapilli_options
-
-  // Of recordings and pictures, see lapilli_options. Languages and the task, "transcribe" or "translate", stand above.
-  std::string prompt;
-  std::vector<float> temperatures;  // empty: a window is tried once
-  std::optional<float> compression_ratio_threshold, logprob_threshold, no_speech_threshold;
-  bool condition_on_previous = false;
-  bool word_times = false;
-  uint32_t classes = 0;  // of a picture; 0: 5
-  // See lapilli_options: drafts of recordings that go on, each time so many samples are new; recordings cut where they
-  // are quiet, so many pieces at a time; what words looked at is kept, to be drawn.
-  uint32_t draft_samples = 0, pieces = 0;
-  bool looks = false;
+  // The generating thread calls these two; false cancels. Not in jobs, which have events.
+  std::function<bool(uint64_t done, uint64_t total)> progress;
+  std::function<bool(size_t input, std::string_view text, const Ids& ids)> stream;
+  SpeechOptions speech;
+  PictureOptions picture;
 };
 
-// Recordings and pictures as inputs; they point to the caller's memory until the call that is given them returns. See
-// lapilli_samples() and those behind it.
+// ---- inputs ----
+
+// Inputs of recordings and pictures; see lapilli_samples() and the others. They point to the caller's memory until the
+// call that gets them returns.
 inline lapilli_input samples(const std::vector<float>& recording, uint32_t rate) {
   return lapilli_samples(recording.data(), recording.size(), rate);
 }
 inline lapilli_input sample_stream(uint32_t rate) { return lapilli_sample_stream(rate); }
-// What `source` points to must live until the job has ended.
+// The data of `source` must live until the job has ended.
 inline lapilli_input pulled_samples(const lapilli_sample_source& source, uint32_t rate) {
   return lapilli_pulled_samples(&source, rate);
 }
 inline lapilli_input pixels(const uint8_t* rgb, uint32_t width, uint32_t height) {
   return lapilli_pixels(rgb, width, height);
 }
-// PNG, JPEG and the others of lapilli_picture_file().
 inline lapilli_input picture_file(const std::string& path) { return lapilli_picture_file(path.c_str()); }
 
-// See lapilli_word, lapilli_segment and lapilli_class.
+// ---- results ----
+
+// See LAPILLI_FINISH_STOP.
+enum class Finish : int32_t { stop = LAPILLI_FINISH_STOP, length = LAPILLI_FINISH_LENGTH, kept = LAPILLI_FINISH_KEPT };
+
+// See lapilli_word.
 struct Word {
   std::string text;
   double begin = 0, end = 0;  // seconds
   float probability = 0;
   Ids ids;
 };
+
+// See lapilli_segment. Events leave repeats, window_begin and doubtful at their defaults.
 struct Segment {
   std::string text;
   double begin = 0, end = 0;  // seconds
@@ -332,44 +450,46 @@ struct Segment {
   std::string language;  // "": the model knows none
   std::vector<Word> words;
   float log_probability = 0, no_speech_probability = 0;
-  bool repeats = false;  // in results, as what follows; events do not say it
+  bool repeats = false;
   double window_begin = 0;
   bool doubtful = false;
 };
+
+// See lapilli_class.
 struct Class {
   uint32_t index = 0;
   std::string label;
   double score = 0, probability = 0;
 };
 
-// One run of the model that a sequence is made of, or a part that was kept.
-struct Piece {
+// A run of the model that is a part of a sequence, or a kept text; see lapilli_part.
+struct Part {
   std::string text;
   Ids ids;
   float score = 0;
   size_t source_begin = 0, source_end = 0;  // bytes of the input's text
   size_t target_begin = 0, target_end = 0;  // bytes of the sequence's text
-  int32_t finish = LAPILLI_FINISH_END;      // as in Sequence
+  Finish finish = Finish::stop;
   bool repeats = false;
 };
 
+// See lapilli_sequence.
 struct Sequence {
   std::string text;
   Ids ids;  // without the start token, with the end token
   float score = 0;
-  std::vector<float> token_scores;  // per id: logarithm of its probability; NaN for ids of the decoder prompt
-  std::vector<Piece> pieces;        // one, unless sentences were split
-  // See lapilli_sequence in lapilli.h.
-  int32_t finish = LAPILLI_FINISH_END;  // LAPILLI_FINISH_...
+  std::vector<float> token_scores;  // logarithm of each id's probability; NaN for ids of the decoder prompt
+  std::vector<Part> parts;          // one, unless the text was split
+  Finish finish = Finish::stop;
   bool repeats = false;
   uint32_t word_tokens = 0, unknown_tokens = 0;
   std::string lost_address;  // a URL, an e-mail address or a placeholder; "": none
 };
 
-// What became of one input: sequences, best first, or an error.
+// The output of one input: sequences, best first, or an error.
 struct Output {
   std::vector<Sequence> sequences;
-  std::vector<Segment> segments;  // of a recording, also of one that failed those before
+  std::vector<Segment> segments;  // of a recording, also of one that failed later
   std::vector<Class> classes;     // of a picture, the likeliest first
   std::optional<Error> error;
   bool ok() const noexcept { return !error.has_value(); }
@@ -380,620 +500,673 @@ struct Output {
   }
 };
 
-inline Error last_error(lapilli_status status) { return Error(status, lapilli_last_error()); }
+namespace detail {
 
-class Job;
-class Model;
-struct Drawing;
+struct FreeResult {
+  void operator()(lapilli_result* r) const noexcept { lapilli_result_free(r); }
+};
+using ResultHandle = std::unique_ptr<lapilli_result, FreeResult>;
+
+inline Ids to_ids(const lapilli_ids& ids) { return ids.count == 0 ? Ids() : Ids(ids.ids, ids.ids + ids.count); }
+
+inline Word to_word(const lapilli_word& from) {
+  return {std::string(from.text, from.text_bytes), from.begin, from.end, from.probability, to_ids(from.ids)};
+}
+
+// Converts a lapilli_segment or a lapilli_event_segment. get_word(number, &word) gives its words.
+template <class S, class GetWord>
+Segment to_segment(const S& from, GetWord&& get_word) {
+  Segment to;
+  to.text.assign(from.text, from.text_bytes);
+  to.begin = from.begin;
+  to.end = from.end;
+  to.ids = to_ids(from.ids);
+  if (from.language) to.language = from.language;
+  to.log_probability = from.log_probability;
+  to.no_speech_probability = from.no_speech_probability;
+  for (size_t w = 0; w < from.words; ++w) {
+    lapilli_word word = sized<lapilli_word>();
+    if (get_word(w, &word) == LAPILLI_OK) to.words.push_back(to_word(word));
+  }
+  return to;
+}
+
+inline std::vector<Segment> segments_of(const lapilli_result* result, size_t input) {
+  std::vector<Segment> all;
+  size_t count = 0;
+  lapilli_result_segments(result, input, &count);
+  for (size_t i = 0; i < count; ++i) {
+    lapilli_segment segment = sized<lapilli_segment>();
+    if (lapilli_result_get_segment(result, input, i, &segment) != LAPILLI_OK) break;
+    const auto get_word = [&](size_t w, lapilli_word* to) { return lapilli_result_get_word(result, input, i, w, to); };
+    all.push_back(to_segment(segment, get_word));
+    all.back().repeats = segment.repeats != 0;
+    all.back().window_begin = segment.window_begin;
+    all.back().doubtful = segment.doubtful != 0;
+  }
+  return all;
+}
+
+inline std::vector<Class> classes_of(const lapilli_result* result, size_t input) {
+  std::vector<Class> all;
+  size_t count = 0;
+  lapilli_result_classes(result, input, &count);
+  for (size_t i = 0; i < count; ++i) {
+    lapilli_class found = sized<lapilli_class>();
+    if (lapilli_result_get_class(result, input, i, &found) == LAPILLI_OK)
+      all.push_back({found.index, found.label, found.score, found.probability});
+  }
+  return all;
+}
+
+inline Part to_part(const lapilli_part& from) {
+  return {std::string(from.text, from.text_bytes),
+          to_ids(from.ids),
+          from.score,
+          from.source_begin,
+          from.source_end,
+          from.target_begin,
+          from.target_end,
+          static_cast<Finish>(from.finish),
+          from.repeats != 0};
+}
+
+inline Sequence to_sequence(const lapilli_sequence& from) {
+  Sequence to;
+  to.text.assign(from.text, from.text_bytes);
+  to.ids = to_ids(from.ids);
+  to.score = from.score;
+  if (from.token_scores) to.token_scores.assign(from.token_scores, from.token_scores + from.ids.count);
+  to.finish = static_cast<Finish>(from.finish);
+  to.repeats = from.repeats != 0;
+  to.word_tokens = from.word_tokens;
+  to.unknown_tokens = from.unknown_tokens;
+  if (from.lost_address) to.lost_address = from.lost_address;
+  return to;
+}
+
+// Reads sequence `index` to `to`; gives the number of sequences.
+inline Result<size_t> read_sequence(const lapilli_result* result, size_t input, size_t index, Output& to) {
+  lapilli_sequence sequence = sized<lapilli_sequence>();
+  if (const lapilli_status status = lapilli_result_get(result, input, index, &sequence)) return last_error(status);
+  Sequence made = to_sequence(sequence);
+  for (size_t p = 0; p < sequence.parts; ++p) {
+    lapilli_part part = sized<lapilli_part>();
+    if (const lapilli_status status = lapilli_result_get_part(result, input, index, p, &part))
+      return last_error(status);
+    made.parts.push_back(to_part(part));
+  }
+  to.sequences.push_back(std::move(made));
+  return size_t{sequence.sequences};
+}
+
+inline Output output_of(const lapilli_result* result, size_t input) {
+  Output out;
+  out.segments = segments_of(result, input);
+  out.classes = classes_of(result, input);
+  for (size_t i = 0, count = 1; i < count; ++i) {
+    auto read = read_sequence(result, input, i, out);
+    if (!read) {
+      out.error = read.error();
+      break;
+    }
+    count = *read;
+  }
+  return out;
+}
+
+}  // namespace detail
 
 // The outputs in the order of the inputs.
 class Results {
  public:
+  Results() = default;
   size_t size() const noexcept { return outputs_.size(); }
   const Output& operator[](size_t i) const { return outputs_[i]; }
   auto begin() const noexcept { return outputs_.begin(); }
   auto end() const noexcept { return outputs_.end(); }
-  // The call was cancelled; inputs that were not finished have an error of LAPILLI_CANCELLED.
+  // True if the call was cancelled; unfinished inputs have an error of Status::cancelled.
   bool cancelled() const noexcept { return cancelled_; }
   const lapilli_stats& stats() const noexcept { return stats_; }
-  const lapilli_result* handle() const noexcept { return handle_.get(); }
+  lapilli_result* handle() const noexcept { return handle_.get(); }
 
  private:
   friend class Model;
   friend class Job;
-  friend Result<std::string> draw_looks(const Model& model, const Results& results, size_t input,
-                                        const Drawing& drawing);
+  Results(detail::ResultHandle result, size_t inputs, bool cancelled) : cancelled_(cancelled) {
+    stats_.struct_size = sizeof stats_;
+    lapilli_result_get_stats(result.get(), &stats_);
+    outputs_.reserve(inputs);
+    for (size_t i = 0; i < inputs; ++i) outputs_.push_back(detail::output_of(result.get(), i));
+    handle_ = std::move(result);
+  }
   std::shared_ptr<lapilli_result> handle_;
   std::vector<Output> outputs_;
   lapilli_stats stats_{};
   bool cancelled_ = false;
 };
 
+// ---- devices ----
+
+namespace detail {
+
 // The fields point into `options`.
 inline lapilli_device_options c_options(const DeviceOptions& options) {
   lapilli_device_options o = lapilli_default_device_options();
-  o.validation = options.validation;
+  o.refuse_cpu = options.refuse_cpu;
   o.select = options.select.c_str();
   o.caps = options.caps.c_str();
   o.wait_timeout_s = options.wait_timeout_s;
-  o.refuse_cpu = options.refuse_cpu;
   o.ignore_environment = options.ignore_environment;
   o.low_priority = options.low_priority;
+  o.validation = options.validation;
   o.debug_names = options.debug_names;
-  o.log = options.log;
-  o.log_user = options.log_user;
-  o.log_level = options.log_level;
   o.max_submit_us = options.max_submit_us;
   o.gap_us = options.gap_us;
   o.memory_limit = options.memory_limit;
-  o.cache_directory = options.cache_directory.c_str();
-  o.trace_file = options.trace_file.c_str();
+  o.log_level = static_cast<int32_t>(options.log_level);
+  o.log = options.log;
+  o.log_user = options.log_user;
   o.store = options.store;
+  o.cache_directory = options.cache_directory.c_str();
   o.workers = options.workers;
+  o.trace_file = options.trace_file.c_str();
   return o;
 }
 
-// What a host should make its device with; its strings are valid until this thread asks again.
-inline Result<lapilli_requirements> device_requirements(void* get_instance_proc_addr, void* instance,
-                                                        void* physical_device) {
-  lapilli_requirements requirements{};
-  requirements.struct_size = sizeof requirements;
-  if (auto status = lapilli_device_requirements(get_instance_proc_addr, instance, physical_device, &requirements))
-    return last_error(status);
-  return requirements;
+}  // namespace detail
+
+// Lists every device of this machine as a JSON array.
+inline Result<std::string> devices_json(const DeviceOptions& options = {}) {
+  const lapilli_device_options o = detail::c_options(options);
+  const char* json = nullptr;
+  if (const lapilli_status status = lapilli_devices_json(&o, &json)) return detail::last_error(status);
+  return std::string(json);
 }
 
-// A device for any number of models, which then share its memory blocks, pipelines and self-test. Copies are the same
-// device; models keep it. Usable from several threads at once.
+// Gives the requirements for a device that the host makes. Its strings are valid until this thread calls again.
+inline Result<lapilli_requirements> device_requirements(void* get_instance_proc_addr, void* instance,
+                                                        void* physical_device) {
+  return detail::filled<lapilli_requirements>([&](lapilli_requirements* to) {
+    return lapilli_device_requirements(get_instance_proc_addr, instance, physical_device, to);
+  });
+}
+
+// A device for any number of models, which share its memory blocks, pipelines and self-test. Copies are the same
+// device; models keep it. Any number of threads may use it.
 class Device {
  public:
+  Device() = default;
+  explicit operator bool() const noexcept { return device_ != nullptr; }
+
   static Result<Device> open(const DeviceOptions& options = {}) {
-    const lapilli_device_options o = c_options(options);
+    const lapilli_device_options o = detail::c_options(options);
     lapilli_device* opened = nullptr;
-    if (auto status = lapilli_device_open(&o, &opened)) return last_error(status);
+    if (const lapilli_status status = lapilli_device_open(&o, &opened)) return detail::last_error(status);
     return Device(opened);
   }
-  // Of the host's handles, see lapilli_host_device.
+  // Adopts a device of the host; see lapilli_host_device.
   static Result<Device> adopt(const lapilli_host_device& host, const DeviceOptions& options = {}) {
-    const lapilli_device_options o = c_options(options);
+    const lapilli_device_options o = detail::c_options(options);
     lapilli_device* adopted = nullptr;
-    if (auto status = lapilli_device_adopt(&host, &o, &adopted)) return last_error(status);
+    if (const lapilli_status status = lapilli_device_adopt(&host, &o, &adopted)) return detail::last_error(status);
     return Device(adopted);
   }
 
-  // Where the host was adopted with `append`: see lapilli_device_append and those behind it.
+  // For a device that was adopted with `append`; see lapilli_device_append, _completed and _dropped.
   Result<lapilli_appended> append(void* command_buffer, uint64_t budget_us) const {
-    lapilli_appended appended{};
-    appended.struct_size = sizeof appended;
-    if (auto status = lapilli_device_append(handle(), command_buffer, budget_us, &appended)) return last_error(status);
-    return appended;
+    return detail::filled<lapilli_appended>(
+        [&](lapilli_appended* to) { return lapilli_device_append(handle(), command_buffer, budget_us, to); });
   }
-  // Empty: it went well.
-  std::optional<Error> completed(uint64_t serial) const { return failed(lapilli_device_completed(handle(), serial)); }
-  std::optional<Error> dropped(uint64_t serial) const { return failed(lapilli_device_dropped(handle(), serial)); }
+  Result<void> completed(uint64_t serial) const { return detail::outcome(lapilli_device_completed(handle(), serial)); }
+  Result<void> dropped(uint64_t serial) const { return detail::outcome(lapilli_device_dropped(handle(), serial)); }
+
+  // Gives the bytes of device memory; see lapilli_device_usage.
+  Result<lapilli_device_usage> usage() const {
+    return detail::filled<lapilli_device_usage>(
+        [&](lapilli_device_usage* to) { return lapilli_device_get_usage(handle(), to); });
+  }
+  // Frees what is only kept for later.
+  Result<void> trim() const { return detail::outcome(lapilli_device_trim(handle())); }
+  // Between these two the device submits nothing, and running calls stop.
+  Result<void> pause() const { return detail::outcome(lapilli_device_pause(handle())); }
+  Result<void> resume() const { return detail::outcome(lapilli_device_resume(handle())); }
+  // Stores new data for the next start.
+  Result<void> store_cache() const { return detail::outcome(lapilli_device_store_cache(handle())); }
+  // Writes DeviceOptions::trace_file now; see lapilli_device_write_trace.
+  Result<void> write_trace() const { return detail::outcome(lapilli_device_write_trace(handle())); }
 
   lapilli_device* handle() const noexcept { return device_.get(); }
 
-  // Bytes of device memory, see lapilli_device_usage.
-  lapilli_device_usage usage() const noexcept {
-    lapilli_device_usage usage{};
-    usage.struct_size = sizeof usage;
-    lapilli_device_get_usage(device_.get(), &usage);
-    return usage;
-  }
-  // Stores what is new for the next start. Empty, here and below: it went well.
-  std::optional<Error> store_cache() const { return failed(lapilli_device_store_cache(handle())); }
-  // Writes DeviceOptions::trace_file at once, and says whether it could be; see lapilli_device_write_trace.
-  std::optional<Error> write_trace() const { return failed(lapilli_device_write_trace(handle())); }
-  // Gives back what is only kept for later.
-  std::optional<Error> trim() const { return failed(lapilli_device_trim(handle())); }
-  // Nothing is submitted between these two; calls that run stand still.
-  std::optional<Error> pause() const { return failed(lapilli_device_pause(handle())); }
-  std::optional<Error> resume() const { return failed(lapilli_device_resume(handle())); }
-
  private:
-  static std::optional<Error> failed(lapilli_status status) {
-    return status == LAPILLI_OK ? std::nullopt : std::optional<Error>(last_error(status));
-  }
   explicit Device(lapilli_device* opened) : device_(opened, [](lapilli_device* d) { lapilli_device_close(d); }) {}
   std::shared_ptr<lapilli_device> device_;
 };
 
-class Loading;
+// ---- models ----
 
-// What jobs will be like; 0: chosen. See lapilli_shape.
+class Job;
+
+// The size of future jobs; 0: chosen. See lapilli_shape.
 struct Shape {
   uint32_t inputs = 0, source_tokens = 0, target_tokens = 0;
 };
 
-// A model on a device, ready to generate. Usable from several threads at once.
+namespace detail {
+
+// An empty list is given as well: its pointer is not null.
+inline lapilli_ids view(const Ids& ids) {
+  static const int32_t nothing = 0;
+  return {ids.empty() ? &nothing : ids.data(), ids.size()};
+}
+
+// Options as C options, which point into this object and into the options.
+class CallOptions {
+ public:
+  CallOptions(const Options& options, const char* default_task) : options_(options) {
+    set_texts(default_task);
+    set_search();
+    set_lists();
+    set_speech();
+    c_.split_sentences = options.split_sentences ? int32_t{*options.split_sentences} : LAPILLI_MODEL_DEFAULT;
+    c_.batch = options.batch;
+    c_.steps_in_flight = options.steps_in_flight;
+    c_.deterministic = options.deterministic;
+    c_.keep_attention = options.keep_attention;
+    if (options.cancel_token) c_.cancel_token = options.cancel_token->handle();
+    picture_.classes = options.picture.classes;
+    c_.picture = &picture_;
+  }
+  CallOptions(const CallOptions&) = delete;
+  CallOptions& operator=(const CallOptions&) = delete;
+
+  const lapilli_options& c_options() const noexcept { return c_; }
+  Result<void> number(size_t inputs) {
+    const auto& numbers = options_.input_numbers;
+    if (numbers.empty()) return {};
+    if (numbers.size() != inputs)
+      return Error(Status::invalid_argument, "Options::input_numbers: give one for each input, or none");
+    c_.input_numbers = numbers.data();
+    return {};
+  }
+  void set_functions() {
+    c_.progress_user = c_.stream_user = this;
+    if (options_.progress) c_.progress = &on_progress;
+    if (options_.stream) c_.stream = &on_stream;
+  }
+  // Throws the exception of such a function, if there was one.
+  void rethrow() { carried_.rethrow(); }
+
+ private:
+  template <class To, class From>
+  static void set(To& to, const std::optional<From>& from) {
+    if (from) to = static_cast<To>(*from);
+  }
+  static void set(lapilli_ids& to, const std::optional<Ids>& from) {
+    if (from) to = view(*from);
+  }
+  void set_texts(const char* default_task) {
+    c_.task = options_.task.empty() ? default_task : options_.task.c_str();
+    c_.source_language = options_.source_language.c_str();
+    c_.target_language = options_.target_language.c_str();
+    c_.prompt = options_.prompt.c_str();
+    c_.json = options_.json.c_str();
+  }
+  void set_search() {
+    set(c_.num_beams, options_.num_beams);
+    set(c_.num_return_sequences, options_.num_return_sequences);
+    set(c_.max_length, options_.max_length);
+    set(c_.max_new_tokens, options_.max_new_tokens);
+    set(c_.min_length, options_.min_length);
+    set(c_.min_new_tokens, options_.min_new_tokens);
+    set(c_.early_stopping, options_.early_stopping);
+    set(c_.no_repeat_ngram_size, options_.no_repeat_ngram_size);
+    set(c_.decoder_start_token, options_.decoder_start_token);
+    set(c_.forced_bos_token, options_.forced_bos_token);
+    set(c_.forced_eos_token, options_.forced_eos_token);
+    set(c_.length_penalty, options_.length_penalty);
+    set(c_.repetition_penalty, options_.repetition_penalty);
+  }
+  void set_lists() {
+    set(c_.end_tokens, options_.end_tokens);
+    set(c_.suppress_tokens, options_.suppress_tokens);
+    set(c_.begin_suppress_tokens, options_.begin_suppress_tokens);
+    set(c_.decoder_prompt, options_.decoder_prompt);
+    if (!options_.bad_words) return;
+    for (const Ids& ids : *options_.bad_words) bad_words_.push_back(lapilli_phrase_of(ids.data(), ids.size()));
+    c_.bad_word_count = bad_words_.size();
+    if (bad_words_.empty()) bad_words_.push_back(lapilli_phrase_of(nullptr, 0));  // given and empty
+    c_.bad_words = bad_words_.data();
+  }
+  void set_speech() {
+    const SpeechOptions& from = options_.speech;
+    speech_.word_times = from.word_times;
+    speech_.condition_on_previous = from.condition_on_previous;
+    set(speech_.compression_ratio_threshold, from.compression_ratio_threshold);
+    set(speech_.logprob_threshold, from.logprob_threshold);
+    set(speech_.no_speech_threshold, from.no_speech_threshold);
+    speech_.temperatures = from.temperatures.empty() ? nullptr : from.temperatures.data();
+    speech_.temperature_count = from.temperatures.size();
+    speech_.interim_samples = from.interim_samples;
+    speech_.chunks = from.chunks;
+    c_.speech = &speech_;
+  }
+  static int32_t on_progress(void* user, uint64_t done, uint64_t total) {
+    auto* self = static_cast<CallOptions*>(user);
+    return self->carried_.call([&] { return self->options_.progress(done, total) ? 0 : 1; }, 1);
+  }
+  static int32_t on_stream(void* user, const lapilli_stream_event* event) {
+    auto* self = static_cast<CallOptions*>(user);
+    const std::string_view text(event->text, event->text_bytes);
+    return self->carried_.call([&] { return self->options_.stream(event->input, text, to_ids(event->ids)) ? 0 : 1; },
+                               1);
+  }
+
+  const Options& options_;
+  lapilli_options c_ = lapilli_default_options();
+  lapilli_speech_options speech_ = lapilli_default_speech_options();
+  lapilli_picture_options picture_ = lapilli_default_picture_options();
+  std::vector<lapilli_phrase> bad_words_;
+  Carried carried_{};
+};
+
+inline std::vector<lapilli_input> inputs_of(const std::vector<std::string>& texts) {
+  std::vector<lapilli_input> inputs;
+  inputs.reserve(texts.size());
+  for (const std::string& text : texts) inputs.push_back(lapilli_text_of(text.data(), text.size()));
+  return inputs;
+}
+
+inline std::vector<lapilli_input> inputs_of(const std::vector<Ids>& sources) {
+  std::vector<lapilli_input> inputs;
+  inputs.reserve(sources.size());
+  for (const Ids& ids : sources) inputs.push_back(lapilli_tokens(ids.data(), ids.size()));
+  return inputs;
+}
+
+// Points to the options.
+inline lapilli_shape c_shape(const Shape& shape, const CallOptions& options) {
+  lapilli_shape s = lapilli_default_shape();
+  s.inputs = shape.inputs;
+  s.source_tokens = shape.source_tokens;
+  s.target_tokens = shape.target_tokens;
+  s.options = &options.c_options();
+  return s;
+}
+
+}  // namespace detail
+
+// A model on a device, ready to generate. Any number of threads may use it.
 class Model {
  public:
-  // Onto a device that may have other models. An empty directory: LAPILLI_MODEL, or else the bundled model.
-  static Result<Model> load(const Device& device, const std::string& directory = {}, const ModelOptions& options = {}) {
+  Model() = default;
+  explicit operator bool() const noexcept { return model_ != nullptr; }
+
+  // Loads a model onto a device: a directory, or OWNER/NAME of a fetched model; empty: the model that LAPILLI_MODEL
+  // names, or else the bundled one. See lapilli_model_load. Throws the exception of open_file, if there was one.
+  static Result<Model> load(const Device& device, const std::string& name = {}, const ModelOptions& options = {}) {
     detail::ModelSource source(options);
     lapilli_model* loaded = nullptr;
-    const auto status = lapilli_model_load_with(device.handle(), directory.c_str(), &source.c_options(), &loaded);
+    const lapilli_status status = lapilli_model_load_with(device.handle(), name.c_str(), &source.c_options(), &loaded);
     source.rethrow();
-    if (status) return last_error(status);
+    if (status != LAPILLI_OK) return detail::last_error(status);
     return Model(loaded);
   }
 
-  // The same onto a device of its own.
-  static Result<Model> load(const std::string& directory = {}, const DeviceOptions& options = {},
+  // Loads a model onto a device of its own.
+  static Result<Model> load(const std::string& name = {}, const DeviceOptions& options = {},
                             const ModelOptions& model_options = {}) {
     auto device = Device::open(options);
     if (!device) return device.error();
-    return load(*device, directory, model_options);
+    return load(*device, name, model_options);
   }
 
+  // These wait for the results. Options::task takes precedence over the task of the function.
   Result<Results> translate(const std::vector<std::string>& texts, const Options& options = {}) const {
-    return run_texts(texts, options, "translate");
+    return run(detail::inputs_of(texts), options, "translate");
   }
-
   Result<Results> summarize(const std::vector<std::string>& texts, const Options& options = {}) const {
-    return run_texts(texts, options, "summarize");
+    return run(detail::inputs_of(texts), options, "summarize");
   }
-
-  // Inputs as token ids, end token included.
-  Result<Results> generate(const std::vector<Ids>& sources, const Options& options = {}) const {
-    return run(inputs_of(sources), options, "generate");
+  Result<Results> generate(const std::vector<std::string>& texts, const Options& options = {}) const {
+    return run(detail::inputs_of(texts), options, "generate");
   }
-
-  // Recordings to text with times: inputs that samples() makes. Output::segments has them.
+  // Runs inputs of token ids, end token included.
+  Result<Results> generate_ids(const std::vector<Ids>& sources, const Options& options = {}) const {
+    return run(detail::inputs_of(sources), options, "generate");
+  }
+  // Runs recordings, which samples() and pulled_samples() make; Output::segments has the text with times.
   Result<Results> transcribe(const std::vector<lapilli_input>& recordings, const Options& options = {}) const {
     return run(recordings, options, "");
   }
-
-  // What pictures show, by the kind of model in words or in Output::classes: inputs that pixels() makes.
+  // Runs pictures, which pixels() and picture_file() make; the model gives texts or Output::classes.
   Result<Results> describe(const std::vector<lapilli_input>& pictures, const Options& options = {}) const {
     return run(pictures, options, "");
   }
 
-  // The same as jobs, which are pumped and block nobody. The functions of the options must be empty.
+  // The same as jobs, which are pumped and do not wait. start() translates, start_ids() generates, and start_inputs()
+  // takes recordings, also those that continue (sample_stream()), and pictures.
   Result<Job> start(const std::vector<std::string>& texts, const Options& options = {}) const;
   Result<Job> start_ids(const std::vector<Ids>& sources, const Options& options = {}) const;
-  // Of recordings, also such that go on (sample_stream()), and pictures.
   Result<Job> start_inputs(const std::vector<lapilli_input>& inputs, const Options& options = {}) const;
-  // A job without inputs, after which jobs of this shape and with these options make nothing anew. See lapilli.h.
+  // Starts a job without inputs; jobs of this shape and with these options then create nothing. See
+  // lapilli_model_prepare.
   Result<Job> prepare(const Shape& shape, const Options& options = {}) const;
-  // For programs of many jobs: one thread pumps all of the model's, for about so long; returns how many have not ended.
-  // See lapilli_model_pump.
-  size_t pump(uint64_t budget_us = LAPILLI_UNLIMITED) const {
+  // Pumps all jobs of the model, and gives the number of those that have not ended. See lapilli_model_pump.
+  Result<size_t> pump(uint64_t budget_us = LAPILLI_UNLIMITED) const {
     size_t running = 0;
-    lapilli_model_pump(model_.get(), budget_us, &running);
+    if (const lapilli_status status = lapilli_model_pump(handle(), budget_us, &running))
+      return detail::last_error(status);
     return running;
   }
-  // Sleeps until pump() may go on: a job is started or cancelled, samples come, the device is done; or the time is
-  // over.
-  void wait(uint64_t timeout_us = LAPILLI_UNLIMITED) const { lapilli_model_wait(model_.get(), timeout_us); }
-  // Finds the fastest kernels for such jobs, and keeps them for devices that are opened later. Waits, for about so
-  // long. Of the options num_beams, deterministic and cancel_token count. See lapilli_model_tune.
-  Result<lapilli_tuning> tune(const Shape& shape, double seconds, const Options& options = {}) const;
+  // Sleeps until pump() can continue. See lapilli_model_wait.
+  Result<void> wait(uint64_t timeout_us = LAPILLI_UNLIMITED) const {
+    return detail::outcome(lapilli_model_wait(handle(), timeout_us));
+  }
+  // Finds the fastest kernels for such jobs, and stores them for devices that are opened later. See lapilli_model_tune.
+  Result<lapilli_tuning> tune(const Shape& shape, double seconds, const Options& options = {}) const {
+    const detail::CallOptions call(options, "");
+    const lapilli_shape s = detail::c_shape(shape, call);
+    return detail::filled<lapilli_tuning>(
+        [&](lapilli_tuning* to) { return lapilli_model_tune(handle(), &s, seconds, to); });
+  }
 
-  // Languages of a multilingual model, as its files write them.
-  std::vector<std::string> languages() const {
-    std::vector<std::string> all(lapilli_model_language_count(model_.get()));
-    for (size_t i = 0; i < all.size(); ++i) all[i] = lapilli_model_language(model_.get(), i);
+  // Cancels all that runs on this model. Any thread or signal handler may call it; a CancelToken ends one call.
+  void cancel() const noexcept { lapilli_cancel(handle()); }
+
+  // Gives facts about the model; the strings live as long as the model.
+  Result<lapilli_model_info> info() const {
+    return detail::filled<lapilli_model_info>(
+        [&](lapilli_model_info* to) { return lapilli_model_get_info(handle(), to); });
+  }
+  // Gives the languages of a multilingual model, as its files write them.
+  Result<std::vector<std::string>> languages() const {
+    if (auto known = info(); !known) return known.error();
+    std::vector<std::string> all(lapilli_model_language_count(handle()));
+    for (size_t i = 0; i < all.size(); ++i) all[i] = lapilli_model_language(handle(), i);
     return all;
   }
 
-  // What a text is for the model with the task and the languages of the options, end token included; see
-  // lapilli_model_encode.
+  // Encodes a text with the task and the languages of the options; see lapilli_model_encode.
   Result<Ids> encode(std::string_view text, const Options& options = {}) const {
     const lapilli_input input = lapilli_text_of(text.data() ? text.data() : "", text.size());
-    std::vector<lapilli_phrase> bad_words;
-    lapilli_options o = convert(options, bad_words);
-    o.task = options.task.c_str();
-    size_t count = 0;
-    if (auto status = lapilli_model_count_tokens(model_.get(), &input, &o, &count)) return last_error(status);
-    Ids ids(count);
-    if (auto status = lapilli_model_encode(model_.get(), &input, &o, ids.data(), count, &count))
-      return last_error(status);
+    const detail::CallOptions call(options, "");
+    auto count = count_tokens(text, options);
+    if (!count) return count.error();
+    Ids ids(*count);
+    if (const lapilli_status status =
+            lapilli_model_encode(handle(), &input, &call.c_options(), ids.data(), ids.size(), &*count))
+      return detail::last_error(status);
     return ids;
   }
-
-  // How many ids encode() gives.
+  // Counts the ids that encode() gives.
   Result<size_t> count_tokens(std::string_view text, const Options& options = {}) const {
-    auto ids = encode(text, options);
-    if (!ids) return ids.error();
-    return ids->size();
+    const lapilli_input input = lapilli_text_of(text.data() ? text.data() : "", text.size());
+    const detail::CallOptions call(options, "");
+    size_t count = 0;
+    if (const lapilli_status status = lapilli_model_count_tokens(handle(), &input, &call.c_options(), &count))
+      return detail::last_error(status);
+    return count;
   }
-
-  // Text of ids that the decoder writes.
+  // Decodes ids of the decoder to text.
   Result<std::string> decode(const Ids& ids, bool keep_special = false) const {
-    const lapilli_input input = lapilli_tokens(view(ids).ids, ids.size());
+    const lapilli_input input = lapilli_tokens(detail::view(ids).ids, ids.size());
     size_t bytes = 0;
-    if (auto status = lapilli_model_decode(model_.get(), &input, keep_special ? 1 : 0, nullptr, 0, &bytes))
-      return last_error(status);
+    if (const lapilli_status status = lapilli_model_decode(handle(), &input, keep_special, nullptr, 0, &bytes))
+      return detail::last_error(status);
     std::string text(bytes, '\0');
-    if (auto status = lapilli_model_decode(model_.get(), &input, keep_special ? 1 : 0, text.data(), bytes + 1, &bytes))
-      return last_error(status);
+    if (const lapilli_status status =
+            lapilli_model_decode(handle(), &input, keep_special, text.data(), bytes + 1, &bytes))
+      return detail::last_error(status);
     return text;
   }
 
-  // Cancels all that is running on this model, whoever began it; from any thread or a signal handler. For one call see
-  // CancelToken.
-  void cancel() const noexcept { lapilli_cancel(model_.get()); }
-
-  // Its strings live as long as the model.
-  lapilli_model_info info() const noexcept {
-    lapilli_model_info info{};
-    info.struct_size = sizeof info;
-    lapilli_model_get_info(model_.get(), &info);
-    return info;
-  }
+  // Frees the unused sessions.
+  Result<void> trim() const { return detail::outcome(lapilli_model_trim(handle())); }
 
   lapilli_model* handle() const noexcept { return model_.get(); }
 
-  // Gives back the sessions that no call uses. Empty: it went well.
-  std::optional<Error> trim() const {
-    if (auto status = lapilli_model_trim(model_.get())) return last_error(status);
-    return std::nullopt;
-  }
-
  private:
-  friend class Job;
   friend class Loading;
   struct FreeModel {
     void operator()(lapilli_model* m) const noexcept { lapilli_model_free(m); }
   };
-  struct FreeResult {
-    void operator()(lapilli_result* r) const noexcept { lapilli_result_free(r); }
-  };
-  struct Callbacks {
-    const Options* options = nullptr;
-#ifdef LAPILLI_HPP_EXCEPTIONS
-    std::exception_ptr thrown;
-#endif
-    // Gives what the C interface wants; an exception is carried over it and thrown again behind it.
-    template <class F>
-    int32_t call(F&& f) {
-#ifdef LAPILLI_HPP_EXCEPTIONS
-      try {
-        return f() ? 0 : 1;
-      } catch (...) {
-        thrown = std::current_exception();
-        return 1;
-      }
-#else
-      return f() ? 0 : 1;
-#endif
-    }
-  };
-
   explicit Model(lapilli_model* model) : model_(model) {}
 
-  // An empty list is one that is given: its pointer must not be null.
-  static lapilli_ids view(const Ids& ids) {
-    static const int32_t nothing = 0;
-    return {ids.empty() ? &nothing : ids.data(), ids.size()};
-  }
-  static int32_t on_progress(void* user, uint64_t done, uint64_t total) {
-    auto* callbacks = static_cast<Callbacks*>(user);
-    return callbacks->call([&] { return callbacks->options->progress(done, total); });
-  }
-  static int32_t on_stream(void* user, const lapilli_stream_event* event) {
-    auto* callbacks = static_cast<Callbacks*>(user);
-    return callbacks->call([&] {
-      return callbacks->options->stream(event->input, std::string_view(event->text, event->text_bytes),
-                                        to_ids(event->ids));
-    });
-  }
-
-  // `o` points into `options` and `bad_words`.
-  static lapilli_options convert(const Options& options, std::vector<lapilli_phrase>& bad_words) {
-    lapilli_options o = lapilli_default_options();
-    auto set = [](auto& to, const auto& from) {
-      if (from) to = static_cast<std::decay_t<decltype(to)>>(*from);
-    };
-    auto set_ids = [](lapilli_ids& to, const std::optional<Ids>& from) {
-      if (from) to = view(*from);
-    };
-    set(o.num_beams, options.num_beams);
-    set(o.num_return_sequences, options.num_return_sequences);
-    set(o.max_length, options.max_length);
-    set(o.max_new_tokens, options.max_new_tokens);
-    set(o.min_length, options.min_length);
-    set(o.min_new_tokens, options.min_new_tokens);
-    set(o.early_stopping, options.early_stopping);
-    set(o.no_repeat_ngram_size, options.no_repeat_ngram_size);
-    set(o.decoder_start_token, options.decoder_start_token);
-    set(o.forced_bos_token, options.forced_bos_token);
-    set(o.forced_eos_token, options.forced_eos_token);
-    set(o.length_penalty, options.length_penalty);
-    set(o.repetition_penalty, options.repetition_penalty);
-    set_ids(o.end_tokens, options.end_tokens);
-    set_ids(o.suppress_tokens, options.suppress_tokens);
-    set_ids(o.begin_suppress_tokens, options.begin_suppress_tokens);
-    set_ids(o.decoder_prompt, options.decoder_prompt);
-    if (options.bad_words) {
-      for (const Ids& ids : *options.bad_words) bad_words.push_back(lapilli_phrase_of(ids.data(), ids.size()));
-      o.bad_word_count = bad_words.size();
-      if (bad_words.empty()) bad_words.push_back(lapilli_phrase_of(nullptr, 0));  // given, and none
-      o.bad_words = bad_words.data();
-    }
-    o.json = options.json.empty() ? nullptr : options.json.c_str();
-    o.batch = options.batch;
-    o.steps_in_flight = options.steps_in_flight;
-    o.source_language = options.source_language.c_str();
-    o.target_language = options.target_language.c_str();
-    if (options.split_sentences) o.split_sentences = *options.split_sentences ? 1 : 0;
-    if (options.cancel_token) o.cancel_token = options.cancel_token->handle();
-    o.deterministic = options.deterministic ? 1 : 0;
-    o.prompt = options.prompt.c_str();
-    o.temperatures = options.temperatures.empty() ? nullptr : options.temperatures.data();
-    o.temperature_count = options.temperatures.size();
-    set(o.compression_ratio_threshold, options.compression_ratio_threshold);
-    set(o.logprob_threshold, options.logprob_threshold);
-    set(o.no_speech_threshold, options.no_speech_threshold);
-    o.condition_on_previous = options.condition_on_previous ? 1 : 0;
-    o.word_times = options.word_times ? 1 : 0;
-    o.classes = options.classes;
-    o.draft_samples = options.draft_samples;
-    o.pieces = options.pieces;
-    o.looks = options.looks ? 1 : 0;
-    return o;
-  }
-
-  static std::vector<lapilli_input> inputs_of(const std::vector<std::string>& texts) {
-    std::vector<lapilli_input> inputs;
-    inputs.reserve(texts.size());
-    for (const std::string& text : texts) inputs.push_back(lapilli_text_of(text.data(), text.size()));
-    return inputs;
-  }
-  static std::vector<lapilli_input> inputs_of(const std::vector<Ids>& sources) {
-    std::vector<lapilli_input> inputs;
-    inputs.reserve(sources.size());
-    for (const Ids& ids : sources) inputs.push_back(lapilli_tokens(ids.data(), ids.size()));
-    return inputs;
-  }
-
-  Result<Results> run_texts(const std::vector<std::string>& texts, const Options& options, const char* task) const {
-    return run(inputs_of(texts), options, task);
-  }
-
-  Result<Job> begin(const std::vector<lapilli_input>& inputs, const Options& options, const char* task) const;
-
   Result<Results> run(const std::vector<lapilli_input>& inputs, const Options& options, const char* task) const {
-    if (!options.input_numbers.empty() && options.input_numbers.size() != inputs.size())
-      return Error(LAPILLI_INVALID_ARGUMENT, "Options::input_numbers: there must be one per input, or none");
-    std::vector<lapilli_phrase> bad_words;
-    lapilli_options o = convert(options, bad_words);
-    if (!options.input_numbers.empty()) o.input_numbers = options.input_numbers.data();
-    o.task = options.task.empty() ? task : options.task.c_str();
-    Callbacks callbacks;
-    callbacks.options = &options;
-    if (options.progress) {
-      o.progress = &on_progress;
-      o.progress_user = &callbacks;
-    }
-    if (options.stream) {
-      o.stream = &on_stream;
-      o.stream_user = &callbacks;
-    }
+    detail::CallOptions call(options, task);
+    if (auto numbered = call.number(inputs.size()); !numbered) return numbered.error();
+    call.set_functions();
     lapilli_result* made = nullptr;
-    const lapilli_status status = lapilli_generate(model_.get(), inputs.data(), inputs.size(), &o, &made);
-    std::unique_ptr<lapilli_result, FreeResult> result(made);
-#ifdef LAPILLI_HPP_EXCEPTIONS
-    if (callbacks.thrown) std::rethrow_exception(callbacks.thrown);
-#endif
-    if (!result) return last_error(status);
-    return collect(std::move(result), inputs.size(), status == LAPILLI_CANCELLED);
+    const lapilli_status status = lapilli_generate(handle(), inputs.data(), inputs.size(), &call.c_options(), &made);
+    detail::ResultHandle result(made);
+    call.rethrow();
+    if (!result) return detail::last_error(status);
+    return Results(std::move(result), inputs.size(), status == LAPILLI_CANCELLED);
   }
-
-  static Results collect(std::unique_ptr<lapilli_result, FreeResult> result, size_t inputs, bool cancelled) {
-    Results results;
-    results.cancelled_ = cancelled;
-    results.stats_.struct_size = sizeof results.stats_;
-    lapilli_result_get_stats(result.get(), &results.stats_);
-    results.outputs_.reserve(inputs);
-    for (size_t i = 0; i < inputs; ++i) results.outputs_.push_back(output(result.get(), i));
-    results.handle_ = std::shared_ptr<lapilli_result>(std::move(result));
-    return results;
-  }
-
-  static Ids to_ids(const lapilli_ids& ids) { return ids.count == 0 ? Ids() : Ids(ids.ids, ids.ids + ids.count); }
-
-  static Word to_word(const lapilli_word& from) {
-    return {std::string(from.text, from.text_bytes), from.begin, from.end, from.probability, to_ids(from.ids)};
-  }
-
-  // Of a lapilli_segment or a lapilli_event_segment, without words.
-  template <class S>
-  static Segment to_segment(const S& from) {
-    return {std::string(from.text, from.text_bytes),
-            from.begin,
-            from.end,
-            to_ids(from.ids),
-            from.language ? from.language : "",
-            {},
-            from.log_probability,
-            from.no_speech_probability,
-            false,
-            0,
-            false};
-  }
-
-  static std::vector<Segment> segments(const lapilli_result* result, size_t input) {
-    std::vector<Segment> all;
-    size_t count = 0;
-    lapilli_result_segments(result, input, &count);
-    for (size_t i = 0; i < count; ++i) {
-      lapilli_segment segment{};
-      segment.struct_size = sizeof segment;
-      if (lapilli_result_get_segment(result, input, i, &segment) != LAPILLI_OK) break;
-      all.push_back(to_segment(segment));
-      all.back().repeats = segment.repeats != 0;
-      all.back().window_begin = segment.window_begin;
-      all.back().doubtful = segment.doubtful != 0;
-      for (size_t w = 0; w < segment.words; ++w) {
-        lapilli_word word{};
-        word.struct_size = sizeof word;
-        if (lapilli_result_get_word(result, input, i, w, &word) == LAPILLI_OK)
-          all.back().words.push_back(to_word(word));
-      }
-    }
-    return all;
-  }
-
-  static std::vector<Class> classes(const lapilli_result* result, size_t input) {
-    std::vector<Class> all;
-    size_t count = 0;
-    lapilli_result_classes(result, input, &count);
-    for (size_t i = 0; i < count; ++i) {
-      lapilli_class found{};
-      found.struct_size = sizeof found;
-      if (lapilli_result_get_class(result, input, i, &found) == LAPILLI_OK)
-        all.push_back({found.index, found.label, found.score, found.probability});
-    }
-    return all;
-  }
-
-  static Output output(const lapilli_result* result, size_t input) {
-    Output out;
-    out.segments = segments(result, input);
-    out.classes = classes(result, input);
-    lapilli_sequence sequence{};
-    sequence.struct_size = sizeof sequence;
-    size_t i = 0;
-    do {
-      if (auto status = lapilli_result_get(result, input, i, &sequence)) {
-        out.error = last_error(status);
-        return out;
-      }
-      Sequence made;
-      made.text.assign(sequence.text, sequence.text_bytes);
-      made.ids = to_ids(sequence.ids);
-      made.score = sequence.score;
-      made.finish = sequence.finish;
-      made.repeats = sequence.repeats != 0;
-      made.word_tokens = sequence.word_tokens;
-      made.unknown_tokens = sequence.unknown_tokens;
-      if (sequence.lost_address) made.lost_address = sequence.lost_address;
-      if (sequence.token_scores)
-        made.token_scores.assign(sequence.token_scores, sequence.token_scores + sequence.ids.count);
-      for (size_t p = 0; p < sequence.pieces; ++p) {
-        lapilli_piece piece{};
-        piece.struct_size = sizeof piece;
-        if (auto status = lapilli_result_get_piece(result, input, i, p, &piece)) {
-          out.error = last_error(status);
-          return out;
-        }
-        made.pieces.push_back({std::string(piece.text, piece.text_bytes), to_ids(piece.ids), piece.score,
-                               piece.source_begin, piece.source_end, piece.target_begin, piece.target_end, piece.finish,
-                               piece.repeats != 0});
-      }
-      out.sequences.push_back(std::move(made));
-    } while (++i < sequence.sequences);
-    return out;
-  }
+  Result<Job> begin(const std::vector<lapilli_input>& inputs, const Options& options, const char* task) const;
 
   std::unique_ptr<lapilli_model, FreeModel> model_;
 };
 
-// ---- jobs and loading in steps ----
+// ---- jobs ----
 
-// What a job has to tell; see LAPILLI_EVENT_... in lapilli.h for which fields are set.
-struct Event {
-  int32_t kind = 0;
-  size_t input = 0;                          // TEXT, INPUT, SEGMENT, DRAFT
-  std::string text;                          // TEXT
-  Ids ids;                                   // TEXT
-  uint64_t done = 0, total = 0, tokens = 0;  // PROGRESS
-  lapilli_status status = LAPILLI_OK;        // INPUT, ERROR, END
-  std::string message;                       // INPUT, ERROR
-  Segment segment;                           // SEGMENT; its number among those of its input is segment_number
-  size_t segment_number = 0;
-  std::vector<Segment> draft;  // DRAFT: what may be said at the end of what has come of this input
+// See LAPILLI_EVENT_TEXT and the others. A later library may give values that are not listed here.
+enum class EventKind : int32_t {
+  text = LAPILLI_EVENT_TEXT,
+  progress = LAPILLI_EVENT_PROGRESS,
+  input = LAPILLI_EVENT_INPUT,
+  error = LAPILLI_EVENT_ERROR,
+  end = LAPILLI_EVENT_END,
+  segment = LAPILLI_EVENT_SEGMENT,
+  interim = LAPILLI_EVENT_INTERIM
 };
 
-// How what words looked at is drawn: see lapilli_drawing.
-struct Drawing {
-  int32_t format = LAPILLI_DRAWING_SVG;
+// An event of a job. The comments name the kinds that set a field.
+struct Event {
+  EventKind kind{};
+  size_t input = 0;                          // text, input, segment, interim
+  std::string text;                          // text
+  Ids ids;                                   // text
+  uint64_t done = 0, total = 0, tokens = 0;  // progress
+  Status status = Status::ok;                // input, error, end
+  std::string message;                       // input, error
+  Segment segment;                           // segment
+  size_t segment_number = 0;                 // segment: its number among those of the input
+  std::vector<Segment> interim;              // interim: segments that may still change
+};
+
+enum class DrawingFormat : int32_t { svg = LAPILLI_DRAWING_SVG, png = LAPILLI_DRAWING_PNG };
+
+// See lapilli_attention_drawing.
+struct AttentionDrawing {
+  DrawingFormat format = DrawingFormat::svg;
   int32_t layer = LAPILLI_ATTENTION_MEAN, head = LAPILLI_ATTENTION_MEAN;
   std::optional<CancelToken> cancel_token;
 };
 
 namespace detail {
-inline lapilli_drawing c_drawing(const Drawing& from) {
-  lapilli_drawing to = lapilli_default_drawing();
-  to.format = from.format;
+
+inline lapilli_attention_drawing c_drawing(const AttentionDrawing& from) {
+  lapilli_attention_drawing to = lapilli_default_attention_drawing();
+  to.format = static_cast<int32_t>(from.format);
   to.layer = from.layer;
   to.head = from.head;
   if (from.cancel_token) to.cancel_token = from.cancel_token->handle();
   return to;
 }
-}  // namespace detail
 
-// The picture that is input `input` of results that were asked for looks, once for each word, as the bytes of a file.
-inline Result<std::string> draw_looks(const Model& model, const Results& results, size_t input,
-                                      const Drawing& drawing = {}) {
-  const lapilli_drawing how = detail::c_drawing(drawing);
+// The bytes of the file that `draw` gives.
+template <class Draw>
+Result<std::string> drawn(const AttentionDrawing& drawing, Draw&& draw) {
+  const lapilli_attention_drawing how = c_drawing(drawing);
   const uint8_t* file = nullptr;
   size_t bytes = 0;
-  if (auto status = lapilli_result_draw_looks(model.handle(), results.handle_.get(), input, &how, &file, &bytes))
-    return last_error(status);
+  if (const lapilli_status status = draw(&how, &file, &bytes)) return last_error(status);
   return std::string(reinterpret_cast<const char*>(file), bytes);
 }
 
-// Inputs on their way through a model. Of one thread at a time, but for cancel().
+}  // namespace detail
+
+// Draws the attention of each word over the picture that is input `input`, as the bytes of a file. The results need
+// Options::keep_attention. See lapilli_result_draw_attention.
+inline Result<std::string> draw_attention(const Model& model, const Results& results, size_t input,
+                                          const AttentionDrawing& drawing = {}) {
+  const auto draw = [&](const auto* how, const uint8_t** file, size_t* bytes) {
+    return lapilli_result_draw_attention(model.handle(), results.handle(), input, how, file, bytes);
+  };
+  return detail::drawn(drawing, draw);
+}
+
+// Inputs on their way through a model. One thread at a time uses a job, except for cancel().
 class Job {
  public:
-  // Goes on, for about so long; true once the job has ended.
-  bool pump(uint64_t budget_us = LAPILLI_UNLIMITED) {
-    int32_t finished = 0;
-    return lapilli_job_pump(job_.get(), budget_us, &finished) != LAPILLI_OK || finished != 0;
+  Job() = default;
+  explicit operator bool() const noexcept { return job_ != nullptr; }
+
+  // Advances the job; true once it has ended. See lapilli_job_pump.
+  Result<bool> pump(uint64_t budget_us = LAPILLI_UNLIMITED) {
+    return detail::flag([&](int32_t* finished) { return lapilli_job_pump(handle(), budget_us, finished); });
   }
-  // The same until the job has ended or the time is over, sleeping in between; or until nothing can be done without
-  // more samples.
-  bool wait(uint64_t timeout_us = LAPILLI_UNLIMITED) {
-    int32_t finished = 0;
-    return lapilli_job_wait(job_.get(), timeout_us, &finished) != LAPILLI_OK || finished != 0;
+  // Pumps until the job has ended (true), the time is up, or the job needs more samples. See lapilli_job_wait.
+  Result<bool> wait(uint64_t timeout_us = LAPILLI_UNLIMITED) {
+    return detail::flag([&](int32_t* finished) { return lapilli_job_wait(handle(), timeout_us, finished); });
   }
-  std::optional<Event> next_event() {
-    lapilli_event event{};
-    event.struct_size = sizeof event;
+  // Gives the next event; std::nullopt if there is none.
+  Result<std::optional<Event>> next_event() {
+    lapilli_event event = detail::sized<lapilli_event>();
     int32_t has = 0;
-    if (lapilli_job_next_event(job_.get(), &event, &has) != LAPILLI_OK || !has) return std::nullopt;
-    return convert(event);
+    if (const lapilli_status status = lapilli_job_next_event(handle(), &event, &has)) return detail::last_error(status);
+    return has ? std::optional<Event>(convert(event)) : std::optional<Event>();
   }
-  // More of a recording that goes on, and its end. Empty: they were taken.
-  std::optional<Error> append_samples(size_t input, const float* samples, size_t count) {
-    if (auto status = lapilli_job_append_samples(job_.get(), input, samples, count)) return last_error(status);
-    return std::nullopt;
+  // Appends samples to a recording that continues, and ends it. See lapilli_job_append_samples.
+  Result<void> append_samples(size_t input, const float* samples, size_t count) {
+    return detail::outcome(lapilli_job_append_samples(handle(), input, samples, count));
   }
-  std::optional<Error> end_samples(size_t input) {
-    if (auto status = lapilli_job_end_samples(job_.get(), input)) return last_error(status);
-    return std::nullopt;
+  Result<void> end_samples(size_t input) { return detail::outcome(lapilli_job_end_samples(handle(), input)); }
+  // Gives true if the job can do nothing before more samples come.
+  Result<bool> wants_samples() const {
+    return detail::flag([&](int32_t* wants) { return lapilli_job_wants_samples(handle(), wants); });
   }
-  // Nothing can be done before more samples come.
-  bool wants_samples() const noexcept {
-    int32_t wants = 0;
-    return lapilli_job_wants_samples(job_.get(), &wants) == LAPILLI_OK && wants != 0;
+  // Draws the attention of each word over the spectrogram of the last segment event, as the bytes of a file. See
+  // lapilli_job_draw_attention.
+  Result<std::string> draw_attention(const AttentionDrawing& drawing = {}) const {
+    const auto draw = [&](const auto* how, const uint8_t** file, size_t* bytes) {
+      return lapilli_job_draw_attention(handle(), how, file, bytes);
+    };
+    return detail::drawn(drawing, draw);
   }
-  // The spectrogram of the SEGMENT that next_event() has given last, once for each word, as the bytes of a file.
-  Result<std::string> draw_looks(const Drawing& drawing = {}) const {
-    const lapilli_drawing how = detail::c_drawing(drawing);
-    const uint8_t* file = nullptr;
-    size_t bytes = 0;
-    if (auto status = lapilli_job_draw_looks(job_.get(), &how, &file, &bytes)) return last_error(status);
-    return std::string(reinterpret_cast<const char*>(file), bytes);
-  }
-  // From any thread.
-  void cancel() const noexcept { lapilli_job_cancel(job_.get()); }
-  // After an end with LAPILLI_DEVICE_LOST: goes on with a model of the same files. Empty: it does.
-  std::optional<Error> resume(const Model& model) {
-    if (auto status = lapilli_job_resume(job_.get(), model.handle())) return last_error(status);
-    return std::nullopt;
-  }
-  // After the end, once; a cancelled job has the inputs that were finished.
+  // Ends the job at its next pump. Any thread may call it.
+  void cancel() const noexcept { lapilli_job_cancel(handle()); }
+  // Continues after an end with Status::device_lost, with a model of the same files.
+  Result<void> resume(const Model& model) { return detail::outcome(lapilli_job_resume(handle(), model.handle())); }
+  // Gives the results after the end, once. A cancelled job has the finished inputs.
   Result<Results> take() {
     lapilli_result* made = nullptr;
-    const lapilli_status status = lapilli_job_take(job_.get(), &made);
-    std::unique_ptr<lapilli_result, Model::FreeResult> result(made);
-    if (!result) return last_error(status);
-    return Model::collect(std::move(result), inputs_, status == LAPILLI_CANCELLED);
+    const lapilli_status status = lapilli_job_take(handle(), &made);
+    detail::ResultHandle result(made);
+    if (!result) return detail::last_error(status);
+    return Results(std::move(result), inputs_, status == LAPILLI_CANCELLED);
   }
   lapilli_job* handle() const noexcept { return job_.get(); }
 
@@ -1006,52 +1179,52 @@ class Job {
 
   Event convert(const lapilli_event& from) const {
     Event to;
-    to.kind = from.kind;
-    if (from.kind == LAPILLI_EVENT_TEXT) {
-      to.input = static_cast<size_t>(from.of.text.input);
-      to.text.assign(from.of.text.text, from.of.text.text_bytes);
-      to.ids = Model::to_ids(from.of.text.ids);
-    } else if (from.kind == LAPILLI_EVENT_SEGMENT) {
-      to.input = static_cast<size_t>(from.of.segment.input);
-      to.segment_number = static_cast<size_t>(from.of.segment.segment);
-      to.segment = Model::to_segment(from.of.segment);
-      for (size_t w = 0; w < from.of.segment.words; ++w) {
-        lapilli_word word{};
-        word.struct_size = sizeof word;
-        if (lapilli_job_get_word(job_.get(), w, &word) == LAPILLI_OK) to.segment.words.push_back(Model::to_word(word));
-      }
-    } else if (from.kind == LAPILLI_EVENT_DRAFT) {
-      to.input = static_cast<size_t>(from.of.draft.input);
-      for (size_t i = 0; i < from.of.draft.segments; ++i) to.draft.push_back(draft_segment(i));
-    } else if (from.kind == LAPILLI_EVENT_PROGRESS) {
-      to.done = from.of.progress.done;
-      to.total = from.of.progress.total;
-      to.tokens = from.of.progress.tokens;
-    } else if (from.kind == LAPILLI_EVENT_INPUT) {
-      to.input = static_cast<size_t>(from.of.input.input);
-      to.status = from.of.input.status;
-      to.message = from.of.input.message;
-    } else if (from.kind == LAPILLI_EVENT_ERROR) {
-      to.status = from.of.error.status;
-      to.message = from.of.error.message;
-    } else if (from.kind == LAPILLI_EVENT_END) {
-      to.status = from.of.end.status;
+    to.kind = static_cast<EventKind>(from.kind);
+    switch (from.kind) {
+      case LAPILLI_EVENT_TEXT: set(to, from.of.text); break;
+      case LAPILLI_EVENT_PROGRESS: set(to, from.of.progress); break;
+      case LAPILLI_EVENT_INPUT:
+        to.input = static_cast<size_t>(from.of.input.input);
+        set_status(to, from.of.input.status, from.of.input.message);
+        break;
+      case LAPILLI_EVENT_ERROR: set_status(to, from.of.error.status, from.of.error.message); break;
+      case LAPILLI_EVENT_END: set_status(to, from.of.end.status, ""); break;
+      case LAPILLI_EVENT_SEGMENT: set(to, from.of.segment); break;
+      case LAPILLI_EVENT_INTERIM: set(to, from.of.interim); break;
+      default: break;
     }
     return to;
   }
-
-  Segment draft_segment(size_t number) const {
-    lapilli_segment found{};
-    found.struct_size = sizeof found;
-    if (lapilli_job_get_draft(job_.get(), number, &found) != LAPILLI_OK) return {};
-    Segment segment = Model::to_segment(found);
-    for (size_t w = 0; w < found.words; ++w) {
-      lapilli_word word{};
-      word.struct_size = sizeof word;
-      if (lapilli_job_get_draft_word(job_.get(), number, w, &word) == LAPILLI_OK)
-        segment.words.push_back(Model::to_word(word));
+  static void set(Event& to, const lapilli_event_text& from) {
+    to.input = static_cast<size_t>(from.input);
+    to.text.assign(from.text, from.text_bytes);
+    to.ids = detail::to_ids(from.ids);
+  }
+  static void set(Event& to, const lapilli_event_progress& from) {
+    to.done = from.done;
+    to.total = from.total;
+    to.tokens = from.tokens;
+  }
+  static void set_status(Event& to, lapilli_status status, const char* message) {
+    to.status = static_cast<Status>(status);
+    to.message = message;
+  }
+  void set(Event& to, const lapilli_event_segment& from) const {
+    to.input = static_cast<size_t>(from.input);
+    to.segment_number = static_cast<size_t>(from.segment);
+    to.segment = detail::to_segment(
+        from, [this](size_t w, lapilli_word* word) { return lapilli_job_get_word(handle(), w, word); });
+  }
+  void set(Event& to, const lapilli_event_interim& from) const {
+    to.input = static_cast<size_t>(from.input);
+    for (size_t i = 0; i < from.segments; ++i) {
+      lapilli_segment segment = detail::sized<lapilli_segment>();
+      if (lapilli_job_get_interim(handle(), i, &segment) != LAPILLI_OK) return;
+      const auto get_word = [&](size_t w, lapilli_word* word) {
+        return lapilli_job_get_interim_word(handle(), i, w, word);
+      };
+      to.interim.push_back(detail::to_segment(segment, get_word));
     }
-    return segment;
   }
 
   std::unique_ptr<lapilli_job, FreeJob> job_;
@@ -1061,101 +1234,82 @@ class Job {
 inline Result<Job> Model::begin(const std::vector<lapilli_input>& inputs, const Options& options,
                                 const char* task) const {
   if (options.progress || options.stream)
-    return Error(LAPILLI_INVALID_ARGUMENT,
-                 "Options::progress and stream: a job calls no functions; ask for its events");
-  if (!options.input_numbers.empty() && options.input_numbers.size() != inputs.size())
-    return Error(LAPILLI_INVALID_ARGUMENT, "Options::input_numbers: there must be one per input, or none");
-  std::vector<lapilli_phrase> bad_words;
-  lapilli_options o = convert(options, bad_words);
-  if (!options.input_numbers.empty()) o.input_numbers = options.input_numbers.data();
-  o.task = options.task.empty() ? task : options.task.c_str();
+    return Error(Status::invalid_argument,
+                 "Options::progress and stream: a job calls no functions; read its events instead");
+  detail::CallOptions call(options, task);
+  if (auto numbered = call.number(inputs.size()); !numbered) return numbered.error();
   lapilli_job* job = nullptr;
-  if (auto status = lapilli_job_start(model_.get(), inputs.data(), inputs.size(), &o, &job)) return last_error(status);
+  if (const lapilli_status status = lapilli_job_start(handle(), inputs.data(), inputs.size(), &call.c_options(), &job))
+    return detail::last_error(status);
   return Job(job, inputs.size());
 }
 
 inline Result<Job> Model::start(const std::vector<std::string>& texts, const Options& options) const {
-  return begin(inputs_of(texts), options, "translate");
+  return begin(detail::inputs_of(texts), options, "translate");
 }
 
 inline Result<Job> Model::start_ids(const std::vector<Ids>& sources, const Options& options) const {
-  return begin(inputs_of(sources), options, "generate");
+  return begin(detail::inputs_of(sources), options, "generate");
 }
 
 inline Result<Job> Model::start_inputs(const std::vector<lapilli_input>& inputs, const Options& options) const {
   return begin(inputs, options, "");
 }
 
-namespace detail {
-// Shows the options, which outlive it.
-inline lapilli_shape c_shape(const Shape& shape, const lapilli_options& options) {
-  lapilli_shape s = lapilli_default_shape();
-  s.inputs = shape.inputs;
-  s.source_tokens = shape.source_tokens;
-  s.target_tokens = shape.target_tokens;
-  s.options = &options;
-  return s;
-}
-}  // namespace detail
-
 inline Result<Job> Model::prepare(const Shape& shape, const Options& options) const {
-  std::vector<lapilli_phrase> bad_words;
-  lapilli_options o = convert(options, bad_words);
-  o.task = options.task.empty() ? "translate" : options.task.c_str();
-  const lapilli_shape s = detail::c_shape(shape, o);
+  const detail::CallOptions call(options, "translate");
+  const lapilli_shape s = detail::c_shape(shape, call);
   lapilli_job* job = nullptr;
-  if (auto status = lapilli_job_prepare(model_.get(), &s, &job)) return last_error(status);
+  if (const lapilli_status status = lapilli_job_prepare(handle(), &s, &job)) return detail::last_error(status);
   return Job(job, 0);
 }
 
-inline Result<lapilli_tuning> Model::tune(const Shape& shape, double seconds, const Options& options) const {
-  std::vector<lapilli_phrase> bad_words;
-  const lapilli_options o = convert(options, bad_words);
-  const lapilli_shape s = detail::c_shape(shape, o);
-  lapilli_tuning found{};
-  found.struct_size = sizeof found;
-  if (auto status = lapilli_model_tune(model_.get(), &s, seconds, &found)) return last_error(status);
-  return found;
-}
+// ---- loading in steps ----
 
-// A model on its way onto a device. Of one thread at a time, but for cancel().
+// Bytes of weights.
+struct LoadProgress {
+  uint64_t done_bytes = 0, all_bytes = 0;
+};
+
+// A model that is loaded step by step. One thread at a time uses it, except for cancel().
 class Loading {
  public:
-  // An empty directory: as Model::load().
-  static Result<Loading> start(const Device& device, const std::string& directory = {},
-                               const ModelOptions& options = {}) {
+  Loading() = default;
+  explicit operator bool() const noexcept { return load_ != nullptr; }
+
+  // Starts a load with the arguments of Model::load().
+  static Result<Loading> start(const Device& device, const std::string& name = {}, const ModelOptions& options = {}) {
     auto source = std::make_unique<detail::ModelSource>(options);
     lapilli_load* load = nullptr;
-    if (auto status = lapilli_load_start(device.handle(), directory.c_str(), &source->c_options(), &load))
-      return last_error(status);
+    if (const lapilli_status status = lapilli_load_start(device.handle(), name.c_str(), &source->c_options(), &load))
+      return detail::last_error(status);
     return Loading(load, std::move(source));
   }
-  // Goes on, for about so long; true once it has ended.
-  bool pump(uint64_t budget_us = LAPILLI_UNLIMITED) {
-    int32_t finished = 0;
-    return lapilli_load_pump(load_.get(), budget_us, &finished) != LAPILLI_OK || finished != 0;
+  // Advances the load; true once it has ended.
+  Result<bool> pump(uint64_t budget_us = LAPILLI_UNLIMITED) {
+    return detail::flag([&](int32_t* finished) { return lapilli_load_pump(handle(), budget_us, finished); });
   }
-  // Waits for the end, or for so long; true once it has ended.
-  bool wait(uint64_t timeout_us = LAPILLI_UNLIMITED) {
-    int32_t finished = 0;
-    return lapilli_load_wait(load_.get(), timeout_us, &finished) != LAPILLI_OK || finished != 0;
+  // Pumps until the load has ended (true) or the time is up.
+  Result<bool> wait(uint64_t timeout_us = LAPILLI_UNLIMITED) {
+    return detail::flag([&](int32_t* finished) { return lapilli_load_wait(handle(), timeout_us, finished); });
   }
-  // Bytes of weights: done, all.
-  std::pair<uint64_t, uint64_t> progress() const noexcept {
-    std::pair<uint64_t, uint64_t> bytes;
-    lapilli_load_progress(load_.get(), &bytes.first, &bytes.second);
+  Result<LoadProgress> progress() const {
+    LoadProgress bytes;
+    if (const lapilli_status status = lapilli_load_progress(handle(), &bytes.done_bytes, &bytes.all_bytes))
+      return detail::last_error(status);
     return bytes;
   }
-  // From any thread.
-  void cancel() const noexcept { lapilli_load_cancel(load_.get()); }
-  // After the end, once. What open_file has thrown is thrown here.
+  // Ends the load at its next pump. Any thread may call it.
+  void cancel() const noexcept { lapilli_load_cancel(handle()); }
+  // Gives the model after the end, once. Throws the exception of open_file, if there was one.
   Result<Model> take() {
     lapilli_model* model = nullptr;
-    const auto status = lapilli_load_take(load_.get(), &model);
-    source_->rethrow();
-    if (status) return last_error(status);
+    const lapilli_status status = lapilli_load_take(handle(), &model);
+    if (source_) source_->rethrow();
+    if (status != LAPILLI_OK) return detail::last_error(status);
     return Model(model);
   }
+  lapilli_load* handle() const noexcept { return load_.get(); }
 
  private:
   struct FreeLoad {
@@ -1166,82 +1320,67 @@ class Loading {
   std::unique_ptr<lapilli_load, FreeLoad> load_;
 };
 
-// Every device of this machine as a JSON array.
-inline Result<std::string> devices_json(const DeviceOptions& options = {}) {
-  const lapilli_device_options o = c_options(options);
-  const char* json = nullptr;
-  if (auto status = lapilli_devices_json(&o, &json)) return last_error(status);
-  return std::string(json);
-}
-
 // ---- attention and alignment ----
 
+enum class AttentionKind : int32_t {
+  cross = LAPILLI_ATTENTION_CROSS,
+  encoder = LAPILLI_ATTENTION_ENCODER,
+  decoder = LAPILLI_ATTENTION_DECODER
+};
+
+// See lapilli_attention_choice.
 struct AttentionChoice {
-  int32_t kind = LAPILLI_ATTENTION_CROSS;
+  AttentionKind kind = AttentionKind::cross;
   int32_t layer = LAPILLI_ATTENTION_MEAN, head = LAPILLI_ATTENTION_MEAN;
 };
 
-// What the model looked at in one of the runs that a sequence is made of; see lapilli.h. Not for several threads at
-// once.
+// The attention of one part of a sequence; see lapilli_attention. One thread at a time uses it.
 class Attention {
  public:
+  Attention() = default;
+  explicit operator bool() const noexcept { return attention_ != nullptr; }
+
+  // Computes the attention and waits.
   static Result<Attention> run(const Model& model, const Results& results, size_t input, size_t sequence = 0,
-                               size_t piece = 0) {
+                               size_t part = 0) {
     lapilli_attention* made = nullptr;
-    if (auto status = lapilli_attention_run(model.handle(), results.handle(), input, sequence, piece, &made)) {
-      return last_error(status);
-    }
+    if (const lapilli_status status =
+            lapilli_attention_run(model.handle(), results.handle(), input, sequence, part, &made))
+      return detail::last_error(status);
     return Attention(made);
   }
-  // How many runs there are; 0 if that sequence does not exist.
-  static size_t pieces(const Results& results, size_t input, size_t sequence = 0) noexcept {
-    size_t count = 0;
-    return lapilli_result_pieces(results.handle(), input, sequence, &count) == LAPILLI_OK ? count : 0;
-  }
 
-  Result<lapilli_attention_map> map(int32_t kind = LAPILLI_ATTENTION_CROSS) const {
-    lapilli_attention_map map{};
-    map.struct_size = sizeof map;
-    if (auto status = lapilli_attention_get_map(attention_.get(), kind, &map)) return last_error(status);
-    return map;
+  // Gives the weights, which live as long as this object.
+  Result<lapilli_attention_map> map(AttentionKind kind = AttentionKind::cross) const {
+    return detail::filled<lapilli_attention_map>(
+        [&](lapilli_attention_map* to) { return lapilli_attention_get_map(handle(), static_cast<int32_t>(kind), to); });
   }
   Result<lapilli_attention_token> token(bool target, size_t index) const {
-    lapilli_attention_token token{};
-    token.struct_size = sizeof token;
-    if (auto status = lapilli_attention_get_token(attention_.get(), target ? 1 : 0, index, &token)) {
-      return last_error(status);
-    }
-    return token;
+    return detail::filled<lapilli_attention_token>(
+        [&](lapilli_attention_token* to) { return lapilli_attention_get_token(handle(), target, index, to); });
   }
-  Result<std::string> json(const AttentionChoice& choice = {}) const {
-    const lapilli_attention_choice c = convert(choice);
-    const char* text = nullptr;
-    if (auto status = lapilli_attention_json(attention_.get(), &c, &text)) return last_error(status);
-    return std::string(text);
-  }
-  Result<std::string> svg(const AttentionChoice& choice = {}) const {
-    const lapilli_attention_choice c = convert(choice);
-    const char* text = nullptr;
-    if (auto status = lapilli_attention_svg(attention_.get(), &c, &text)) return last_error(status);
-    return std::string(text);
-  }
+  Result<std::string> json(const AttentionChoice& choice = {}) const { return text(&lapilli_attention_json, choice); }
+  Result<std::string> svg(const AttentionChoice& choice = {}) const { return text(&lapilli_attention_svg, choice); }
   Result<std::vector<uint8_t>> png(const AttentionChoice& choice = {}) const {
     const lapilli_attention_choice c = convert(choice);
     const uint8_t* bytes = nullptr;
     size_t count = 0;
-    if (auto status = lapilli_attention_png(attention_.get(), &c, &bytes, &count)) return last_error(status);
+    if (const lapilli_status status = lapilli_attention_png(handle(), &c, &bytes, &count))
+      return detail::last_error(status);
     return std::vector<uint8_t>(bytes, bytes + count);
   }
+  // Finds word pairs; see lapilli_attention_align.
   Result<std::vector<lapilli_word_link>> align(int32_t layer = LAPILLI_ATTENTION_MEAN) const {
     size_t count = 0;
-    if (auto status = lapilli_attention_align(attention_.get(), layer, &count)) return last_error(status);
-    std::vector<lapilli_word_link> links(count);
-    for (size_t i = 0; i < count; ++i) {
-      links[i].struct_size = sizeof links[i];
-      if (auto status = lapilli_attention_get_link(attention_.get(), i, &links[i])) return last_error(status);
-    }
+    if (const lapilli_status status = lapilli_attention_align(handle(), layer, &count))
+      return detail::last_error(status);
+    std::vector<lapilli_word_link> links(count, detail::sized<lapilli_word_link>());
+    for (size_t i = 0; i < count; ++i)
+      if (const lapilli_status status = lapilli_attention_get_link(handle(), i, &links[i]))
+        return detail::last_error(status);
     return links;
   }
+  lapilli_attention* handle() const noexcept { return attention_.get(); }
 
  private:
   struct Free {
@@ -1249,12 +1388,18 @@ class Attention {
   };
   explicit Attention(lapilli_attention* attention) : attention_(attention) {}
   static lapilli_attention_choice convert(const AttentionChoice& choice) {
-    lapilli_attention_choice c{};
-    c.struct_size = sizeof c;
-    c.kind = choice.kind;
+    lapilli_attention_choice c = lapilli_default_attention_choice();
+    c.kind = static_cast<int32_t>(choice.kind);
     c.layer = choice.layer;
     c.head = choice.head;
     return c;
+  }
+  template <class Write>
+  Result<std::string> text(Write write, const AttentionChoice& choice) const {
+    const lapilli_attention_choice c = convert(choice);
+    const char* made = nullptr;
+    if (const lapilli_status status = write(handle(), &c, &made)) return detail::last_error(status);
+    return std::string(made);
   }
   std::unique_ptr<lapilli_attention, Free> attention_;
 };

@@ -9,6 +9,38 @@
 namespace lapilli::api {
 
 namespace {
+
+// Functions of lapilli.h that set struct_size, by struct.
+constexpr std::pair<std::string_view, const char*> kHelpers[] = {
+    {"lapilli_options", "lapilli_default_options()"},
+    {"lapilli_speech_options", "lapilli_default_speech_options()"},
+    {"lapilli_picture_options", "lapilli_default_picture_options()"},
+    {"lapilli_model_options", "lapilli_default_model_options()"},
+    {"lapilli_device_options", "lapilli_default_device_options()"},
+    {"lapilli_host_device", "lapilli_default_host_device()"},
+    {"lapilli_store", "lapilli_default_store()"},
+    {"lapilli_workers", "lapilli_default_workers()"},
+    {"lapilli_files", "lapilli_default_files()"},
+    {"lapilli_sample_source", "lapilli_default_sample_source()"},
+    {"lapilli_shape", "lapilli_default_shape()"},
+    {"lapilli_attention_choice", "lapilli_default_attention_choice()"},
+    {"lapilli_attention_drawing", "lapilli_default_attention_drawing()"},
+    {"lapilli_input", "lapilli_text() or another helper"},
+    {"lapilli_phrase", "lapilli_phrase_of()"},
+    {"lapilli_file_part", "lapilli_file_in_memory() or lapilli_file_in_descriptor()"}};
+
+}  // namespace
+
+Status unset_size(uint32_t size, const char* name) {
+  const auto* helper =
+      std::find_if(std::begin(kHelpers), std::end(kHelpers), [name](const auto& known) { return known.first == name; });
+  if (helper == std::end(kHelpers))
+    return fail(ErrorCode::invalid_argument, "%s.struct_size is %u; set it to sizeof(%s)", name, size, name);
+  return fail(ErrorCode::invalid_argument, "%s.struct_size is %u; begin with %s, which sets it to sizeof(%s)", name,
+              size, helper->second, name);
+}
+
+namespace {
 struct ThreadStrings {
   std::string error, devices;
 };

@@ -40,8 +40,7 @@ Result<lapilli::AttentionKind> kind_of(int32_t kind) {
 }
 
 Result<lapilli::AttentionChoice> read_choice(const lapilli_attention_choice* choice) {
-  lapilli_attention_choice given{};
-  given.layer = given.head = LAPILLI_ATTENTION_MEAN;
+  lapilli_attention_choice given = lapilli_default_attention_choice();
   LAPILLI_CHECK(lapilli::api::read_struct(choice, given, "lapilli_attention_choice"));
   lapilli::AttentionChoice out;
   LAPILLI_TRY(out.kind, kind_of(given.kind));
@@ -60,18 +59,18 @@ Status check(const void* attention, const void* out, const char* where) {
 
 extern "C" {
 
-lapilli_status lapilli_result_pieces(const lapilli_result* result, size_t input, size_t sequence, size_t* pieces) {
-  if (pieces) *pieces = 0;
+lapilli_status lapilli_result_parts(const lapilli_result* result, size_t input, size_t sequence, size_t* parts) {
+  if (parts) *parts = 0;
   return guarded([&]() -> Status {
-    if (!pieces) return fail(ErrorCode::invalid_argument, "lapilli_result_pieces: pieces is null");
+    if (!parts) return fail(ErrorCode::invalid_argument, "lapilli_result_parts: parts is null");
     LAPILLI_TRY(const auto* found, find_sequence(result, input, sequence));
-    *pieces = found->parts.size();
+    *parts = found->parts.size();
     return {};
   });
 }
 
 lapilli_status lapilli_attention_run(lapilli_model* model, const lapilli_result* result, size_t input, size_t sequence,
-                                     size_t piece, lapilli_attention** attention) {
+                                     size_t part, lapilli_attention** attention) {
   if (attention) *attention = nullptr;
   return guarded([&]() -> Status {
     if (!model) return fail(ErrorCode::invalid_argument, "lapilli_attention_run: model is null");
@@ -80,18 +79,18 @@ lapilli_status lapilli_attention_run(lapilli_model* model, const lapilli_result*
     const lapilli::LogScope log(held.model->device()->log_sink());
     LAPILLI_CHECK(lapilli::api::check_running(*held.model->device(), "lapilli_attention_run"));
     LAPILLI_TRY(const auto* found, find_sequence(result, input, sequence));
-    if (piece >= found->parts.size()) {
-      return fail(ErrorCode::invalid_argument, "lapilli_attention_run: piece %u of %u", piece, found->parts.size());
+    if (part >= found->parts.size()) {
+      return fail(ErrorCode::invalid_argument, "lapilli_attention_run: part %u of %u", part, found->parts.size());
     }
     if (input < result->segments.size() || input < result->classes.size())
-      return fail(
-          ErrorCode::unsupported,
-          "lapilli_attention_run: input %u is sound or a picture, whose attention is not given as numbers; "
-          "lapilli_job_draw_looks and lapilli_result_draw_looks draw it, and word_times says when words were heard",
-          input);
+      return fail(ErrorCode::unsupported,
+                  "lapilli_attention_run: input %u is sound or a picture, which has no attention as numbers; "
+                  "lapilli_job_draw_attention and lapilli_result_draw_attention draw it, and "
+                  "lapilli_speech_options.word_times gives the times of words",
+                  input);
     auto handle = std::make_unique<lapilli_attention>();
     const std::string_view source = input < result->sources.size() ? std::string_view(result->sources[input]) : "";
-    const auto run = [&](const auto& on) { return lapilli::attend(on, found->parts[piece], source, found->text); };
+    const auto run = [&](const auto& on) { return lapilli::attend(on, found->parts[part], source, found->text); };
     LAPILLI_TRY(handle->attention, lapilli::api::run_replaced(*model->place, held, run));
     *attention = handle.release();
     return {};

@@ -12,7 +12,7 @@ using lapilli::api::guarded;
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<uint32_t>::is_always_lock_free);
 
 // The internal enum matches the interface's numbers.
-static_assert(static_cast<int32_t>(lapilli::Finish::end) == LAPILLI_FINISH_END &&
+static_assert(static_cast<int32_t>(lapilli::Finish::stop) == LAPILLI_FINISH_STOP &&
               static_cast<int32_t>(lapilli::Finish::length) == LAPILLI_FINISH_LENGTH &&
               static_cast<int32_t>(lapilli::Finish::kept) == LAPILLI_FINISH_KEPT);
 
@@ -82,7 +82,7 @@ lapilli_status lapilli_result_get(const lapilli_result* result, size_t input, si
     to.ids = {found->ids.data(), found->ids.size()};
     to.score = found->score;
     to.token_scores = found->token_scores.data();
-    to.pieces = found->parts.size();
+    to.parts = found->parts.size();
     to.finish = static_cast<int32_t>(found->finish);
     to.repeats = found->repeats ? 1 : 0;
     to.word_tokens = result->output.outputs[input].word_tokens;
@@ -92,18 +92,18 @@ lapilli_status lapilli_result_get(const lapilli_result* result, size_t input, si
   });
 }
 
-lapilli_status lapilli_result_get_piece(const lapilli_result* result, size_t input, size_t sequence, size_t piece,
-                                        lapilli_piece* out) {
+lapilli_status lapilli_result_get_part(const lapilli_result* result, size_t input, size_t sequence, size_t part,
+                                       lapilli_part* out) {
   return guarded([&]() -> Status {
-    LAPILLI_TRY(const lapilli::TextSequence* found, find_sequence(result, input, sequence, "lapilli_result_get_piece"));
-    if (piece >= found->parts.size()) {
-      return fail(ErrorCode::invalid_argument, "lapilli_result_get_piece: piece %u of %u", piece, found->parts.size());
+    LAPILLI_TRY(const lapilli::TextSequence* found, find_sequence(result, input, sequence, "lapilli_result_get_part"));
+    if (part >= found->parts.size()) {
+      return fail(ErrorCode::invalid_argument, "lapilli_result_get_part: part %u of %u", part, found->parts.size());
     }
-    const lapilli::SequencePart& from = found->parts[piece];
+    const lapilli::SequencePart& from = found->parts[part];
     const bool whole = found->parts.size() == 1;
     const std::string& text = whole ? found->text : from.text;
     const std::vector<int32_t>& ids = whole ? found->ids : from.ids;
-    lapilli_piece to{};
+    lapilli_part to{};
     to.score = whole ? found->score : from.score;
     to.text = text.c_str();
     to.text_bytes = text.size();
@@ -114,7 +114,7 @@ lapilli_status lapilli_result_get_piece(const lapilli_result* result, size_t inp
     to.target_end = from.target.end;
     to.finish = static_cast<int32_t>(from.finish);
     to.repeats = from.repeats ? 1 : 0;
-    return lapilli::api::write_struct(to, out, "lapilli_piece");
+    return lapilli::api::write_struct(to, out, "lapilli_part");
   });
 }
 

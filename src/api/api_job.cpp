@@ -25,13 +25,13 @@ Status check_job(const lapilli_job* job, const char* function) {
   return job ? Status() : Status(fail(ErrorCode::invalid_argument, "%s: job is null", function));
 }
 
-Result<const lapilli::api::TranscriptSegment*> find_draft(const lapilli_job* job, size_t segment,
-                                                          const char* function) {
+Result<const lapilli::api::TranscriptSegment*> find_interim(const lapilli_job* job, size_t segment,
+                                                            const char* function) {
   LAPILLI_CHECK(check_job(job, function));
-  const auto draft = job->job->last_segments(LAPILLI_EVENT_DRAFT);
-  if (segment < draft.size()) return &draft[segment];
-  return fail(ErrorCode::invalid_argument, "%s: segment %u of %u of the draft that was told last", function, segment,
-              draft.size());
+  const auto interim = job->job->last_segments(LAPILLI_EVENT_INTERIM);
+  if (segment < interim.size()) return &interim[segment];
+  return fail(ErrorCode::invalid_argument, "%s: segment %u of %u of the last interim event", function, segment,
+              interim.size());
 }
 
 void sleep(lapilli::api::Job& job, double left_us) {
@@ -199,29 +199,29 @@ lapilli_status lapilli_job_get_word(const lapilli_job* job, size_t word, lapilli
   });
 }
 
-lapilli_status lapilli_job_get_draft(const lapilli_job* job, size_t segment, lapilli_segment* out) {
+lapilli_status lapilli_job_get_interim(const lapilli_job* job, size_t segment, lapilli_segment* out) {
   return guarded([&]() -> Status {
-    LAPILLI_TRY(const auto* found, find_draft(job, segment, "lapilli_job_get_draft"));
+    LAPILLI_TRY(const auto* found, find_interim(job, segment, "lapilli_job_get_interim"));
     return lapilli::api::write_struct(lapilli::api::c_segment(*found), out, "lapilli_segment");
   });
 }
 
-lapilli_status lapilli_job_get_draft_word(const lapilli_job* job, size_t segment, size_t word, lapilli_word* out) {
+lapilli_status lapilli_job_get_interim_word(const lapilli_job* job, size_t segment, size_t word, lapilli_word* out) {
   return guarded([&]() -> Status {
-    LAPILLI_TRY(const auto* found, find_draft(job, segment, "lapilli_job_get_draft_word"));
-    return lapilli::api::write_word("lapilli_job_get_draft_word", found->segment.words, word, out);
+    LAPILLI_TRY(const auto* found, find_interim(job, segment, "lapilli_job_get_interim_word"));
+    return lapilli::api::write_word("lapilli_job_get_interim_word", found->segment.words, word, out);
   });
 }
 
-lapilli_status lapilli_job_draw_looks(lapilli_job* job, const lapilli_drawing* drawing, const uint8_t** file,
-                                      size_t* bytes) {
+lapilli_status lapilli_job_draw_attention(lapilli_job* job, const lapilli_attention_drawing* drawing,
+                                          const uint8_t** file, size_t* bytes) {
   if (file) *file = nullptr;
   if (bytes) *bytes = 0;
   return guarded([&]() -> Status {
-    LAPILLI_CHECK(check_job(job, "lapilli_job_draw_looks"));
-    if (!file || !bytes) return fail(ErrorCode::invalid_argument, "lapilli_job_draw_looks: file or bytes is null");
-    auto drawn = job->job->draw_looks(drawing);
-    if (!drawn) return std::move(drawn).error().in("lapilli_job_draw_looks");
+    LAPILLI_CHECK(check_job(job, "lapilli_job_draw_attention"));
+    if (!file || !bytes) return fail(ErrorCode::invalid_argument, "lapilli_job_draw_attention: file or bytes is null");
+    auto drawn = job->job->draw_attention(drawing);
+    if (!drawn) return std::move(drawn).error().in("lapilli_job_draw_attention");
     *file = reinterpret_cast<const uint8_t*>((*drawn)->data());
     *bytes = (*drawn)->size();
     return {};

@@ -20,16 +20,16 @@ std::function<bool()> unless_cancelled(const lapilli_cancel_token* token) {
   return [cancelled = token->cancelled] { return !cancelled->load(); };
 }
 
-Result<Drawing> read_drawing(const lapilli_drawing* from) {
-  lapilli_drawing given = lapilli_default_drawing();
-  LAPILLI_CHECK(read_struct(from, given, "lapilli_drawing"));
+Result<Drawing> read_drawing(const lapilli_attention_drawing* from) {
+  lapilli_attention_drawing given = lapilli_default_attention_drawing();
+  LAPILLI_CHECK(read_struct(from, given, "lapilli_attention_drawing"));
   if (given.format != LAPILLI_DRAWING_SVG && given.format != LAPILLI_DRAWING_PNG)
     return fail(ErrorCode::invalid_argument,
-                "lapilli_drawing.format is %d; it is LAPILLI_DRAWING_SVG (%d) or _PNG (%d)", given.format,
+                "lapilli_attention_drawing.format is %d; it is LAPILLI_DRAWING_SVG (%d) or _PNG (%d)", given.format,
                 LAPILLI_DRAWING_SVG, LAPILLI_DRAWING_PNG);
   if (given.layer < LAPILLI_ATTENTION_MEAN || given.head < LAPILLI_ATTENTION_MEAN)
     return fail(ErrorCode::invalid_argument,
-                "lapilli_drawing.%s is %d; it is a number from 0, or LAPILLI_ATTENTION_MEAN (%d)",
+                "lapilli_attention_drawing.%s is %d; it is a number from 0, or LAPILLI_ATTENTION_MEAN (%d)",
                 given.layer < LAPILLI_ATTENTION_MEAN ? "layer" : "head", std::min(given.layer, given.head),
                 LAPILLI_ATTENTION_MEAN);
   Drawing to;
@@ -51,7 +51,7 @@ Result<Answer> find_answer(const lapilli_result& result, size_t input) {
   LAPILLI_CHECK(Status(outputs[input].status));
   if (input >= result.overlay_inputs.size() || !result.overlay_inputs[input])
     return fail(ErrorCode::invalid_argument,
-                "input %u is no picture whose looks were kept; lapilli_options.looks asks for them", input);
+                "input %u is no picture whose attention was kept; set lapilli_options.keep_attention", input);
   const TextSequence& best = outputs[input].sequences.front();
   Answer answer;
   answer.input = &*result.overlay_inputs[input];
@@ -64,7 +64,7 @@ Result<Answer> find_answer(const lapilli_result& result, size_t input) {
 // Overlays need words, which only a decoder with a tokenizer writes.
 Status check_words(const PictureReader& reader) {
   if (reader.classifies())
-    return fail(ErrorCode::unsupported, "the model writes no words that could have looked at anything");
+    return fail(ErrorCode::unsupported, "the model writes no words, and only words have attention to draw");
   return reader.model()->tokenizer() ? Status() : Status(reader.model()->tokenizer_error());
 }
 
@@ -81,15 +81,15 @@ Result<std::string> draw(const std::shared_ptr<const PictureReader>& reader, con
 
 }  // namespace
 
-Result<std::string> draw_segment(const lapilli_drawing* from, const speech::Segment& segment) {
+Result<std::string> draw_segment(const lapilli_attention_drawing* from, const speech::Segment& segment) {
   LAPILLI_TRY(const auto how, read_drawing(from));
   if (how.choice.layer >= 0 || how.choice.head >= 0)
     return fail(ErrorCode::invalid_argument,
-                "lapilli_drawing.layer and head: of segments the mean of the heads that tell when words are said is "
-                "drawn, LAPILLI_ATTENTION_MEAN");
+                "lapilli_attention_drawing.layer and head: segments have only LAPILLI_ATTENTION_MEAN, the mean "
+                "of the heads that give the times of words");
   if (!segment.attention)
     return fail(ErrorCode::invalid_argument,
-                "the looks of segments were not kept; lapilli_options.looks asks for them");
+                "the attention of segments was not kept; set lapilli_options.keep_attention");
   if (!speech::has_overlays(segment))
     return fail(ErrorCode::invalid_data, "the segment has no words, or no sound, that could be drawn");
   LAPILLI_TRY(const auto sheet, speech::overlay_sheet_of(segment));
@@ -98,10 +98,11 @@ Result<std::string> draw_segment(const lapilli_drawing* from, const speech::Segm
 
 namespace {
 
-Status draw_answer(lapilli_model& model, lapilli_result& result, size_t input, const lapilli_drawing* drawing) {
+Status draw_answer(lapilli_model& model, lapilli_result& result, size_t input,
+                   const lapilli_attention_drawing* drawing) {
   const auto held = model.place->held();
   const LogScope log(held.model->device()->log_sink());
-  LAPILLI_CHECK(check_running(*held.model->device(), "lapilli_result_draw_looks"));
+  LAPILLI_CHECK(check_running(*held.model->device(), "lapilli_result_draw_attention"));
   LAPILLI_TRY(const auto how, read_drawing(drawing));
   LAPILLI_TRY(const auto answer, find_answer(result, input));
   if (!model.front->pictures) return fail(ErrorCode::invalid_argument, "the model reads no pictures");
@@ -122,12 +123,13 @@ using lapilli::Status;
 
 extern "C" {
 
-lapilli_status lapilli_result_draw_looks(lapilli_model* model, lapilli_result* result, size_t input,
-                                         const lapilli_drawing* drawing, const uint8_t** file, size_t* bytes) {
+lapilli_status lapilli_result_draw_attention(lapilli_model* model, lapilli_result* result, size_t input,
+                                             const lapilli_attention_drawing* drawing, const uint8_t** file,
+                                             size_t* bytes) {
   if (file) *file = nullptr;
   if (bytes) *bytes = 0;
   return lapilli::api::guarded([&]() -> Status {
-    constexpr const char* kFunction = "lapilli_result_draw_looks";
+    constexpr const char* kFunction = "lapilli_result_draw_attention";
     if (!model || !result) return fail(ErrorCode::invalid_argument, "%s: model or result is null", kFunction);
     if (!file || !bytes) return fail(ErrorCode::invalid_argument, "%s: file or bytes is null", kFunction);
     auto drawn = lapilli::api::draw_answer(*model, *result, input, drawing);

@@ -35,7 +35,7 @@ lapilli_segment c_segment(const TranscriptSegment& from) {
 Status write_word(const char* function, std::span<const speech::Word> words, size_t number, lapilli_word* out) {
   if (number >= words.size())
     return fail(ErrorCode::invalid_argument, "%s: word %u of %u%s", function, number, words.size(),
-                words.empty() ? "; lapilli_options.word_times asks for words" : "");
+                words.empty() ? "; set lapilli_speech_options.word_times" : "");
   const speech::Word& from = words[number];
   lapilli_word to{};
   to.probability = static_cast<float>(from.confidence);

@@ -37,7 +37,8 @@ Result<lapilli_input> read_one(const lapilli_input* from, int32_t kind, const ch
 
 Result<lapilli::TaskRequest> task_of(const lapilli_options* options) {
   lapilli::TranslateRequest request;
-  LAPILLI_CHECK(lapilli::api::read_options(options, request));
+  LAPILLI_TRY(const auto given, lapilli::api::CallOptions::read(options));
+  LAPILLI_CHECK(lapilli::api::read_options(given, request));
   return std::move(request.task);
 }
 

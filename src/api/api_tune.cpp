@@ -49,8 +49,8 @@ Status read_wanted(const lapilli_model& model, const lapilli::Model& on, const l
                 kMostSeconds);
   lapilli_shape given = lapilli_default_shape();
   LAPILLI_CHECK(read_struct(shape, given, "lapilli_shape"));
-  lapilli_options options = lapilli_default_options();
-  LAPILLI_CHECK(read_struct(given.options, options, "lapilli_options"));
+  LAPILLI_TRY(const auto call, lapilli::api::CallOptions::read(given.options));
+  const lapilli_options& options = call.general;
   tools::SearchesRequest& searches = to.request.searches;
   LAPILLI_TRY(const uint32_t beams, beams_of(options, on));
   searches.batches = {std::max(given.inputs, 1u)};

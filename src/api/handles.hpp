@@ -93,10 +93,9 @@ inline double microseconds_of(uint64_t given) {
 // before the end: padding holds arbitrary bytes where earlier versions expect zeros.
 
 // Checks the caller's struct_size. 0 and sizes that no struct will ever have mean that it was not set.
+Status unset_size(uint32_t size, const char* name);
 inline Status check_size(uint32_t size, const char* name) {
-  if (size <= sizeof(uint32_t)) {
-    return fail(ErrorCode::invalid_argument, "%s.struct_size is %u; set it to sizeof(%s)", name, size, name);
-  }
+  if (size <= sizeof(uint32_t)) return unset_size(size, name);
   if (size > 65536) return fail(ErrorCode::invalid_argument, "%s.struct_size is %u, which cannot be", name, size);
   return {};
 }
@@ -172,7 +171,7 @@ Status write_struct(const T& from, T* to, const char* name) {
 
 // Reads one call's options into the request, which already has its inputs; checks pointers and counts. The job checks
 // values. progress_of() and stream_of() read the caller's functions.
-Status read_options(const lapilli_options* options, TranslateRequest& request);
+Status read_options(const CallOptions& options, TranslateRequest& request);
 // The shortest decimal that reads as this float, so that 1.2f becomes 1.2 and not 1.2000000477.
 double decimal_of(float from);
 // Reads the search's options.
@@ -184,7 +183,7 @@ StreamSink stream_of(const lapilli_options& from);
 // C structs of a segment and of a word; their pointers refer to `from`.
 lapilli_segment c_segment(const TranscriptSegment& from);
 // Draws a segment's attention overlays.
-Result<std::string> draw_segment(const lapilli_drawing* how, const speech::Segment& segment);
+Result<std::string> draw_segment(const lapilli_attention_drawing* how, const speech::Segment& segment);
 // Writes word `number`; an error if there is none.
 Status write_word(const char* function, std::span<const speech::Word> words, size_t number, lapilli_word* out);
 

@@ -93,8 +93,6 @@ Result<lapilli_files> read_callbacks(const lapilli_files* from) {
   for (const auto& [given, name] : {std::pair(host.open != nullptr, "open"), std::pair(host.read != nullptr, "read"),
                                     std::pair(host.close != nullptr, "close")})
     if (!given) return fail(ErrorCode::invalid_argument, "lapilli_files.%s is null", name);
-  if (host.reserved != 0)
-    return fail(ErrorCode::unsupported, "lapilli_files.reserved is %u; set it to 0", host.reserved);
   return host;
 }
 
@@ -203,9 +201,7 @@ Result<ModelOptions> read_model_options(const char* directory, const lapilli_mod
     if (given.files_stay != 0) out.reopen = std::move(open);
     return out;
   }
-  if (path.empty()) {
-    LAPILLI_TRY(path, default_model_directory());
-  }
+  LAPILLI_TRY(path, path.empty() ? default_model_directory() : model_directory(path));
   out.files = path;
   out.reopen = [path]() -> Result<Files> { return Files(path); };
   return out;

@@ -78,7 +78,7 @@ Status read_samples(const At& at, const lapilli_input& from, Input& to) {
     return fail(ErrorCode::invalid_argument, "%s: samples of input %u are at a null pointer", at.function, at.index);
   if (from.sample_count == 0 && !from.more_samples)
     return fail(ErrorCode::invalid_argument,
-                "%s: input %u has no samples; a recording that goes on is made by lapilli_sample_stream()", at.function,
+                "%s: input %u has no samples; lapilli_sample_stream() makes a recording that continues", at.function,
                 at.index);
   LAPILLI_CHECK(check_sample_count(format("%s: input %u", at.function, at.index).c_str(), from.sample_count));
   to.samples = {from.samples, from.sample_count};
@@ -105,10 +105,10 @@ Status read_pixels(const At& at, const lapilli_input& from, Input& to) {
     return fail(ErrorCode::invalid_argument, "%s: pixels of input %u are at a null pointer", at.function, at.index);
   LAPILLI_CHECK(check_picture_size(at, from));
   const uint32_t channels = from.channels == 0 ? 3 : from.channels;
-  if ((channels != 1 && channels != 3 && channels != 4) || from.reserved != 0)
+  if ((channels != 1 && channels != 3 && channels != 4))
     return fail(ErrorCode::unsupported,
-                "%s: input %u has %u channels; pixels are 1 byte (grey), 3 (red, green, blue) or 4 (and one that is "
-                "not read), and reserved is 0",
+                "%s: input %u has %u channels; pixels have 1 byte (grey), 3 (red, green, blue) or 4 (the last of "
+                "which is ignored)",
                 at.function, at.index, channels);
   const size_t row = size_t{from.width} * channels;
   if (from.row_stride != 0 && from.row_stride < row)

@@ -56,7 +56,7 @@ lapilli_stats collect_stats(const lapilli::Model* model, double load_ms, const W
 
 // ---- events -------------------------------------------------------------------------------------------------------
 
-static_assert(sizeof(lapilli_event::of) == sizeof(lapilli_event::of.reserved), "no kind of event is larger");
+static_assert(sizeof(lapilli_event::of) == sizeof(lapilli_event::of.size), "no kind of event is larger");
 
 // Drops queued progress before another event; it is reported again after that event, unless that is the end.
 void EventQueue::drop_progress() {
@@ -84,26 +84,26 @@ void EventQueue::add_text(size_t input, std::string_view text, std::span<const i
 
 void EventQueue::add_segment(size_t input, size_t number, const TranscriptSegment& segment) {
   drop_progress();
-  drop_draft(input);
+  drop_interim(input);
   Waiting& added = add(LAPILLI_EVENT_SEGMENT);
   added.event.of.segment.input = input;
   added.event.of.segment.segment = number;
   added.segments = {segment};
 }
 
-// Drops a queued draft that is void or replaced.
-void EventQueue::drop_draft(size_t input) {
+// Drops a queued interim result that is void or replaced.
+void EventQueue::drop_interim(size_t input) {
   std::erase_if(waiting_, [&](const Waiting& w) {
-    return w.event.kind == LAPILLI_EVENT_DRAFT && w.event.of.draft.input == input;
+    return w.event.kind == LAPILLI_EVENT_INTERIM && w.event.of.interim.input == input;
   });
 }
 
-void EventQueue::add_draft(size_t input, std::vector<TranscriptSegment> segments) {
+void EventQueue::add_interim(size_t input, std::vector<TranscriptSegment> segments) {
   drop_progress();
-  drop_draft(input);
-  Waiting& added = add(LAPILLI_EVENT_DRAFT);
-  added.event.of.draft.input = input;
-  added.event.of.draft.segments = segments.size();
+  drop_interim(input);
+  Waiting& added = add(LAPILLI_EVENT_INTERIM);
+  added.event.of.interim.input = input;
+  added.event.of.interim.segments = segments.size();
   added.segments = std::move(segments);
 }
 
@@ -140,7 +140,7 @@ void show(const TranscriptSegment& from, lapilli_event_segment& to) {
 
 void EventQueue::add_input(size_t input, const Status& status) {
   drop_progress();
-  drop_draft(input);
+  drop_interim(input);
   Waiting& added = add(LAPILLI_EVENT_INPUT);
   added.event.of.input.input = input;
   added.event.of.input.status = code_of(status);
@@ -199,12 +199,9 @@ Status Job::read(const Call& call, WorkRequest& request) {
   if (!call.model) return fail(ErrorCode::invalid_argument, "%s: model is null", call.function);
   LAPILLI_TRY(request.inputs, read_inputs(call.function, call.inputs, call.count));
   request.function = call.function;
-  request.options = lapilli_default_options();
-  LAPILLI_CHECK(read_struct(call.options, request.options, "lapilli_options"));
-  if (request.options.reserved2 != 0)
-    return fail(ErrorCode::unsupported, "%s: lapilli_options.reserved2 is to be 0", call.function);
+  LAPILLI_TRY(request.options, CallOptions::read(call.options));
   copy_texts(request.inputs);
-  progress_ = progress_of(request.options);
+  progress_ = progress_of(request.options.general);
   auto held = call.model->place->held();
   LAPILLI_CHECK(check_running(*held.model->device(), call.function));
   use(*call.model, std::move(held));
@@ -238,12 +235,14 @@ Result<std::unique_ptr<Job>> Job::start(const Call& call) {
   for (size_t i = 0; i < request.inputs.size(); ++i)
     if (request.inputs[i].more_samples)
       return fail(ErrorCode::invalid_argument,
-                  "%s: input %u goes on, which a job alone can wait for: lapilli_job_start", call.function, i);
-  if (request.options.looks != 0 && job->front_->sound)
+                  "%s: input %u continues, and only a job can wait for its samples: lapilli_job_start", call.function,
+                  i);
+  if (request.options.general.keep_attention != 0 && job->front_->sound)
     return fail(ErrorCode::invalid_argument,
-                "%s: looks of recordings are drawn with the events of a job: lapilli_job_start", call.function);
+                "%s: lapilli_options.keep_attention: only a job draws the attention of recordings: lapilli_job_start",
+                call.function);
   const LogScope log(job->log_);
-  request.sinks.text = stream_of(request.options);
+  request.sinks.text = stream_of(request.options.general);
   LAPILLI_TRY(job->work_, start_work(std::move(request)));
   return job;
 }
@@ -253,7 +252,7 @@ Result<std::unique_ptr<Job>> Job::start_with_events(const Call& call) {
   WorkRequest request;
   LAPILLI_CHECK(job->read(call, request));
   const LogScope log(job->log_);
-  LAPILLI_CHECK(refuse_functions(call.function, request.options));
+  LAPILLI_CHECK(refuse_functions(call.function, request.options.general));
   for (Input& input : request.inputs) job->copies_.keep(input);
   job->make_events(request);
   LAPILLI_TRY(job->work_, start_work(std::move(request)));
@@ -267,7 +266,7 @@ Result<std::unique_ptr<Job>> Job::prepare(const char* function, lapilli_model* m
   WorkRequest request;
   LAPILLI_CHECK(job->read({function, model, nullptr, 0, given.options}, request));
   const LogScope log(job->log_);
-  LAPILLI_CHECK(refuse_functions(function, request.options));
+  LAPILLI_CHECK(refuse_functions(function, request.options.general));
   job->make_events(request);
   const JobShape wanted{given.inputs, given.source_tokens, given.target_tokens};
   LAPILLI_TRY(job->work_, prepare_work(std::move(request), wanted));
@@ -284,15 +283,14 @@ void Job::make_events(WorkRequest& request) {
     events_.add_segment(input, number, segment);
   };
   request.sinks.input_ended = [this](size_t input, const Status& status) { events_.add_input(input, status); };
-  request.sinks.draft = [this](size_t input, std::vector<TranscriptSegment> segments) {
-    events_.add_draft(input, std::move(segments));
+  request.sinks.interim = [this](size_t input, std::vector<TranscriptSegment> segments) {
+    events_.add_interim(input, std::move(segments));
   };
 }
 
-Result<const std::string*> Job::draw_looks(const lapilli_drawing* how) {
+Result<const std::string*> Job::draw_attention(const lapilli_attention_drawing* how) {
   const auto segments = last_segments(LAPILLI_EVENT_SEGMENT);
-  if (segments.empty())
-    return fail(ErrorCode::invalid_argument, "the event that was told last is no LAPILLI_EVENT_SEGMENT");
+  if (segments.empty()) return fail(ErrorCode::invalid_argument, "the last event is no LAPILLI_EVENT_SEGMENT");
   LAPILLI_TRY(drawing_, draw_segment(how, segments.front().segment));
   return &drawing_;
 }

@@ -26,14 +26,14 @@ class EventQueue {
   void add_text(size_t input, std::string_view text, std::span<const int32_t> ids);
   void add_progress(const lapilli_event_progress& progress);  // if it differs from the last one
   void add_segment(size_t input, size_t number, const TranscriptSegment& segment);
-  void add_draft(size_t input, std::vector<TranscriptSegment> segments);
+  void add_interim(size_t input, std::vector<TranscriptSegment> segments);
   void add_input(size_t input, const Status& status);
   void add_end(const Status& status);
   // Undoes an end that was not fetched, when the job continues after all.
   void take_back_end();
   // The next event; false if there is none. Its pointers are valid until the next call.
   bool next(lapilli_event& out);
-  // Segments of the last event fetched, or those of a draft; empty for other events.
+  // Segments of the last event fetched, or those of an interim result; empty for other events.
   [[nodiscard]] std::span<const TranscriptSegment> segments() const { return last_.segments; }
   [[nodiscard]] int32_t kind() const { return last_.event.kind; }
 
@@ -46,7 +46,7 @@ class EventQueue {
   };
   Waiting& add(int32_t kind);
   void drop_progress();
-  void drop_draft(size_t input);
+  void drop_interim(size_t input);
 
   std::deque<Waiting> waiting_;
   Waiting last_;
@@ -98,7 +98,7 @@ class Job {
     return events_.kind() == kind ? events_.segments() : std::span<const TranscriptSegment>();
   }
   // Bytes are valid as long as that event.
-  Result<const std::string*> draw_looks(const lapilli_drawing* how);
+  Result<const std::string*> draw_attention(const lapilli_attention_drawing* how);
   // Call once after the end; after a cancellation it returns that status.
   Status take(lapilli_result** result);
 

@@ -118,26 +118,45 @@ Status read_task(const lapilli_options& from, TranslateRequest& to) {
 }
 
 // Refuses options that only models for sound or pictures take.
-Status refuse_other_kinds(const lapilli_options& from) {
-  const char* field = from.prompt && *from.prompt                     ? "prompt"
-                      : from.temperature_count != 0                   ? "temperatures"
-                      : !std::isnan(from.compression_ratio_threshold) ? "compression_ratio_threshold"
-                      : !std::isnan(from.logprob_threshold)           ? "logprob_threshold"
-                      : !std::isnan(from.no_speech_threshold)         ? "no_speech_threshold"
-                      : from.condition_on_previous != 0               ? "condition_on_previous"
-                      : from.word_times != 0                          ? "word_times"
-                      : from.classes != 0                             ? "classes"
-                      : from.draft_samples != 0                       ? "draft_samples"
-                      : from.pieces != 0                              ? "pieces"
-                      : from.looks != 0                               ? "looks"
-                                                                      : nullptr;
+Status refuse_other_kinds(const CallOptions& from) {
+  const lapilli_options& o = from.general;
+  const bool prompt = o.prompt && *o.prompt;
+  const char* field = prompt                  ? "lapilli_options.prompt"
+                      : o.keep_attention != 0 ? "lapilli_options.keep_attention"
+                                              : from.speech_field();
+  if (!field) field = from.picture_field();
   if (!field) return {};
-  return fail(ErrorCode::invalid_argument,
-              "lapilli_options.%s is of models that hear or see, and this one reads text%s", field,
-              from.prompt && *from.prompt ? "; what its output begins with is decoder_prompt" : "");
+  return fail(ErrorCode::invalid_argument, "%s is for models of sound or pictures, and this one reads text%s", field,
+              prompt ? "; decoder_prompt sets the beginning of its output" : "");
 }
 
 }  // namespace
+
+Result<CallOptions> CallOptions::read(const lapilli_options* from) {
+  CallOptions to;
+  LAPILLI_CHECK(read_struct(from, to.general, "lapilli_options"));
+  LAPILLI_CHECK(read_struct(to.general.speech, to.speech, "lapilli_speech_options"));
+  LAPILLI_CHECK(read_struct(to.general.picture, to.picture, "lapilli_picture_options"));
+  if (to.picture.classes == 0)
+    return fail(ErrorCode::invalid_argument, "lapilli_picture_options.classes is 0; ask for at least 1");
+  return to;
+}
+
+const char* CallOptions::speech_field() const {
+  if (speech.word_times != 0) return "lapilli_speech_options.word_times";
+  if (speech.condition_on_previous != 0) return "lapilli_speech_options.condition_on_previous";
+  if (!std::isnan(speech.compression_ratio_threshold)) return "lapilli_speech_options.compression_ratio_threshold";
+  if (!std::isnan(speech.logprob_threshold)) return "lapilli_speech_options.logprob_threshold";
+  if (!std::isnan(speech.no_speech_threshold)) return "lapilli_speech_options.no_speech_threshold";
+  if (speech.interim_samples != 0) return "lapilli_speech_options.interim_samples";
+  if (speech.chunks != 0) return "lapilli_speech_options.chunks";
+  return speech.temperature_count != 0 ? "lapilli_speech_options.temperatures" : nullptr;
+}
+
+const char* CallOptions::picture_field() const {
+  const bool given = picture.classes != lapilli_default_picture_options().classes;
+  return given ? "lapilli_picture_options.classes" : nullptr;
+}
 
 double decimal_of(float from) {
   char text[32];
@@ -192,11 +211,10 @@ StreamSink stream_of(const lapilli_options& from) {
   };
 }
 
-Status read_options(const lapilli_options* options, TranslateRequest& request) {
-  lapilli_options from = lapilli_default_options();
-  LAPILLI_CHECK(read_struct(options, from, "lapilli_options"));
+Status read_options(const CallOptions& options, TranslateRequest& request) {
+  const lapilli_options& from = options.general;
   LAPILLI_CHECK(read_generation(from, request.options));
-  LAPILLI_CHECK(refuse_other_kinds(from));
+  LAPILLI_CHECK(refuse_other_kinds(options));
   std::optional<std::vector<int32_t>> prompt;
   LAPILLI_CHECK(read_ids(from.decoder_prompt, "decoder_prompt", prompt));
   if (prompt) request.decoder_prompt = std::move(*prompt);

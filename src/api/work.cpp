@@ -8,7 +8,7 @@
 namespace lapilli::api {
 
 Status Work::append(size_t input, std::span<const float>) {
-  return fail(ErrorCode::invalid_argument, "input %u is no recording that goes on (lapilli_sample_stream())", input);
+  return fail(ErrorCode::invalid_argument, "input %u is no recording that continues (lapilli_sample_stream())", input);
 }
 
 Status Work::end_recording(size_t input) { return append(input, {}); }
@@ -38,7 +38,7 @@ TextSequence sequence_of(std::string text, std::vector<int32_t> ids, std::vector
   s.text = std::move(text);
   s.ids = std::move(ids);
   s.finish = finish;
-  const size_t ends = finish == Finish::end && !s.ids.empty() ? 1 : 0;  // an end token or a timestamp
+  const size_t ends = finish == Finish::stop && !s.ids.empty() ? 1 : 0;  // an end token or a timestamp
   s.repeats = ends_in_loop(std::span(s.ids).first(s.ids.size() - ends));
   // A prompt's ids have no scores.
   s.token_scores.assign(s.ids.size() - std::min(s.ids.size(), token_scores.size()), NAN);

@@ -17,6 +17,18 @@
 
 namespace lapilli::api {
 
+// The options of one call, complete.
+struct CallOptions {
+  static Result<CallOptions> read(const lapilli_options* from);
+  // The first field that differs from its default, for messages; null if none does.
+  [[nodiscard]] const char* speech_field() const;
+  [[nodiscard]] const char* picture_field() const;
+
+  lapilli_options general = lapilli_default_options();
+  lapilli_speech_options speech = lapilli_default_speech_options();
+  lapilli_picture_options picture = lapilli_default_picture_options();
+};
+
 // A segment of a recording, as reported and kept.
 struct TranscriptSegment {
   speech::Segment segment;
@@ -45,8 +57,8 @@ struct WorkSinks {
   StreamSink text;
   std::function<void(size_t input, size_t number, const TranscriptSegment& segment)> segment;
   std::function<void(size_t input, const Status& status)> input_ended;
-  // A provisional text for the end of a recording in progress.
-  std::function<void(size_t input, std::vector<TranscriptSegment> segments)> draft;
+  // An interim result for the end of a recording in progress.
+  std::function<void(size_t input, std::vector<TranscriptSegment> segments)> interim;
 };
 
 struct WorkRequest {
@@ -54,7 +66,7 @@ struct WorkRequest {
   std::shared_ptr<Model> model;
   std::shared_ptr<const FrontEnd> front;
   std::vector<Input> inputs;  // of kinds that the model takes; the data they refer to outlives the work
-  lapilli_options options;    // complete; pointers are read at once
+  CallOptions options;        // pointers are read at once
   WorkSinks sinks;
 };
 

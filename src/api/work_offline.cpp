@@ -23,29 +23,20 @@ class GrowingSamples : public audio::SampleSource {
 };
 
 // Refuses options that only models with windows, languages and tasks take.
-Status refuse_for_offline(const lapilli_options& o, const std::string& family) {
+Status refuse_for_offline(const CallOptions& given_options, const std::string& family) {
+  const lapilli_options& o = given_options.general;
   const auto given = [](const char* text) { return text && *text; };
   const bool task = given(o.task) && std::string_view(o.task) != "transcribe";
-  const char* field = task                                         ? "task"
-                      : given(o.source_language)                   ? "source_language"
-                      : given(o.target_language)                   ? "target_language"
-                      : given(o.prompt)                            ? "prompt"
-                      : o.temperature_count != 0                   ? "temperatures"
-                      : !std::isnan(o.compression_ratio_threshold) ? "compression_ratio_threshold"
-                      : !std::isnan(o.logprob_threshold)           ? "logprob_threshold"
-                      : !std::isnan(o.no_speech_threshold)         ? "no_speech_threshold"
-                      : o.condition_on_previous != 0               ? "condition_on_previous"
-                      : o.word_times != 0                          ? "word_times"
-                      : o.draft_samples != 0                       ? "draft_samples"
-                      : o.pieces != 0                              ? "pieces"
-                      : o.looks != 0                               ? "looks"
-                                                                   : nullptr;
+  const char* field = task                       ? "lapilli_options.task"
+                      : given(o.source_language) ? "lapilli_options.source_language"
+                      : given(o.target_language) ? "lapilli_options.target_language"
+                      : given(o.prompt)          ? "lapilli_options.prompt"
+                      : o.keep_attention != 0    ? "lapilli_options.keep_attention"
+                                                 : given_options.speech_field();
   if (!field) return {};
-  return fail(
-      ErrorCode::invalid_argument,
-      "lapilli_options.%s is of models that go through recordings window by window; those of the family %s take "
-      "each as a whole and have no such choice",
-      field, family);
+  return fail(ErrorCode::invalid_argument,
+              "%s is for models that transcribe recordings window by window; the family %s takes each as a whole",
+              field, family);
 }
 
 class OfflineWork : public Recordings {
@@ -71,8 +62,8 @@ class OfflineWork : public Recordings {
 
 Status OfflineWork::begin(const WorkRequest& from, speech::OfflineRequest request) {
   for (const Input& input : from.inputs) request.recordings.push_back(sound_of(input));
-  request.on_segment = [this](const speech::Segment& segment) { return hear(segment); };
-  request.on_end = [this](size_t input, const Status& status) { tell_end(input, status); };
+  request.on_segment = [this](const speech::Segment& segment) { return report(segment); };
+  request.on_end = [this](size_t input, const Status& status) { report_end(input, status); };
   LAPILLI_TRY(auto reader, speech::OfflineRecordings::create(from.model, *from.front->sound));
   LAPILLI_TRY(auto job, speech::OfflineTask::start(from.model, std::move(reader), std::move(request)));
   job_ = job.get();
@@ -89,10 +80,9 @@ speech::OfflineSound OfflineWork::sound_of(const Input& input) {
 }
 
 Result<OfflineWork::Stream*> OfflineWork::stream_of(size_t input) {
-  if (input >= streams_.size() || !streams_[input].samples) return not_going_on(input);
+  if (input >= streams_.size() || !streams_[input].samples) return not_continuing(input);
   Stream& stream = streams_[input];
-  if (stream.ended)
-    return fail(ErrorCode::invalid_argument, "the end of the recording that is input %u was told before", input);
+  if (stream.ended) return fail(ErrorCode::invalid_argument, "input %u: the recording has ended already", input);
   return &stream;
 }
 
@@ -121,10 +111,10 @@ Status OfflineWork::end_recording(size_t input) {
 }  // namespace
 
 Result<std::unique_ptr<Work>> start_offline(WorkRequest request) {
-  const lapilli_options& o = request.options;
+  const lapilli_options& o = request.options.general;
   speech::OfflineRequest r;
-  LAPILLI_CHECK(refuse_for_sound(o));
-  LAPILLI_CHECK(refuse_for_offline(o, request.model->info().family));
+  LAPILLI_CHECK(refuse_for_sound(request.options));
+  LAPILLI_CHECK(refuse_for_offline(request.options, request.model->info().family));
   LAPILLI_CHECK(read_generation(o, r.options));
   r.batch = o.batch;
   r.steps_in_flight = o.steps_in_flight;

@@ -17,7 +17,7 @@ class Pictures : public Work {
     work->inputs_ = std::move(from.inputs);
     work->sinks_ = std::move(from.sinks);
     work->reported_.resize(work->inputs_.size());
-    if (from.options.looks != 0) work->overlay_inputs_.resize(work->inputs_.size());
+    if (from.options.general.keep_attention != 0) work->overlay_inputs_.resize(work->inputs_.size());
     PictureTaskRequest request;
     LAPILLI_TRY(request.options, options_of(from));
     request.pictures = work->inputs_.size();
@@ -49,31 +49,27 @@ class Pictures : public Work {
   }
 
  private:
-  static Status refuse(const lapilli_options& o) {
+  static Status refuse(const CallOptions& given_options) {
+    const lapilli_options& o = given_options.general;
     const auto given = [](const char* text) { return text && *text; };
-    const char* field = o.decoder_prompt.ids                                      ? "decoder_prompt"
-                        : o.num_return_sequences > 1                              ? "num_return_sequences"
-                        : given(o.task) && std::string_view(o.task) != "generate" ? "task"
-                        : given(o.source_language)                                ? "source_language"
-                        : given(o.target_language)                                ? "target_language"
-                        : o.temperature_count != 0                                ? "temperatures"
-                        : o.word_times != 0                                       ? "word_times"
-                        : o.condition_on_previous != 0                            ? "condition_on_previous"
-                        : o.draft_samples != 0                                    ? "draft_samples"
-                        : o.pieces != 0                                           ? "pieces"
-                                                                                  : nullptr;
+    const char* field = o.decoder_prompt.ids         ? "lapilli_options.decoder_prompt"
+                        : o.num_return_sequences > 1 ? "lapilli_options.num_return_sequences"
+                        : given(o.task) && std::string_view(o.task) != "generate" ? "lapilli_options.task"
+                        : given(o.source_language)                                ? "lapilli_options.source_language"
+                        : given(o.target_language)                                ? "lapilli_options.target_language"
+                                                                                  : given_options.speech_field();
     if (!field) return {};
-    return fail(ErrorCode::invalid_argument, "lapilli_options.%s is not of models that read pictures%s", field,
-                o.decoder_prompt.ids ? "; what the answer goes on from is prompt" : "");
+    return fail(ErrorCode::invalid_argument, "%s is not for models that read pictures%s", field,
+                o.decoder_prompt.ids ? "; lapilli_options.prompt sets the beginning of the answer" : "");
   }
 
   static Result<PictureOptions> options_of(const WorkRequest& from) {
-    const lapilli_options& o = from.options;
-    LAPILLI_CHECK(refuse(o));
+    const lapilli_options& o = from.options.general;
+    LAPILLI_CHECK(refuse(from.options));
     PictureOptions to;
     LAPILLI_CHECK(read_generation(o, to.generation));
     if (o.prompt) to.prompt = o.prompt;
-    if (o.classes != 0) to.top = o.classes;
+    to.top = from.options.picture.classes;
     to.batch = o.batch;
     to.steps_in_flight = o.steps_in_flight;
     to.deterministic = o.deterministic != 0;

@@ -43,7 +43,7 @@ TextSequence joined(const std::vector<TranscriptSegment>& segments, bool cut) {
     scores.insert(scores.end(), s.segment.token_scores.begin(), s.segment.token_scores.end());
   }
   const float score = scores.empty() ? 0 : mean(scores);
-  TextSequence s = sequence_of(std::move(text), std::move(ids), std::move(scores), cut ? Finish::length : Finish::end);
+  TextSequence s = sequence_of(std::move(text), std::move(ids), std::move(scores), cut ? Finish::length : Finish::stop);
   s.score = score;
   s.repeats = std::any_of(segments.begin(), segments.end(), [](const TranscriptSegment& h) { return h.repeats; });
   s.parts.front().repeats = s.repeats;
@@ -55,7 +55,7 @@ Status check_rates(const WorkRequest& request) {
   for (size_t i = 0; i < request.inputs.size(); ++i) {
     if (request.inputs[i].sample_rate == rate) continue;
     return fail(ErrorCode::invalid_argument,
-                "%s: input %u has %u samples a second, and the model hears %u (lapilli_model_info.sample_rate): "
+                "%s: input %u has %u samples a second, and the model takes %u (lapilli_model_info.sample_rate): "
                 "resample it first (libsamplerate, \"ffmpeg -ar %u\"), or record at that rate",
                 request.function, i, request.inputs[i].sample_rate, rate, rate);
   }
@@ -101,18 +101,18 @@ std::shared_ptr<audio::SampleSource> source_of(const Input& input) {
 
 uint64_t samples_of(const Input& input) { return input.source ? input.source->count : input.samples.size(); }
 
-Status refuse_for_sound(const lapilli_options& o) {
-  const char* field = o.decoder_prompt.ids         ? "decoder_prompt"
-                      : o.num_return_sequences > 1 ? "num_return_sequences"
-                      : o.classes != 0             ? "classes"
-                                                   : nullptr;
+Status refuse_for_sound(const CallOptions& given) {
+  const lapilli_options& o = given.general;
+  const char* field = o.decoder_prompt.ids         ? "lapilli_options.decoder_prompt"
+                      : o.num_return_sequences > 1 ? "lapilli_options.num_return_sequences"
+                                                   : given.picture_field();
   if (!field) return {};
-  return fail(ErrorCode::invalid_argument, "lapilli_options.%s is not of models that hear%s", field,
-              o.decoder_prompt.ids ? "; what stands before a recording is prompt" : "");
+  return fail(ErrorCode::invalid_argument, "%s is not for models of sound%s", field,
+              o.decoder_prompt.ids ? "; lapilli_options.prompt sets the text before a recording" : "");
 }
 
-Failure not_going_on(size_t input) {
-  return fail(ErrorCode::invalid_argument, "input %u is no recording that goes on (lapilli_sample_stream())", input);
+Failure not_continuing(size_t input) {
+  return fail(ErrorCode::invalid_argument, "input %u is no recording that continues (lapilli_sample_stream())", input);
 }
 
 Result<std::unique_ptr<Work>> start_recordings(WorkRequest request) {
@@ -128,11 +128,11 @@ Recordings::Recordings(WorkRequest& from)
       reported_(from.inputs.size()),
       tails_(from.inputs.size()) {}
 
-void Recordings::hear_draft(size_t input, std::span<const speech::Segment> segments) {
-  if (!sinks_.draft) return;
-  std::vector<TranscriptSegment> draft;
-  for (const speech::Segment& s : segments) draft.push_back(segment_of(s));
-  sinks_.draft(input, std::move(draft));
+void Recordings::report_interim(size_t input, std::span<const speech::Segment> segments) {
+  if (!sinks_.interim) return;
+  std::vector<TranscriptSegment> interim;
+  for (const speech::Segment& s : segments) interim.push_back(segment_of(s));
+  sinks_.interim(input, std::move(interim));
 }
 
 // A model that has gone astray repeats itself across segments, with different timestamps.
@@ -148,7 +148,7 @@ bool Recordings::repeats(const speech::Segment& segment) {
 }
 
 // Attention is reported with the segment but not kept: a recording of hours has too many.
-Status Recordings::hear(const speech::Segment& segment) {
+Status Recordings::report(const speech::Segment& segment) {
   TranscriptSegment result = segment_of(segment);
   result.repeats = repeats(segment);
   const size_t i = segment.recording;
@@ -160,7 +160,7 @@ Status Recordings::hear(const speech::Segment& segment) {
 }
 
 // Reports only once.
-void Recordings::tell_end(size_t input, const Status& status) {
+void Recordings::report_end(size_t input, const Status& status) {
   if (!reported_[input] && sinks_.input_ended) sinks_.input_ended(input, status);
   reported_[input] = true;
 }
@@ -177,7 +177,7 @@ Result<WorkOutput> Recordings::take() {
     TextOutput& text = out.text.outputs.emplace_back();
     text.status = from.transcripts[i].status;
     if (text.status && !reported_[i]) text.status = fail(ErrorCode::cancelled, "cancelled before it was finished");
-    tell_end(i, text.status);
+    report_end(i, text.status);
     if (text.status) text.sequences.push_back(joined(segments_[i], from.transcripts[i].cut));
   }
   out.segments = std::move(segments_);

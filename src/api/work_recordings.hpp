@@ -20,10 +20,10 @@ class Recordings : public Work {
   [[nodiscard]] Task& task() const override { return *task_; }
   Result<WorkOutput> take() override;
   void start(std::unique_ptr<speech::SpeechTask> task) { task_ = std::move(task); }
-  // Handlers for the task's on_segment, on_draft and on_end.
-  Status hear(const speech::Segment& segment);
-  void hear_draft(size_t input, std::span<const speech::Segment> segments);
-  void tell_end(size_t input, const Status& status);
+  // Handlers for the task's on_segment, on_interim and on_end.
+  Status report(const speech::Segment& segment);
+  void report_interim(size_t input, std::span<const speech::Segment> segments);
+  void report_end(size_t input, const Status& status);
 
  private:
   [[nodiscard]] bool repeats(const speech::Segment& segment);
@@ -42,9 +42,9 @@ std::shared_ptr<audio::SampleSource> source_of(const Input& input);
 uint64_t samples_of(const Input& input);
 
 // Refuses options that no model for sound takes.
-Status refuse_for_sound(const lapilli_options& options);
+Status refuse_for_sound(const CallOptions& options);
 // The error for samples to an input that takes none.
-Failure not_going_on(size_t input);
+Failure not_continuing(size_t input);
 
 // For models that take recordings window by window, and for those that take them as a whole.
 Result<std::unique_ptr<Work>> start_windows(WorkRequest request);

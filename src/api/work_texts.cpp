@@ -28,7 +28,7 @@ Result<TranslateRequest> request_for(WorkRequest& from) {
     text.ids = input.ids;
     text.has_ids = input.kind == LAPILLI_INPUT_IDS;
   }
-  LAPILLI_CHECK(read_options(&from.options, to));
+  LAPILLI_CHECK(read_options(from.options, to));
   to.stream = std::move(from.sinks.text);
   to.input_ended = std::move(from.sinks.input_ended);
   return to;

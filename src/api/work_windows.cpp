@@ -26,7 +26,7 @@ class BrokenFrames : public speech::FrameSource {
   const Status why_;
 };
 
-Status read_thresholds(const lapilli_options& o, speech::TranscribeRequest& to) {
+Status read_thresholds(const lapilli_speech_options& o, speech::TranscribeRequest& to) {
   if (!o.temperatures && o.temperature_count != 0)
     return fail(ErrorCode::invalid_argument, "temperatures: %u of them at a null pointer", o.temperature_count);
   constexpr size_t kMostTemperatures = 64;
@@ -77,46 +77,47 @@ Status read_task(const lapilli_options& o, const SpeechSettings& model, speech::
   const std::string target = o.target_language ? o.target_language : "";
   if (!task.empty() && task != "transcribe" && task != "translate")
     return fail(ErrorCode::invalid_argument,
-                "the task \"%.64s\" is not one of models that hear; they transcribe and translate", task);
+                "the task \"%.64s\" is not one of models for sound; they transcribe and translate", task);
   if (!target.empty() && (task != "translate" || target != "en"))
     return fail(ErrorCode::invalid_argument,
-                "target_language is \"%.64s\": models that hear write the language that is spoken, or with the task "
+                "target_language is \"%.64s\": models for sound write the spoken language, or with the task "
                 "\"translate\" English (\"en\")",
                 target);
   if (o.source_language && *o.source_language) to.languages = {o.source_language};
   to.task = task;
   // Without a task a model of several may choose any. Forced ids set the task unless one is named.
-  const bool told = !task.empty() || !model.task.empty() || !model.forced.empty();
-  if (!told && model.tasks.contains("transcribe")) to.task = "transcribe";
+  const bool named = !task.empty() || !model.task.empty() || !model.forced.empty();
+  if (!named && model.tasks.contains("transcribe")) to.task = "transcribe";
   return {};
 }
 
 Result<speech::TranscribeRequest> windows_request(const WorkRequest& from) {
-  const lapilli_options& o = from.options;
+  const lapilli_options& o = from.options.general;
+  const lapilli_speech_options& speech = from.options.speech;
   speech::TranscribeRequest to;
-  LAPILLI_CHECK(refuse_for_sound(o));
+  LAPILLI_CHECK(refuse_for_sound(from.options));
   LAPILLI_CHECK(read_generation(o, to.options));
   LAPILLI_CHECK(resolve_options(from.model->generation_config(), to.options, from.model->on_device().config()));
   LAPILLI_CHECK(read_task(o, from.model->speech(), to));
-  LAPILLI_CHECK(read_thresholds(o, to));
+  LAPILLI_CHECK(read_thresholds(speech, to));
   LAPILLI_CHECK(read_prompt(o, *from.model, to));
   to.timestamps = from.model->speech().no_timestamps.has_value();
-  to.condition_on_previous = o.condition_on_previous != 0;
-  to.words = o.word_times != 0;
-  to.attention = o.looks != 0;
+  to.condition_on_previous = speech.condition_on_previous != 0;
+  to.words = speech.word_times != 0;
+  to.attention = o.keep_attention != 0;
   to.batch = o.batch;
   to.steps_in_flight = o.steps_in_flight;
   return to;
 }
 
-// 0: no drafts.
-uint32_t draft_frames(uint32_t samples, uint32_t hop) { return samples == 0 ? 0 : std::max(samples / hop, 1u); }
+// 0: no interim results.
+uint32_t interim_frames(uint32_t samples, uint32_t hop) { return samples == 0 ? 0 : std::max(samples / hop, 1u); }
 
 Status check_complete(const WorkRequest& request) {
   for (size_t i = 0; i < request.inputs.size(); ++i)
     if (request.inputs[i].more_samples)
       return fail(ErrorCode::invalid_argument,
-                  "%s: input %u goes on, and lapilli_options.pieces cuts recordings that are there as a whole",
+                  "%s: input %u continues, and lapilli_speech_options.chunks cuts only complete recordings",
                   request.function, i);
   return {};
 }
@@ -140,11 +141,11 @@ class WindowedRecordings : public Recordings {
 Status WindowedRecordings::begin(const WorkRequest& from, speech::TranscribeRequest request) {
   LAPILLI_TRY(const auto features, speech::make_features(*from.model, *from.front));
   for (const Input& input : from.inputs) request.recordings.push_back({frames_of(input, features), {}});
-  request.on_segment = [this](const speech::Segment& segment) { return hear(segment); };
-  request.on_end = [this](size_t input, const Status& status) { tell_end(input, status); };
-  request.draft_frames = draft_frames(from.options.draft_samples, from.front->sound->hop);
-  request.on_draft = [this](size_t input, std::span<const speech::Segment> segments) -> Status {
-    hear_draft(input, segments);
+  request.on_segment = [this](const speech::Segment& segment) { return report(segment); };
+  request.on_end = [this](size_t input, const Status& status) { report_end(input, status); };
+  request.interim_frames = interim_frames(from.options.speech.interim_samples, from.front->sound->hop);
+  request.on_interim = [this](size_t input, std::span<const speech::Segment> segments) -> Status {
+    report_interim(input, segments);
     return {};
   };
   LAPILLI_TRY(auto job, speech::TranscriptionTask::start(from.model, std::move(request)));
@@ -152,17 +153,17 @@ Status WindowedRecordings::begin(const WorkRequest& from, speech::TranscribeRequ
   return {};
 }
 
-// Cuts recordings at silence (lapilli_options.pieces).
+// Cuts recordings at silence (lapilli_speech_options.chunks).
 Status WindowedRecordings::begin_cut(const WorkRequest& from, speech::TranscribeRequest request) {
   LAPILLI_CHECK(check_complete(from));
   LAPILLI_TRY(const auto features, speech::make_features(*from.model, *from.front));
   speech::ChunksRequest wanted;
   for (const Input& input : from.inputs)
     wanted.recordings.push_back({frames_of(input, features), {}, source_of(input), samples_of(input)});
-  request.on_segment = [this](const speech::Segment& segment) { return hear(segment); };
-  request.on_end = [this](size_t input, const Status& status) { tell_end(input, status); };
+  request.on_segment = [this](const speech::Segment& segment) { return report(segment); };
+  request.on_end = [this](size_t input, const Status& status) { report_end(input, status); };
   wanted.how = std::move(request);
-  wanted.at_a_time = from.options.pieces;
+  wanted.at_a_time = from.options.speech.chunks;
   wanted.hop = from.front->sound->hop;
   LAPILLI_TRY(auto job, speech::ChunksTask::start(from.model, std::move(wanted)));
   start(std::move(job));
@@ -183,7 +184,7 @@ std::shared_ptr<speech::FrameSource> WindowedRecordings::frames_of(
 }
 
 Result<speech::SampleStream*> WindowedRecordings::stream_of(size_t input) const {
-  if (input >= streams_.size() || !streams_[input]) return not_going_on(input);
+  if (input >= streams_.size() || !streams_[input]) return not_continuing(input);
   return streams_[input].get();
 }
 
@@ -202,8 +203,8 @@ Status WindowedRecordings::end_recording(size_t input) {
 Result<std::unique_ptr<Work>> start_windows(WorkRequest request) {
   LAPILLI_TRY(auto r, windows_request(request));
   auto work = std::make_unique<WindowedRecordings>(request);
-  LAPILLI_CHECK(request.options.pieces != 0 ? work->begin_cut(request, std::move(r))
-                                            : work->begin(request, std::move(r)));
+  LAPILLI_CHECK(request.options.speech.chunks != 0 ? work->begin_cut(request, std::move(r))
+                                                   : work->begin(request, std::move(r)));
   return std::unique_ptr<Work>(std::move(work));
 }
 

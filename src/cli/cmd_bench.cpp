@@ -36,10 +36,10 @@ int run_bench(const BenchArguments& arguments) {
 
 constexpr const char* kBenchFooter =
     R"(Examples:
-  lapilli bench                                    the bundled model, batch 1 and 8, greedy and beam 4
+  lapilli bench                              the bundled model, batch 1 and 8, greedy and beam 4
   lapilli bench opus-mt-en-de --batch 1 --beam 1
   lapilli bench --shape transformer-base --json
-  lapilli bench --per-op --batch 8 --beam 4        where the time goes, beside what the device does at most
+  lapilli bench --per-op --batch 8 --beam 4  where the time goes, beside what the device can do
 
 Each figure is the median of the runs after those that warm up, some tenths of a second. Every source gives exactly as many ids as --target says.
 )";

@@ -22,7 +22,7 @@ int run_devices(const DevicesArguments& arguments) {
     options.select = arguments.device;
     options.caps = arguments.caps;
     auto json = devices_json(options);
-    status = json ? LAPILLI_OK : json.error().status();
+    status = static_cast<int>(json ? Status::ok : json.error().status());
     text = json ? *json + "\n" : json.error().message();
   } else {
     const auto table = tools::devices_table(arguments.device, arguments.caps);

@@ -8,9 +8,9 @@
 #include "cli/output.hpp"
 #include "cli/progress/progress_bar.hpp"
 #include "cli/system.hpp"
-#include "hub/cache.hpp"
+#include "fetched/cache.hpp"
+#include "fetched/present.hpp"
 #include "hub/fetch.hpp"
-#include "hub/present.hpp"
 
 namespace lapilli::cli {
 

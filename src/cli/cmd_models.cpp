@@ -7,9 +7,9 @@
 #include "cli/arguments/suggestions.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
+#include "fetched/huggingface_cache.hpp"
+#include "fetched/present.hpp"
 #include "hub/catalogue.hpp"
-#include "hub/huggingface_cache.hpp"
-#include "hub/present.hpp"
 #include "hub/removal.hpp"
 #include "tools/tools.hpp"
 

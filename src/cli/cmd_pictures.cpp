@@ -124,7 +124,8 @@ class PictureRun {
     request.classes = about_.classes;
     request.cache = cache_folder(arguments_.no_cache);
     model_ = std::make_unique<PictureModel>(std::move(request));
-    if (const auto error = model_->load()) return complain(exit_code(error->status()), error->message());
+    if (const auto loaded = model_->load(); !loaded)
+      return complain(exit_code(loaded.error().status()), loaded.error().message());
     if (context_.verbose) {
       const lapilli_model_info info = model_->info();
       std::fprintf(stderr, "lapilli: %s, on %s, loaded in %.0f ms\n", info.directory, info.device,
@@ -169,13 +170,13 @@ class PictureRun {
     std::vector<std::string> paths;
     if (const int code = open_pipes(files, paths, pipes); code != exit_ok || interrupted()) return code;
     std::vector<PictureAnswer> answers;
-    const auto error = model_->run(paths, answers);
+    const auto done = model_->run(paths, answers);
     for (size_t i = 0; i < answers.size(); ++i) {
       name_as_typed(paths[i], files[i], answers[i].output);
       if (const int code = tell(files[i], answers[i])) return code;
     }
-    if (!error || interrupted()) return exit_ok;
-    return complain(exit_code(error->status()), error->message());
+    if (done || interrupted()) return exit_ok;
+    return complain(exit_code(done.error().status()), done.error().message());
   }
 
   static void name_as_typed(const std::string& path, const std::string& typed, Output& output) {
@@ -224,7 +225,7 @@ class PictureRun {
   [[nodiscard]] std::string json_line(const std::string& file, const Output& output) const {
     std::string out = "{\"file\":" + json_string(file) + ",";
     if (!output.ok())
-      return out + "\"error\":{\"code\":" + json_string(lapilli_status_name(output.error->status())) +
+      return out + "\"error\":{\"code\":" + json_string(name_of(output.error->status())) +
              ",\"message\":" + json_string(output.error->message()) + "}}\n";
     out += json_string(about_.result) + ":";
     if (!about_.classes) return out + json_string(output.text()) + "}\n";
@@ -290,7 +291,7 @@ constexpr const char* kRules =
     R"(Pictures are PNG, JPEG, GIF, BMP, WebP or TIFF files of at most 67 million pixels, whatever they are called; of several
 in a file the first is read. A folder gives all its files with the endings .png .jpg .jpeg .gif .bmp .webp .tif .tiff, in
 the order of their names. A pipe is read to its end. One picture gives its result alone; with several, each line begins
-with the file's name and a tab. A picture that cannot be read is told on stderr, and the others go on.
+with the file's name and a tab. A picture that cannot be read is reported on stderr, and the others go on.
 
 )";
 
@@ -345,7 +346,7 @@ constexpr PictureCommand kPictureCommands[] = {
 void add_attention(CLI::App& command, PictureArguments& a) {
   command
       .add_option("--attention", a.attention,
-                  "Draw what each word looked at, over the picture: FILE.svg, or FILE.png with simple labels; of one "
+                  "Draw the attention of each word over the picture: FILE.svg, or FILE.png with simple labels; of one "
                   "picture")
       ->type_name("FILE");
   for (const auto& [name, text] : {std::pair("layer", &a.layer), std::pair("head", &a.head)})

@@ -24,14 +24,15 @@ constexpr const char* kTranscribeFooter =
   lapilli transcribe --model openai/whisper-small talk.mp3
   lapilli transcribe --model ./whisper-small -o talk.srt talk.flac
   lapilli transcribe --model ./whisper-small --vtt --json -o transcripts/ talks/
-  lapilli transcribe --model ./whisper-small --srt --words --max-line-width 32 --max-line-count 2 film.wav
-  lapilli transcribe --model ./whisper-small --offset 1:02:00 --duration 90 --prompt "Lapilli, Vulkan" talk.mp3
+  lapilli transcribe --model ./whisper-small --srt --words --max-line-width 32 film.wav
+  lapilli transcribe --model ./whisper-small --offset 1:02:00 --duration 90 talk.mp3
   lapilli transcribe --model ./whisper-small --language de --to en interview.wav
-  arecord -q -t raw -f S16_LE -r 16000 | lapilli transcribe --model ./whisper-small --raw s16le:16000 --live
+  arecord -q -t raw -f S16_LE -r 16000 |
+    lapilli transcribe --model ./whisper-small --raw s16le:16000 --live
   lapilli transcribe --model ./whisper-small --srt -o film.srt film.mkv
   curl -s https://example.com/talk.wav | lapilli transcribe --model ./whisper-small -
 
-Models of the families Whisper, Speech2Text and Moonshine hear; all but Whisper take a recording as a whole, up to a length of
+Models of the families Whisper, Speech2Text and Moonshine transcribe; all but Whisper take a recording as a whole, up to a length of
 their own. Sound of any rate and any number of channels is mixed to one channel and resampled. Films, m4a and what else is
 no sound file goes through ffmpeg, where it is installed. A line is written as soon as it is certain, also of what comes
 through a pipe. An interruption leaves complete lines and subtitles up to there.
@@ -90,10 +91,10 @@ CLI::Validator time_of_recording() {
 void add_excerpt(CLI::App& command, Excerpt& excerpt) {
   command
       .add_option("--offset", excerpt.offset,
-                  "Begin so far into each recording: seconds, or [hh:]mm:ss; times stay those of the recording")
+                  "Begin this far into each recording: seconds, or [hh:]mm:ss; times stay those of the recording")
       ->type_name("TIME")
       ->transform(time_of_recording());
-  command.add_option("--duration", excerpt.duration, "Write down so much of each recording")
+  command.add_option("--duration", excerpt.duration, "Transcribe this much of each recording")
       ->type_name("TIME")
       ->transform(time_of_recording());
 }
@@ -102,12 +103,12 @@ void add_subtitles(CLI::App& command, SpeechStyle& style) {
   constexpr uint64_t kWidest = 1000, kMostLines = 100;
   command
       .add_option("--max-line-width", style.line_width,
-                  "Of subtitles: characters a line at most; with --words a subtitle ends there too")
+                  "Subtitles: characters a line at most; with --words a subtitle ends there too")
       ->type_name("N")
       ->transform(whole_number(1, kWidest));
   command
       .add_option("--max-line-count", style.line_count,
-                  "Of subtitles by --words and --max-line-width: lines a subtitle at most, without it one")
+                  "Subtitles by --words and --max-line-width: lines a subtitle at most, without it one")
       ->type_name("N")
       ->transform(whole_number(1, kMostLines));
 }
@@ -135,8 +136,8 @@ void add_inputs(CLI::App& command, TranscribeArguments& a) {
       ->check(not_empty());
   add_excerpt(command, a.excerpt);
   command.add_flag("--live", a.live,
-                   "Of a pipe: show what is being said before it is certain, on the terminal, or as JSON with "
-                   "\"settled\": false");
+                   "Pipes: show interim results before the text is final, on the terminal, or as JSON with "
+                   "\"final\": false");
   command.add_flag("--resume", a.resume,
                    "Leave out what an earlier run of the same has written, and go on with the next recording");
   command.add_flag("--force", a.force, "Write over files that are there; with --resume: begin anew what cannot go on");
@@ -145,43 +146,45 @@ void add_inputs(CLI::App& command, TranscribeArguments& a) {
 void add_model(CLI::App& command, TranscribeArguments& a) {
   command.add_option("-m,--model", a.model.model, "Model directory, or OWNER/NAME of a fetched model")
       ->type_name("DIR");
-  command.add_option("--language", a.how.language, "What is spoken (en, German...); without it, the model says")
+  command.add_option("--language", a.how.language, "Spoken language (en, German...); without it, the model detects it")
       ->type_name("LANGUAGE");
-  command.add_option("--to", "en: translate what is said to English")
+  command.add_option("--to", "en: translate to English")
       ->type_name("LANGUAGE")
       ->check(CLI::IsMember({"en"}))
       ->each([&a](const std::string&) { a.how.task = "translate"; });
   command
       .add_option("--prompt", a.how.prompt,
-                  "Text that each window is to go on from, such as names and how they are spelled: its last 223 tokens")
+                  "Text that each window continues, such as names in their spelling: its last 223 tokens")
       ->type_name("TEXT");
   command.add_option("--beam", a.how.beams, "Hypotheses that run; 0: as the model's files say")
       ->transform(whole_number(0, kMostBeams))
       ->type_name("N");
   command
-      .add_option("--max-new-tokens", a.how.new_tokens,
-                  "Of a window of 30 s, or of what is heard whole: at most what the model has positions for; 0: as its "
-                  "files say")
+      .add_option(
+          "--max-new-tokens", a.how.new_tokens,
+          "Tokens for a window of 30 s, or for a recording taken whole, at most the model's positions; 0: as its "
+          "files say")
       ->transform(whole_number(0, kMostLength))
       ->type_name("N");
   command.add_flag("--fallback", a.how.fallback,
-                   "What repeats itself or is unlikely is tried again at higher temperatures");
+                   "Try windows whose text repeats itself or is unlikely again at higher temperatures");
   command.add_flag("--vad,!--no-vad", a.vad,
-                   "Of files: leave out what is no speech (silence, hum, chords), of which models make words");
+                   "Files: leave out sound without speech (silence, hum, chords), of which models make words");
   command
-      .add_option("--batch", a.how.batch,
-                  "Of files: cut them where they are quiet, and hear so many pieces at a time; 0: window by window, as "
-                  "the reference does")
+      .add_option(
+          "--batch", a.how.batch,
+          "Files: cut them where they are quiet, and transcribe this many chunks at a time; 0: window by window, "
+          "as the reference does")
       ->transform(whole_number(0, kMostPieces))
       ->type_name("N");
   command.add_flag(
       "--words", a.how.words,
-      "When each word is said, and how sure that is: with --json, --tsv (a word a line), --vtt (times), and --srt (a "
+      "Times of each word, and its probability: with --json, --tsv (a word a line), --vtt (times), and --srt (a "
       "subtitle a word, or as many as --max-line-width has room for)");
   command
       .add_option(
           "--attention", a.attention,
-          "Draw where each word was heard, over the spectrogram, a picture a segment: FILE.svg, or FILE.png with "
+          "Draw the attention of each word over the spectrogram, a picture a segment: FILE.svg, or FILE.png with "
           "simple labels, then FILE-2...")
       ->type_name("FILE");
   command.add_flag("--ids", a.model.ids, "Write token ids, timestamps among them");
@@ -212,7 +215,7 @@ std::string contradiction(const TranscribeArguments& a) {
   if (std::string wrong = wrong_suffix(a.files.suffix, a.files.output); !wrong.empty()) return wrong;
   if (a.resume && !a.files.to_files()) return "--resume needs -o or --suffix";
   if (a.resume && !a.attention.empty()) return "--resume does not go with --attention";
-  if (a.excerpt.duration && *a.excerpt.duration <= 0) return "--duration: nothing is left to be heard";
+  if (a.excerpt.duration && *a.excerpt.duration <= 0) return "--duration: nothing is left to transcribe";
   if (a.how.batch > 0 && a.live) return "--batch is for files, and --live for pipes";
   return a.files.inputs.empty() ? "transcribe needs a recording; see lapilli transcribe --help" : "";
 }
@@ -234,7 +237,7 @@ int run(TranscribeArguments& a, const Formats& formats, const Context& context) 
 void add_transcribe(CLI::App& app, Context& context) {
   auto a = std::make_shared<TranscribeArguments>();
   auto formats = std::make_shared<Formats>();
-  CLI::App* command = app.add_subcommand("transcribe", "Write down what is said in recordings, as text or subtitles");
+  CLI::App* command = app.add_subcommand("transcribe", "Transcribe recordings to text or subtitles");
   add_inputs(*command, *a);
   add_formats(*command, *formats);
   add_subtitles(*command, a->style);

@@ -99,10 +99,10 @@ class TextRun {
     std::string directory = arguments_.model;
     if (const int code = find_model(directory)) return code;
     if (const int code = check_trace_alone()) return code;
-    if (const auto error = model_.load(directory, options_))
-      return complain(exit_code(error->status()), error->message());
+    if (const auto loaded = model_.load(directory, options_); !loaded)
+      return complain(exit_code(loaded.error().status()), loaded.error().message());
     if (context_.verbose) {
-      const auto info = model_.model().info();
+      const auto info = model_.model().info().value();
       std::fprintf(stderr, "lapilli: %s, %s, %.1f million parameters, on %s, loaded in %.0f ms\n", info.directory,
                    info.family, static_cast<double>(info.parameters) / 1e6, info.device, info.load_ms);
     }
@@ -165,7 +165,7 @@ class TextRun {
   int begin(TargetFile& target, const std::vector<Source>& sources, Journal& from) {
     if (!can_be_resumed(sources)) return target.begin();
     model_.make_deterministic();  // so that the output does not depend on where it was interrupted
-    const auto identity = identity_of(run_.about, arguments_, options_, model_.model().info(), sources);
+    const auto identity = identity_of(run_.about, arguments_, options_, model_.model().info().value(), sources);
     return target.begin(identity, arguments_.files.resume, arguments_.files.force, from);
   }
 
@@ -189,11 +189,11 @@ class TextRun {
     if (code == exit_ok && !interrupted()) {
       for (const auto& target : targets_) target->forget_journal();
     }
-    if (arguments_.stats) model_.statistics().print(model_.model().info(), arguments_.json);
+    if (arguments_.stats) model_.statistics().print(model_.model().info().value(), arguments_.json);
     if (!targets_.empty() && !context_.quiet) tell_targets();
     if (interrupted()) return 128 + interrupted();
     if (code != exit_ok) return code;
-    if (const auto error = model_.write_trace()) return complain_of_trace(error->message());
+    if (const auto written = model_.write_trace(); !written) return complain_of_trace(written.error().message());
     return failed_before_ > 0 ? exit_some_failed : exit_ok;
   }
 

@@ -1,6 +1,8 @@
 // The program's exit codes, which --help and README.md document.
 #pragma once
 
+#include <type_traits>
+
 #include "lapilli/lapilli.h"
 
 namespace lapilli::cli {
@@ -32,6 +34,12 @@ inline int exit_code(lapilli_status status) {
     case LAPILLI_CANCELLED: return exit_interrupted;
     default: return exit_internal;
   }
+}
+
+// For the Status of lapilli.hpp.
+template <class S, std::enable_if_t<std::is_enum_v<S>, int> = 0>
+int exit_code(S status) {
+  return exit_code(static_cast<lapilli_status>(status));
 }
 
 constexpr const char* kExitCodeHelp =

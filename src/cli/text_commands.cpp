@@ -20,7 +20,7 @@ Examples:
   lapilli translate "Where is the station?"
   lapilli translate --beam 1 letter.txt > lettre.txt
   lapilli translate --text letter.txt       the words "letter.txt", though a file has that name
-  lapilli translate --model facebook/nllb-200-distilled-600M --from en --to fr "Where is the station?"
+  lapilli translate --model facebook/nllb-200-distilled-600M --from en --to fr "Hello."
   lapilli translate --model ./opus-mt-en-ROMANCE --to fr "Where is the station?"
   lapilli translate --stream "I saw him yesterday. He was tired."   prints words as they come
   lapilli translate --json --nbest 4 "Good morning."         four translations with scores
@@ -30,7 +30,7 @@ Examples:
   lapilli translate --options @settings.json letter.txt      the same, from a file
   lapilli translate page.html > page.fr.html    a document; --format lines takes it line by line
   lapilli translate -o lettre.md letter.md      its name appears when it is complete
-  lapilli translate --suffix .fr letters/ notes.txt          every file in the folder to NAME.fr.ENDING beside it
+  lapilli translate --suffix .fr letters/ notes.txt   every file in the folder to NAME.fr.ENDING
   lapilli translate --suffix .fr --resume letters/ notes.txt    what an interruption left
   lapilli translate --format jsonl --field title < in.jsonl > out.jsonl
 

@@ -69,9 +69,10 @@ AttentionMap take(std::vector<ForwardTensor>& outputs, const std::string& prefix
 
 Status has_maps(const Attention& attention) {
   if (!attention.kept) return {};
-  return fail(ErrorCode::invalid_argument,
-              "this text was kept as it is (nothing but addresses, numbers and signs): the model was not run on it and "
-              "looked at nothing; ask for its alignment, or for the attention of other texts");
+  return fail(
+      ErrorCode::invalid_argument,
+      "this text was kept as it is (nothing but addresses, numbers and signs): the model did not run on it, so it "
+      "has no attention; ask for its alignment, or for the attention of other texts");
 }
 
 Result<std::vector<float>> AttentionMap::select(int32_t layer, int32_t head) const {

@@ -57,7 +57,7 @@ Status check_written(const GenerateRequest& request) {
                 request.decoder_ids.size());
   for (size_t i = 0; i < request.written.size(); ++i)
     if (request.written[i] >= request.decoder_ids[i].size())
-      return fail(ErrorCode::invalid_argument, "source %u: %u of %u prompt ids are said to be written", i,
+      return fail(ErrorCode::invalid_argument, "source %u: %u of %u prompt ids are marked as written", i,
                   request.written[i], request.decoder_ids[i].size());
   return {};
 }

@@ -255,7 +255,7 @@ void join_finish(const std::vector<TextSequence>& parts, TextSequence& all) {
   const auto has = [&](Finish finish) {
     return std::any_of(parts.begin(), parts.end(), [&](const TextSequence& s) { return s.finish == finish; });
   };
-  all.finish = has(Finish::length) ? Finish::length : has(Finish::end) ? Finish::end : Finish::kept;
+  all.finish = has(Finish::length) ? Finish::length : has(Finish::stop) ? Finish::stop : Finish::kept;
   all.repeats = std::any_of(parts.begin(), parts.end(), [](const TextSequence& s) { return s.repeats; });
 }
 

@@ -195,7 +195,8 @@ Result<drawing::OverlaySheet> overlay_sheet_of(const PictureReader& reader, cons
                                                const PictureResult& result,
                                                const std::vector<std::vector<float>>& attention) {
   LAPILLI_TRY(const auto words, words_of(reader, result));
-  if (words.empty()) return fail(ErrorCode::invalid_data, "the text has no words that could have looked at anything");
+  if (words.empty())
+    return fail(ErrorCode::invalid_data, "the text has no words, and only words have attention to draw");
   const PictureGrid grid = grid_of(reader.model()->on_device().config());
   drawing::OverlaySheet sheet;
   sheet.rows = grid.rows;

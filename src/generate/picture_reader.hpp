@@ -29,7 +29,7 @@ struct PictureResult {
   std::vector<int32_t> ids;  // without the decoder's start, with the end token
   int32_t start = 0;         // the decoder's
   std::vector<float> token_scores;
-  Finish finish = Finish::end;
+  Finish finish = Finish::stop;
   double score = 0;
   // For models that classify, the likeliest first:
   std::vector<ScoredClass> classes;

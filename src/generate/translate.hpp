@@ -59,7 +59,7 @@ struct SequencePart {
   std::vector<int32_t> source_ids;      // as the encoder read them
   std::vector<ByteRange> source_bytes;  // of the input's text, per source id; empty: the model's own, or given as ids
   std::vector<int32_t> decoder_ids;     // start token (or prompt) included
-  Finish finish = Finish::end;          // kept: there was no run, and no ids
+  Finish finish = Finish::stop;         // kept: there was no run, and no ids
   bool repeats = false;
   // This part's share of the sequence, if there are several parts.
   std::string text;
@@ -75,7 +75,7 @@ struct TextSequence {
   std::vector<float> token_scores;
   std::vector<SequencePart> parts;
   // With several parts: length if one was cut, kept if all were.
-  Finish finish = Finish::end;
+  Finish finish = Finish::stop;
   bool repeats = false;      // its end is a loop (ends_in_loop), and that of its source is not
   std::string lost_address;  // the first URL, e-mail address or placeholder of the input that the text lacks
 };

@@ -323,7 +323,7 @@ bool TranslationTask::finish_if_complete(size_t unit) {
   whole.ids.insert(whole.ids.end(), prompt_.begin(), prompt_.end());
   whole.ids.insert(whole.ids.end(), written.begin(), written.end());
   whole.score = std::numeric_limits<float>::quiet_NaN();
-  whole.finish = ended ? Finish::end : Finish::length;
+  whole.finish = ended ? Finish::stop : Finish::length;
   std::vector<Hypothesis> same(search_.return_sequences, whole);
   finish_search(same, unit);
   return true;

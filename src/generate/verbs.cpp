@@ -35,7 +35,7 @@ Status check_writes_text(const model::Config& c) {
 Status check_hears(const model::Config& c) {
   if (c.kind().reads == model::Reads::sound) return check_writes_text(c);
   return not_for(
-      c, c.kind().reads == model::Reads::pictures ? "read pictures and hear nothing" : "read text and hear nothing");
+      c, c.kind().reads == model::Reads::pictures ? "read pictures and take no sound" : "read text and take no sound");
 }
 
 Status check_reads_pictures(const model::Config& c) {

@@ -5,7 +5,7 @@
 
 #include "base/files.hpp"
 #include "base/json_depth.hpp"
-#include "hub/names.hpp"
+#include "fetched/names.hpp"
 
 namespace lapilli::hub {
 

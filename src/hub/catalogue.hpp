@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "hub/present.hpp"
+#include "fetched/present.hpp"
 
 namespace lapilli::hub {
 

@@ -10,10 +10,10 @@
 #include "base/file_lock.hpp"
 #include "base/files.hpp"
 #include "base/path.hpp"
-#include "hub/cache.hpp"
+#include "fetched/cache.hpp"
+#include "fetched/selection.hpp"
 #include "hub/download.hpp"
 #include "hub/repository.hpp"
-#include "hub/selection.hpp"
 #include "hub/url.hpp"
 
 namespace lapilli::hub {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "base/result.hpp"
+#include "fetched/names.hpp"
 #include "hub/http.hpp"
-#include "hub/names.hpp"
 #include "hub/requests.hpp"
 
 namespace lapilli::hub {

@@ -6,7 +6,7 @@
 
 #include "base/file_lock.hpp"
 #include "base/path.hpp"
-#include "hub/cache.hpp"
+#include "fetched/cache.hpp"
 
 namespace lapilli::hub {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "hub/names.hpp"
+#include "fetched/names.hpp"
 
 namespace lapilli::hub {
 

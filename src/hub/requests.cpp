@@ -5,7 +5,7 @@
 
 #include "base/files.hpp"
 #include "base/path.hpp"
-#include "hub/huggingface_cache.hpp"
+#include "fetched/huggingface_cache.hpp"
 #include "hub/url.hpp"
 
 namespace lapilli::hub {

@@ -8,7 +8,7 @@ namespace lapilli {
 
 // Why an output ends where it does.
 enum class Finish : uint8_t {
-  end = 1,     // the model wrote an end token
+  stop = 1,    // the model wrote an end token
   length = 2,  // max_length was reached first; an end token forced there does not count as one
   kept = 3,    // texts only (generate/translate.hpp): returned unchanged, without a search
 };

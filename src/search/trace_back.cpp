@@ -37,7 +37,7 @@ Finish finish_of(const std::vector<int32_t>& ids, const SearchOptions& options) 
     return std::find(all.begin(), all.end(), last) != all.end();
   };
   const bool forced = ids.size() >= options.max_length && has(options.forced_eos);
-  return has(options.end_ids) && !forced ? Finish::end : Finish::length;
+  return has(options.end_ids) && !forced ? Finish::stop : Finish::length;
 }
 
 Result<Hypothesis> follow(const Sentence& s, const Finished& f, uint32_t first_beam) {

@@ -188,7 +188,7 @@ Status ChunksTask::begin_together() {
     return {};
   };
   r.on_end = {};
-  r.on_draft = {};
+  r.on_interim = {};
   LAPILLI_TRY(job_, TranscriptionTask::start(model(), std::move(r)));
   return {};
 }

@@ -37,7 +37,7 @@ Result<std::unique_ptr<SoundFeatures>> SoundFeatures::create(std::shared_ptr<vul
 Result<FeaturePass*> SoundFeatures::pass(uint64_t frames, FrameOutput output) {
   const auto* size = std::lower_bound(std::begin(kPasses), std::end(kPasses), frames);
   if (size == std::end(kPasses))
-    return fail(ErrorCode::unsupported, "%u frames of sound, which are looked at as a whole; %u are possible", frames,
+    return fail(ErrorCode::unsupported, "%u frames of sound, which are taken as a whole; %u are possible", frames,
                 kPasses[std::size(kPasses) - 1]);
   auto& pass = passes_[{*size, output}];
   if (!pass) pass = std::make_unique<FeaturePass>(device_, tables_, config_, PassShape{*size, output});

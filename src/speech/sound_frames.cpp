@@ -83,7 +83,7 @@ Status SampleStream::push(std::span<const float> samples) {
 }
 
 Status SampleStream::finish() {
-  if (finished_) return fail(ErrorCode::invalid_argument, "the end of a recording was told before");
+  if (finished_) return fail(ErrorCode::invalid_argument, "the recording has ended already");
   finished_ = true;
   return {};
 }

@@ -6,7 +6,7 @@ namespace lapilli::speech {
 
 Result<SoundConfig> sound_of(const FrontEnd& front) {
   if (front.sound) return *front.sound;
-  return fail(ErrorCode::invalid_argument, "the job cannot go on with this model, which hears nothing");
+  return fail(ErrorCode::invalid_argument, "the job cannot continue with this model, which takes no sound");
 }
 
 Result<std::shared_ptr<SoundFeatures>> make_features(const Model& model, const FrontEnd& front) {

@@ -41,7 +41,7 @@ struct Segment {
   std::string language;                               // Transcript::language
   std::vector<double> times;                          // of each id, in seconds, if asked for
   std::vector<Word> words;                            // if asked for
-  std::shared_ptr<const SegmentAttention> attention;  // if asked for; only for on_segment and on_draft
+  std::shared_ptr<const SegmentAttention> attention;  // if asked for; only for on_segment and on_interim
   std::vector<float> token_scores;                    // log-probability of each id
   // Its window's, if a threshold asks for it.
   std::optional<double> no_speech_probability;
@@ -98,10 +98,10 @@ struct TranscribeRequest {
   // failed as a whole.
   std::function<void(size_t recording, const Status& status)> on_end;
   // For recordings in progress: after this many new frames, and with nothing else to do, the incomplete window is heard
-  // as if it were the last. on_draft gets its segments, which replace earlier drafts until on_segment brings the
-  // final ones. Final results do not depend on drafts. 0: no drafts.
-  uint32_t draft_frames = 0;
-  std::function<Status(size_t recording, std::span<const Segment> segments)> on_draft;
+  // as if it were the last. on_interim gets its segments, which replace earlier ones until on_segment brings the
+  // final ones. Final results do not depend on them. 0: none.
+  uint32_t interim_frames = 0;
+  std::function<Status(size_t recording, std::span<const Segment> segments)> on_interim;
   // Used by transcribe(); those who pump a job query it instead. Frames done and in total, over all recordings; false
   // cancels.
   std::function<bool(uint64_t done, uint64_t total)> progress;

@@ -128,8 +128,8 @@ void TranscriptionTask::release() {
   search_.reset();
   detection_.reset();
   if (!is_interrupted()) return;
-  if (std::exchange(drafting_, false))
-    for (const size_t i : round_) forget_draft(i);
+  if (std::exchange(interim_, false))
+    for (const size_t i : round_) forget_interim(i);
   for (Progress& p : all_) {
     p.source = {};
     p.frames.reset();
@@ -185,8 +185,8 @@ Status TranscriptionTask::choose() {
     if (is_ready(all_[i])) round_.push_back(i);
   }
   tell_ends();
-  drafting_ = round_.empty();
-  if (drafting_ && r_.on_draft && r_.draft_frames > 0) choose_drafts();
+  interim_ = round_.empty();
+  if (interim_ && r_.on_interim && r_.interim_frames > 0) choose_interim();
   for (const size_t i : round_) all_[i].end = all_[i].recording->frames->extent().frames;
   if (all_done) return end();
   set_hungry(round_.empty());
@@ -201,12 +201,12 @@ void TranscriptionTask::tell_ends() {
   }
 }
 
-void TranscriptionTask::choose_drafts() {
+void TranscriptionTask::choose_interim() {
   for (size_t i = 0; i < all_.size(); ++i) {
     Progress& p = all_[i];
     const uint64_t end = p.recording->frames->extent().frames;
-    if (is_done(p) || end < std::max(p.seek, p.drafted) + r_.draft_frames) continue;
-    p.drafted = end;
+    if (is_done(p) || end < std::max(p.seek, p.interim_end) + r_.interim_frames) continue;
+    p.interim_end = end;
     p.before = {p.prefix, p.detect_language, results().transcripts[i].language};
     round_.push_back(i);
   }
@@ -390,7 +390,7 @@ Status TranscriptionTask::end_attempt() {
 
 Status TranscriptionTask::finish_round() {
   phase_ = Phase::choose;
-  for (const size_t i : std::vector(round_)) LAPILLI_CHECK(drafting_ ? finish_draft(i) : finish_window(i));
+  for (const size_t i : std::vector(round_)) LAPILLI_CHECK(interim_ ? finish_interim(i) : finish_window(i));
   return {};
 }
 
@@ -455,7 +455,7 @@ Status TranscriptionTask::keep_window(size_t i, const std::vector<int32_t>& ids)
   return {};
 }
 
-Status TranscriptionTask::finish_draft(size_t i) {
+Status TranscriptionTask::finish_interim(size_t i) {
   Progress& p = all_[i];
   const auto ids = p.window.skipped ? std::vector<int32_t>() : without_end(p.result.ids);
   std::vector<Segment> segments;
@@ -464,11 +464,11 @@ Status TranscriptionTask::finish_draft(size_t i) {
     LAPILLI_TRY(segments.emplace_back(), segment_of(i, part, ids));
   }
   p.source = {};
-  forget_draft(i);
-  return r_.on_draft(i, segments);
+  forget_interim(i);
+  return r_.on_interim(i, segments);
 }
 
-void TranscriptionTask::forget_draft(size_t i) {
+void TranscriptionTask::forget_interim(size_t i) {
   Progress& p = all_[i];
   p.prefix = std::move(p.before.prefix);
   p.detect_language = p.before.detect_language;

@@ -28,7 +28,7 @@ class TranscriptionTask : public SpeechTask {
  private:
   // A recording and its progress.
   struct Progress {
-    // State that a draft must not change.
+    // State that an interim result must not change.
     struct Before {
       std::vector<int32_t> prefix;
       bool detect_language = false;
@@ -39,8 +39,8 @@ class TranscriptionTask : public SpeechTask {
     bool detect_language = false, over = false;  // over: it has failed
     bool told = false;                           // on_end was called
     uint64_t seek = 0;
-    uint64_t end = 0;      // frames available when the window was begun
-    uint64_t drafted = 0;  // end of its last draft
+    uint64_t end = 0;          // frames available when the window was begun
+    uint64_t interim_end = 0;  // end of its last interim result
     Before before;
     uint32_t windows = 0;
     std::vector<std::vector<int32_t>> written;  // ids of its segments, preceded by the prompt if that counts as one
@@ -64,7 +64,7 @@ class TranscriptionTask : public SpeechTask {
   void release() override;
   Status choose();
   void tell_ends();
-  void choose_drafts();
+  void choose_interim();
   [[nodiscard]] bool is_done(const Progress& p) const;
   [[nodiscard]] bool is_ready(const Progress& p) const;
   Status read();
@@ -82,8 +82,8 @@ class TranscriptionTask : public SpeechTask {
   Status finish_window(size_t i);
   Status keep_window(size_t i, const std::vector<int32_t>& ids);
   [[nodiscard]] SplitWindow split(const Progress& p, const std::vector<int32_t>& ids) const;
-  Status finish_draft(size_t i);
-  void forget_draft(size_t i);
+  Status finish_interim(size_t i);
+  void forget_interim(size_t i);
   Result<Segment> segment_of(size_t i, const WindowPart& part, const std::vector<int32_t>& ids) const;
   [[nodiscard]] std::shared_ptr<const SegmentAttention> attention_of(const Progress& p, const WindowPart& part,
                                                                      const std::vector<Word>& words) const;
@@ -94,7 +94,7 @@ class TranscriptionTask : public SpeechTask {
   [[nodiscard]] std::vector<int32_t> before_prefix(const Progress& p) const;
   [[nodiscard]] std::vector<int32_t> without_end(const std::vector<int32_t>& ids) const;
   [[nodiscard]] int32_t timestamp_begin() const;
-  [[nodiscard]] bool is_last_attempt() const { return drafting_ || attempt_ + 1 == temperatures_.size(); }
+  [[nodiscard]] bool is_last_attempt() const { return interim_ || attempt_ + 1 == temperatures_.size(); }
 
   const SpeechSettings settings_;
   TranscribeRequest r_;
@@ -104,7 +104,7 @@ class TranscriptionTask : public SpeechTask {
   std::vector<Progress> all_;
   std::vector<size_t> round_;  // recordings whose windows are being processed
   size_t next_ = 0;            // index in the round of the one being read
-  bool drafting_ = false;      // it is a round of drafts
+  bool interim_ = false;       // the round is of interim results
   std::vector<size_t> rows_;   // of the round: those being searched
   size_t attempt_ = 0;         // index in temperatures_
   std::unique_ptr<Batch> detection_;

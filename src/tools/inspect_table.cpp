@@ -61,7 +61,7 @@ std::string some(const Json& codes) {
 std::string heard_text(const Json& languages) {
   const Json &source = languages["source"], &target = languages["target"];
   if (source.empty()) return "the one that it was trained for";
-  return "hears " + some(source) + (target.empty() ? "" : "; translates to " + some(target));
+  return "transcribes " + some(source) + (target.empty() ? "" : "; translates to " + some(target));
 }
 
 std::string languages_text(const Json& languages) {

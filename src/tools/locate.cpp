@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/path.hpp"
+#include "fetched/present.hpp"
 
 #if defined(_WIN32)
 #include <windows.h>
@@ -100,7 +101,10 @@ Result<std::string> find_bundled() {
 }
 
 // Reports a wrong directory here, where its origin is known.
-Result<std::string> check_named(std::string directory) {
+Result<std::string> check_named(const std::string& name) {
+  auto found = model_directory(name);
+  if (!found) return std::move(found).error().in("LAPILLI_MODEL");
+  const std::string& directory = *found;
   if (directory_exists(directory) && file_kind(directory + "/config.json") != FileKind::none) return directory;
   return fail(ErrorCode::not_found, "LAPILLI_MODEL names %s, which is not %s; set it to one with a published model",
               directory, directory_exists(directory) ? "a directory with a config.json" : "a directory");
@@ -108,10 +112,19 @@ Result<std::string> check_named(std::string directory) {
 
 }  // namespace
 
+Result<std::string> model_directory(const std::string& name) {
+  const auto parsed = hub::parse_model_name(name);
+  if (!parsed || file_kind(name) != FileKind::none) return name;  // if it is no model, its load says why
+  const hub::Places places = hub::places_of_environment();
+  std::string found = hub::find_present(places, *parsed);
+  if (!found.empty()) return found;
+  return fail(ErrorCode::not_found, "%s is not a directory%s", name, hub::how_to_get(places, *parsed));
+}
+
 Result<std::string> default_model_directory() {
   try {
     std::string named = environment("LAPILLI_MODEL");
-    if (!named.empty()) return check_named(std::move(named));
+    if (!named.empty()) return check_named(named);
     return find_bundled();
   } catch (const std::exception& e) {
     return fail(ErrorCode::internal, "looking for the bundled model: %s", e.what());

@@ -258,19 +258,19 @@ TEST_F(ApiDevice, TokenScoresAndPieces) {
   lapilli_sequence sequence;
   sequence.struct_size = sizeof sequence;
   ASSERT_EQ(lapilli_result_get(results.handle, 0, 0, &sequence), LAPILLI_OK);
-  EXPECT_EQ(sequence.pieces, 2u);
+  EXPECT_EQ(sequence.parts, 2u);
   for (size_t i = 0; i < sequence.ids.count; ++i) EXPECT_LE(sequence.token_scores[i], 0);
-  lapilli_piece piece;
-  piece.struct_size = sizeof piece;
-  ASSERT_EQ(lapilli_result_get_piece(results.handle, 0, 0, 1, &piece), LAPILLI_OK) << lapilli_last_error();
-  EXPECT_STREQ(piece.text, "Où est la gare ?");
-  EXPECT_NEAR(piece.score, -0.148919, 1e-3);
-  EXPECT_EQ(piece.source_begin, 17u);
-  EXPECT_EQ(piece.source_end, 38u);
-  EXPECT_EQ(std::string(sequence.text + piece.target_begin, sequence.text + piece.target_end), piece.text);
-  EXPECT_EQ(lapilli_result_get_piece(results.handle, 0, 0, 2, &piece), LAPILLI_INVALID_ARGUMENT);
-  EXPECT_EQ(lapilli_result_get_piece(results.handle, 0, 1, 0, &piece), LAPILLI_INVALID_ARGUMENT);
-  EXPECT_EQ(lapilli_result_get_piece(nullptr, 0, 0, 0, &piece), LAPILLI_INVALID_ARGUMENT);
+  lapilli_part part;
+  part.struct_size = sizeof part;
+  ASSERT_EQ(lapilli_result_get_part(results.handle, 0, 0, 1, &part), LAPILLI_OK) << lapilli_last_error();
+  EXPECT_STREQ(part.text, "Où est la gare ?");
+  EXPECT_NEAR(part.score, -0.148919, 1e-3);
+  EXPECT_EQ(part.source_begin, 17u);
+  EXPECT_EQ(part.source_end, 38u);
+  EXPECT_EQ(std::string(sequence.text + part.target_begin, sequence.text + part.target_end), part.text);
+  EXPECT_EQ(lapilli_result_get_part(results.handle, 0, 0, 2, &part), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_EQ(lapilli_result_get_part(results.handle, 0, 1, 0, &part), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_EQ(lapilli_result_get_part(nullptr, 0, 0, 0, &part), LAPILLI_INVALID_ARGUMENT);
 
   // A program that knows none of the later fields: its structs end before them, and nothing changes for it.
   lapilli_options older = lapilli_default_options();
@@ -280,9 +280,9 @@ TEST_F(ApiDevice, TokenScoresAndPieces) {
   generate({"What time is it? Where is the station?"}, &older, whole);
   ASSERT_EQ(whole.status, LAPILLI_OK) << lapilli_last_error();
   sequence.struct_size = offsetof(lapilli_sequence, token_scores);
-  sequence.pieces = 77;
+  sequence.parts = 77;
   ASSERT_EQ(lapilli_result_get(whole.handle, 0, 0, &sequence), LAPILLI_OK);
-  EXPECT_EQ(sequence.pieces, 77u);
+  EXPECT_EQ(sequence.parts, 77u);
 }
 
 TEST_F(ApiDevice, StreamsAndCancelsFromTheStream) {

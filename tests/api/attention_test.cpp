@@ -13,15 +13,15 @@ namespace {
 using lapilli::test::says;
 
 TEST(ApiAttention, NullPointers) {
-  size_t pieces = 7, count = 7;
+  size_t parts = 7, count = 7;
   auto* attention = reinterpret_cast<lapilli_attention*>(16);
   const char *json = "x", *svg = "x";
   const uint8_t* png = nullptr;
   lapilli_word_link link{};
   lapilli_attention_map map{};
   lapilli_attention_token token{};
-  EXPECT_EQ(lapilli_result_pieces(nullptr, 0, 0, &pieces), LAPILLI_INVALID_ARGUMENT);
-  EXPECT_EQ(pieces, 0u);
+  EXPECT_EQ(lapilli_result_parts(nullptr, 0, 0, &parts), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_EQ(parts, 0u);
   EXPECT_EQ(lapilli_attention_run(nullptr, nullptr, 0, 0, 0, &attention), LAPILLI_INVALID_ARGUMENT);
   EXPECT_EQ(attention, nullptr);  // out handles are null after an error
   EXPECT_EQ(lapilli_attention_run(nullptr, nullptr, 0, 0, 0, nullptr), LAPILLI_INVALID_ARGUMENT);
@@ -47,9 +47,11 @@ TEST(ApiDeviceAttention, OfAResult) {
   options.num_beams = options.num_return_sequences = 2;
   auto results = model->translate({"The cat sleeps.", "broken \xff text"}, options);
   ASSERT_TRUE(results.ok()) << results.error().message();
-  EXPECT_EQ(lapilli::Attention::pieces(*results, 0), 1u);
-  EXPECT_EQ(lapilli::Attention::pieces(*results, 0, 2), 0u);
-  EXPECT_EQ(lapilli::Attention::pieces(*results, 1), 0u);  // that input failed
+  size_t parts = 0;
+  EXPECT_EQ(lapilli_result_parts(results->handle(), 0, 0, &parts), LAPILLI_OK);
+  EXPECT_EQ(parts, 1u);
+  EXPECT_EQ(lapilli_result_parts(results->handle(), 0, 2, &parts), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_EQ(lapilli_result_parts(results->handle(), 1, 0, &parts), LAPILLI_INVALID_ARGUMENT);  // that input failed
 
   auto attention = lapilli::Attention::run(*model, *results, 0, 1);
   ASSERT_TRUE(attention.ok()) << attention.error().message();
@@ -71,17 +73,17 @@ TEST(ApiDeviceAttention, OfAResult) {
   EXPECT_EQ(cat->begin, 4u);
   EXPECT_EQ(cat->end, 7u);
   EXPECT_FALSE(attention->token(false, 99).ok());
-  EXPECT_FALSE(attention->map(3).ok());
+  EXPECT_FALSE(attention->map(static_cast<lapilli::AttentionKind>(3)).ok());
 
   auto links = attention->align();
   ASSERT_TRUE(links.ok()) << links.error().message();
   EXPECT_GE(links->size(), 3u);
-  EXPECT_NE(attention->json({LAPILLI_ATTENTION_DECODER, 0, LAPILLI_ATTENTION_ALL}).value().find("\"decoder\""),
+  EXPECT_NE(attention->json({lapilli::AttentionKind::decoder, 0, LAPILLI_ATTENTION_ALL}).value().find("\"decoder\""),
             std::string::npos);
   EXPECT_GT(attention->png().value().size(), 1000u);
   EXPECT_NE(attention->svg().value().find(">chat</text>"), std::string::npos);
-  EXPECT_FALSE(attention->svg({LAPILLI_ATTENTION_CROSS, 0, LAPILLI_ATTENTION_ALL}).ok());
-  EXPECT_FALSE(attention->png({LAPILLI_ATTENTION_CROSS, LAPILLI_ATTENTION_ALL, 0}).ok());
+  EXPECT_FALSE(attention->svg({lapilli::AttentionKind::cross, 0, LAPILLI_ATTENTION_ALL}).ok());
+  EXPECT_FALSE(attention->png({lapilli::AttentionKind::cross, LAPILLI_ATTENTION_ALL, 0}).ok());
   EXPECT_TRUE(says("JSON")) << lapilli_last_error();
 
   lapilli_attention_choice choice{};
@@ -90,13 +92,13 @@ TEST(ApiDeviceAttention, OfAResult) {
   ASSERT_EQ(lapilli_attention_run(model->handle(), results->handle(), 0, 0, 0, &raw), LAPILLI_OK);
   const std::unique_ptr<lapilli_attention, void (*)(lapilli_attention*)> owned(raw, &lapilli_attention_free);
   EXPECT_EQ(lapilli_attention_json(raw, &choice, &json), LAPILLI_INVALID_ARGUMENT);
-  EXPECT_TRUE(says("struct_size")) << lapilli_last_error();
+  EXPECT_TRUE(says("begin with lapilli_default_attention_choice()")) << lapilli_last_error();
   lapilli_word_link link{};
   link.struct_size = sizeof link;
   EXPECT_EQ(lapilli_attention_get_link(raw, 0, &link), LAPILLI_INVALID_ARGUMENT);
   EXPECT_TRUE(says("lapilli_attention_align finds them")) << lapilli_last_error();
   EXPECT_EQ(lapilli_attention_run(model->handle(), results->handle(), 0, 0, 1, &raw), LAPILLI_INVALID_ARGUMENT);
-  EXPECT_TRUE(says("piece 1 of 1")) << lapilli_last_error();
+  EXPECT_TRUE(says("part 1 of 1")) << lapilli_last_error();
   EXPECT_EQ(lapilli_attention_run(model->handle(), results->handle(), 5, 0, 0, &raw), LAPILLI_INVALID_ARGUMENT);
   EXPECT_EQ(lapilli_attention_run(model->handle(), results->handle(), 1, 0, 0, &raw), LAPILLI_INVALID_ARGUMENT);
   EXPECT_TRUE(says("UTF-8")) << lapilli_last_error();
@@ -110,8 +112,8 @@ TEST(ApiDeviceAttention, OfWhatWasKept) {
   auto results = model->translate({text});
   ASSERT_TRUE(results.ok()) << results.error().message();
   const auto& best = (*results)[0].sequences[0];
-  ASSERT_EQ(lapilli::Attention::pieces(*results, 0), 3u);
-  ASSERT_EQ(best.pieces[1].finish, LAPILLI_FINISH_KEPT);
+  ASSERT_EQ(best.parts.size(), 3u);
+  ASSERT_EQ(best.parts[1].finish, lapilli::Finish::kept);
   auto attention = lapilli::Attention::run(*model, *results, 0, 0, 1);
   ASSERT_TRUE(attention.ok()) << attention.error().message();
   auto links = attention->align();
@@ -125,7 +127,7 @@ TEST(ApiDeviceAttention, OfWhatWasKept) {
   EXPECT_EQ((*links)[0].source_begin, text.find("12"));
   const auto refused = [](const auto& result) {
     EXPECT_FALSE(result.ok());
-    EXPECT_EQ(result.error().status(), LAPILLI_INVALID_ARGUMENT);
+    EXPECT_EQ(result.error().status(), lapilli::Status::invalid_argument);
     EXPECT_TRUE(says("was kept as it is")) << lapilli_last_error();
   };
   refused(attention->map());
@@ -138,7 +140,7 @@ TEST(ApiDeviceAttention, OfWhatWasKept) {
 TEST(ApiDeviceAttention, OfIds) {
   auto model = lapilli::Model::load(LAPILLI_SOURCE_DIR "/models/en-fr");
   ASSERT_TRUE(model.ok()) << model.error().message();
-  auto results = model->generate({{463, 30, 16, 975, 23, 0}});
+  auto results = model->generate_ids({{463, 30, 16, 975, 23, 0}});
   ASSERT_TRUE(results.ok()) << results.error().message();
   auto attention = lapilli::Attention::run(*model, *results, 0);
   ASSERT_TRUE(attention.ok()) << attention.error().message();

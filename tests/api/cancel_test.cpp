@@ -76,7 +76,7 @@ TEST(ApiDeviceCancelToken, EndsItsCallsAlone) {
   second.join();
   ASSERT_TRUE(results.ok()) << results.error().what();
   EXPECT_TRUE(results->cancelled());
-  EXPECT_EQ((*results)[kMany - 1].error->status(), LAPILLI_CANCELLED);
+  EXPECT_EQ((*results)[kMany - 1].error->status(), lapilli::Status::cancelled);
   EXPECT_TRUE((*results)[0].ok());  // what was finished is there
 }
 
@@ -90,7 +90,7 @@ TEST(ApiDeviceCancelToken, StaysCancelled) {
   auto results = model.translate({kStation, kCoffee}, options).value();
   EXPECT_TRUE(results.cancelled());
   EXPECT_FALSE(streamed);
-  for (const auto& output : results) EXPECT_EQ(output.error->status(), LAPILLI_CANCELLED);
+  for (const auto& output : results) EXPECT_EQ(output.error->status(), lapilli::Status::cancelled);
   options.cancel_token.reset();
   EXPECT_EQ(model.translate({kStation}, options).value()[0].text(), "Où est la gare ?");
 }

@@ -299,7 +299,7 @@ TEST_P(ApiHostDevices, ByCommandBuffersOfItsFrames) {
   const Device device = adopt(described);
   ASSERT_TRUE(device);
   uint64_t frames = 0;
-  RenderThread render([&] { host_->frame(device.get(), ++frames % 2 ? LAPILLI_APPEND_ALL : 1000); });
+  RenderThread render([&] { host_->frame(device.get(), ++frames % 2 ? LAPILLI_UNLIMITED : 1000); });
   run_all(device.get());
 }
 

@@ -1,5 +1,5 @@
 // Recordings through the C interface that are not there as a whole, or not gone through from one end to the other:
-// drafts of what is being said, samples that are asked for, pieces, and what words looked at.
+// interim_results of what is being said, samples that are asked for, chunks, and what words looked at.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -72,10 +72,10 @@ class ApiDeviceLive : public testing::Test {
     while (event.kind != 0 && event.kind != kind) event = next(job);
     return event;
   }
-  static lapilli_segment draft(const JobHandle& job, size_t segment) {
+  static lapilli_segment interim(const JobHandle& job, size_t segment) {
     lapilli_segment s{};
     s.struct_size = sizeof s;
-    EXPECT_EQ(lapilli_job_get_draft(job.get(), segment, &s), LAPILLI_OK) << lapilli_last_error();
+    EXPECT_EQ(lapilli_job_get_interim(job.get(), segment, &s), LAPILLI_OK) << lapilli_last_error();
     return s;
   }
   static int32_t wants(const JobHandle& job) {
@@ -83,8 +83,8 @@ class ApiDeviceLive : public testing::Test {
     EXPECT_EQ(lapilli_job_wants_samples(job.get(), &wants), LAPILLI_OK) << lapilli_last_error();
     return wants;
   }
-  static std::string heard(const std::vector<lapilli_input>& inputs, const lapilli_options& options, size_t input = 0,
-                           lapilli_model* model = whisper_.get()) {
+  static std::string transcribed(const std::vector<lapilli_input>& inputs, const lapilli_options& options,
+                                 size_t input = 0, lapilli_model* model = whisper_.get()) {
     const JobHandle job = start(inputs, options, model);
     if (!job || !wait(job)) return "it has not ended";
     Events events(inputs.size());
@@ -102,47 +102,48 @@ DeviceHandle ApiDeviceLive::device_;
 ModelHandle ApiDeviceLive::whisper_;
 std::vector<float> ApiDeviceLive::long_, ApiDeviceLive::second_, ApiDeviceLive::short_;
 
-lapilli_options with_drafts() {
-  lapilli_options options = hearing_options();
-  options.draft_samples = 4000;  // a quarter of the model's window
-  options.word_times = 1;
+AllOptions with_interim_results() {
+  AllOptions options = hearing_options();
+  options.of_speech.interim_samples = 4000;  // a quarter of the model's window
+  options.of_speech.word_times = 1;
   return options;
 }
 
-// ---- drafts --------------------------------------------------------------------------------------------------------
+// ---- interim_results
+// --------------------------------------------------------------------------------------------------------
 
-TEST_F(ApiDeviceLive, DraftsAreReplacedAndVoid) {
-  const JobHandle job = start({lapilli_sample_stream(16000)}, with_drafts());
+TEST_F(ApiDeviceLive, InterimResultsAreReplacedAndVoid) {
+  const JobHandle job = start({lapilli_sample_stream(16000)}, with_interim_results());
   EXPECT_FALSE(wait(job));
   EXPECT_EQ(wants(job), 1);
   append(job, 0, 3000);  // too few
   EXPECT_EQ(wants(job), 1) << "nothing has looked at them yet";
   EXPECT_FALSE(wait(job));
-  EXPECT_EQ(next(job, LAPILLI_EVENT_DRAFT).kind, 0);
+  EXPECT_EQ(next(job, LAPILLI_EVENT_INTERIM).kind, 0);
   append(job, 3000, 10000);
   EXPECT_FALSE(wait(job));
-  append(job, 10000, 15000);  // replaces the draft that nobody has read
+  append(job, 10000, 15000);  // replaces the interim that nobody has read
   EXPECT_FALSE(wait(job));
-  const lapilli_event event = next(job, LAPILLI_EVENT_DRAFT);
-  ASSERT_EQ(event.kind, LAPILLI_EVENT_DRAFT);
-  EXPECT_EQ(event.of.draft.input, 0u);
-  ASSERT_GT(event.of.draft.segments, 0u);
+  const lapilli_event event = next(job, LAPILLI_EVENT_INTERIM);
+  ASSERT_EQ(event.kind, LAPILLI_EVENT_INTERIM);
+  EXPECT_EQ(event.of.interim.input, 0u);
+  ASSERT_GT(event.of.interim.segments, 0u);
   size_t ids = 0, words = 0;
-  for (size_t i = 0; i < event.of.draft.segments; ++i) {
-    const lapilli_segment s = draft(job, i);
+  for (size_t i = 0; i < event.of.interim.segments; ++i) {
+    const lapilli_segment s = interim(job, i);
     EXPECT_STREQ(s.language, "en");
     EXPECT_LE(s.end, 1.0);
     ids += s.ids.count;
     for (size_t w = 0; w < s.words; ++w, ++words) {
       lapilli_word word{};
       word.struct_size = sizeof word;
-      ASSERT_EQ(lapilli_job_get_draft_word(job.get(), i, w, &word), LAPILLI_OK) << lapilli_last_error();
+      ASSERT_EQ(lapilli_job_get_interim_word(job.get(), i, w, &word), LAPILLI_OK) << lapilli_last_error();
       EXPECT_GE(word.begin, s.begin - 0.03);
     }
   }
   EXPECT_GT(ids, 2u);
   EXPECT_GT(words, 0u);
-  EXPECT_EQ(next(job, LAPILLI_EVENT_DRAFT).kind, 0) << "an older one";
+  EXPECT_EQ(next(job, LAPILLI_EVENT_INTERIM).kind, 0) << "an older one";
   // One that is void is not told.
   append(job, 15000, 15900);
   append(job, 15900, 40000);
@@ -150,27 +151,27 @@ TEST_F(ApiDeviceLive, DraftsAreReplacedAndVoid) {
   bool settled = false;
   for (lapilli_event e = next(job); e.kind != 0; e = next(job)) {
     settled = settled || e.kind == LAPILLI_EVENT_SEGMENT;
-    EXPECT_TRUE(e.kind != LAPILLI_EVENT_DRAFT || settled) << "before the segment that makes it void";
+    EXPECT_TRUE(e.kind != LAPILLI_EVENT_INTERIM || settled) << "before the segment that makes it void";
   }
   EXPECT_TRUE(settled);
   EXPECT_EQ(lapilli_job_end_samples(job.get(), 0), LAPILLI_OK);
   EXPECT_TRUE(wait(job));
   EXPECT_EQ(wants(job), 0);
-  EXPECT_EQ(next(job, LAPILLI_EVENT_DRAFT).kind, 0) << "behind the end of the recording";
+  EXPECT_EQ(next(job, LAPILLI_EVENT_INTERIM).kind, 0) << "behind the end of the recording";
 }
 
-// The settled text is the text of a run without drafts.
-TEST_F(ApiDeviceLive, DraftsChangeNothing) {
+// The final text is the text of a run without interim results.
+TEST_F(ApiDeviceLive, InterimResultsChangeNothing) {
   std::string all[2];
-  for (const uint32_t draft_samples : {0u, 4000u}) {
-    lapilli_options options = with_drafts();
-    options.draft_samples = draft_samples;
+  for (const uint32_t interim_samples : {0u, 4000u}) {
+    AllOptions options = with_interim_results();
+    options.of_speech.interim_samples = interim_samples;
     const JobHandle job = start({lapilli_sample_stream(16000)}, options);
-    size_t drafts = 0, at = 0;
+    size_t interim_results = 0, at = 0;
     std::string segments;
     const auto read = [&] {
       for (lapilli_event e = next(job); e.kind != 0; e = next(job)) {
-        drafts += e.kind == LAPILLI_EVENT_DRAFT;
+        interim_results += e.kind == LAPILLI_EVENT_INTERIM;
         if (e.kind == LAPILLI_EVENT_SEGMENT)
           segments += line_of(e.of.segment.begin, e.of.segment.end, e.of.segment.ids);
       }
@@ -185,32 +186,32 @@ TEST_F(ApiDeviceLive, DraftsChangeNothing) {
       at += n;
     }
     read();
-    EXPECT_EQ(drafts > 3, draft_samples > 0) << drafts;
-    all[draft_samples > 0] = segments;
+    EXPECT_EQ(interim_results > 3, interim_samples > 0) << interim_results;
+    all[interim_samples > 0] = segments;
   }
   EXPECT_EQ(all[0], all[1]);
   EXPECT_GT(all[0].size(), 100u);
 }
 
-TEST_F(ApiDeviceLive, DraftsThatAreNotThere) {
-  const JobHandle job = start({lapilli_sample_stream(16000)}, with_drafts());
+TEST_F(ApiDeviceLive, InterimResultsThatAreNotThere) {
+  const JobHandle job = start({lapilli_sample_stream(16000)}, with_interim_results());
   lapilli_segment segment{};
   segment.struct_size = sizeof segment;
   lapilli_word word{};
   word.struct_size = sizeof word;
-  EXPECT_EQ(lapilli_job_get_draft(job.get(), 0, &segment), LAPILLI_INVALID_ARGUMENT);
-  EXPECT_THAT(lapilli_last_error(), HasSubstr("lapilli_job_get_draft: segment 0 of 0 of the draft"));
+  EXPECT_EQ(lapilli_job_get_interim(job.get(), 0, &segment), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_THAT(lapilli_last_error(), HasSubstr("lapilli_job_get_interim: segment 0 of 0 of the last interim event"));
   append(job, 0, 15000);
   EXPECT_FALSE(wait(job));
-  const lapilli_event event = next(job, LAPILLI_EVENT_DRAFT);
-  ASSERT_EQ(event.kind, LAPILLI_EVENT_DRAFT);
-  EXPECT_EQ(lapilli_job_get_draft(job.get(), event.of.draft.segments, &segment), LAPILLI_INVALID_ARGUMENT);
-  EXPECT_EQ(lapilli_job_get_draft(job.get(), 0, nullptr), LAPILLI_INVALID_ARGUMENT);
-  EXPECT_EQ(lapilli_job_get_draft(nullptr, 0, &segment), LAPILLI_INVALID_ARGUMENT);
-  EXPECT_EQ(lapilli_job_get_draft_word(job.get(), 0, 99, &word), LAPILLI_INVALID_ARGUMENT);
+  const lapilli_event event = next(job, LAPILLI_EVENT_INTERIM);
+  ASSERT_EQ(event.kind, LAPILLI_EVENT_INTERIM);
+  EXPECT_EQ(lapilli_job_get_interim(job.get(), event.of.interim.segments, &segment), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_EQ(lapilli_job_get_interim(job.get(), 0, nullptr), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_EQ(lapilli_job_get_interim(nullptr, 0, &segment), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_EQ(lapilli_job_get_interim_word(job.get(), 0, 99, &word), LAPILLI_INVALID_ARGUMENT);
   EXPECT_THAT(lapilli_last_error(), HasSubstr("word 99 of"));
-  EXPECT_EQ(lapilli_job_get_draft_word(nullptr, 0, 0, &word), LAPILLI_INVALID_ARGUMENT);
-  EXPECT_EQ(lapilli_job_get_word(job.get(), 0, &word), LAPILLI_INVALID_ARGUMENT) << "a draft is no segment";
+  EXPECT_EQ(lapilli_job_get_interim_word(nullptr, 0, 0, &word), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_EQ(lapilli_job_get_word(job.get(), 0, &word), LAPILLI_INVALID_ARGUMENT) << "a interim is no segment";
   EXPECT_EQ(lapilli_job_wants_samples(nullptr, nullptr), LAPILLI_INVALID_ARGUMENT);
   EXPECT_EQ(lapilli_job_wants_samples(job.get(), nullptr), LAPILLI_INVALID_ARGUMENT);
 }
@@ -252,8 +253,8 @@ struct Pulled {
 TEST_F(ApiDeviceLive, PulledSamplesAreTheSame) {
   Pulled pulled{long_};
   const lapilli_sample_source source = pulled.source();
-  const std::string want = heard({input_of(long_)}, hearing_options());
-  EXPECT_EQ(heard({lapilli_pulled_samples(&source, 16000)}, hearing_options()), want);
+  const std::string want = transcribed({input_of(long_)}, hearing_options());
+  EXPECT_EQ(transcribed({lapilli_pulled_samples(&source, 16000)}, hearing_options()), want);
   EXPECT_GE(pulled.passes, 2u);
   EXPECT_GT(pulled.reads, 8u) << "it is read as a whole";
   // One that has ended before its time is silent from there on.
@@ -262,11 +263,11 @@ TEST_F(ApiDeviceLive, PulledSamplesAreTheSame) {
   std::vector<float> silent = long_;
   std::fill(silent.begin() + 50000, silent.end(), 0.0f);
   const lapilli_sample_source less = cut.source();
-  EXPECT_EQ(heard({lapilli_pulled_samples(&less, 16000)}, hearing_options()),
-            heard({input_of(silent)}, hearing_options()));
+  EXPECT_EQ(transcribed({lapilli_pulled_samples(&less, 16000)}, hearing_options()),
+            transcribed({input_of(silent)}, hearing_options()));
   // Without a job.
   const lapilli_input input = lapilli_pulled_samples(&source, 16000);
-  const lapilli_options options = hearing_options();
+  const AllOptions options = hearing_options();
   lapilli_result* result = nullptr;
   ASSERT_EQ(lapilli_generate(whisper_.get(), &input, 1, &options, &result), LAPILLI_OK) << lapilli_last_error();
   EXPECT_EQ(segments_of(result, 0), want);
@@ -279,20 +280,20 @@ TEST_F(ApiDeviceLive, PulledSamplesOfModelsWithoutWindows) {
   std::ofstream(folder.path() + "/moonshine/preprocessor_config.json")
       << R"({"feature_extractor_type": "Wav2Vec2FeatureExtractor", "sampling_rate": 16000})";
   const ModelHandle model = load(device_, folder.path() + "/moonshine");
-  lapilli_options options = lapilli_default_options();
+  AllOptions options = lapilli_default_options();
   options.max_new_tokens = 20;
   const std::vector<float> part(second_.begin(), second_.begin() + 9000);
   Pulled pulled{part};
   const lapilli_sample_source source = pulled.source();
-  EXPECT_EQ(heard({lapilli_pulled_samples(&source, 16000)}, options, 0, model.get()),
-            heard({input_of(part)}, options, 0, model.get()));
-  for (const auto set : {+[](lapilli_options& o) { o.pieces = 1; }, +[](lapilli_options& o) { o.looks = 1; },
-                         +[](lapilli_options& o) { o.draft_samples = 1; }}) {
+  EXPECT_EQ(transcribed({lapilli_pulled_samples(&source, 16000)}, options, 0, model.get()),
+            transcribed({input_of(part)}, options, 0, model.get()));
+  for (const auto set : {+[](AllOptions& o) { o.of_speech.chunks = 1; }, +[](AllOptions& o) { o.keep_attention = 1; },
+                         +[](AllOptions& o) { o.of_speech.interim_samples = 1; }}) {
     set(options = lapilli_default_options());
     const lapilli_input input = input_of(part);
     lapilli_job* job = nullptr;
     EXPECT_EQ(lapilli_job_start(model.get(), &input, 1, &options, &job), LAPILLI_INVALID_ARGUMENT);
-    EXPECT_THAT(lapilli_last_error(), HasSubstr("is of models that go through recordings window by window"));
+    EXPECT_THAT(lapilli_last_error(), HasSubstr("is for models that transcribe recordings window by window"));
   }
 }
 
@@ -306,20 +307,20 @@ TEST_F(ApiDeviceLive, SourcesThatFail) {
                {LAPILLI_DEVICE_LOST, LAPILLI_INVALID_DATA, 0},
                {LAPILLI_CANCELLED, LAPILLI_INVALID_DATA, 30000},
                {-77, LAPILLI_INVALID_DATA, 0}};
-  for (const uint32_t pieces : {0u, 4u})
+  for (const uint32_t chunks : {0u, 4u})
     for (const auto& c : cases) {
       Pulled bad{long_}, good{short_};
       bad.fails = c.says;
       bad.fails_at = c.at;
       const lapilli_sample_source failing = bad.source(), other = good.source();
-      lapilli_options options = hearing_options();
-      options.pieces = pieces;
+      AllOptions options = hearing_options();
+      options.of_speech.chunks = chunks;
       const JobHandle job =
           start({lapilli_pulled_samples(&failing, 16000), lapilli_pulled_samples(&other, 16000)}, options);
       ASSERT_TRUE(wait(job));
       Events events(2);
       events.read(job.get());
-      EXPECT_EQ(events.inputs, (std::vector<lapilli_status>{c.want, LAPILLI_OK})) << c.says << ", pieces " << pieces;
+      EXPECT_EQ(events.inputs, (std::vector<lapilli_status>{c.want, LAPILLI_OK})) << c.says << ", chunks " << chunks;
       const ResultHandle result = take(job);
       lapilli_sequence best{};
       best.struct_size = sizeof best;
@@ -355,44 +356,44 @@ TEST_F(ApiDeviceLive, SourcesThatAreWrong) {
   EXPECT_EQ(pulled.reads, 0u);
 }
 
-// ---- pieces
+// ---- chunks
 // ----------------------------------------------------------------------------------------------------------
 
-TEST_F(ApiDeviceLive, PiecesAreTheSameHoweverManyAtATime) {
+TEST_F(ApiDeviceLive, ChunksAreTheSameHoweverManyAtATime) {
   Pulled pulled{short_};
   const lapilli_sample_source source = pulled.source();
   const std::vector<lapilli_input> inputs{input_of(long_), lapilli_pulled_samples(&source, 16000)};
-  lapilli_options options = hearing_options();
-  const std::string windows = heard({inputs[0]}, options);
-  options.pieces = 1;
-  const std::string one = heard(inputs, options, 0), other = heard(inputs, options, 1);
-  options.pieces = 8;
-  EXPECT_EQ(heard(inputs, options, 0), one);
-  EXPECT_EQ(heard(inputs, options, 1), other);
-  EXPECT_EQ(heard({inputs[1]}, options), other);
+  AllOptions options = hearing_options();
+  const std::string windows = transcribed({inputs[0]}, options);
+  options.of_speech.chunks = 1;
+  const std::string one = transcribed(inputs, options, 0), other = transcribed(inputs, options, 1);
+  options.of_speech.chunks = 8;
+  EXPECT_EQ(transcribed(inputs, options, 0), one);
+  EXPECT_EQ(transcribed(inputs, options, 1), other);
+  EXPECT_EQ(transcribed({inputs[1]}, options), other);
   EXPECT_NE(one, windows);
   EXPECT_GT(std::count(one.begin(), one.end(), '\n'), 8);
   EXPECT_FALSE(other.empty());
   // The language is found once, in the first window.
   options.source_language = nullptr;
-  EXPECT_FALSE(heard({inputs[1]}, options).empty());
+  EXPECT_FALSE(transcribed({inputs[1]}, options).empty());
 }
 
-TEST_F(ApiDeviceLive, PiecesThatAreRefused) {
-  lapilli_options options = hearing_options();
-  options.pieces = 4;
-  EXPECT_THAT(refused({lapilli_sample_stream(16000)}, options), HasSubstr("input 0 goes on"));
-  options.condition_on_previous = 1;
-  EXPECT_THAT(refused({input_of(long_)}, options), HasSubstr("pieces do not go on from what was written before them"));
+TEST_F(ApiDeviceLive, ChunksThatAreRefused) {
+  AllOptions options = hearing_options();
+  options.of_speech.chunks = 4;
+  EXPECT_THAT(refused({lapilli_sample_stream(16000)}, options), HasSubstr("input 0 continues"));
+  options.of_speech.condition_on_previous = 1;
+  EXPECT_THAT(refused({input_of(long_)}, options), HasSubstr("chunks do not go on from what was written before them"));
   options = hearing_options("Klingon");
-  options.pieces = 4;
+  options.of_speech.chunks = 4;
   EXPECT_THAT(refused({input_of(long_)}, options), HasSubstr("Klingon"));
 }
 
 // Cancelled while it is measured, and while it is heard.
-TEST_F(ApiDeviceLive, PiecesEndAtAnyTime) {
-  lapilli_options options = hearing_options();
-  options.pieces = 2;
+TEST_F(ApiDeviceLive, ChunksEndAtAnyTime) {
+  AllOptions options = hearing_options();
+  options.of_speech.chunks = 2;
   for (const int pumps : {0, 1, 3, 1000}) {
     const JobHandle job = start({input_of(short_), input_of(second_)}, options);
     int32_t finished = 0;
@@ -415,17 +416,17 @@ TEST_F(ApiDeviceLive, PiecesEndAtAnyTime) {
 // ----------------------------------------------------------------------------------------------
 
 TEST_F(ApiDeviceLive, WhatWordsLookedAtIsDrawnWithTheirSegment) {
-  for (const uint32_t pieces : {0u, 4u}) {
-    lapilli_options options = hearing_options();
-    options.looks = 1;
-    options.pieces = pieces;
+  for (const uint32_t chunks : {0u, 4u}) {
+    AllOptions options = hearing_options();
+    options.keep_attention = 1;
+    options.of_speech.chunks = chunks;
     const JobHandle job = start({input_of(long_)}, options);
     ASSERT_TRUE(wait(job));
     const uint8_t* file = nullptr;
     size_t bytes = 0, drawn = 0;
-    EXPECT_EQ(lapilli_job_draw_looks(job.get(), nullptr, &file, &bytes), LAPILLI_INVALID_ARGUMENT) << "before any";
+    EXPECT_EQ(lapilli_job_draw_attention(job.get(), nullptr, &file, &bytes), LAPILLI_INVALID_ARGUMENT) << "before any";
     for (lapilli_event e = next(job, LAPILLI_EVENT_SEGMENT); e.kind != 0; e = next(job, LAPILLI_EVENT_SEGMENT)) {
-      const lapilli_status status = lapilli_job_draw_looks(job.get(), nullptr, &file, &bytes);
+      const lapilli_status status = lapilli_job_draw_attention(job.get(), nullptr, &file, &bytes);
       if (e.of.segment.words == 0) {
         EXPECT_EQ(status, LAPILLI_INVALID_DATA);
         continue;
@@ -435,14 +436,14 @@ TEST_F(ApiDeviceLive, WhatWordsLookedAtIsDrawnWithTheirSegment) {
       size_t looks = 0;
       for (size_t at = 0; (at = svg.find("<use ", at)) != svg.npos; ++at) ++looks;
       EXPECT_EQ(looks, e.of.segment.words);
-      lapilli_drawing png = lapilli_default_drawing();
+      lapilli_attention_drawing png = lapilli_default_attention_drawing();
       png.format = LAPILLI_DRAWING_PNG;
-      ASSERT_EQ(lapilli_job_draw_looks(job.get(), &png, &file, &bytes), LAPILLI_OK);
+      ASSERT_EQ(lapilli_job_draw_attention(job.get(), &png, &file, &bytes), LAPILLI_OK);
       EXPECT_EQ(std::string(reinterpret_cast<const char*>(file), 4), "\x89PNG");
       ++drawn;
     }
     EXPECT_GT(drawn, 3u);
-    EXPECT_EQ(lapilli_job_draw_looks(job.get(), nullptr, &file, &bytes), LAPILLI_INVALID_ARGUMENT);
+    EXPECT_EQ(lapilli_job_draw_attention(job.get(), nullptr, &file, &bytes), LAPILLI_INVALID_ARGUMENT);
     EXPECT_THAT(lapilli_last_error(), HasSubstr("is no LAPILLI_EVENT_SEGMENT"));
   }
 }
@@ -453,20 +454,20 @@ TEST_F(ApiDeviceLive, LooksThatAreNotThere) {
   ASSERT_EQ(next(job, LAPILLI_EVENT_SEGMENT).kind, LAPILLI_EVENT_SEGMENT);
   const uint8_t* file = nullptr;
   size_t bytes = 0;
-  EXPECT_EQ(lapilli_job_draw_looks(job.get(), nullptr, &file, &bytes), LAPILLI_INVALID_ARGUMENT);
-  EXPECT_THAT(lapilli_last_error(), HasSubstr("lapilli_options.looks asks for them"));
-  lapilli_drawing layer = lapilli_default_drawing();
+  EXPECT_EQ(lapilli_job_draw_attention(job.get(), nullptr, &file, &bytes), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_THAT(lapilli_last_error(), HasSubstr("set lapilli_options.keep_attention"));
+  lapilli_attention_drawing layer = lapilli_default_attention_drawing();
   layer.layer = 0;
-  EXPECT_EQ(lapilli_job_draw_looks(job.get(), &layer, &file, &bytes), LAPILLI_INVALID_ARGUMENT);
-  EXPECT_THAT(lapilli_last_error(), HasSubstr("lapilli_drawing.layer and head"));
-  EXPECT_EQ(lapilli_job_draw_looks(nullptr, nullptr, &file, &bytes), LAPILLI_INVALID_ARGUMENT);
-  EXPECT_EQ(lapilli_job_draw_looks(job.get(), nullptr, nullptr, &bytes), LAPILLI_INVALID_ARGUMENT);
-  lapilli_options options = hearing_options();
-  options.looks = 1;
+  EXPECT_EQ(lapilli_job_draw_attention(job.get(), &layer, &file, &bytes), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_THAT(lapilli_last_error(), HasSubstr("lapilli_attention_drawing.layer and head"));
+  EXPECT_EQ(lapilli_job_draw_attention(nullptr, nullptr, &file, &bytes), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_EQ(lapilli_job_draw_attention(job.get(), nullptr, nullptr, &bytes), LAPILLI_INVALID_ARGUMENT);
+  AllOptions options = hearing_options();
+  options.keep_attention = 1;
   const lapilli_input input = input_of(long_);
   lapilli_result* result = nullptr;
   EXPECT_EQ(lapilli_generate(whisper_.get(), &input, 1, &options, &result), LAPILLI_INVALID_ARGUMENT);
-  EXPECT_THAT(lapilli_last_error(), HasSubstr("looks of recordings are drawn with the events of a job"));
+  EXPECT_THAT(lapilli_last_error(), HasSubstr("only a job draws the attention of recordings"));
 }
 
 }  // namespace

@@ -27,7 +27,8 @@ lapilli::Options options_of() {
 TEST(ApiDeviceMediaCpp, RecordingsGiveSegments) {
   const auto model = lapilli::Model::load(kWhisper + "/model").value();
   const auto samples = samples_of("second.wav");
-  const auto results = model.transcribe({lapilli::samples(samples, model.info().sample_rate)}, options_of()).value();
+  const auto results =
+      model.transcribe({lapilli::samples(samples, model.info().value().sample_rate)}, options_of()).value();
   ASSERT_GT(results[0].segments.size(), 1u);
   EXPECT_EQ(lines_of(results[0].segments), segments_of(results.handle(), 0));
   EXPECT_EQ(results[0].segments[0].language, "en");
@@ -35,16 +36,17 @@ TEST(ApiDeviceMediaCpp, RecordingsGiveSegments) {
   EXPECT_TRUE(results[0].classes.empty());
   // Options arrive.
   auto options = options_of();
-  options.temperatures = {0, 0.5f};
-  options.logprob_threshold = -100.0f;
-  options.no_speech_threshold = 0.5f;
+  options.speech.temperatures = {0, 0.5f};
+  options.speech.logprob_threshold = -100.0f;
+  options.speech.no_speech_threshold = 0.5f;
   const auto measured = model.transcribe({lapilli::samples(samples, 16000)}, options).value();
   EXPECT_GT(measured[0].segments.at(0).no_speech_probability, 0);
-  options.temperatures = {-1};
-  EXPECT_EQ(model.transcribe({lapilli::samples(samples, 16000)}, options).error().status(), LAPILLI_INVALID_ARGUMENT);
-  EXPECT_EQ(model.translate({"Hello."}).error().status(), LAPILLI_UNSUPPORTED);
+  options.speech.temperatures = {-1};
+  EXPECT_EQ(model.transcribe({lapilli::samples(samples, 16000)}, options).error().status(),
+            lapilli::Status::invalid_argument);
+  EXPECT_EQ(model.translate({"Hello."}).error().status(), lapilli::Status::unsupported);
   const uint8_t rgb[3] = {};
-  EXPECT_EQ(model.describe({lapilli::pixels(rgb, 1, 1)}).error().status(), LAPILLI_UNSUPPORTED);
+  EXPECT_EQ(model.describe({lapilli::pixels(rgb, 1, 1)}).error().status(), lapilli::Status::unsupported);
 }
 
 TEST(ApiDeviceMediaCpp, SamplesGoIntoAJobThatRuns) {
@@ -53,58 +55,58 @@ TEST(ApiDeviceMediaCpp, SamplesGoIntoAJobThatRuns) {
   auto job = model.start_inputs({lapilli::sample_stream(16000)}, options_of()).value();
   std::vector<lapilli::Segment> told;
   const auto read = [&] {
-    while (auto event = job.next_event()) {
-      if (event->kind != LAPILLI_EVENT_SEGMENT) continue;
+    while (auto event = job.next_event().value()) {
+      if (event->kind != lapilli::EventKind::segment) continue;
       EXPECT_EQ(event->segment_number, told.size());
       told.push_back(event->segment);
     }
   };
-  EXPECT_EQ(job.append_samples(1, samples.data(), 5)->status(), LAPILLI_INVALID_ARGUMENT);
-  for (size_t at = 0; !job.wait(); at += 8000) {
+  EXPECT_EQ(job.append_samples(1, samples.data(), 5).error().status(), lapilli::Status::invalid_argument);
+  for (size_t at = 0; !job.wait().value(); at += 8000) {
     const size_t n = at < samples.size() ? std::min<size_t>(8000, samples.size() - at) : 0;
-    const auto error = n > 0 ? job.append_samples(0, samples.data() + at, n) : job.end_samples(0);
-    ASSERT_FALSE(error) << error->what();
+    const auto done = n > 0 ? job.append_samples(0, samples.data() + at, n) : job.end_samples(0);
+    ASSERT_TRUE(done) << done.error().what();
     read();
   }
   read();
   const auto results = job.take().value();
   EXPECT_GT(told.size(), 1u);
   EXPECT_EQ(lines_of(told), lines_of(results[0].segments));
-  EXPECT_TRUE(job.end_samples(0)) << "the job has ended";
+  EXPECT_FALSE(job.end_samples(0)) << "the job has ended";
 }
 
-// Drafts, and what words looked at, as events come.
-TEST(ApiDeviceMediaCpp, DraftsAndLooksOfAStream) {
+// Interim results and drawings come with events.
+TEST(ApiDeviceMediaCpp, InterimResultsAndAttentionOfAStream) {
   const auto model = lapilli::Model::load(kWhisper + "/model").value();
   const auto samples = samples_of("second.wav");
   auto options = options_of();
-  options.draft_samples = 4000;
-  options.looks = options.word_times = true;
+  options.speech.interim_samples = 4000;
+  options.keep_attention = options.speech.word_times = true;
   auto job = model.start_inputs({lapilli::sample_stream(16000)}, options).value();
-  EXPECT_FALSE(job.wait());
-  EXPECT_TRUE(job.wants_samples());
-  ASSERT_FALSE(job.append_samples(0, samples.data(), 14000));
-  EXPECT_FALSE(job.wait());
+  EXPECT_FALSE(job.wait().value());
+  EXPECT_TRUE(job.wants_samples().value());
+  ASSERT_TRUE(job.append_samples(0, samples.data(), 14000));
+  EXPECT_FALSE(job.wait().value());
   size_t words = 0, drawn = 0;
-  while (auto event = job.next_event())
-    for (const lapilli::Segment& s : event->draft) words += s.words.size();
+  while (auto event = job.next_event().value())
+    for (const lapilli::Segment& s : event->interim) words += s.words.size();
   EXPECT_GT(words, 0u);
-  ASSERT_FALSE(job.append_samples(0, samples.data() + 14000, samples.size() - 14000));
-  ASSERT_FALSE(job.end_samples(0));
-  EXPECT_TRUE(job.wait());
-  EXPECT_FALSE(job.wants_samples());
-  lapilli::Drawing png;
-  png.format = LAPILLI_DRAWING_PNG;
-  while (auto event = job.next_event()) {
-    EXPECT_TRUE(event->draft.empty());
-    if (event->kind != LAPILLI_EVENT_SEGMENT || event->segment.words.empty()) continue;
-    EXPECT_EQ(job.draw_looks().value().substr(0, 4), "<svg");
-    EXPECT_EQ(job.draw_looks(png).value().substr(0, 4), "\x89PNG");
+  ASSERT_TRUE(job.append_samples(0, samples.data() + 14000, samples.size() - 14000));
+  ASSERT_TRUE(job.end_samples(0));
+  EXPECT_TRUE(job.wait().value());
+  EXPECT_FALSE(job.wants_samples().value());
+  lapilli::AttentionDrawing png;
+  png.format = lapilli::DrawingFormat::png;
+  while (auto event = job.next_event().value()) {
+    EXPECT_TRUE(event->interim.empty());
+    if (event->kind != lapilli::EventKind::segment || event->segment.words.empty()) continue;
+    EXPECT_EQ(job.draw_attention().value().substr(0, 4), "<svg");
+    EXPECT_EQ(job.draw_attention(png).value().substr(0, 4), "\x89PNG");
     ++drawn;
   }
   EXPECT_GT(drawn, 0u);
   png.layer = 1;
-  EXPECT_EQ(job.draw_looks(png).error().status(), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_EQ(job.draw_attention(png).error().status(), lapilli::Status::invalid_argument);
 }
 
 TEST(ApiDeviceMediaCpp, FilesOfPicturesAreDrawnOver) {
@@ -117,15 +119,15 @@ TEST(ApiDeviceMediaCpp, FilesOfPicturesAreDrawnOver) {
   const std::string path = LAPILLI_SOURCE_DIR "/tests/data/pictures/plain.png";
   lapilli::Options options;
   options.max_length = 8;
-  options.looks = true;
+  options.keep_attention = true;
   const auto seen =
       model.describe({lapilli::picture_file(path), lapilli::picture_file("nowhere.png")}, options).value();
   EXPECT_FALSE(seen[0].text().empty());
-  EXPECT_EQ(seen[1].error->status(), LAPILLI_NOT_FOUND);
-  lapilli::Drawing how;
+  EXPECT_EQ(seen[1].error->status(), lapilli::Status::not_found);
+  lapilli::AttentionDrawing how;
   how.head = 0;
-  EXPECT_NE(lapilli::draw_looks(model, seen, 0, how).value().find("mean of all layers, head 0"), std::string::npos);
-  EXPECT_EQ(lapilli::draw_looks(model, seen, 1).error().status(), LAPILLI_NOT_FOUND);
+  EXPECT_NE(lapilli::draw_attention(model, seen, 0, how).value().find("mean of all layers, head 0"), std::string::npos);
+  EXPECT_EQ(lapilli::draw_attention(model, seen, 1).error().status(), lapilli::Status::not_found);
 }
 
 }  // namespace

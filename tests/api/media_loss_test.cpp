@@ -58,7 +58,7 @@ class ApiLossDeviceMedia : public testing::Test {
     if ((*status = lapilli_model_load(device.get(), (kWhisper + "/model").c_str(), &loaded)) != LAPILLI_OK) return "";
     const ModelHandle model(loaded);
     const lapilli_input inputs[] = {input_of(long_), lapilli_sample_stream(16000)};
-    const lapilli_options options = hearing_options(nullptr);
+    const AllOptions options = hearing_options(nullptr);
     lapilli_job* started = nullptr;
     if ((*status = lapilli_job_start(loaded, inputs, 2, &options, &started)) != LAPILLI_OK) return "";
     const JobHandle job(started);
@@ -111,7 +111,7 @@ TEST_F(ApiLossDeviceMedia, TheSameSegmentsAfterALossAtAnySubmission) { lose_at_e
 std::string said(const std::string& directory, const std::vector<lapilli_input>& inputs) {
   const DeviceHandle device = open_device();
   const ModelHandle model = load(device, directory);
-  lapilli_options options = lapilli_default_options();
+  AllOptions options = lapilli_default_options();
   options.max_length = 12;
   lapilli_job* started = nullptr;
   EXPECT_EQ(lapilli_job_start(model.get(), inputs.data(), inputs.size(), &options, &started), LAPILLI_OK)
@@ -182,8 +182,8 @@ TEST_F(ApiLossDeviceMedia, PiecesOfPulledSamples) {
   const auto hear = [&] {
     const DeviceHandle device = open_device();
     const ModelHandle model = load(device, kWhisper + "/model");
-    lapilli_options options = hearing_options(nullptr);
-    options.pieces = 2;
+    AllOptions options = hearing_options(nullptr);
+    options.of_speech.chunks = 2;
     const lapilli_input input = lapilli_pulled_samples(&source, 16000);
     lapilli_job* started = nullptr;
     EXPECT_EQ(lapilli_job_start(model.get(), &input, 1, &options, &started), LAPILLI_OK) << lapilli_last_error();
@@ -231,7 +231,7 @@ TEST_F(ApiLossDeviceMedia, GoesOnWithAnotherModel) {
   device->place = std::make_shared<api::ReplaceableDevice>(std::move(*made), std::nullopt);
   ModelHandle model = load(device, kWhisper + "/model");
   const lapilli_input inputs[] = {input_of(long_), lapilli_sample_stream(16000)};
-  const lapilli_options options = hearing_options(nullptr);
+  const AllOptions options = hearing_options(nullptr);
   lapilli_job* started = nullptr;
   ASSERT_EQ(lapilli_job_start(model.get(), inputs, 2, &options, &started), LAPILLI_OK) << lapilli_last_error();
   const JobHandle job(started);

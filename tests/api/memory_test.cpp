@@ -46,7 +46,6 @@ TEST(ApiMemory, DefaultsNameNoLog) {
   EXPECT_EQ(options.log_level, LAPILLI_LOG_NOTE);
   EXPECT_EQ(options.trace_file, nullptr);
   EXPECT_EQ(options.gap_us, 0u);
-  EXPECT_EQ(options.reserved1, 0u);
   EXPECT_EQ(options.memory_limit, 0u);
 }
 

@@ -126,8 +126,8 @@ TEST_F(ApiDevicePictures, ClassesOfPixelsAndOfFiles) {
     EXPECT_NEAR(s.score, std::log(best.probability), 1e-6);
     EXPECT_EQ(s.ids.count, 0u);
   }
-  lapilli_options options = lapilli_default_options();
-  options.classes = 2;
+  AllOptions options = lapilli_default_options();
+  options.of_picture.classes = 2;
   options.batch = 2;  // the last picture fills up a batch
   const ResultHandle two = generate(inputs(), options, vit_);
   size_t count = 0;
@@ -137,7 +137,7 @@ TEST_F(ApiDevicePictures, ClassesOfPixelsAndOfFiles) {
 }
 
 TEST_F(ApiDevicePictures, WordsOfPixelsAndOfFiles) {
-  lapilli_options options = lapilli_default_options();
+  AllOptions options = lapilli_default_options();
   options.max_length = 12;
   const ResultHandle want = of_files(options, gpt2_), result = generate(inputs(), options, gpt2_);
   ASSERT_TRUE(want && result);
@@ -146,7 +146,7 @@ TEST_F(ApiDevicePictures, WordsOfPixelsAndOfFiles) {
     EXPECT_STREQ(s.text, sequence_of(want.get(), i).text);
     EXPECT_GT(s.ids.count, 0u);
     EXPECT_LT(s.token_scores[0], 0);
-    EXPECT_EQ(s.pieces, 1u);
+    EXPECT_EQ(s.parts, 1u);
   }
   options.prompt = "abc";
   const ResultHandle prompted = generate(inputs(), options, gpt2_);
@@ -156,7 +156,7 @@ TEST_F(ApiDevicePictures, WordsOfPixelsAndOfFiles) {
 
 TEST_F(ApiDevicePictures, AJobTellsWhatItsResultHolds) {
   for (const ModelHandle* model : {&vit_, &gpt2_}) {
-    lapilli_options options = lapilli_default_options();
+    AllOptions options = lapilli_default_options();
     options.max_length = 12;
     lapilli_job* started = nullptr;
     {
@@ -223,22 +223,22 @@ TEST_F(ApiDevicePictures, PathsThatAreNone) {
 // ---- what words looked at ------------------------------------------------------------------------------------------
 
 TEST_F(ApiDevicePictures, WhatWordsLookedAtIsDrawn) {
-  lapilli_options options = lapilli_default_options();
+  AllOptions options = lapilli_default_options();
   options.max_length = 12;
-  options.looks = 1;
+  options.keep_attention = 1;
   const ResultHandle result = of_files(options, gpt2_);
   ASSERT_TRUE(result);
   const uint8_t* file = nullptr;
   size_t bytes = 0;
-  const auto drawn = [&](const lapilli_drawing* how) {
-    EXPECT_EQ(lapilli_result_draw_looks(gpt2_.get(), result.get(), 1, how, &file, &bytes), LAPILLI_OK)
+  const auto drawn = [&](const lapilli_attention_drawing* how) {
+    EXPECT_EQ(lapilli_result_draw_attention(gpt2_.get(), result.get(), 1, how, &file, &bytes), LAPILLI_OK)
         << lapilli_last_error();
     return std::string(reinterpret_cast<const char*>(file), bytes);
   };
   const std::string mean = drawn(nullptr);
   EXPECT_THAT(mean, HasSubstr("cross attention, mean of all layers, mean of all heads"));
   EXPECT_THAT(mean, HasSubstr("href=\"data:image/png;base64,"));
-  lapilli_drawing how = lapilli_default_drawing();
+  lapilli_attention_drawing how = lapilli_default_attention_drawing();
   how.layer = how.head = 0;
   const std::string one = drawn(&how);
   EXPECT_THAT(one, HasSubstr("cross attention, layer 0, head 0"));
@@ -248,29 +248,29 @@ TEST_F(ApiDevicePictures, WhatWordsLookedAtIsDrawn) {
 }
 
 TEST_F(ApiDevicePictures, DrawingsThatAreWrong) {
-  lapilli_options options = lapilli_default_options();
+  AllOptions options = lapilli_default_options();
   options.max_length = 12;
-  options.looks = 1;
+  options.keep_attention = 1;
   const ResultHandle result = generate({input_of(pictures_[0])}, options, gpt2_),
                      classes = generate({input_of(pictures_[0])}, options, vit_);
-  options.looks = 0;
+  options.keep_attention = 0;
   const ResultHandle without = generate({input_of(pictures_[0])}, options, gpt2_);
-  const auto refused = [](const ModelHandle& model, const ResultHandle& of, size_t input, lapilli_drawing how,
+  const auto refused = [](const ModelHandle& model, const ResultHandle& of, size_t input, lapilli_attention_drawing how,
                           lapilli_status want = LAPILLI_INVALID_ARGUMENT) -> std::string {
     const uint8_t* file = nullptr;
     size_t bytes = 1;
-    EXPECT_EQ(lapilli_result_draw_looks(model.get(), of.get(), input, &how, &file, &bytes), want);
+    EXPECT_EQ(lapilli_result_draw_attention(model.get(), of.get(), input, &how, &file, &bytes), want);
     EXPECT_EQ(file, nullptr);
     EXPECT_EQ(bytes, 0u);
     return lapilli_last_error();
   };
   const auto with = [](auto set) {
-    lapilli_drawing how = lapilli_default_drawing();
+    lapilli_attention_drawing how = lapilli_default_attention_drawing();
     set(how);
     return how;
   };
-  const lapilli_drawing plain = lapilli_default_drawing();
-  EXPECT_THAT(refused(gpt2_, without, 0, plain), HasSubstr("lapilli_options.looks asks for them"));
+  const lapilli_attention_drawing plain = lapilli_default_attention_drawing();
+  EXPECT_THAT(refused(gpt2_, without, 0, plain), HasSubstr("set lapilli_options.keep_attention"));
   EXPECT_THAT(refused(gpt2_, result, 1, plain), HasSubstr("input 1 of 1"));
   EXPECT_THAT(refused(vit_, classes, 0, plain, LAPILLI_UNSUPPORTED), HasSubstr("no words"));
   EXPECT_THAT(refused(gpt2_, result, 0, with([](auto& d) { d.layer = 99; })), HasSubstr("attention layer 99"));
@@ -286,7 +286,7 @@ TEST_F(ApiDevicePictures, DrawingsThatAreWrong) {
   lapilli_cancel_token_free(token);
   EXPECT_THAT(refused(nullptr, result, 0, plain), HasSubstr("model or result is null"));
   EXPECT_THAT(refused(gpt2_, nullptr, 0, plain), HasSubstr("model or result is null"));
-  EXPECT_EQ(lapilli_result_draw_looks(gpt2_.get(), result.get(), 0, &plain, nullptr, nullptr),
+  EXPECT_EQ(lapilli_result_draw_attention(gpt2_.get(), result.get(), 0, &plain, nullptr, nullptr),
             LAPILLI_INVALID_ARGUMENT);
 }
 
@@ -364,7 +364,6 @@ TEST_F(ApiDevicePictures, InputsThatAreWrong) {
   EXPECT_THAT(with([](auto& i) { i.row_stride = SIZE_MAX; }), HasSubstr("which cannot be"));
   EXPECT_THAT(with([](auto& i) { i.pixels = nullptr; }), HasSubstr("pixels of input 0 are at a null pointer"));
   EXPECT_THAT(with([](auto& i) { i.channels = 2; }, LAPILLI_UNSUPPORTED), HasSubstr("input 0 has 2 channels"));
-  EXPECT_THAT(with([](auto& i) { i.reserved = 1; }, LAPILLI_UNSUPPORTED), HasSubstr("reserved is 0"));
   EXPECT_THAT(refused(lapilli_text("Hello."), LAPILLI_UNSUPPORTED),
               HasSubstr("read pictures: lapilli_pixels() and lapilli_picture_file() make"));
   const float sound[] = {0, 0.5f};
@@ -373,20 +372,21 @@ TEST_F(ApiDevicePictures, InputsThatAreWrong) {
 
 TEST_F(ApiDevicePictures, OptionsThatAreWrong) {
   const auto with = [&](auto set) {
-    lapilli_options options = lapilli_default_options();
+    AllOptions options = lapilli_default_options();
     set(options);
     return refused(input_of(pictures_[0]), LAPILLI_INVALID_ARGUMENT, options, gpt2_);
   };
   const int32_t id = 5;
   const float temperature = 0;
-  EXPECT_THAT(with([](auto& o) { o.task = "translate"; }), HasSubstr("task is not of models that read pictures"));
+  EXPECT_THAT(with([](auto& o) { o.task = "translate"; }), HasSubstr("task is not for models that read pictures"));
   EXPECT_THAT(with([](auto& o) { o.source_language = "en"; }), HasSubstr("source_language"));
-  EXPECT_THAT(with([&](auto& o) { o.decoder_prompt = {&id, 1}; }), HasSubstr("is prompt"));
-  EXPECT_THAT(with([&](auto& o) { o.temperatures = &temperature, o.temperature_count = 1; }),
+  EXPECT_THAT(with([&](auto& o) { o.decoder_prompt = {&id, 1}; }), HasSubstr("lapilli_options.prompt sets"));
+  EXPECT_THAT(with([&](auto& o) { o.of_speech.temperatures = &temperature, o.of_speech.temperature_count = 1; }),
               HasSubstr("temperatures"));
-  EXPECT_THAT(with([](auto& o) { o.word_times = 1; }), HasSubstr("word_times"));
-  EXPECT_THAT(with([](auto& o) { o.pieces = 2; }), HasSubstr("pieces is not of models that read pictures"));
-  EXPECT_THAT(with([](auto& o) { o.draft_samples = 2; }), HasSubstr("draft_samples is not of models"));
+  EXPECT_THAT(with([](auto& o) { o.of_speech.word_times = 1; }), HasSubstr("word_times"));
+  EXPECT_THAT(with([](auto& o) { o.of_speech.chunks = 2; }), HasSubstr("chunks is not for models that read pictures"));
+  EXPECT_THAT(with([](auto& o) { o.of_speech.interim_samples = 2; }), HasSubstr("interim_samples is not for models"));
+  EXPECT_THAT(with([](auto& o) { o.of_picture.classes = 0; }), HasSubstr("classes is 0; ask for at least 1"));
   EXPECT_THAT(with([](auto& o) { o.num_beams = 0; }), HasSubstr("num_beams"));
   EXPECT_THAT(with([](auto& o) { o.num_beams = o.num_return_sequences = 2; }), HasSubstr("num_return_sequences"));
 }

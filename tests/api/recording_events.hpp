@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "api/all_options.hpp"
 #include "api/handles_that_free.hpp"
 #include "lapilli/lapilli.h"
 
@@ -45,8 +46,8 @@ inline ModelHandle load(const DeviceHandle& device, const std::string& directory
 }
 
 // As the records were made.
-inline lapilli_options hearing_options(const char* language = "en") {
-  lapilli_options options = lapilli_default_options();
+inline AllOptions hearing_options(const char* language = "en") {
+  AllOptions options = lapilli_default_options();
   options.source_language = language;
   options.max_new_tokens = 24;
   return options;

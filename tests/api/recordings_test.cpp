@@ -96,7 +96,7 @@ std::vector<float> ApiDeviceRecordings::long_, ApiDeviceRecordings::second_;
 TEST_F(ApiDeviceRecordings, SegmentsAreTheRecordedOnes) {
   EXPECT_EQ(streamed(hearing_options()), recorded("long_greedy"));
   EXPECT_EQ(streamed(hearing_options(nullptr)), recorded("long_detected"));
-  lapilli_options options = hearing_options("fr");
+  AllOptions options = hearing_options("fr");
   options.task = "translate";
   options.target_language = "en";
   EXPECT_EQ(streamed(options), recorded("long_translate"));
@@ -104,7 +104,7 @@ TEST_F(ApiDeviceRecordings, SegmentsAreTheRecordedOnes) {
   options.num_beams = 3;
   EXPECT_EQ(streamed(options), recorded("long_beam3"));
   options = hearing_options();
-  options.condition_on_previous = 1;
+  options.of_speech.condition_on_previous = 1;
   EXPECT_EQ(streamed(options), recorded("long_condition"));
 }
 
@@ -155,12 +155,12 @@ TEST_F(ApiDeviceRecordings, AJobTellsSegmentsAsTheySettle) {
 
 // A segment says more than its ids.
 TEST_F(ApiDeviceRecordings, SegmentsHaveALanguageAndProbabilities) {
-  lapilli_options options = hearing_options(nullptr);
+  AllOptions options = hearing_options(nullptr);
   const float temperatures[] = {0};
-  options.temperatures = temperatures;
-  options.temperature_count = 1;
-  options.logprob_threshold = -100;
-  options.no_speech_threshold = 0.9f;
+  options.of_speech.temperatures = temperatures;
+  options.of_speech.temperature_count = 1;
+  options.of_speech.logprob_threshold = -100;
+  options.of_speech.no_speech_threshold = 0.9f;
   const ResultHandle result = generate({input_of(long_)}, options);
   ASSERT_TRUE(result);
   const lapilli_segment s = segment_of(result.get(), 0, 0);
@@ -172,7 +172,7 @@ TEST_F(ApiDeviceRecordings, SegmentsHaveALanguageAndProbabilities) {
   EXPECT_EQ(s.words, 0u);
   EXPECT_STREQ(s.text, "");  // the model has no tokenizer
   EXPECT_EQ(s.doubtful, 0);
-  options.logprob_threshold = -1e-6f;
+  options.of_speech.logprob_threshold = -1e-6f;
   const ResultHandle strict = generate({input_of(long_)}, options);
   ASSERT_TRUE(strict);
   EXPECT_NE(segment_of(strict.get(), 0, 0).doubtful, 0);
@@ -254,7 +254,7 @@ TEST_F(ApiDeviceRecordings, SamplesThatAStreamDoesNotTake) {
   EXPECT_THAT(append(0, {INFINITY}), HasSubstr("sample 0 is inf"));
   EXPECT_THAT(append(1, {0.5f}),
               HasSubstr("invalid argument: lapilli_job_append_samples: input 1 is no recording that"));
-  EXPECT_THAT(append(2, {0.5f}), HasSubstr("input 2 is no recording that goes on"));
+  EXPECT_THAT(append(2, {0.5f}), HasSubstr("input 2 is no recording that continues"));
   EXPECT_EQ(lapilli_job_append_samples(job.get(), 0, nullptr, 5), LAPILLI_INVALID_ARGUMENT);
   EXPECT_THAT(lapilli_last_error(), HasSubstr("5 samples at a null pointer"));
   EXPECT_EQ(lapilli_job_append_samples(job.get(), 0, long_.data(), size_t{4'000'000'000}), LAPILLI_INVALID_ARGUMENT);
@@ -292,7 +292,7 @@ TEST_F(ApiDeviceRecordings, CallbacksAreToldAndMayCancel) {
     uint64_t done = 0, total = 0;
     bool stop = false;
   } seen;
-  lapilli_options options = hearing_options();
+  AllOptions options = hearing_options();
   options.stream = [](void* user, const lapilli_stream_event* event) {
     auto* streamed = static_cast<Streamed*>(user);
     streamed->ids.insert(streamed->ids.end(), event->ids.ids, event->ids.ids + event->ids.count);
@@ -369,11 +369,11 @@ TEST_F(ApiDeviceRecordings, InputsThatAreWrong) {
   lapilli_input input = input_of(long_);
   input.sample_rate = 44100;
   EXPECT_THAT(refused({input}, LAPILLI_INVALID_ARGUMENT),
-              HasSubstr("input 0 has 44100 samples a second, and the model hears 16000"));
+              HasSubstr("input 0 has 44100 samples a second, and the model takes 16000"));
   EXPECT_THAT(lapilli_last_error(), HasSubstr("resample it first"));
   input.sample_rate = 0;
   EXPECT_THAT(refused({input}, LAPILLI_INVALID_ARGUMENT),
-              HasSubstr("input 0 has 0 samples a second, and the model hears 16000"));
+              HasSubstr("input 0 has 0 samples a second, and the model takes 16000"));
   input = lapilli_samples(long_.data(), 0, 16000);
   EXPECT_THAT(refused({input_of(second_), input}, LAPILLI_INVALID_ARGUMENT), HasSubstr("input 1 has no samples"));
   input = lapilli_samples(nullptr, 5, 16000);
@@ -422,7 +422,7 @@ TEST_F(ApiDeviceRecordings, ADamagedRecordingIsAloneInIt) {
 
 TEST_F(ApiDeviceRecordings, OptionsThatAreWrong) {
   const auto with = [&](auto set, lapilli_model* model = whisper_.get()) {
-    lapilli_options options = hearing_options();
+    AllOptions options = hearing_options();
     set(options);
     return refused({input_of(long_)}, LAPILLI_INVALID_ARGUMENT, options, model);
   };
@@ -431,29 +431,34 @@ TEST_F(ApiDeviceRecordings, OptionsThatAreWrong) {
   EXPECT_THAT(with([](auto& o) { o.task = "summarize"; }), HasSubstr("they transcribe and translate"));
   EXPECT_THAT(with([](auto& o) { o.source_language = "Klingon"; }), HasSubstr("Klingon"));
   EXPECT_THAT(with([](auto& o) { o.target_language = "fr"; }), HasSubstr("target_language is \"fr\""));
-  EXPECT_THAT(with([](auto& o) { o.temperature_count = 2; }), HasSubstr("temperatures: 2 of them at a null pointer"));
-  EXPECT_THAT(with([&](auto& o) { o.temperatures = bad, o.temperature_count = 2; }), HasSubstr("number 1 is -1"));
-  EXPECT_THAT(with([&](auto& o) { o.temperatures = bad, o.temperature_count = 65; }), HasSubstr("65 are too many"));
-  EXPECT_THAT(with([](auto& o) { o.no_speech_threshold = 0.5f; }), HasSubstr("together with logprob_threshold"));
+  EXPECT_THAT(with([](auto& o) { o.of_speech.temperature_count = 2; }),
+              HasSubstr("temperatures: 2 of them at a null pointer"));
+  EXPECT_THAT(with([&](auto& o) { o.of_speech.temperatures = bad, o.of_speech.temperature_count = 2; }),
+              HasSubstr("number 1 is -1"));
+  EXPECT_THAT(with([&](auto& o) { o.of_speech.temperatures = bad, o.of_speech.temperature_count = 65; }),
+              HasSubstr("65 are too many"));
+  EXPECT_THAT(with([](auto& o) { o.of_speech.no_speech_threshold = 0.5f; }),
+              HasSubstr("together with logprob_threshold"));
   EXPECT_THAT(with([&](auto& o) {
                 o.decoder_prompt = {&id, 1};
               }),
-              HasSubstr("decoder_prompt is not of models that hear"));
+              HasSubstr("decoder_prompt is not for models of sound"));
   EXPECT_THAT(with([](auto& o) { o.num_return_sequences = 2, o.num_beams = 2; }), HasSubstr("num_return_sequences"));
-  EXPECT_THAT(with([](auto& o) { o.classes = 2; }), HasSubstr("classes"));
+  EXPECT_THAT(with([](auto& o) { o.of_picture.classes = 2; }), HasSubstr("classes"));
   EXPECT_THAT(with([](auto& o) { o.num_beams = 0; }), HasSubstr("num_beams"));
   EXPECT_THAT(with([](auto& o) { o.json = R"({"frobnicate": 1})"; }), HasSubstr("frobnicate"));
   // Options of models that hear or see.
   const ModelHandle marian = load(device_, kModels + "marian/model");
   const int32_t ids[] = {5, 0};
-  lapilli_options options = lapilli_default_options();
+  AllOptions options = lapilli_default_options();
   const auto of_text = [&] {
     return refused({lapilli_tokens(ids, 2)}, LAPILLI_INVALID_ARGUMENT, options, marian.get());
   };
   options.prompt = "Once";
-  EXPECT_THAT(of_text(), HasSubstr("lapilli_options.prompt is of models that hear or see, and this one reads text"));
+  EXPECT_THAT(of_text(),
+              HasSubstr("lapilli_options.prompt is for models of sound or pictures, and this one reads text"));
   options.prompt = nullptr;
-  options.word_times = 1;
+  options.of_speech.word_times = 1;
   EXPECT_THAT(of_text(), HasSubstr("word_times"));
 }
 
@@ -475,7 +480,7 @@ TEST_F(ApiDeviceRecordings, ResultsThatAreNotThere) {
   lapilli_word word{};
   word.struct_size = sizeof word;
   EXPECT_EQ(lapilli_result_get_word(result.get(), 0, 0, 0, &word), LAPILLI_INVALID_ARGUMENT);
-  EXPECT_THAT(lapilli_last_error(), HasSubstr("word 0 of 0; lapilli_options.word_times asks for words"));
+  EXPECT_THAT(lapilli_last_error(), HasSubstr("word 0 of 0; set lapilli_speech_options.word_times"));
   EXPECT_EQ(lapilli_result_classes(result.get(), 0, &count), LAPILLI_OK);
   EXPECT_EQ(count, 0u);
   lapilli_attention* attention = nullptr;
@@ -502,8 +507,8 @@ TEST_F(ApiDeviceRecordings, WordsAreTheSegmentsText) {
   const TempDirectory folder;
   const ModelHandle model = load(device_, with_words(folder, "whisper-long"));
   ASSERT_TRUE(model);
-  lapilli_options options = hearing_options();
-  options.word_times = 1;
+  AllOptions options = hearing_options();
+  options.of_speech.word_times = 1;
   const ResultHandle result = generate({input_of(long_)}, options, model.get());
   ASSERT_TRUE(result);
   const JobHandle job = start({input_of(long_)}, options, model.get());
@@ -544,7 +549,7 @@ TEST_F(ApiDeviceRecordings, WordsAreTheSegmentsText) {
 TEST_F(ApiDeviceRecordings, PromptsStandBeforeARecording) {
   const TempDirectory folder;
   const ModelHandle model = load(device_, with_words(folder, "whisper-long"));
-  lapilli_options options = hearing_options();
+  AllOptions options = hearing_options();
   const ResultHandle without = generate({input_of(second_)}, options, model.get());
   options.prompt = "  ab cd ";
   const ResultHandle with = generate({input_of(second_)}, options, model.get());
@@ -580,7 +585,7 @@ TEST_F(ApiDeviceRecordings, MoonshineHearsAsAWhole) {
   ASSERT_EQ(lapilli_model_get_info(model.get(), &info), LAPILLI_OK);
   EXPECT_EQ(info.sample_rate, 16000u);
   EXPECT_EQ(info.window_samples, 0u);
-  lapilli_options options = lapilli_default_options();
+  AllOptions options = lapilli_default_options();
   options.max_new_tokens = 20;
   const std::vector<float> part(second_.begin(), second_.begin() + 9000);
   const ResultHandle want = generate({input_of(part), input_of(second_)}, options, model.get());
@@ -617,9 +622,9 @@ TEST_F(ApiDeviceRecordings, MoonshineHearsAsAWhole) {
   Events short_one(2);
   short_one.read(both.get());
   EXPECT_EQ(short_one.inputs, (std::vector<lapilli_status>{LAPILLI_INVALID_DATA, LAPILLI_OK}));
-  options.word_times = 1;
+  options.of_speech.word_times = 1;
   EXPECT_THAT(refused({input_of(part)}, LAPILLI_INVALID_ARGUMENT, options, model.get()),
-              HasSubstr("word_times is of models that go through recordings window by window"));
+              HasSubstr("word_times is for models that transcribe recordings window by window"));
 }
 
 }  // namespace

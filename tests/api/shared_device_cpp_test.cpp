@@ -24,7 +24,7 @@ TEST(CppDeviceShared, OneDeviceForTwoModels) {
     // The first one's device has the second one's weights, and no pipeline more.
     const lapilli_stats both = stats_of(first);
     EXPECT_EQ(both.pipelines, alone.pipelines);
-    EXPECT_GE(both.device_bytes_peak, alone.device_bytes_peak + second.info().weight_bytes / 2);
+    EXPECT_GE(both.device_bytes_peak, alone.device_bytes_peak + second.info().value().weight_bytes / 2);
     return std::pair(std::move(first), std::move(second));
   };
   auto both = load_both();  // the device's handle is gone
@@ -39,8 +39,8 @@ TEST(CppDeviceShared, OneDeviceForTwoModels) {
 TEST(CppDeviceShared, OptionsOfDeviceAndModelArrive) {
   lapilli::DeviceOptions options;
   options.select = "no such device";
-  EXPECT_EQ(lapilli::Device::open(options).error().status(), LAPILLI_NO_DEVICE);
-  EXPECT_EQ(lapilli::Model::load(kModel, options).error().status(), LAPILLI_NO_DEVICE);
+  EXPECT_EQ(lapilli::Device::open(options).error().status(), lapilli::Status::no_device);
+  EXPECT_EQ(lapilli::Model::load(kModel, options).error().status(), lapilli::Status::no_device);
   options = {};
   options.memory_limit = 1000;
   const auto too_large = lapilli::Model::load(kModel, options);
@@ -53,8 +53,8 @@ TEST(CppDeviceShared, OptionsOfDeviceAndModelArrive) {
   EXPECT_EQ(copy.handle(), device.handle());
   lapilli::ModelOptions limits;
   limits.memory_limit = 1000;
-  EXPECT_EQ(lapilli::Model::load(device, kModel, limits).error().status(), LAPILLI_OUT_OF_MEMORY);
-  EXPECT_EQ(lapilli::Model::load(device, "no/such/model").error().status(), LAPILLI_NOT_FOUND);
+  EXPECT_EQ(lapilli::Model::load(device, kModel, limits).error().status(), lapilli::Status::out_of_memory);
+  EXPECT_EQ(lapilli::Model::load(device, "no/such/model").error().status(), lapilli::Status::not_found);
   // One model's failure is not the next one's.
   EXPECT_EQ(lapilli::Model::load(device, kModel).value().translate({"Where is the station?"}).value()[0].text(),
             "Où est la gare ?");
@@ -63,18 +63,19 @@ TEST(CppDeviceShared, OptionsOfDeviceAndModelArrive) {
 TEST(CppDeviceShared, HostsAreAdoptedByTheirHandles) {
   const auto adopted = lapilli::Device::adopt(lapilli_default_host_device());
   ASSERT_FALSE(adopted.ok());
-  EXPECT_EQ(adopted.error().status(), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_EQ(adopted.error().status(), lapilli::Status::invalid_argument);
   EXPECT_NE(adopted.error().message().find("VkDevice is missing"), std::string::npos);
-  EXPECT_EQ(lapilli::device_requirements(nullptr, nullptr, nullptr).error().status(), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_EQ(lapilli::device_requirements(nullptr, nullptr, nullptr).error().status(),
+            lapilli::Status::invalid_argument);
 
   lapilli::DeviceOptions options;
   options.low_priority = options.debug_names = options.ignore_environment = true;
   const auto own = lapilli::Device::open(options).value();
   int something = 0;
-  EXPECT_EQ(own.append(&something, 1).error().status(), LAPILLI_INVALID_ARGUMENT);
-  ASSERT_TRUE(own.completed(1).has_value());
-  EXPECT_NE(own.completed(1)->message().find("was not adopted for appending"), std::string::npos);
-  EXPECT_TRUE(own.dropped(1).has_value());
+  EXPECT_EQ(own.append(&something, 1).error().status(), lapilli::Status::invalid_argument);
+  ASSERT_FALSE(own.completed(1));
+  EXPECT_NE(own.completed(1).error().message().find("was not adopted for appending"), std::string::npos);
+  EXPECT_FALSE(own.dropped(1));
 }
 
 }  // namespace

@@ -104,7 +104,7 @@ TEST_F(ApiDeviceStructs, ArraysOfOlderPrograms) {
 TEST_F(ApiDeviceStructs, SizesThatWereNotSet) {
   lapilli_input inputs[2] = {};
   EXPECT_EQ(generate(inputs, 2), LAPILLI_INVALID_ARGUMENT);
-  EXPECT_TRUE(says("struct_size is 0; set it to sizeof(lapilli_input)")) << lapilli_last_error();
+  EXPECT_TRUE(says("struct_size is 0; begin with lapilli_text()")) << lapilli_last_error();
   inputs[0] = lapilli_text("Hello.");
   EXPECT_EQ(generate(inputs, 2), LAPILLI_INVALID_ARGUMENT);
   EXPECT_TRUE(says("number 1 has struct_size 0")) << lapilli_last_error();
@@ -204,16 +204,94 @@ TEST_F(ApiDeviceStructs, LinksComeOneByOne) {
   EXPECT_EQ(lapilli_attention_get_link(made, 0, &beyond), LAPILLI_INVALID_ARGUMENT);
 }
 
-// Fields that came later: at the end, without padding that earlier versions would take for a field.
-static_assert(offsetof(lapilli_sequence, finish) == offsetof(lapilli_sequence, pieces) + sizeof(size_t));
-static_assert(sizeof(lapilli_sequence) == offsetof(lapilli_sequence, lost_address) + sizeof(const char*));
-static_assert(sizeof(lapilli_piece) == offsetof(lapilli_piece, repeats) + sizeof(int32_t));
-static_assert(sizeof(lapilli_options) == offsetof(lapilli_options, reserved2) + sizeof(int32_t));
-static_assert(sizeof(lapilli_model_info) == offsetof(lapilli_model_info, tokenizer_error) + sizeof(char*));
-static_assert(sizeof(lapilli_input) == offsetof(lapilli_input, source) + sizeof(void*));
-static_assert(sizeof(lapilli_sample_source) == offsetof(lapilli_sample_source, read) + sizeof(void*));
-static_assert(sizeof(lapilli_drawing) == offsetof(lapilli_drawing, cancel_token) + sizeof(void*));
+// Later versions add fields at the end. Padding there would hold arbitrary bytes of programs of this version.
+template <class T, class Last>
+constexpr bool ends_with(size_t offset, Last T::*) {
+  return sizeof(T) == offset + sizeof(Last);
+}
+#define LAPILLI_ENDS_WITH(type, last) static_assert(ends_with(offsetof(type, last), &type::last))
+LAPILLI_ENDS_WITH(lapilli_device_options, trace_file);
+LAPILLI_ENDS_WITH(lapilli_host_device, submit);
+LAPILLI_ENDS_WITH(lapilli_store, store);
+LAPILLI_ENDS_WITH(lapilli_workers, run);
+LAPILLI_ENDS_WITH(lapilli_files, close);
+LAPILLI_ENDS_WITH(lapilli_file_part, bytes);
+LAPILLI_ENDS_WITH(lapilli_model_options, part_count);
+LAPILLI_ENDS_WITH(lapilli_model_info, tokenizer_error);
+LAPILLI_ENDS_WITH(lapilli_sample_source, read);
+LAPILLI_ENDS_WITH(lapilli_input, row_stride);
+LAPILLI_ENDS_WITH(lapilli_phrase, ids);
+LAPILLI_ENDS_WITH(lapilli_speech_options, temperature_count);
+LAPILLI_ENDS_WITH(lapilli_picture_options, classes);
+LAPILLI_ENDS_WITH(lapilli_options, picture);
+LAPILLI_ENDS_WITH(lapilli_shape, options);
+LAPILLI_ENDS_WITH(lapilli_attention_choice, head);
+LAPILLI_ENDS_WITH(lapilli_attention_drawing, cancel_token);
+LAPILLI_ENDS_WITH(lapilli_sequence, lost_address);
+LAPILLI_ENDS_WITH(lapilli_part, target_end);
+LAPILLI_ENDS_WITH(lapilli_segment, words);
+LAPILLI_ENDS_WITH(lapilli_stats, tuned_nodes);
+LAPILLI_ENDS_WITH(lapilli_tuning, encode_ratio);
 static_assert(sizeof(lapilli_event_segment) <= sizeof(uint64_t[16]));
+
+// A program that begins with zeros learns the function to begin with.
+TEST_F(ApiDeviceStructs, ZeroedStructsNameTheirHelper) {
+  const auto error_of = [](lapilli_status status) {
+    return status == LAPILLI_INVALID_ARGUMENT ? std::string(lapilli_last_error()) : "no such error";
+  };
+  const auto expect = [](const std::string& error, const char* name, const char* helper) {
+    EXPECT_NE(error.find(std::string(name) + ".struct_size is 0; begin with " + helper), std::string::npos) << error;
+  };
+  const lapilli_input input = lapilli_text("Hello.");
+  lapilli_options options{};
+  const auto with_options = [&] {
+    lapilli_result* made = nullptr;
+    return error_of(lapilli_generate(model_, &input, 1, &options, &made));
+  };
+  expect(with_options(), "lapilli_options", "lapilli_default_options()");
+  const lapilli_speech_options speech{};
+  const lapilli_picture_options picture{};
+  options = lapilli_default_options();
+  options.speech = &speech;
+  expect(with_options(), "lapilli_speech_options", "lapilli_default_speech_options()");
+  options = lapilli_default_options();
+  options.picture = &picture;
+  expect(with_options(), "lapilli_picture_options", "lapilli_default_picture_options()");
+  const lapilli_shape shape{};
+  expect(error_of(lapilli_model_prepare(model_, &shape)), "lapilli_shape", "lapilli_default_shape()");
+
+  lapilli_device* device = nullptr;
+  lapilli_device_options device_options{};
+  const auto with_device = [&] { return error_of(lapilli_device_open(&device_options, &device)); };
+  expect(with_device(), "lapilli_device_options", "lapilli_default_device_options()");
+  const lapilli_store store{};
+  device_options = lapilli_default_device_options();
+  device_options.store = &store;
+  expect(with_device(), "lapilli_store", "lapilli_default_store()");
+  const lapilli_workers workers{};
+  device_options = lapilli_default_device_options();
+  device_options.workers = &workers;
+  expect(with_device(), "lapilli_workers", "lapilli_default_workers()");
+  const lapilli_host_device host{};
+  expect(error_of(lapilli_device_adopt(&host, nullptr, &device)), "lapilli_host_device",
+         "lapilli_default_host_device()");
+
+  ASSERT_EQ(lapilli_device_open(nullptr, &device), LAPILLI_OK) << lapilli_last_error();
+  lapilli_model* model = nullptr;
+  lapilli_model_options model_options{};
+  const auto with_model = [&] { return error_of(lapilli_model_load_with(device, "pak", &model_options, &model)); };
+  expect(with_model(), "lapilli_model_options", "lapilli_default_model_options()");
+  const lapilli_files files{};
+  model_options = lapilli_default_model_options();
+  model_options.files = &files;
+  expect(with_model(), "lapilli_files", "lapilli_default_files()");
+  const lapilli_file_part part{};
+  model_options = lapilli_default_model_options();
+  model_options.parts = &part;
+  model_options.part_count = 1;
+  expect(with_model(), "lapilli_file_part", "lapilli_file_in_memory()");
+  lapilli_device_close(device);
+}
 
 TEST_F(ApiDeviceStructs, SequencesSayWhyTheyEnd) {
   lapilli_options options = lapilli_default_options();
@@ -234,7 +312,7 @@ TEST_F(ApiDeviceStructs, SequencesSayWhyTheyEnd) {
     ASSERT_EQ(lapilli_result_get(result_.get(), i, 0, &all[i]), LAPILLI_OK) << lapilli_last_error();
     EXPECT_EQ(all[i].repeats, 0);
   }
-  EXPECT_EQ(all[0].finish, LAPILLI_FINISH_END);
+  EXPECT_EQ(all[0].finish, LAPILLI_FINISH_STOP);
   EXPECT_EQ(all[0].unknown_tokens, 0u);
   EXPECT_GT(all[0].word_tokens, 1u);
   EXPECT_EQ(all[0].lost_address, nullptr);
@@ -247,13 +325,13 @@ TEST_F(ApiDeviceStructs, SequencesSayWhyTheyEnd) {
   EXPECT_EQ(all[4].finish, LAPILLI_FINISH_LENGTH);
   EXPECT_STREQ(all[5].lost_address, "https://example.com/abc/def-ghi?x=12&y=3");
 
-  lapilli_piece piece{};
-  piece.struct_size = sizeof piece;
-  const int32_t wanted[] = {LAPILLI_FINISH_END, LAPILLI_FINISH_KEPT, LAPILLI_FINISH_LENGTH};
+  lapilli_part part{};
+  part.struct_size = sizeof part;
+  const int32_t wanted[] = {LAPILLI_FINISH_STOP, LAPILLI_FINISH_KEPT, LAPILLI_FINISH_LENGTH};
   for (size_t i = 0; i < 3; ++i) {
-    ASSERT_EQ(lapilli_result_get_piece(result_.get(), 4, 0, i, &piece), LAPILLI_OK) << lapilli_last_error();
-    EXPECT_EQ(piece.finish, wanted[i]) << i;
-    EXPECT_EQ(piece.repeats, 0);
+    ASSERT_EQ(lapilli_result_get_part(result_.get(), 4, 0, i, &part), LAPILLI_OK) << lapilli_last_error();
+    EXPECT_EQ(part.finish, wanted[i]) << i;
+    EXPECT_EQ(part.repeats, 0);
   }
   // Programs that do not know them.
   lapilli_sequence older{};
@@ -261,10 +339,10 @@ TEST_F(ApiDeviceStructs, SequencesSayWhyTheyEnd) {
   older.finish = 77;
   ASSERT_EQ(lapilli_result_get(result_.get(), 0, 0, &older), LAPILLI_OK);
   EXPECT_EQ(older.finish, 77);
-  piece.struct_size = offsetof(lapilli_piece, finish);
-  piece.finish = 77;
-  ASSERT_EQ(lapilli_result_get_piece(result_.get(), 4, 0, 0, &piece), LAPILLI_OK);
-  EXPECT_EQ(piece.finish, 77);
+  part.struct_size = offsetof(lapilli_part, finish);
+  part.finish = 77;
+  ASSERT_EQ(lapilli_result_get_part(result_.get(), 4, 0, 0, &part), LAPILLI_OK);
+  EXPECT_EQ(part.finish, 77);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@ add_test(NAME api.without_driver COMMAND test_api --gtest_filter=*WithoutDriver*
 set_tests_properties(api.without_driver PROPERTIES LABELS fast-host FAIL_REGULAR_EXPRESSION "0 tests from 0 test suites"
   ENVIRONMENT "VK_ICD_FILENAMES=/dev/null;VK_DRIVER_FILES=/dev/null")
 # `repeated`: what other tests say too, here or below the interface.
-set(repeated ApiDeviceLive.PiecesAreTheSameHoweverManyAtATime:ApiDeviceLive.DraftsChangeNothing)
+set(repeated ApiDeviceLive.ChunksAreTheSameHoweverManyAtATime:ApiDeviceLive.InterimResultsChangeNothing)
 string(APPEND repeated :ApiDeviceStore.CutAndForeignBlobsAreIgnored:ApiDeviceStore.CallbacksThatFail)
 string(APPEND repeated :ApiFilesDevice.EveryOpenThatFailsIsAnError:ApiFilesDevice.OtherFormatsAndFamilies)
 lapilli_gpu_test(api.device COMMAND test_api --gtest_filter=*Device*-ApiHostDevice*:*/ApiHostDevices*:*ApiLoss*:${repeated}

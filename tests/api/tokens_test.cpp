@@ -61,7 +61,7 @@ TEST_F(ApiTokensDevice, IdsAreThoseOfATranslation) {
   lapilli::Options options;
   options.task = "translate";
   const std::string text = "She has two brothers.";
-  const auto by_ids = model_->generate({model_->encode(text, options).value()}).value();
+  const auto by_ids = model_->generate_ids({model_->encode(text, options).value()}).value();
   const auto by_text = model_->translate({text}).value();
   EXPECT_EQ(by_ids[0].sequences[0].ids, by_text[0].sequences[0].ids);
   EXPECT_EQ(model_->decode(by_ids[0].sequences[0].ids).value(), by_text[0].text());
@@ -72,7 +72,7 @@ TEST_F(ApiTokensDevice, LongTextsAreCountedAsOne) {
   for (int i = 0; i < 500; ++i) text += "Where is the station? ";
   const size_t count = model_->count_tokens(text).value();
   EXPECT_GT(count, 500 * (kWhereIsTheStation.size() - 1) - 1);
-  EXPECT_GT(count, model_->info().max_source_tokens);
+  EXPECT_GT(count, model_->info()->max_source_tokens);
 }
 
 TEST_F(ApiTokensDevice, RoomIsTheCallers) {
@@ -123,7 +123,7 @@ TEST_F(ApiTokensDevice, WrongInputs) {
   lapilli::Options options;
   options.task = "translate";
   options.target_language = "de";
-  EXPECT_EQ(model_->encode("Hello.", options).error().status(), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_EQ(model_->encode("Hello.", options).error().status(), lapilli::Status::invalid_argument);
   lapilli_options wrong = lapilli_default_options();
   wrong.struct_size = 0;
   text = lapilli_text("Hello.");

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 const char* const kModel = LAPILLI_SOURCE_DIR "/models/en-fr";
 
 // Appended fields leave no padding.
-static_assert(sizeof(lapilli_tuning) == offsetof(lapilli_tuning, reserved) + sizeof(int32_t));
+static_assert(sizeof(lapilli_tuning) == offsetof(lapilli_tuning, encode_ratio) + sizeof(double));
 
 lapilli_tuning empty_tuning() {
   lapilli_tuning found{};

@@ -129,7 +129,7 @@ TEST(CliDeviceLongRecording, AnInterruptionLeavesCompleteSubtitles) {
 TEST(CliDeviceLongRecording, AnInterruptionEndsAPipe) {
   Process running(lapilli(transcribe({"--json", "--live"})));
   running.write(seconds_of_sound(3));
-  ASSERT_TRUE(running.wait_for_out("\"settled\":true")) << running.err();
+  ASSERT_TRUE(running.wait_for_out("\"final\":true")) << running.err();
   running.signal(SIGINT);
   const auto before = std::chrono::steady_clock::now();
   running.wait_for_lines(1'000'000, 30);  // until its end, with the pipe still open

@@ -8,44 +8,44 @@ namespace {
 
 using cli::notes_of;
 
-Sequence sequence(int32_t finish, size_t tokens) {
+Sequence sequence(Finish finish, size_t tokens) {
   Sequence s;
   s.finish = finish;
   s.ids.assign(tokens, 5);
-  s.pieces.push_back({"", s.ids, 0, 0, 0, 0, 0, finish, false});
+  s.parts.push_back({"", s.ids, 0, 0, 0, 0, 0, finish, false});
   return s;
 }
 
 std::string only(const std::vector<std::string>& notes) { return notes.size() == 1 ? notes[0] : "not one note"; }
 
 TEST(CliNotes, NothingToSay) {
-  EXPECT_TRUE(notes_of(sequence(LAPILLI_FINISH_END, 9), {}).empty());
-  EXPECT_TRUE(notes_of(sequence(LAPILLI_FINISH_KEPT, 0), {}).empty());
-  Sequence half = sequence(LAPILLI_FINISH_END, 9);
+  EXPECT_TRUE(notes_of(sequence(Finish::stop, 9), {}).empty());
+  EXPECT_TRUE(notes_of(sequence(Finish::kept, 0), {}).empty());
+  Sequence half = sequence(Finish::stop, 9);
   half.word_tokens = 10;
   half.unknown_tokens = 5;
   EXPECT_TRUE(notes_of(half, {}).empty());
 }
 
 TEST(CliNotes, SayWhatToDo) {
-  const Sequence cut = sequence(LAPILLI_FINISH_LENGTH, 511);
+  const Sequence cut = sequence(Finish::length, 511);
   EXPECT_TRUE(contains(only(notes_of(cut, {0, false})), "cut at 511 tokens (max_length)"));
   EXPECT_TRUE(contains(only(notes_of(cut, {1024, false})), "allow more with --max-length"));
   EXPECT_TRUE(contains(only(notes_of(cut, {512, false})), "all that the model has"));
   Sequence loop = cut;
   loop.repeats = true;
   EXPECT_TRUE(contains(only(notes_of(loop, {})), "repeats itself"));
-  Sequence unknown = sequence(LAPILLI_FINISH_END, 9);
+  Sequence unknown = sequence(Finish::stop, 9);
   unknown.word_tokens = 10;
   unknown.unknown_tokens = 6;
   EXPECT_TRUE(
       contains(only(notes_of(unknown, {})), "6 of 10 tokens with letters are unknown to the model; is the text in "));
-  Sequence lost = sequence(LAPILLI_FINISH_END, 9);
+  Sequence lost = sequence(Finish::stop, 9);
   lost.lost_address = "https://a.b/" + std::string(107, 'x') + "\u00e9\u00e9\u00e9";
   EXPECT_TRUE(contains(only(notes_of(lost, {})), "xx... is not in the output"));  // no character in half
   EXPECT_TRUE(notes_of(lost, {512, false, true}).empty());
-  EXPECT_TRUE(contains(only(notes_of(sequence(LAPILLI_FINISH_KEPT, 0), {512, true})), "no attention to write"));
-  unknown.finish = LAPILLI_FINISH_LENGTH;
+  EXPECT_TRUE(contains(only(notes_of(sequence(Finish::kept, 0), {512, true})), "no attention to write"));
+  unknown.finish = Finish::length;
   unknown.lost_address = "a@b.c";
   EXPECT_EQ(notes_of(unknown, {}).size(), 3u);
 }
@@ -125,8 +125,8 @@ TEST(CliDeviceNotes, JsonSaysWhyOutputsEnd) {
     EXPECT_EQ(json["finish"], wanted[i]) << lines[i];
     EXPECT_FALSE(json.contains("repeats"));
     if (i < 4) continue;
-    ASSERT_EQ(json["pieces"].size(), 3u) << lines[i];
-    for (size_t p = 0; p < 3; ++p) EXPECT_EQ(json["pieces"][p]["finish"], wanted[p]) << lines[i];
+    ASSERT_EQ(json["parts"].size(), 3u) << lines[i];
+    for (size_t p = 0; p < 3; ++p) EXPECT_EQ(json["parts"][p]["finish"], wanted[p]) << lines[i];
   }
   EXPECT_EQ(nlohmann::json::parse(lines[1])["text"], "12:30");
   std::string suppressed;  // all but two ids

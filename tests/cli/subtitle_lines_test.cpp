@@ -204,9 +204,9 @@ TEST(SubtitleLines, FormatsOfNames) {
 TEST(SubtitleLines, JsonSaysWhatMayChange) {
   SubtitleLines lines({SpeechFormat::json, false, true}, "-");
   SpokenLine l = line();
-  EXPECT_EQ(nlohmann::json::parse(lines.line(l)).at("settled"), true);
-  l.settled = false;
-  EXPECT_EQ(nlohmann::json::parse(lines.line(l)).at("settled"), false);
+  EXPECT_EQ(nlohmann::json::parse(lines.line(l)).at("final"), true);
+  l.final = false;
+  EXPECT_EQ(nlohmann::json::parse(lines.line(l)).at("final"), false);
 }
 
 }  // namespace

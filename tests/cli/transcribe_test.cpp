@@ -252,23 +252,23 @@ TEST(CliDeviceTranscribe, WhatFfmpegReads) {
   EXPECT_TRUE(contains(without.err, "ffmpeg -i " + film + " -ar 16000 -ac 1 ")) << without.err;
 }
 
-// What may change comes before the window is full, and what is settled is what comes without --live.
+// What may change comes before the window is full, and what is final is what comes without --live.
 TEST(CliDeviceTranscribe, LiveShowsWhatMayChange) {
   const std::string wav = read_file(kLong), samples = wav.substr(wav.find("data") + 8);
   Spawn spawn = lapilli({"transcribe", "--quiet", "--json", "--live", "--language", "en", "--raw", "s16le:16000",
                          "--model", kFolder + "/model", "--dtype", "fp32", "--max-new-tokens", "24", "--ids"});
   Process live(spawn);
   live.write(samples.substr(0, 20000));  // over half of the first window
-  ASSERT_TRUE(live.wait_for_out("\"settled\":false")) << live.err();
-  EXPECT_FALSE(contains(live.out(), "\"settled\":true"));
+  ASSERT_TRUE(live.wait_for_out("\"final\":false")) << live.err();
+  EXPECT_FALSE(contains(live.out(), "\"final\":true"));
   live.write(samples.substr(20000, 22000));  // a little more than the window, and a block of the reader's
-  ASSERT_TRUE(live.wait_for_out("\"settled\":true")) << live.err();
+  ASSERT_TRUE(live.wait_for_out("\"final\":true")) << live.err();
   Outcome outcome = live.finish(samples.substr(42000));
-  std::string settled;
+  std::string final_lines;
   for (const std::string& text : lines_of(outcome.out))
-    if (nlohmann::json::parse(text).at("settled")) settled += text + "\n";
-  EXPECT_LT(settled.size(), outcome.out.size());
-  outcome.out = settled;
+    if (nlohmann::json::parse(text).at("final")) final_lines += text + "\n";
+  EXPECT_LT(final_lines.size(), outcome.out.size());
+  outcome.out = final_lines;
   expect_segments(outcome, "long_greedy");
 }
 
@@ -632,7 +632,7 @@ TEST(CliTranscribe, FoldersSayWhatTheyLeaveOut) {
   EXPECT_FALSE(contains(told(folder.path().string(), programs.path().string()), "film.mkv"));
   EXPECT_TRUE(contains(err, ": 2 files left out (no recordings, by their endings): cover.jpg, notes.txt")) << err;
   EXPECT_FALSE(contains(err, "hidden")) << err;
-  EXPECT_TRUE(contains(err, "hears nothing")) << err;  // for want of a model
+  EXPECT_TRUE(contains(err, "takes no sound")) << err;  // for want of a model
   const TemporaryFolder other;
   other.file("notes.txt", "");
   const std::string none = told(other.path().string());
@@ -649,7 +649,7 @@ TEST(CliTranscribe, FormatsOfTheSettingsFileGiveWay) {
     more.insert(more.begin(), "--config=" + settings);
     return transcribe(std::move(more)).err;
   };
-  EXPECT_TRUE(contains(told({"--srt"}), "hears nothing"));
+  EXPECT_TRUE(contains(told({"--srt"}), "takes no sound"));
   EXPECT_TRUE(contains(told({"--srt", "--vtt"}), "for several formats"));
 }
 
@@ -658,7 +658,7 @@ TEST(CliTranscribe, SaysWhatIsWrongBeforeTheModelIsLoaded) {
     std::vector<std::string> arguments;
     std::string expected;
   } kCases[] = {{{}, "needs a recording"},
-                {{"a.wav"}, "hears nothing"},
+                {{"a.wav"}, "takes no sound"},
                 {{"--raw", "mp3", "a"}, "no format of raw samples"},
                 {{"--srt", "--vtt", "--raw", "f32le:16000"}, "standard input is no file"},
                 {{"--srt", "--vtt", "-o", "a.srt", "a.wav"}, "for several formats"},

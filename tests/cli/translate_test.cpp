@@ -191,13 +191,13 @@ TEST(CliDevice, LinesOfSeveralSentences) {
   const Outcome json = translate({"--json", line});
   const auto parsed = nlohmann::json::parse(json.out, nullptr, false);
   ASSERT_TRUE(parsed.is_object()) << json.out << json.err;
-  ASSERT_EQ(parsed["pieces"].size(), 3u);
-  EXPECT_EQ(parsed["pieces"][1]["text"], expected()[1].french);
-  EXPECT_EQ(parsed["pieces"][1]["source_bytes"][0], expected()[0].text.size() + 2);
-  EXPECT_FALSE(nlohmann::json::parse(translate({"--json", "--no-split", line}).out).contains("pieces"));
+  ASSERT_EQ(parsed["parts"].size(), 3u);
+  EXPECT_EQ(parsed["parts"][1]["text"], expected()[1].french);
+  EXPECT_EQ(parsed["parts"][1]["source_bytes"][0], expected()[0].text.size() + 2);
+  EXPECT_FALSE(nlohmann::json::parse(translate({"--json", "--no-split", line}).out).contains("parts"));
   const std::string two = expected()[0].text + " " + expected()[1].text;
-  EXPECT_FALSE(nlohmann::json::parse(translate({"--json", "--no-split", two}).out).contains("pieces"));
-  EXPECT_EQ(nlohmann::json::parse(translate({"--json", two}).out)["pieces"].size(), 2u);
+  EXPECT_FALSE(nlohmann::json::parse(translate({"--json", "--no-split", two}).out).contains("parts"));
+  EXPECT_EQ(nlohmann::json::parse(translate({"--json", two}).out)["parts"].size(), 2u);
   EXPECT_EQ(translate({"--split", "--no-split", two}).code, 2);
 }
 

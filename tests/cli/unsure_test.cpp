@@ -9,13 +9,13 @@
 namespace lapilli::test {
 namespace {
 
-Sequence scored(const std::vector<std::vector<float>>& pieces) {
+Sequence scored(const std::vector<std::vector<float>>& parts) {
   Sequence s;
-  for (const auto& scores : pieces) {
-    Piece piece;
-    piece.ids.assign(scores.size(), 5);
-    s.pieces.push_back(piece);
-    s.ids.insert(s.ids.end(), piece.ids.begin(), piece.ids.end());
+  for (const auto& scores : parts) {
+    Part part;
+    part.ids.assign(scores.size(), 5);
+    s.parts.push_back(part);
+    s.ids.insert(s.ids.end(), part.ids.begin(), part.ids.end());
     s.token_scores.insert(s.token_scores.end(), scores.begin(), scores.end());
   }
   return s;

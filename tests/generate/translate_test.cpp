@@ -216,18 +216,18 @@ TEST_F(DeviceTranslate, SaysWhetherOutputsWereCut) {
     for (const bool forced : {true, false}) {
       if (!forced) request.options.forced_eos_token_id = std::vector<int32_t>{};
       LAPILLI_ASSERT_VALUE(const auto cut, translate(model_, request));
-      EXPECT_EQ(cut.outputs[0].sequences[0].finish, forced ? Finish::length : Finish::end) << beams;
+      EXPECT_EQ(cut.outputs[0].sequences[0].finish, forced ? Finish::length : Finish::stop) << beams;
       EXPECT_EQ(cut.outputs[1].sequences[0].finish, Finish::length) << beams;
     }
     request.options.max_length = 7;
     request.options.forced_eos_token_id.reset();
     LAPILLI_ASSERT_VALUE(const auto some, translate(model_, request));
-    EXPECT_EQ(some.outputs[0].sequences[0].finish, Finish::end);
-    EXPECT_EQ(some.outputs[0].sequences[0].parts[0].finish, Finish::end);
+    EXPECT_EQ(some.outputs[0].sequences[0].finish, Finish::stop);
+    EXPECT_EQ(some.outputs[0].sequences[0].parts[0].finish, Finish::stop);
     const TextSequence& two = some.outputs[2].sequences[0];
     EXPECT_EQ(two.finish, Finish::length);
     ASSERT_EQ(two.parts.size(), 2u);
-    EXPECT_EQ(two.parts[0].finish, Finish::end);
+    EXPECT_EQ(two.parts[0].finish, Finish::stop);
     EXPECT_EQ(two.parts[1].finish, Finish::length);
   }
 }
@@ -273,7 +273,7 @@ TEST_F(DeviceTranslate, WhatIsTheSameInEveryLanguageIsNotRun) {
       }
     }
     const TextSequence& mixed = out.outputs[1].sequences[0];
-    EXPECT_EQ(mixed.finish, Finish::end);
+    EXPECT_EQ(mixed.finish, Finish::stop);
     ASSERT_EQ(mixed.parts.size(), 3u);
     EXPECT_EQ(mixed.parts[1].finish, Finish::kept);
     EXPECT_EQ(mixed.parts[1].text, "12:30");

@@ -3,8 +3,8 @@
 
 #include <cstdlib>
 
-#include "hub/cache.hpp"
-#include "hub/huggingface_cache.hpp"
+#include "fetched/cache.hpp"
+#include "fetched/huggingface_cache.hpp"
 #include "hub/requests.hpp"
 #include "support/temp_directory.hpp"
 

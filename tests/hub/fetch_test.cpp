@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "base/path.hpp"
-#include "hub/cache.hpp"
+#include "fetched/cache.hpp"
 #include "hub/download.hpp"
 #include "hub/fake_hub.hpp"
 #include "support/temp_directory.hpp"

@@ -1,13 +1,13 @@
 // The cache of other programs for the hub: what of it is used, and that none of it is written.
-#include "hub/huggingface_cache.hpp"
+#include "fetched/huggingface_cache.hpp"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
 #include "base/path.hpp"
+#include "fetched/present.hpp"
 #include "hub/other_cache.hpp"
-#include "hub/present.hpp"
 #include "support/temp_directory.hpp"
 
 namespace lapilli::hub {

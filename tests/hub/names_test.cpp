@@ -1,5 +1,5 @@
 // Names and addresses from a hub, which may be anything.
-#include "hub/names.hpp"
+#include "fetched/names.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 
 #include "base/file_lock.hpp"
 #include "base/path.hpp"
-#include "hub/cache.hpp"
+#include "fetched/cache.hpp"
 #include "support/temp_directory.hpp"
 
 namespace lapilli::hub {

@@ -1,5 +1,5 @@
 // Which files of a model are fetched: all that the recorded models and tokenizers are made of.
-#include "hub/selection.hpp"
+#include "fetched/selection.hpp"
 
 #include <gtest/gtest.h>
 

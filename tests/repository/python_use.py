@@ -11,6 +11,7 @@ import tempfile
 import threading
 import typing
 import unittest
+import wave
 
 import lapilli
 
@@ -28,7 +29,8 @@ class Use(unittest.TestCase):
         self.assertEqual(outputs[0].text, GARE)
         best = outputs[0].sequences[0]
         self.assertEqual(len(best.ids), len(best.token_scores))
-        self.assertFalse(best.cut or best.repeats or any(math.isnan(s) for s in best.token_scores))
+        self.assertEqual((best.finish, len(best.parts), best.lost_address), ("stop", 1, None))
+        self.assertFalse(best.repeats or any(math.isnan(s) for s in best.token_scores))
         self.assertEqual(self.model.translate([]), [])
 
     def test_has_a_device_of_its_own(self):
@@ -37,7 +39,7 @@ class Use(unittest.TestCase):
     def test_options(self):
         outputs = self.model.translate([STATION], num_beams=3, num_return_sequences=2, max_new_tokens=3)
         self.assertEqual(len(outputs[0].sequences), 2)
-        self.assertTrue(outputs[0].sequences[0].cut)
+        self.assertEqual(outputs[0].sequences[0].finish, "length")
         with self.assertRaisesRegex(TypeError, "no option beams"):
             self.model.translate([STATION], beams=3)
         with self.assertRaises(TypeError):
@@ -48,7 +50,7 @@ class Use(unittest.TestCase):
         self.assertTrue(importlib.resources.files(lapilli).joinpath("py.typed").is_file())
         kinds = {ctypes.c_int32: int, ctypes.c_uint32: int, ctypes.c_float: float, ctypes.c_char_p: str}
         named = set(inspect.signature(lapilli.Model.generate).parameters)
-        fields = {name: kinds[kind] for name, kind in lapilli._c.Options.plain().items() if name not in named}
+        fields = {n: kinds[kind] for n, (kind, _) in lapilli._c.CallOptions.plain().items() if n not in named}
         self.assertEqual(typing.get_type_hints(lapilli.PlainOptions), fields)
         more = set(typing.get_type_hints(lapilli.Options)) - set(fields)
         self.assertEqual(more | {"self", "inputs", "task", "options"}, named)
@@ -72,10 +74,10 @@ class Use(unittest.TestCase):
             print(outputs[0].text)
 
     def test_callbacks(self):
-        told, pieces = [], []
-        self.model.translate([STATION], progress=lambda *n: told.append(n), stream=lambda i, text: pieces.append((i, text)))
-        self.assertEqual(told[-1], (1, 1))
-        self.assertEqual("".join(text for _, text in pieces), GARE)
+        steps, texts = [], []
+        self.model.translate([STATION], progress=lambda *n: steps.append(n), stream=lambda i, text: texts.append((i, text)))
+        self.assertEqual(steps[-1], (1, 1))
+        self.assertEqual("".join(text for _, text in texts), GARE)
         with self.assertRaises(lapilli.Cancelled) as caught:
             self.model.translate([STATION], stream=lambda i, text: False)
         self.assertEqual(len(caught.exception.outputs), 1)
@@ -117,9 +119,11 @@ class Use(unittest.TestCase):
         self.assertEqual(outputs[0].segments[0].language, "en")
         joined = [i for s in outputs[0].segments for i in s.ids]
         self.assertEqual(joined, outputs[0].sequences[0].ids)
-        pieces = whisper.transcribe([sound], source_language="en", max_new_tokens=24, pieces=4)[0]
-        self.assertNotEqual(pieces.segments, outputs[0].segments)
-        self.assertGreater(len(pieces.segments), 1)
+        chunks = whisper.transcribe([sound], source_language="en", max_new_tokens=24, chunks=4)[0]
+        self.assertNotEqual(chunks.segments, outputs[0].segments)
+        self.assertGreater(len(chunks.segments), 1)
+        self.of_wav_files(whisper)
+        self.of_live_sound(whisper, sound, outputs[0].segments)
         with self.assertRaisesRegex(lapilli.Error, "8000 samples a second"):
             whisper.transcribe([sound], rate=8000)
         with tempfile.TemporaryDirectory() as folder:
@@ -138,14 +142,74 @@ class Use(unittest.TestCase):
         self.assertEqual(len(seen.classes), 2)
         self.assertEqual(seen.text, seen.classes[0].label)
 
+    def of_wav_files(self, whisper):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "sound.wav")
+            numbers = array.array("h", (int(9000 * math.sin(i * i / 90000)) for i in range(16000)))
+            for channels in (1, 2):
+                with wave.open(path, "wb") as file:
+                    file.setparams((channels, 2, 16000, 0, "NONE", ""))
+                    file.writeframes(array.array("h", (n for n in numbers for _ in range(channels))).tobytes())
+                told = whisper.transcribe([path], source_language="en", max_new_tokens=24)[0]
+                same = whisper.transcribe([[n / 32768 for n in numbers]], source_language="en", max_new_tokens=24)[0]
+                self.assertEqual(told.text, same.text)
+            with wave.open(path, "wb") as file:
+                file.setparams((1, 2, 8000, 0, "NONE", ""))
+                file.writeframes(numbers.tobytes())
+            with self.assertRaisesRegex(lapilli.Error, "ffmpeg -i .* -ar 16000"):
+                whisper.transcribe([path])
+            with self.assertRaisesRegex(TypeError, "not one path"):
+                whisper.transcribe(path)
+
+    def of_live_sound(self, whisper, sound, segments):
+        job = whisper.start_recordings([None], source_language="en", max_new_tokens=24, interim_samples=4000)
+        seen, interim = [], 0
+        for at in range(0, len(sound) + 8000, 8000):
+            job.append_samples(0, sound[at : at + 8000]) if at < len(sound) else job.end_samples(0)
+            for event in job.events():
+                seen += [event.segment] if event.kind == "segment" else []
+                interim += len(event.interim)
+        self.assertGreater(len(seen), 1)
+        self.assertGreater(interim, 0)
+        self.assertEqual("".join(s.text for s in seen), job.take()[0].text)
+        self.assertEqual(seen[0].language, segments[0].language)
+
+    def test_jobs(self):
+        job = self.model.start([STATION, "Hello."])
+        events = list(job.events())
+        self.assertEqual("".join(e.text for e in events if e.kind == "text" and e.input == 0), GARE)
+        self.assertEqual(events[-1].kind, "end")
+        self.assertEqual(sum(e.kind == "input" for e in events), 2)
+        outputs = job.take()
+        self.assertEqual(outputs[0].text, GARE)
+        with self.assertRaises(lapilli.Error):
+            job.take()
+        job = self.model.start([STATION])
+        job.cancel()
+        self.assertTrue(job.wait())
+        with self.assertRaises(lapilli.Cancelled) as caught:
+            job.take()
+        self.assertEqual(len(caught.exception.outputs), 1)
+
+    def test_devices(self):
+        found = lapilli.devices()
+        self.assertGreater(len(found), 0)
+        self.assertIsInstance(found[0], dict)
+
+    def test_parts(self):
+        best = self.model.translate(["What time is it? " + STATION], split_sentences=1)[0].sequences[0]
+        self.assertEqual([p.finish for p in best.parts], ["stop", "stop"])
+        self.assertEqual(best.parts[1].text, GARE)
+        self.assertEqual(self.model.translate(["12:30"])[0].sequences[0].finish, "kept")
+
     def test_tunes(self):
         with self.assertRaisesRegex(lapilli.Error, "keeps nothing between runs"):
             self.model.tune(1)
         with tempfile.TemporaryDirectory() as folder:
             model = lapilli.Model(device=lapilli.Device(cache_directory=folder))
-            told = []
-            found = model.tune(2, num_beams=1, target_tokens=8, progress=lambda *n: told.append(n))
-            self.assertEqual(told[-1][1], 2000)
+            steps = []
+            found = model.tune(2, num_beams=1, target_tokens=8, progress=lambda *n: steps.append(n))
+            self.assertEqual(steps[-1][1], 2000)
             self.assertLessEqual(found.step_ratio, 1.1)
             self.assertGreater(found.encode_ratio, 0)
             self.assertEqual(model.tune(0).choices, found.choices)

@@ -79,12 +79,12 @@ TEST_F(TraceBack, WhyAHypothesisEnds) {
     return all;
   };
   // The model may end by itself with the last id that there is room for.
-  EXPECT_THAT(finishes(), ElementsAre(Finish::end, Finish::end, Finish::length));
+  EXPECT_THAT(finishes(), ElementsAre(Finish::stop, Finish::stop, Finish::length));
   // Where it must, nobody knows; before, it is its own end, whatever is forced later.
   sentence_.options.forced_eos = {99, 98};
-  EXPECT_THAT(finishes(), ElementsAre(Finish::length, Finish::end, Finish::length));
+  EXPECT_THAT(finishes(), ElementsAre(Finish::length, Finish::stop, Finish::length));
   sentence_.options.max_length = 6;
-  EXPECT_THAT(finishes(), ElementsAre(Finish::end, Finish::end, Finish::length));
+  EXPECT_THAT(finishes(), ElementsAre(Finish::stop, Finish::stop, Finish::length));
   sentence_.options.end_ids = {};
   EXPECT_THAT(finishes(), ElementsAre(Finish::length, Finish::length, Finish::length));
 }

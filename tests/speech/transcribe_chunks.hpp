@@ -14,7 +14,7 @@ namespace lapilli::speech {
 inline Result<TranscribeOutput> transcribe_chunks(const std::shared_ptr<Model>& model, const TranscribeRequest& request,
                                                   std::span<const Chunk> chunks, uint32_t at_a_time) {
   if (request.recordings.size() != 1)
-    return fail(ErrorCode::invalid_argument, "%u recordings: one is heard in pieces", request.recordings.size());
+    return fail(ErrorCode::invalid_argument, "%u recordings: one is transcribed in chunks", request.recordings.size());
   ChunksRequest wanted;
   wanted.how = request;
   wanted.how.recordings.clear();

@@ -185,23 +185,23 @@ TEST_P(DeviceTranscriptionTask, IdsThatAStreamChanges) {
   }
 }
 
-// Drafts come while a window fills, and change nothing of what is settled.
-TEST_P(DeviceTranscriptionTask, DraftsAreReplacedByWhatIsSettled) {
+// Interim results come while a window fills, and do not change the final ones.
+TEST_P(DeviceTranscriptionTask, InterimResultsAreReplacedByWhatIsSettled) {
   const auto open = std::make_shared<SampleStream>(features_);
   TranscribeRequest r = request({{open, {}}});
-  r.languages.clear();  // detected by the window, not by its draft
-  r.draft_frames = 25;
-  std::vector<std::string> drafts;
-  size_t settled = 0;
-  r.on_draft = [&](size_t recording, std::span<const Segment> segments) -> Status {
+  r.languages.clear();  // detected by the window, not by its interim result
+  r.interim_frames = 25;
+  std::vector<std::string> interim;
+  size_t final_segments = 0;
+  r.on_interim = [&](size_t recording, std::span<const Segment> segments) -> Status {
     EXPECT_EQ(recording, 0u);
     Transcript t;
     t.segments.assign(segments.begin(), segments.end());
-    drafts.push_back(segments_of(t));
+    interim.push_back(segments_of(t));
     return {};
   };
   r.on_segment = [&](const Segment&) -> Status {
-    ++settled;
+    ++final_segments;
     return {};
   };
   LAPILLI_ASSERT_VALUE(const auto job, TranscriptionTask::start(model_, std::move(r)));
@@ -210,15 +210,15 @@ TEST_P(DeviceTranscriptionTask, DraftsAreReplacedByWhatIsSettled) {
     job->wait();
     if (!job->is_hungry()) continue;
     if (pushed == 12000) {
-      EXPECT_EQ(settled, 0u);
-      EXPECT_GE(drafts.size(), 2u);  // of a quarter, of a half
+      EXPECT_EQ(final_segments, 0u);
+      EXPECT_GE(interim.size(), 2u);  // of a quarter, of a half
     }
     const size_t n = std::min<size_t>(4000, long_.size() - pushed);
     LAPILLI_ASSERT_OK(n > 0 ? open->push(std::span(long_).subspan(pushed, n)) : open->finish());
     pushed += n;
   }
   LAPILLI_ASSERT_OK(job->status());
-  EXPECT_GT(std::set<std::string>(drafts.begin(), drafts.end()).size(), 2u);
+  EXPECT_GT(std::set<std::string>(interim.begin(), interim.end()).size(), 2u);
   size_t held = 0;
   LAPILLI_ASSERT_VALUE(const auto plain, stream(long_, std::array<size_t, 1>{4000}, &held, ""));
   EXPECT_EQ(segments_of(job->output().transcripts[0]), segments_of(plain.transcripts[0]));

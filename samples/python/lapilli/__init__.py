@@ -3,20 +3,21 @@
     model = lapilli.Model()                      # the bundled English-French model
     print(model.translate(["Where is the station?"])[0].text)
 
-Functions raise lapilli.Error, which says what failed and what to do. A model may be used by several threads at once;
-a call does not hold Python's lock.
+Functions raise lapilli.Error, which names the failure and its remedy. Several threads may use a model at once; a call
+does not hold Python's lock.
 """
 
 from __future__ import annotations
 
 import ctypes
 import dataclasses
+import json as _json
 import math
-from typing import TYPE_CHECKING, Callable, Iterable, Optional, Sequence as Texts, TypedDict, Union
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Optional, Sequence as Texts, TypedDict, Union
 
 from . import _c
 
-if TYPE_CHECKING:  # which type checkers know without its being installed
+if TYPE_CHECKING:  # type checkers know this module
     from typing_extensions import Unpack
 
 __all__ = [
@@ -24,25 +25,32 @@ __all__ = [
     "Cancelled",
     "Device",
     "Error",
+    "Event",
+    "Job",
     "Model",
     "Options",
     "Output",
+    "Part",
     "PictureClass",
     "PlainOptions",
     "Segment",
     "Sequence",
     "Tuning",
     "Word",
+    "devices",
     "version",
 ]
 
 Progress = Callable[[int, int], Optional[bool]]
 Stream = Callable[[int, str], Optional[bool]]
 Ids = Iterable[int]
+Recording = Union[str, Texts[float]]  # the path of a WAV file, or numbers from -1 to 1
+Picture = Union[str, tuple[int, int, bytes]]  # the path of a file, or width, height, and the bytes of its pixels
 
 
 class PlainOptions(TypedDict, total=False):
-    """Fields of lapilli_options that are a number or a text; what is not given is the model's."""
+    """The fields of lapilli_options, lapilli_speech_options and lapilli_picture_options that are a number or a text. Fields
+    that are not given have the defaults of lapilli.h."""
 
     num_beams: int
     num_return_sequences: int
@@ -63,19 +71,18 @@ class PlainOptions(TypedDict, total=False):
     split_sentences: int
     deterministic: int
     prompt: str
+    word_times: int
+    condition_on_previous: int
     compression_ratio_threshold: float
     logprob_threshold: float
     no_speech_threshold: float
-    condition_on_previous: int
-    word_times: int
+    interim_samples: int
+    chunks: int
     classes: int
-    draft_samples: int
-    pieces: int
-    looks: int
 
 
 class Options(PlainOptions, total=False):
-    """What Model.translate() and summarize() take beside texts."""
+    """The options of Model.translate() and summarize()."""
 
     source_language: str
     target_language: str
@@ -85,7 +92,7 @@ class Options(PlainOptions, total=False):
 
 
 class Error(Exception):
-    """What failed, where, and what to do; `status` is a lapilli_status of lapilli.h."""
+    """A failure, its place and its remedy; `status` is a lapilli_status of lapilli.h."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -93,7 +100,7 @@ class Error(Exception):
 
 
 class Cancelled(Error):
-    """A callback gave False, or a token was cancelled. `outputs` has what was finished; others have an error."""
+    """A callback gave False, or a token was cancelled. `outputs` has the finished ones; the others have an error."""
 
     def __init__(self, status: int, message: str, outputs: list[Output]) -> None:
         super().__init__(status, message)
@@ -101,13 +108,32 @@ class Cancelled(Error):
 
 
 @dataclasses.dataclass(frozen=True)
+class Part:
+    """A run of the model that is a part of a sequence, or a kept text; see lapilli_part."""
+
+    text: str
+    ids: list[int]
+    score: float
+    finish: str
+    repeats: bool
+    source: tuple[int, int]  # bytes of the input's text
+    target: tuple[int, int]  # bytes of the sequence's text
+
+
+@dataclasses.dataclass(frozen=True)
 class Sequence:
+    """See lapilli_sequence."""
+
     text: str
     ids: list[int]  # with the end token
     score: float
     token_scores: list[float]  # logarithms of probabilities; NaN for ids that were given
-    cut: bool  # at max_length; its end may be missing
-    repeats: bool  # it ends in a loop, and is no good
+    finish: str  # "stop", "length" (the end may be missing) or "kept" (the input's text)
+    repeats: bool  # it ends in a loop and is unusable
+    parts: list[Part]  # one, unless the text was split
+    word_tokens: int
+    unknown_tokens: int
+    lost_address: Optional[str]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -120,7 +146,7 @@ class Word:
 
 @dataclasses.dataclass(frozen=True)
 class Segment:
-    """What was heard in some seconds of a recording."""
+    """The transcript of some seconds of a recording; see lapilli_segment."""
 
     text: str
     begin: float  # seconds
@@ -129,6 +155,10 @@ class Segment:
     language: Optional[str]
     words: list[Word]  # empty unless word_times asks for them
     log_probability: float
+    no_speech_probability: Optional[float]  # None: not measured
+    repeats: bool = False  # this and the next two are set in outputs, not in events
+    doubtful: bool = False
+    window_begin: float = 0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -140,7 +170,7 @@ class PictureClass:
 
 @dataclasses.dataclass(frozen=True)
 class Output:
-    """What became of one input: sequences, best first, or an error."""
+    """The output of one input: sequences, best first, or an error."""
 
     sequences: list[Sequence]
     error: Optional[Error] = None
@@ -157,17 +187,43 @@ class Output:
 
 @dataclasses.dataclass(frozen=True)
 class Tuning:
-    """What Model.tune() found."""
+    """The outcome of Model.tune()."""
 
-    choices: int  # that are kept for this device now, of all models and shapes
+    choices: int  # stored choices for this device, of all models and shapes
     step_ratio: float  # the time that a decoder step takes with them over without; 1: nothing new
     encode_ratio: float
     complete: bool  # everything was tried
 
 
+@dataclasses.dataclass(frozen=True)
+class Event:
+    """An event of a job. `kind` is "text", "progress", "input", "error", "end", "segment" or "interim"; the comments name the
+    kinds that set a field."""
+
+    kind: str
+    input: int = 0  # text, input, segment, interim
+    text: str = ""  # text
+    ids: list[int] = dataclasses.field(default_factory=list)  # text
+    done: int = 0  # progress
+    total: int = 0  # progress
+    tokens: int = 0  # progress
+    error: Optional[Error] = None  # input, error, end: None if all is well
+    segment: Optional[Segment] = None  # segment
+    interim: list[Segment] = dataclasses.field(default_factory=list)  # interim: segments that may still change
+
+
 def version() -> str:
-    """Of the library that runs."""
+    """Gives the version of the library that runs."""
     return _c.library.lapilli_version().decode()
+
+
+def devices(select: str = "", caps: str = "") -> list[dict[str, Any]]:
+    """Lists every device of this machine, as "lapilli devices --json" does."""
+    options = _c.DeviceOptions.defaults()
+    options.select, options.caps = select.encode(), caps.encode()
+    text = ctypes.c_char_p()
+    _check(_c.library.lapilli_devices_json(ctypes.byref(options), ctypes.byref(text)))
+    return _json.loads(text.value)
 
 
 def _last_error(status: int) -> Error:
@@ -180,11 +236,11 @@ def _check(status: int) -> None:
 
 
 class Device:
-    """A device for any number of models, which then share its memory and its pipelines. Models keep it.
-    `cache_directory`: a folder for its pipelines, what its self-test and Model.tune() found; "": nothing is kept."""
+    """A device for any number of models, which share its memory and its pipelines. Models keep it.
+    `cache_directory`: a folder for its pipelines and the results of its self-test and of Model.tune(); "": none."""
 
     def __init__(self, select: str = "", caps: str = "", cache_directory: str = "") -> None:
-        options = _c.DeviceOptions.sized()
+        options = _c.DeviceOptions.defaults()
         options.select = select.encode()
         options.caps = caps.encode()
         options.cache_directory = cache_directory.encode()
@@ -197,7 +253,7 @@ class Device:
 
 
 class CancelToken:
-    """Ends the calls that were given it; cancel() may come from any thread."""
+    """Cancels the calls that got it; any thread may call cancel()."""
 
     def __init__(self) -> None:
         self._handle = ctypes.c_void_p()
@@ -212,7 +268,7 @@ class CancelToken:
 
 
 class _Callbacks:
-    """Python functions as C ones: what they raise is kept, the call is cancelled, and it is raised behind the call."""
+    """Python functions as C functions. An exception cancels the call and is raised again after it."""
 
     def __init__(self, progress: Optional[Progress], stream: Optional[Stream]) -> None:
         self.raised: Optional[BaseException] = None
@@ -236,13 +292,14 @@ class _Callbacks:
 
 
 class Model:
-    """A model, ready to be used. `path`: a directory as published; None: LAPILLI_MODEL, or else the bundled model.
-    `dtype`: how the device holds its matrices, "fp32", "bf16", "fp16", "int8", "int4" or "auto".
-    `kv_dtype`: how it holds the keys and values of what is being written, "fp32" or "fp16"."""
+    """A model on a device. `name`: a directory as published, or OWNER/NAME of a fetched model; None: the one that
+    LAPILLI_MODEL names, or else the bundled one.
+    `dtype`: the format of its matrices on the device, "fp32", "bf16", "fp16", "int8", "int4" or "auto".
+    `kv_dtype`: the format of keys and values, "fp32" or "fp16"."""
 
     def __init__(
         self,
-        path: Optional[str] = None,
+        name: Optional[str] = None,
         device: Optional[Device] = None,
         memory_limit: int = 0,
         dtype: str = "fp32",
@@ -261,7 +318,7 @@ class Model:
         _check(
             _c.library.lapilli_model_load_with(
                 device._handle,
-                path.encode() if path else None,
+                name.encode() if name else None,
                 ctypes.byref(options),
                 ctypes.byref(self._handle),
             )
@@ -285,7 +342,7 @@ class Model:
 
     @property
     def languages(self) -> list[str]:
-        """Of a multilingual model, as its files write them."""
+        """The languages of a multilingual model, as its files write them."""
         count = _c.library.lapilli_model_language_count(self._handle)
         return [_c.library.lapilli_model_language(self._handle, i).decode() for i in range(count)]
 
@@ -311,98 +368,143 @@ class Model:
     ) -> list[Output]:
         """Runs texts, or ids with their end token, through the model; the outputs are in the order of the inputs.
 
-        `progress(done, total)` is called after each piece of work and `stream(input, text)` as text comes; False cancels.
+        `progress(done, total)` is called after each unit of work and `stream(input, text)` as text comes; False cancels.
         Further options are fields of lapilli_options (num_beams, max_new_tokens, length_penalty, json, ...).
         """
-        if isinstance(inputs, (str, bytes)):
-            raise TypeError("inputs: a list of texts, or of lists of ids, not one text")
-        fill = [lambda to, item=item: _c.fill_input(to, item) for item in inputs]
-        return self._run(fill, task, source_language, target_language, progress, stream, cancel_token, options)
+        texts = (task, source_language, target_language)
+        return self._run(_texts(inputs), texts, progress, stream, cancel_token, options)
 
     def transcribe(
         self,
-        recordings: Texts[Texts[float]],
+        recordings: Texts[Recording],
         *,
         rate: int = 16000,
         task: str = "",
         source_language: str = "",
+        temperatures: Iterable[float] = (),
         progress: Optional[Progress] = None,
         stream: Optional[Stream] = None,
         cancel_token: Optional[CancelToken] = None,
         **options: Unpack[PlainOptions],
     ) -> list[Output]:
-        """Writes down what is said in recordings: Output.segments, and with word_times=True their words.
+        """Transcribes recordings: Output.segments, and with word_times=True their words.
 
-        A recording is numbers from -1 to 1, `rate` of them a second, which is sample_rate: a list, or a buffer of 32-bit
-        floats (array.array, NumPy). `task`: "transcribe" or "translate", to English. `pieces=8` cuts recordings where they
-        are quiet and hears so many pieces at a time, which takes less time. The rest as generate() has it.
+        A recording is the path of a WAV file with whole numbers (PCM), or numbers from -1 to 1, `rate` of them a second: a
+        list, or a buffer of 32-bit floats (array.array, NumPy). Both need the model's sample_rate. `task`: "transcribe" or
+        "translate", to English. `chunks=8` cuts recordings where they are quiet and runs this many chunks at a time,
+        which takes less time. The rest is as in generate().
         """
-        fill = [lambda to, item=item: _c.fill_samples(to, item, rate) for item in recordings]
-        return self._run(fill, task, source_language, "", progress, stream, cancel_token, options)
+        texts = (task, source_language, "")
+        more = {**options, "temperatures": temperatures}
+        return self._run(self._recordings(recordings, rate), texts, progress, stream, cancel_token, more)
 
     def describe(
         self,
-        pictures: Texts[Union[str, tuple[int, int, bytes]]],
+        pictures: Texts[Picture],
         *,
         progress: Optional[Progress] = None,
         cancel_token: Optional[CancelToken] = None,
         **options: Unpack[PlainOptions],
     ) -> list[Output]:
-        """What pictures show, by the kind of model in words (Output.text) or in Output.classes.
+        """Describes pictures: the model gives texts (Output.text) or Output.classes.
 
         A picture is the path of its file, or its width, its height, and a byte each of red, green and blue of
         its pixels, row by row.
         """
-        if isinstance(pictures, (str, bytes)):
-            raise TypeError("pictures: a list of paths or of pixels, not one path")
-        fill = [
-            lambda to, item=item: (
-                _c.fill_picture_file(to, item) if isinstance(item, str) else _c.fill_pixels(to, *item)
-            )
-            for item in pictures
-        ]
-        return self._run(fill, "", "", "", progress, None, cancel_token, options)
+        return self._run(_pictures(pictures), ("", "", ""), progress, None, cancel_token, options)
+
+    def start(
+        self,
+        inputs: Texts[Union[str, Ids]],
+        *,
+        task: str = "translate",
+        source_language: str = "",
+        target_language: str = "",
+        cancel_token: Optional[CancelToken] = None,
+        **options: Unpack[PlainOptions],
+    ) -> Job:
+        """Starts a job on texts or ids, which does not wait."""
+        return self._start(_texts(inputs), (task, source_language, target_language), cancel_token, options)
+
+    def start_recordings(
+        self,
+        recordings: Texts[Optional[Recording]],
+        *,
+        rate: int = 16000,
+        task: str = "",
+        source_language: str = "",
+        temperatures: Iterable[float] = (),
+        cancel_token: Optional[CancelToken] = None,
+        **options: Unpack[PlainOptions],
+    ) -> Job:
+        """Starts a job on recordings. None is a recording that continues: Job.append_samples() adds its samples."""
+        more = {**options, "temperatures": temperatures}
+        return self._start(self._recordings(recordings, rate), (task, source_language, ""), cancel_token, more)
+
+    def start_pictures(
+        self,
+        pictures: Texts[Picture],
+        *,
+        cancel_token: Optional[CancelToken] = None,
+        **options: Unpack[PlainOptions],
+    ) -> Job:
+        """Starts a job on pictures, as describe() takes them."""
+        return self._start(_pictures(pictures), ("", "", ""), cancel_token, options)
 
     @property
     def sample_rate(self) -> int:
-        """Samples a second of the recordings that the model hears; 0: it hears nothing."""
+        """Samples a second of the recordings that the model takes; 0: it takes no sound."""
         return self._info().sample_rate
+
+    def _recordings(self, recordings: Texts[Optional[Recording]], rate: int) -> list[_Fill]:
+        if isinstance(recordings, (str, bytes)):
+            raise TypeError("recordings: a list of paths or of samples, not one path")
+
+        def fill(to: _c.Input, item: Optional[Recording]) -> object:
+            samples, its_rate = _c.read_wav(item) if isinstance(item, str) else (item, rate)
+            if isinstance(item, str) and its_rate != self.sample_rate and self.sample_rate:
+                raise Error(
+                    _c.INVALID_DATA,
+                    f"{item} has {its_rate} samples a second, and the model takes {self.sample_rate}: resample it first "
+                    f"(ffmpeg -i {item} -ar {self.sample_rate} resampled.wav)",
+                )
+            return _c.fill_samples(to, samples, its_rate)
+
+        return [lambda to, item=item: fill(to, item) for item in recordings]
 
     def _run(
         self,
-        fill: list[Callable[[_c.Input], object]],
-        task: str,
-        source_language: str,
-        target_language: str,
+        fill: list[_Fill],
+        texts: tuple[str, str, str],
         progress: Optional[Progress],
         stream: Optional[Stream],
         cancel_token: Optional[CancelToken],
-        options: PlainOptions,
+        options: Any,
     ) -> list[Output]:
-        given = (_c.Input * max(1, len(fill)))()
-        kept = [fill_one(to) for to, fill_one in zip(given, fill)]
+        given, kept = _inputs(fill)
         callbacks = _Callbacks(progress, stream)
-        o = _c.Options.defaults()
-        o.task, o.source_language, o.target_language = task.encode(), source_language.encode(), target_language.encode()
-        o.progress, o.stream = callbacks.progress, callbacks.stream
-        o.cancel_token = cancel_token._handle if cancel_token else None
-        for name, value in options.items():
-            o.set_plain(name, value)
+        call = _call_options(texts, cancel_token, options)
+        call.options.progress, call.options.stream = callbacks.progress, callbacks.stream
         result = ctypes.c_void_p()
-        status = _c.library.lapilli_generate(self._handle, given, len(fill), ctypes.byref(o), ctypes.byref(result))
+        status = _c.library.lapilli_generate(self._handle, given, len(fill), call.pointer, ctypes.byref(result))
         failure = None if status == _c.OK else _last_error(status)
         del kept
         try:
             if callbacks.raised:
                 raise callbacks.raised
-            if failure and not result:
-                raise failure
-            outputs = [_output(result, i) for i in range(len(fill))]
+            return _outputs(result, len(fill), failure)
         finally:
             _c.library.lapilli_result_free(result)
-        if failure:
-            raise Cancelled(failure.status, str(failure), outputs)
-        return outputs
+
+    def _start(
+        self, fill: list[_Fill], texts: tuple[str, str, str], cancel_token: Optional[CancelToken], options: Any
+    ) -> Job:
+        given, kept = _inputs(fill)
+        call = _call_options(texts, cancel_token, options)
+        handle = ctypes.c_void_p()
+        _check(_c.library.lapilli_job_start(self._handle, given, len(fill), call.pointer, ctypes.byref(handle)))
+        del kept  # a job has copies
+        return Job(handle, len(fill), cancel_token)
 
     def tune(
         self,
@@ -416,21 +518,20 @@ class Model:
         progress: Optional[Progress] = None,
         cancel_token: Optional[CancelToken] = None,
     ) -> Tuning:
-        """Finds the fastest kernels for jobs of this shape on the device, in no more than about `seconds`, and keeps them
-        in the device's cache_directory, without which it is an error. Devices that are opened with it later use them.
+        """Finds the fastest kernels for jobs of this shape on the device, in about `seconds` at most, and stores them in
+        the device's cache_directory; without one it is an error. Devices that are opened with it later use them.
 
-        `inputs` are worked on at a time; source_tokens 0 is 32, target_tokens 0 is 64, num_beams None the model's.
-        `progress(done, total)` is told milliseconds. If it gives False, or the token is cancelled, it raises Cancelled, and
-        what was found until then is kept.
+        `inputs` run at a time; source_tokens 0 is 32, target_tokens 0 is 64, num_beams None the model's.
+        `progress(done, total)` gets milliseconds. If it gives False, or the token is cancelled, this raises Cancelled and
+        keeps the choices so far.
         """
         callbacks = _Callbacks(progress, None)
-        o, shape, found = _c.Options.defaults(), _c.Shape.sized(), _c.TuningStruct.sized()
-        if num_beams is not None:
-            o.num_beams = num_beams
-        o.deterministic, o.progress = int(deterministic), callbacks.progress
-        o.cancel_token = cancel_token._handle if cancel_token else None
+        shape, found = _c.Shape.sized(), _c.TuningStruct.sized()
+        options = {} if num_beams is None else {"num_beams": num_beams}
+        call = _call_options(("", "", ""), cancel_token, {**options, "deterministic": int(deterministic)})
+        call.options.progress = callbacks.progress
         shape.inputs, shape.source_tokens, shape.target_tokens = inputs, source_tokens, target_tokens
-        shape.options = ctypes.pointer(o)
+        shape.options = call.pointer
         status = _c.library.lapilli_model_tune(self._handle, ctypes.byref(shape), seconds, ctypes.byref(found))
         failure = None if status == _c.OK else _last_error(status)
         if callbacks.raised:
@@ -442,13 +543,12 @@ class Model:
         return Tuning(found.choices, found.step_ratio, found.encode_ratio, bool(found.complete))
 
     def encode(self, text: str, *, task: str = "", source_language: str = "", target_language: str = "") -> list[int]:
-        """The ids that generate() would give the model for this text, end token included."""
+        """Gives the ids that generate() would give the model for this text, end token included."""
         given = _c.Input()
         kept = _c.fill_input(given, text)
-        o = _c.Options.defaults()
-        o.task, o.source_language, o.target_language = task.encode(), source_language.encode(), target_language.encode()
+        call = _call_options((task, source_language, target_language), None, {})
         count = ctypes.c_size_t()
-        arguments = (self._handle, ctypes.byref(given), ctypes.byref(o))
+        arguments = (self._handle, ctypes.byref(given), call.pointer)
         _check(_c.library.lapilli_model_count_tokens(*arguments, ctypes.byref(count)))
         ids = (ctypes.c_int32 * max(1, count.value))()
         _check(_c.library.lapilli_model_encode(*arguments, ids, count.value, ctypes.byref(count)))
@@ -458,11 +558,11 @@ class Model:
     def count_tokens(
         self, text: str, *, task: str = "", source_language: str = "", target_language: str = ""
     ) -> int:
-        """How many ids encode() gives."""
+        """Counts the ids that encode() gives."""
         return len(self.encode(text, task=task, source_language=source_language, target_language=target_language))
 
     def decode(self, ids: Ids, keep_special: bool = False) -> str:
-        """The text of ids that the model wrote."""
+        """Gives the text of ids that the model wrote."""
         given = _c.Input()
         kept = _c.fill_input(given, ids)
         size = ctypes.c_size_t()
@@ -479,6 +579,142 @@ class Model:
         return info
 
 
+class Job:
+    """Inputs on their way through a model, which Model.start() and the like begin. One thread at a time uses it, except for
+    cancel(). It works only while it is pumped, by pump(), wait() or events()."""
+
+    def __init__(self, handle: ctypes.c_void_p, inputs: int, cancel_token: Optional[CancelToken]) -> None:
+        self._handle, self._inputs, self._token = handle, inputs, cancel_token
+
+    def __del__(self) -> None:
+        if getattr(self, "_handle", None):
+            _c.library.lapilli_job_free(self._handle)
+
+    def pump(self, budget_us: int = _c.UNLIMITED) -> bool:
+        """Advances the job without waiting; True once it has ended."""
+        return self._flag(_c.library.lapilli_job_pump, budget_us)
+
+    def wait(self, timeout_us: int = _c.UNLIMITED) -> bool:
+        """Pumps until the job has ended (True), the time is up, or the job needs more samples."""
+        return self._flag(_c.library.lapilli_job_wait, timeout_us)
+
+    def events(self) -> Iterator[Event]:
+        """Pumps the job and gives its events, until it has ended or needs more samples."""
+        over = False
+        while not over and not self.wants_samples():
+            over = self.wait(50_000)
+            yield from self.pending_events()
+
+    def pending_events(self) -> Iterator[Event]:
+        """Gives the events that have come, without pumping."""
+        event, has = _c.EventStruct.sized(), ctypes.c_int32(1)
+        while True:
+            _check(_c.library.lapilli_job_next_event(self._handle, ctypes.byref(event), ctypes.byref(has)))
+            if not has.value:
+                return
+            if event.kind in _c.EVENTS:
+                yield self._event(event)
+
+    def append_samples(self, input: int, samples: Texts[float]) -> None:
+        """Appends samples to a recording that continues."""
+        copy = _c.floats(samples)
+        _check(_c.library.lapilli_job_append_samples(self._handle, input, copy, len(copy)))
+
+    def end_samples(self, input: int) -> None:
+        """Ends a recording."""
+        _check(_c.library.lapilli_job_end_samples(self._handle, input))
+
+    def wants_samples(self) -> bool:
+        """True if the job can do nothing before more samples come."""
+        return self._flag(_c.library.lapilli_job_wants_samples)
+
+    def cancel(self) -> None:
+        """Ends the job at its next pump. Any thread may call it."""
+        _c.library.lapilli_job_cancel(self._handle)
+
+    def take(self) -> list[Output]:
+        """Gives the outputs after the end, once. Raises Cancelled with the finished ones, or the job's error."""
+        result = ctypes.c_void_p()
+        status = _c.library.lapilli_job_take(self._handle, ctypes.byref(result))
+        failure = None if status == _c.OK else _last_error(status)
+        try:
+            return _outputs(result, self._inputs, failure)
+        finally:
+            _c.library.lapilli_result_free(result)
+
+    def _flag(self, function: Callable[..., int], *arguments: int) -> bool:
+        flag = ctypes.c_int32()
+        _check(function(self._handle, *arguments, ctypes.byref(flag)))
+        return bool(flag.value)
+
+    def _event(self, event: _c.EventStruct) -> Event:
+        kind, of = _c.EVENTS[event.kind], getattr(event.of, _c.EVENTS[event.kind])
+        if kind == "text":
+            return Event(kind, of.input, _text(of), _ids(of))
+        if kind == "progress":
+            return Event(kind, done=of.done, total=of.total, tokens=of.tokens)
+        if kind == "segment":
+            word = lambda i, w: _c.library.lapilli_job_get_word(self._handle, i, w)
+            return Event(kind, of.input, segment=_segment(of, word))
+        if kind == "interim":
+            return Event(kind, of.input, interim=[self._interim(i) for i in range(of.segments)])
+        message = of.message.decode() if kind != "end" else ""
+        error = None if of.status == _c.OK else Error(of.status, message)
+        return Event(kind, of.input if kind == "input" else 0, error=error)
+
+    def _interim(self, number: int) -> Segment:
+        s = _c.SegmentStruct.sized()
+        _check(_c.library.lapilli_job_get_interim(self._handle, number, ctypes.byref(s)))
+        return _segment(s, lambda i, w: _c.library.lapilli_job_get_interim_word(self._handle, number, i, w))
+
+
+_Fill = Callable[[_c.Input], object]
+
+
+def _texts(inputs: Texts[Union[str, Ids]]) -> list[_Fill]:
+    if isinstance(inputs, (str, bytes)):
+        raise TypeError("inputs: a list of texts, or of lists of ids, not one text")
+    return [lambda to, item=item: _c.fill_input(to, item) for item in inputs]
+
+
+def _pictures(pictures: Texts[Picture]) -> list[_Fill]:
+    if isinstance(pictures, (str, bytes)):
+        raise TypeError("pictures: a list of paths or of pixels, not one path")
+    return [
+        lambda to, item=item: _c.fill_picture_file(to, item) if isinstance(item, str) else _c.fill_pixels(to, *item)
+        for item in pictures
+    ]
+
+
+def _inputs(fill: list[_Fill]) -> tuple[ctypes.Array[_c.Input], list[object]]:
+    """The C inputs, and the memory that they point to."""
+    given = (_c.Input * max(1, len(fill)))()
+    return given, [fill_one(to) for to, fill_one in zip(given, fill)]
+
+
+def _call_options(texts: tuple[str, str, str], cancel_token: Optional[CancelToken], options: Any) -> _c.CallOptions:
+    call = _c.CallOptions()
+    o = call.options
+    o.task, o.source_language, o.target_language = (text.encode() for text in texts)
+    o.cancel_token = cancel_token._handle if cancel_token else None
+    for name, value in options.items():
+        call.set(name, value)
+    return call
+
+
+def _outputs(result: ctypes.c_void_p, count: int, failure: Optional[Error]) -> list[Output]:
+    if failure and not result:
+        raise failure
+    outputs = [_output(result, i) for i in range(count)]
+    if failure:
+        raise Cancelled(failure.status, str(failure), outputs)
+    return outputs
+
+
+def _ids(struct: Any) -> list[int]:
+    return struct.ids.ids[: struct.ids.count] if struct.ids.count else []
+
+
 def _output(result: ctypes.c_void_p, index: int) -> Output:
     sequences: list[Sequence] = []
     s = _c.SequenceStruct.sized()
@@ -486,33 +722,60 @@ def _output(result: ctypes.c_void_p, index: int) -> Output:
         status = _c.library.lapilli_result_get(result, index, len(sequences), ctypes.byref(s))
         if status != _c.OK:
             return Output([], _last_error(status), _segments(result, index))
-        scores = s.token_scores[: s.ids.count] if s.token_scores else [math.nan] * s.ids.count
-        text = ctypes.string_at(s.text, s.text_bytes).decode()
-        ids = s.ids.ids[: s.ids.count] if s.ids.count else []
-        sequences.append(Sequence(text, ids, s.score, scores, s.finish == _c.FINISH_LENGTH, bool(s.repeats)))
+        sequences.append(_sequence(result, index, len(sequences), s))
     return Output(sequences, None, _segments(result, index), _classes(result, index))
 
 
-def _text(struct: Union[_c.SegmentStruct, _c.WordStruct]) -> str:
+def _sequence(result: ctypes.c_void_p, index: int, number: int, s: _c.SequenceStruct) -> Sequence:
+    return Sequence(
+        text=_text(s),
+        ids=_ids(s),
+        score=s.score,
+        token_scores=s.token_scores[: s.ids.count] if s.token_scores else [math.nan] * s.ids.count,
+        finish=_c.FINISH[s.finish],
+        repeats=bool(s.repeats),
+        parts=[_part(result, index, number, i) for i in range(s.parts)],
+        word_tokens=s.word_tokens,
+        unknown_tokens=s.unknown_tokens,
+        lost_address=s.lost_address.decode() if s.lost_address else None,
+    )
+
+
+def _part(result: ctypes.c_void_p, index: int, sequence: int, number: int) -> Part:
+    p = _c.PartStruct.sized()
+    _check(_c.library.lapilli_result_get_part(result, index, sequence, number, ctypes.byref(p)))
+    source, target = (p.source_begin, p.source_end), (p.target_begin, p.target_end)
+    return Part(_text(p), _ids(p), p.score, _c.FINISH[p.finish], bool(p.repeats), source, target)
+
+
+def _text(struct: Any) -> str:
     return ctypes.string_at(struct.text, struct.text_bytes).decode()
 
 
 def _segments(result: ctypes.c_void_p, index: int) -> list[Segment]:
     count = ctypes.c_size_t()
     _check(_c.library.lapilli_result_segments(result, index, ctypes.byref(count)))
-    return [_segment(result, index, i) for i in range(count.value)]
+    return [_result_segment(result, index, i) for i in range(count.value)]
 
 
-def _segment(result: ctypes.c_void_p, index: int, number: int) -> Segment:
-    s, w = _c.SegmentStruct.sized(), _c.WordStruct.sized()
+def _result_segment(result: ctypes.c_void_p, index: int, number: int) -> Segment:
+    s = _c.SegmentStruct.sized()
     _check(_c.library.lapilli_result_get_segment(result, index, number, ctypes.byref(s)))
+    plain = _segment(s, lambda i, w: _c.library.lapilli_result_get_word(result, index, number, i, w))
+    return dataclasses.replace(
+        plain, repeats=bool(s.repeats), doubtful=bool(s.doubtful), window_begin=s.window_begin
+    )
+
+
+def _segment(s: Any, get_word: Callable[[int, Any], int]) -> Segment:
+    w = _c.WordStruct.sized()
     words = []
     for i in range(s.words):
-        _check(_c.library.lapilli_result_get_word(result, index, number, i, ctypes.byref(w)))
+        _check(get_word(i, ctypes.byref(w)))
         words.append(Word(_text(w), w.begin, w.end, w.probability))
-    ids = s.ids.ids[: s.ids.count] if s.ids.count else []
     language = s.language.decode() if s.language else None
-    return Segment(_text(s), s.begin, s.end, ids, language, words, s.log_probability)
+    silence = None if math.isnan(s.no_speech_probability) else s.no_speech_probability
+    return Segment(_text(s), s.begin, s.end, _ids(s), language, words, s.log_probability, silence)
 
 
 def _classes(result: ctypes.c_void_p, index: int) -> list[PictureClass]:

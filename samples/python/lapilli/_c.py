@@ -1,4 +1,4 @@
-"""lapilli.h for ctypes: structs as of version 0.2 or later, in the header's order, and its functions. Later libraries know by
+"""lapilli.h for ctypes: the structs of version 0.3 in the header's order, and its functions. Later libraries know by
 struct_size which fields these are."""
 
 from __future__ import annotations
@@ -9,13 +9,19 @@ import math
 import os
 import pathlib
 import sys
+import wave
 from ctypes import POINTER, c_char_p, c_double, c_float, c_int32, c_size_t, c_uint32, c_uint64, c_void_p
-from typing import Iterable, Sequence, Union
+from typing import Iterable, Optional, Sequence, Union
 
-OK, CANCELLED = 0, 9
+OK, INVALID_DATA, CANCELLED = 0, 3, 9
 INPUT_TEXT, INPUT_IDS, INPUT_SAMPLES, INPUT_PIXELS, INPUT_PICTURE_FILE = 1, 2, 3, 4, 5
-FINISH_LENGTH = 2
+FINISH = {1: "stop", 2: "length", 3: "kept"}
+EVENTS = {1: "text", 2: "progress", 3: "input", 4: "error", 5: "end", 6: "segment", 7: "interim"}
 MODEL_DEFAULT = -1
+LOG_NOTE = 2
+UNLIMITED = 2**64 - 1
+# LAPILLI_DTYPE_... by name.
+DTYPES = {"fp32": 0, "auto": 1, "bf16": 2, "fp16": 3, "int8": 4, "int4": 5}
 
 
 class Sized(ctypes.Structure):
@@ -31,74 +37,81 @@ class Sized(ctypes.Structure):
 class DeviceOptions(Sized):
     _fields_ = [
         ("struct_size", c_uint32),
-        ("validation", c_int32),
+        ("refuse_cpu", c_int32),
         ("select", c_char_p),
         ("caps", c_char_p),
         ("wait_timeout_s", c_double),
-        ("refuse_cpu", c_int32),
         ("ignore_environment", c_int32),
         ("low_priority", c_int32),
+        ("validation", c_int32),
         ("debug_names", c_int32),
+        ("max_submit_us", c_uint32),
+        ("gap_us", c_uint32),
+        ("log_level", c_int32),
         ("log", c_void_p),
         ("log_user", c_void_p),
-        ("log_level", c_int32),
-        ("max_submit_us", c_uint32),
         ("store", c_void_p),
         ("cache_directory", c_char_p),
+        ("workers", c_void_p),
+        ("trace_file", c_char_p),
     ]
 
-
-# LAPILLI_DTYPE_... by name.
-DTYPES = {"fp32": 0, "auto": 1, "bf16": 2, "fp16": 3, "int8": 4, "int4": 5}
+    @classmethod
+    def defaults(cls) -> DeviceOptions:
+        """lapilli_default_device_options()."""
+        options = cls.sized()
+        options.log_level = LOG_NOTE
+        return options
 
 
 class ModelOptions(Sized):
     _fields_ = [
         ("struct_size", c_uint32),
+        ("dtype", c_int32),
+        ("kv_dtype", c_int32),
+        ("files_stay", c_int32),
         ("memory_limit", c_uint64),
         ("files", c_void_p),
         ("parts", c_void_p),
-        ("part_count", c_uint64),
-        ("files_stay", c_int32),
-        ("dtype", c_int32),
-        ("kv_dtype", c_int32),
-        ("reserved", c_int32),
+        ("part_count", c_size_t),
     ]
 
 
 class ModelInfo(Sized):
     _fields_ = [
         ("struct_size", c_uint32),
+        ("input_kind", c_int32),
         ("has_tokenizer", c_int32),
-        ("directory", c_char_p),
-        ("family", c_char_p),
-        ("device", c_char_p),
-        ("parameters", c_uint64),
-        ("weight_bytes", c_uint64),
+        ("writes_text", c_int32),
+        ("reads_pictures", c_int32),
+        ("sample_rate", c_uint32),
+        ("window_samples", c_uint32),
+        ("classes", c_uint32),
         ("source_vocabulary", c_uint32),
         ("target_vocabulary", c_uint32),
         ("max_source_tokens", c_uint32),
         ("max_target_tokens", c_uint32),
-        ("load_ms", c_double),
-        ("dtype", c_int32),
-        ("fp32_matrices", c_uint32),
-        ("sample_rate", c_uint32),
-        ("reads_pictures", c_int32),
-        ("window_samples", c_uint32),
-        ("classes", c_uint32),
-        ("input_kind", c_int32),
-        ("writes_text", c_int32),
         ("decoder_layers", c_uint32),
         ("decoder_heads", c_uint32),
+        ("dtype", c_int32),
         ("kv_dtype", c_int32),
-        ("reserved", c_uint32),
+        ("fp32_matrices", c_uint32),
+        ("load_ms", c_double),
+        ("parameters", c_uint64),
+        ("weight_bytes", c_uint64),
+        ("directory", c_char_p),
+        ("family", c_char_p),
+        ("device", c_char_p),
         ("commands", c_char_p),
         ("tokenizer_error", c_char_p),
     ]
 
 
 class IdsStruct(ctypes.Structure):
-    _fields_ = [("ids", POINTER(c_int32)), ("count", c_size_t)]
+    _fields_ = [
+        ("ids", POINTER(c_int32)),
+        ("count", c_size_t),
+    ]
 
 
 class Input(Sized):
@@ -110,15 +123,14 @@ class Input(Sized):
         ("ids", IdsStruct),
         ("samples", c_void_p),
         ("sample_count", c_size_t),
+        ("source", c_void_p),
         ("sample_rate", c_uint32),
         ("more_samples", c_int32),
-        ("pixels", c_char_p),
-        ("row_stride", c_size_t),
         ("width", c_uint32),
         ("height", c_uint32),
         ("channels", c_uint32),
-        ("reserved", c_uint32),
-        ("source", c_void_p),
+        ("pixels", c_char_p),
+        ("row_stride", c_size_t),
     ]
 
 
@@ -136,10 +148,36 @@ ProgressFunction = ctypes.CFUNCTYPE(c_int32, c_void_p, c_uint64, c_uint64)
 StreamFunction = ctypes.CFUNCTYPE(c_int32, c_void_p, POINTER(StreamEvent))
 
 
+class SpeechOptions(Sized):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("word_times", c_int32),
+        ("condition_on_previous", c_int32),
+        ("compression_ratio_threshold", c_float),
+        ("logprob_threshold", c_float),
+        ("no_speech_threshold", c_float),
+        ("interim_samples", c_uint32),
+        ("chunks", c_uint32),
+        ("temperatures", POINTER(c_float)),
+        ("temperature_count", c_size_t),
+    ]
+
+
+class PictureOptions(Sized):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("classes", c_uint32),
+    ]
+
+
 class Options(Sized):
     _fields_ = [
         ("struct_size", c_uint32),
         ("num_beams", c_int32),
+        ("task", c_char_p),
+        ("source_language", c_char_p),
+        ("target_language", c_char_p),
+        ("prompt", c_char_p),
         ("num_return_sequences", c_int32),
         ("max_length", c_int32),
         ("max_new_tokens", c_int32),
@@ -152,65 +190,71 @@ class Options(Sized):
         ("forced_eos_token", c_int32),
         ("length_penalty", c_float),
         ("repetition_penalty", c_float),
+        ("split_sentences", c_int32),
+        ("batch", c_uint32),
+        ("steps_in_flight", c_uint32),
+        ("deterministic", c_int32),
+        ("keep_attention", c_int32),
+        ("json", c_char_p),
         ("end_tokens", IdsStruct),
         ("suppress_tokens", IdsStruct),
         ("begin_suppress_tokens", IdsStruct),
         ("bad_words", c_void_p),
         ("bad_word_count", c_size_t),
         ("decoder_prompt", IdsStruct),
-        ("json", c_char_p),
-        ("batch", c_uint32),
-        ("steps_in_flight", c_uint32),
-        ("progress", ProgressFunction),
-        ("progress_user", c_void_p),
-        ("task", c_char_p),
-        ("source_language", c_char_p),
-        ("target_language", c_char_p),
-        ("split_sentences", c_int32),
-        ("stream", StreamFunction),
-        ("stream_user", c_void_p),
         ("input_numbers", POINTER(c_uint64)),
         ("cancel_token", c_void_p),
-        ("deterministic", c_int32),
-        ("reserved", c_int32),
-        ("prompt", c_char_p),
-        ("temperatures", POINTER(c_float)),
-        ("temperature_count", c_size_t),
-        ("compression_ratio_threshold", c_float),
-        ("logprob_threshold", c_float),
-        ("no_speech_threshold", c_float),
-        ("condition_on_previous", c_int32),
-        ("word_times", c_int32),
-        ("classes", c_uint32),
-        ("draft_samples", c_uint32),
-        ("pieces", c_uint32),
-        ("looks", c_int32),
-        ("reserved2", c_int32),
+        ("progress", ProgressFunction),
+        ("progress_user", c_void_p),
+        ("stream", StreamFunction),
+        ("stream_user", c_void_p),
+        ("speech", POINTER(SpeechOptions)),
+        ("picture", POINTER(PictureOptions)),
     ]
-    _ZERO = ("deterministic", "reserved", "condition_on_previous", "word_times", "looks", "reserved2")
 
-    @classmethod
-    def defaults(cls) -> Options:
-        """lapilli_default_options()."""
-        options = cls.sized()
-        for name, kind in cls._fields_:
-            if kind is c_float:
-                setattr(options, name, math.nan)
-            if kind is c_int32 and name not in cls._ZERO:
-                setattr(options, name, MODEL_DEFAULT)
-        return options
 
-    @classmethod
-    def plain(cls) -> dict[str, type]:
-        """The fields that are numbers or texts."""
+class CallOptions:
+    """lapilli_options with those for speech and pictures, and the memory that they point to."""
+
+    # Integers whose default is not LAPILLI_MODEL_DEFAULT.
+    _ZERO = ("deterministic", "keep_attention")
+
+    def __init__(self) -> None:
+        self.options, self.speech, self.picture = Options.sized(), SpeechOptions.sized(), PictureOptions.sized()
+        for struct in (self.options, self.speech):
+            for name, kind in struct._fields_:
+                if kind is c_float:
+                    setattr(struct, name, math.nan)
+        for name, kind in Options._fields_:
+            if kind is c_int32 and name not in self._ZERO:
+                setattr(self.options, name, MODEL_DEFAULT)
+        self.picture.classes = 5
+        self.options.speech = ctypes.pointer(self.speech)
+        self.options.picture = ctypes.pointer(self.picture)
+        self.pointer = ctypes.pointer(self.options)
+
+    @staticmethod
+    def plain() -> dict[str, tuple[type, str]]:
+        """The fields that are numbers or texts: their kinds, and the struct that holds them."""
         kinds = (c_int32, c_uint32, c_float, c_char_p)
-        own = ("struct_size", "reserved", "reserved2")
-        return {name: kind for name, kind in cls._fields_ if kind in kinds and name not in own}
+        structs = {"options": Options, "speech": SpeechOptions, "picture": PictureOptions}
+        return {
+            name: (kind, of)
+            for of, struct in structs.items()
+            for name, kind in struct._fields_
+            if kind in kinds and name not in ("struct_size", "keep_attention")  # nothing here draws
+        }
 
-    def set_plain(self, name: str, value: object) -> None:
+    def set(self, name: str, value: object) -> None:
+        if name == "temperatures":
+            numbers = list(value)
+            self.speech.temperatures = (c_float * max(1, len(numbers)))(*numbers)
+            self.speech.temperature_count = len(numbers)
+            return
         if name not in self.plain():
             raise TypeError(f"there is no option {name}")
-        setattr(self, name, value.encode() if isinstance(value, str) else value)
+        struct = getattr(self, self.plain()[name][1])
+        setattr(struct, name, value.encode() if isinstance(value, str) else value)
 
 
 class Shape(Sized):
@@ -227,10 +271,9 @@ class TuningStruct(Sized):
     _fields_ = [
         ("struct_size", c_uint32),
         ("choices", c_uint32),
+        ("complete", c_int32),
         ("step_ratio", c_double),
         ("encode_ratio", c_double),
-        ("complete", c_int32),
-        ("reserved", c_int32),
     ]
 
 
@@ -241,30 +284,48 @@ class SequenceStruct(Sized):
         ("text", c_void_p),
         ("text_bytes", c_size_t),
         ("ids", IdsStruct),
-        ("score", c_float),
         ("token_scores", POINTER(c_float)),
-        ("pieces", c_size_t),
+        ("score", c_float),
         ("finish", c_int32),
         ("repeats", c_int32),
         ("word_tokens", c_uint32),
         ("unknown_tokens", c_uint32),
+        ("parts", c_size_t),
         ("lost_address", c_char_p),
+    ]
+
+
+class PartStruct(Sized):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("score", c_float),
+        ("text", c_void_p),
+        ("text_bytes", c_size_t),
+        ("ids", IdsStruct),
+        ("finish", c_int32),
+        ("repeats", c_int32),
+        ("source_begin", c_size_t),
+        ("source_end", c_size_t),
+        ("target_begin", c_size_t),
+        ("target_end", c_size_t),
     ]
 
 
 class SegmentStruct(Sized):
     _fields_ = [
         ("struct_size", c_uint32),
-        ("repeats", c_uint32),
+        ("repeats", c_int32),
+        ("doubtful", c_int32),
+        ("log_probability", c_float),
+        ("no_speech_probability", c_float),
         ("begin", c_double),
         ("end", c_double),
+        ("window_begin", c_double),
         ("text", c_void_p),
         ("text_bytes", c_size_t),
         ("ids", IdsStruct),
         ("language", c_char_p),
         ("words", c_size_t),
-        ("log_probability", c_float),
-        ("no_speech_probability", c_float),
     ]
 
 
@@ -290,6 +351,88 @@ class ClassStruct(Sized):
     ]
 
 
+class EventText(ctypes.Structure):
+    _fields_ = [
+        ("input", c_uint64),
+        ("text", c_void_p),
+        ("text_bytes", c_size_t),
+        ("ids", IdsStruct),
+    ]
+
+
+class EventSegment(ctypes.Structure):
+    _fields_ = [
+        ("input", c_uint64),
+        ("segment", c_uint64),
+        ("begin", c_double),
+        ("end", c_double),
+        ("text", c_void_p),
+        ("text_bytes", c_size_t),
+        ("ids", IdsStruct),
+        ("language", c_char_p),
+        ("words", c_size_t),
+        ("log_probability", c_float),
+        ("no_speech_probability", c_float),
+    ]
+
+
+class EventInterim(ctypes.Structure):
+    _fields_ = [
+        ("input", c_uint64),
+        ("segments", c_size_t),
+    ]
+
+
+class EventProgress(ctypes.Structure):
+    _fields_ = [
+        ("done", c_uint64),
+        ("total", c_uint64),
+        ("tokens", c_uint64),
+    ]
+
+
+class EventInput(ctypes.Structure):
+    _fields_ = [
+        ("input", c_uint64),
+        ("message", c_char_p),
+        ("status", c_int32),
+    ]
+
+
+class EventError(ctypes.Structure):
+    _fields_ = [
+        ("message", c_char_p),
+        ("status", c_int32),
+    ]
+
+
+class EventEnd(ctypes.Structure):
+    _fields_ = [
+        ("status", c_int32),
+    ]
+
+
+class EventUnion(ctypes.Union):
+    _fields_ = [
+        ("text", EventText),
+        ("progress", EventProgress),
+        ("input", EventInput),
+        ("error", EventError),
+        ("end", EventEnd),
+        ("segment", EventSegment),
+        ("interim", EventInterim),
+        ("size", c_uint64 * 16),
+    ]
+
+
+class EventStruct(Sized):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("kind", c_int32),
+        ("of", EventUnion),
+    ]
+
+
 # By their names in lapilli.h, for the test of their layout.
 STRUCTS = {
     "lapilli_device_options": DeviceOptions,
@@ -298,18 +441,29 @@ STRUCTS = {
     "lapilli_ids": IdsStruct,
     "lapilli_input": Input,
     "lapilli_stream_event": StreamEvent,
+    "lapilli_speech_options": SpeechOptions,
+    "lapilli_picture_options": PictureOptions,
     "lapilli_options": Options,
     "lapilli_shape": Shape,
     "lapilli_tuning": TuningStruct,
     "lapilli_sequence": SequenceStruct,
+    "lapilli_part": PartStruct,
     "lapilli_segment": SegmentStruct,
     "lapilli_word": WordStruct,
     "lapilli_class": ClassStruct,
+    "lapilli_event_text": EventText,
+    "lapilli_event_progress": EventProgress,
+    "lapilli_event_input": EventInput,
+    "lapilli_event_error": EventError,
+    "lapilli_event_end": EventEnd,
+    "lapilli_event_segment": EventSegment,
+    "lapilli_event_interim": EventInterim,
+    "lapilli_event": EventStruct,
 }
 
 
 def fill_input(to: Input, item: Union[str, Iterable[int]]) -> object:
-    """Makes an input of a text or of ids; what is given back must live through the call."""
+    """Makes an input of a text or of ids; the returned memory must live through the call."""
     to.struct_size = ctypes.sizeof(Input)
     if isinstance(item, str):
         kept = item.encode()
@@ -321,24 +475,46 @@ def fill_input(to: Input, item: Union[str, Iterable[int]]) -> object:
     return array
 
 
-def fill_samples(to: Input, samples: Sequence[float], rate: int) -> object:
-    """The same of a recording: numbers from -1 to 1, or a buffer of 32-bit floats, such as NumPy's."""
-    to.struct_size = ctypes.sizeof(Input)
+def floats(samples: Sequence[float]) -> ctypes.Array:
+    """A copy of numbers, or of a buffer of 32-bit floats, such as NumPy's."""
     try:
         view = memoryview(samples)
     except TypeError:
         view = memoryview(array.array("f", samples))
     if view.format != "f" or view.ndim != 1 or not view.contiguous:
         view = memoryview(array.array("f", view.tolist()))
-    kept = (c_float * max(1, len(view)))()
-    ctypes.memmove(kept, view.tobytes(), view.nbytes)
-    to.kind, to.samples, to.sample_count = INPUT_SAMPLES, ctypes.cast(kept, c_void_p), len(view)
-    to.sample_rate = rate
+    copy = (c_float * len(view))()
+    ctypes.memmove(copy, view.tobytes(), view.nbytes)
+    return copy
+
+
+def read_wav(path: str) -> tuple[ctypes.Array, int]:
+    """The samples of a WAV file with whole numbers (PCM), its channels averaged, and their rate."""
+    with wave.open(path, "rb") as file:
+        width, channels, rate = file.getsampwidth(), file.getnchannels(), file.getframerate()
+        data = file.readframes(file.getnframes())
+    if width == 1:  # these alone have no sign
+        data = bytes(b ^ 0x80 for b in data)
+    step, scale = width * channels, 1 / (channels << (8 * width - 1))
+    samples = (c_float * (len(data) // step))()
+    for i in range(len(samples)):
+        at = i * step
+        frame = (data[at + c * width : at + (c + 1) * width] for c in range(channels))
+        samples[i] = sum(int.from_bytes(number, "little", signed=True) for number in frame) * scale
+    return samples, rate
+
+
+def fill_samples(to: Input, samples: Optional[Sequence[float]], rate: int) -> object:
+    """Makes an input of a recording: numbers from -1 to 1; None: a recording that continues."""
+    kept = floats(samples if samples is not None else [])
+    to.struct_size = ctypes.sizeof(Input)
+    to.kind, to.samples, to.sample_count = INPUT_SAMPLES, ctypes.cast(kept, c_void_p), len(kept)
+    to.sample_rate, to.more_samples = rate, int(samples is None)
     return kept
 
 
 def fill_picture_file(to: Input, path: str) -> object:
-    """The same of a picture's file."""
+    """Makes an input of a picture's file."""
     kept = os.fsencode(path) if sys.platform != "win32" else path.encode()
     to.struct_size = ctypes.sizeof(Input)
     to.kind, to.text, to.text_bytes = INPUT_PICTURE_FILE, kept, len(kept)
@@ -346,7 +522,7 @@ def fill_picture_file(to: Input, path: str) -> object:
 
 
 def fill_pixels(to: Input, width: int, height: int, rgb: bytes) -> object:
-    """The same of a picture."""
+    """Makes an input of a picture's pixels."""
     if len(rgb) != width * height * 3:
         raise ValueError(f"{len(rgb)} bytes are not {width} by {height} pixels of red, green and blue")
     kept = bytes(rgb)
@@ -363,11 +539,13 @@ def _load() -> ctypes.CDLL:
 
 
 library = _load()
+_JOB, _OUT = c_void_p, POINTER(c_void_p)
 _FUNCTIONS = {
     "lapilli_version": (c_char_p, []),
     "lapilli_last_error": (c_char_p, []),
     "lapilli_device_open": (c_int32, [POINTER(DeviceOptions), POINTER(c_void_p)]),
     "lapilli_device_close": (None, [c_void_p]),
+    "lapilli_devices_json": (c_int32, [POINTER(DeviceOptions), POINTER(c_char_p)]),
     "lapilli_cancel_token_create": (c_int32, [POINTER(c_void_p)]),
     "lapilli_cancel_token_cancel": (None, [c_void_p]),
     "lapilli_cancel_token_free": (None, [c_void_p]),
@@ -385,12 +563,26 @@ _FUNCTIONS = {
     "lapilli_model_tune": (c_int32, [c_void_p, POINTER(Shape), c_double, POINTER(TuningStruct)]),
     "lapilli_generate": (c_int32, [c_void_p, POINTER(Input), c_size_t, POINTER(Options), POINTER(c_void_p)]),
     "lapilli_result_get": (c_int32, [c_void_p, c_size_t, c_size_t, POINTER(SequenceStruct)]),
+    "lapilli_result_get_part": (c_int32, [c_void_p, c_size_t, c_size_t, c_size_t, POINTER(PartStruct)]),
     "lapilli_result_segments": (c_int32, [c_void_p, c_size_t, POINTER(c_size_t)]),
     "lapilli_result_get_segment": (c_int32, [c_void_p, c_size_t, c_size_t, POINTER(SegmentStruct)]),
     "lapilli_result_get_word": (c_int32, [c_void_p, c_size_t, c_size_t, c_size_t, POINTER(WordStruct)]),
     "lapilli_result_classes": (c_int32, [c_void_p, c_size_t, POINTER(c_size_t)]),
     "lapilli_result_get_class": (c_int32, [c_void_p, c_size_t, c_size_t, POINTER(ClassStruct)]),
     "lapilli_result_free": (None, [c_void_p]),
+    "lapilli_job_start": (c_int32, [c_void_p, POINTER(Input), c_size_t, POINTER(Options), _OUT]),
+    "lapilli_job_pump": (c_int32, [_JOB, c_uint64, POINTER(c_int32)]),
+    "lapilli_job_wait": (c_int32, [_JOB, c_uint64, POINTER(c_int32)]),
+    "lapilli_job_append_samples": (c_int32, [_JOB, c_size_t, POINTER(c_float), c_size_t]),
+    "lapilli_job_end_samples": (c_int32, [_JOB, c_size_t]),
+    "lapilli_job_wants_samples": (c_int32, [_JOB, POINTER(c_int32)]),
+    "lapilli_job_cancel": (None, [_JOB]),
+    "lapilli_job_take": (c_int32, [_JOB, _OUT]),
+    "lapilli_job_free": (None, [_JOB]),
+    "lapilli_job_next_event": (c_int32, [_JOB, POINTER(EventStruct), POINTER(c_int32)]),
+    "lapilli_job_get_word": (c_int32, [_JOB, c_size_t, POINTER(WordStruct)]),
+    "lapilli_job_get_interim": (c_int32, [_JOB, c_size_t, POINTER(SegmentStruct)]),
+    "lapilli_job_get_interim_word": (c_int32, [_JOB, c_size_t, c_size_t, POINTER(WordStruct)]),
 }
 for _name, (_result, _arguments) in _FUNCTIONS.items():
     getattr(library, _name).restype = _result

@@ -8,9 +8,8 @@
 #include "cli/arguments/suggestions.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/output.hpp"
+#include "fetched/present.hpp"
 #include "hub/catalogue.hpp"
-#include "hub/huggingface_cache.hpp"
-#include "hub/present.hpp"
 #include "tools/tools.hpp"
 
 namespace lapilli::cli {
@@ -34,12 +33,7 @@ std::string how_to_get(const std::string& name, const hub::Places& places) {
   if (!parsed && meant.empty())
     return "; name the directory of a published model, or one that lapilli models lists and lapilli fetch gets";
   if (!parsed) return question(meant) + " lapilli fetch " + meant + " gets it";
-  if (const hub::Snapshot snapshot = hub::find_snapshot(places.shared, *parsed); !snapshot.lacks.empty())
-    return ", and what lies in " + snapshot.directory + " is not whole: " + snapshot.lacks + "; lapilli fetch " + name +
-           " gets it";
-  const bool begun = !places.own.empty() && !names_in(places.own + "/" + parsed->text()).empty();
-  if (begun && parsed->revision.empty()) return ", and its fetch did not end; lapilli fetch " + name + " goes on";
-  return ", and no model of that name was fetched; lapilli fetch " + name + " gets it" + question(meant);
+  return hub::how_to_get(places, *parsed) + question(meant);
 }
 
 // The directory of a model whose name is no directory, or "".

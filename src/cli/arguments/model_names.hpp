@@ -14,8 +14,8 @@ int find_model(std::string& model);
 
 // A task that the bundled model cannot do.
 struct Ability {
-  const char* lacking;  // of the bundled model: "hears nothing"
-  const char* having;   // of a suitable one: "hears"
+  const char* lacking;  // of the bundled model: "takes no sound"
+  const char* having;   // of a suitable one: "takes sound"
   const char* example;  // OWNER/NAME of a suitable one
 };
 // Like find_model, but requires a named model: without one, the message says how to get a suitable one.

@@ -12,14 +12,14 @@ namespace {
 constexpr int kLongestBar = 40, kShortestBar = 6;
 
 // In display order; the parts of greatest `rank` are dropped first if there is no room.
-struct Part {
+struct Shown {
   std::string text;
   int rank;
 };
 
-std::string listed(const std::vector<Part>& parts) {
+std::string listed(const std::vector<Shown>& parts) {
   std::string text;
-  for (const Part& part : parts) text += (text.empty() ? "" : ", ") + part.text;
+  for (const Shown& part : parts) text += (text.empty() ? "" : ", ") + part.text;
   return text;
 }
 
@@ -44,8 +44,8 @@ std::string count(uint64_t number, const char* of_one) {
   return grouped(number) + " " + of_one + (number == 1 ? "" : "s");
 }
 
-std::vector<Part> parts_of(const ProgressState& state, double share) {
-  std::vector<Part> parts;
+std::vector<Shown> parts_of(const ProgressState& state, double share) {
+  std::vector<Shown> parts;
   char percent[16];
   std::snprintf(percent, sizeof percent, "%3.0f %%", std::floor(share * 100));
   if (state.share) parts.push_back({percent, 0});
@@ -79,7 +79,7 @@ std::string grouped(uint64_t number) {
 std::string progress_text(const ProgressState& state, int columns) {
   const int room = std::max(columns - 1, 0);
   const double share = std::clamp(state.share.value_or(0), 0.0, 1.0);
-  std::vector<Part> parts = parts_of(state, share);
+  std::vector<Shown> parts = parts_of(state, share);
   std::string text = listed(parts);
   while (static_cast<int>(text.size()) > room && parts.size() > 1) {
     parts.erase(std::max_element(parts.begin(), parts.end(), [](auto& a, auto& b) { return a.rank < b.rank; }));

@@ -23,7 +23,7 @@ bool ends_with(const std::string& text, const std::string& end) {
 }
 
 // A file that cannot be written completely is removed, and one that is appended to is restored.
-Result<bool> write_file(const std::string& name, const void* bytes, size_t count, bool append) {
+Result<void> write_file(const std::string& name, const void* bytes, size_t count, bool append) {
   const uint64_t before = append ? file_size(name) : 0;
   errno = 0;
   std::FILE* file = open_stream(name, append ? "ab" : "wb");
@@ -33,15 +33,15 @@ Result<bool> write_file(const std::string& name, const void* bytes, size_t count
     ok = false;
     why = errno;
   }
-  if (ok) return true;
+  if (ok) return {};
   if (file != nullptr && file_exists(name)) append ? resize_file(name, before) : remove_file(name);
-  return Error(LAPILLI_NOT_FOUND, name + ": cannot be written: " + std::strerror(why));
+  return Error(Status::not_found, name + ": cannot be written: " + std::strerror(why));
 }
 
 // True if an error concerns more than one input. In a run of the model, a wrong argument is about its input.
-bool concerns_all(lapilli_status status, bool of_run) {
-  return status == LAPILLI_NOT_FOUND || status == LAPILLI_NO_DEVICE || status == LAPILLI_DEVICE_LOST ||
-         status == LAPILLI_TIMEOUT || (status == LAPILLI_INVALID_ARGUMENT && !of_run);
+bool concerns_all(Status status, bool of_run) {
+  return status == Status::not_found || status == Status::no_device || status == Status::device_lost ||
+         status == Status::timeout || (status == Status::invalid_argument && !of_run);
 }
 
 std::string part(const std::string& text, uint64_t begin, uint64_t end) {
@@ -79,7 +79,7 @@ void add_attention_options(CLI::App& command, AttentionArguments& arguments) {
   command
       .add_option(
           "--attention", arguments.file,
-          "Write what the model looked at: FILE.svg is a picture, FILE.png one with simple labels, FILE.json the "
+          "Write the attention of the model: FILE.svg is a picture, FILE.png one with simple labels, FILE.json the "
           "numbers")
       ->type_name("FILE");
   command.add_option("--attention-kind", arguments.kind, "cross (target by source), encoder or decoder")
@@ -98,11 +98,11 @@ void add_attention_options(CLI::App& command, AttentionArguments& arguments) {
 
 std::string AttentionOutput::check(bool ids) {
   if (arguments_.kind == "cross") {
-    choice_.kind = LAPILLI_ATTENTION_CROSS;
+    choice_.kind = AttentionKind::cross;
   } else if (arguments_.kind == "encoder") {
-    choice_.kind = LAPILLI_ATTENTION_ENCODER;
+    choice_.kind = AttentionKind::encoder;
   } else if (arguments_.kind == "decoder") {
-    choice_.kind = LAPILLI_ATTENTION_DECODER;
+    choice_.kind = AttentionKind::decoder;
   } else {
     return "--attention-kind: \"" + arguments_.kind + "\" is none of cross, encoder, decoder";
   }
@@ -154,7 +154,7 @@ Result<std::string> AttentionOutput::contents(const Attention& attention) const 
   return json;
 }
 
-Result<bool> AttentionOutput::write(const Attention& attention) {
+Result<void> AttentionOutput::write(const Attention& attention) {
   auto bytes = contents(attention);
   if (!bytes) return bytes.error();
   auto done = write_file(file_name(), bytes->data(), bytes->size(), !picture() && written_ > 0);
@@ -170,11 +170,11 @@ AttentionOutput::Outcome AttentionOutput::attend(const Model& model, const Resul
     const bool to_file = sequence == 0 && !arguments_.file.empty();
     if (!to_file && !arguments_.alignment) break;
     std::string links;
-    for (size_t piece = 0; piece < Attention::pieces(results, input, sequence); ++piece) {
-      auto attention = Attention::run(model, results, input, sequence, piece);
+    for (size_t part = 0; part < sequences[sequence].parts.size(); ++part) {
+      auto attention = Attention::run(model, results, input, sequence, part);
       if (!attention) return {{}, attention.error(), concerns_all(attention.error().status(), true)};
       // A kept sentence has no attention, but its words are linked to themselves.
-      if (to_file && sequences[sequence].pieces[piece].finish != LAPILLI_FINISH_KEPT) {
+      if (to_file && sequences[sequence].parts[part].finish != Finish::kept) {
         if (auto written = write(*attention); !written)
           return {{}, written.error(), concerns_all(written.error().status(), false)};
       }

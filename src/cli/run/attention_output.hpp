@@ -48,7 +48,7 @@ class AttentionOutput {
   [[nodiscard]] bool picture() const { return format_ != Format::json; }
   [[nodiscard]] std::string file_name() const;
   [[nodiscard]] Result<std::string> contents(const Attention& attention) const;
-  Result<bool> write(const Attention& attention);
+  Result<void> write(const Attention& attention);
 
   const AttentionArguments& arguments_;
   AttentionChoice choice_;

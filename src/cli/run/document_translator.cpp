@@ -96,7 +96,7 @@ int DocumentTranslator::window(const std::vector<Line>& lines) {
   std::string records;
   std::vector<SavedSegment> made;
   for (size_t i = 0; i < lines.size(); ++i) {
-    if (results.lines[i].status == LAPILLI_CANCELLED || interrupted()) return exit_ok;  // the window is repeated
+    if (results.lines[i].status == Status::cancelled || interrupted()) return exit_ok;  // the window is repeated
     made.push_back(segment_of(results, i, lines[i]));
     records += journal_record(made.back());
   }
@@ -108,7 +108,7 @@ int DocumentTranslator::window(const std::vector<Line>& lines) {
 SavedSegment DocumentTranslator::segment_of(const LineResults& results, size_t line, const Line& segment) {
   const LineResult& result = results.lines[line];
   SavedSegment made;
-  made.failed = result.status != LAPILLI_OK;
+  made.failed = result.status != Status::ok;
   const bool keeps_lost = result.output && !result.output->sequences.empty() &&
                           document_.keeps(segment.number - 1, result.output->sequences.front().lost_address);
   run_.tell([&] { return name() + ":" + std::to_string(document_.line(segment.number - 1)); }, result, keeps_lost);

@@ -9,7 +9,7 @@ namespace lapilli::cli {
 namespace {
 
 std::string line_text(const LineResult& result, bool ids) {
-  if (result.status != LAPILLI_OK || !result.output) return "";
+  if (result.status != Status::ok || !result.output) return "";
   const std::string text = ids ? ids_text(result.output->sequences.front().ids) : result.output->text();
   return in_one_line(text) + (result.alignments.empty() ? "" : result.alignments.front());
 }
@@ -17,8 +17,8 @@ std::string line_text(const LineResult& result, bool ids) {
 std::string line_json(const LineResult& result, uint64_t number, const TextArguments& arguments,
                       const std::optional<double>& unsure_below) {
   std::string out = "{\"line\":" + std::to_string(number) + ",";
-  if (result.status != LAPILLI_OK) {
-    return out + "\"error\":{\"code\":" + json_string(lapilli_status_name(result.status)) +
+  if (result.status != Status::ok) {
+    return out + "\"error\":{\"code\":" + json_string(name_of(result.status)) +
            ",\"message\":" + json_string(result.error) + "}}";
   }
   if (!result.output) return out + "\"text\":\"\",\"score\":0,\"ids\":[],\"finish\":\"kept\"}";

@@ -144,8 +144,8 @@ int LineTranslator::together(const std::vector<Line>& lines, uint64_t at, uint64
   LineResults results = run_.model.run(texts, run_.lines_before, callbacks);
   if (printed != exit_ok) return printed;
   for (size_t i = 0; i < lines.size(); ++i) {
-    if (!errors[i].empty() && results.lines[i].status == LAPILLI_OK)
-      results.lines[i] = {errors[i], LAPILLI_INVALID_ARGUMENT, nullptr, 0, {}};
+    if (!errors[i].empty() && results.lines[i].status == Status::ok)
+      results.lines[i] = {errors[i], Status::invalid_argument, nullptr, 0, {}};
   }
   const int written = write(lines, results, streamed);
   if (!results.fatal || written != exit_ok) return written;
@@ -174,7 +174,7 @@ std::string LineTranslator::output(const Line& line, const LineResult& result) c
     return line_output(result, shown_before_ + line.number, run_.arguments, run_.model.unsure_below()) + '\n';
   RecordFormat::Result made;
   made.nothing = result.output == nullptr;
-  if (result.status != LAPILLI_OK) {
+  if (result.status != Status::ok) {
     made.error = result.error;
   } else if (!made.nothing) {
     made.text = result.output->text();
@@ -188,7 +188,7 @@ int LineTranslator::write(const std::vector<Line>& lines, const LineResults& res
   for (size_t i = 0; i < lines.size(); ++i) {
     const LineResult& result = results.lines[i];
     // After an interruption the lines up to the first unfinished one are written, so that they stay aligned.
-    if (result.status == LAPILLI_CANCELLED) {
+    if (result.status == Status::cancelled) {
       if (!streamed.empty()) out += '\n';
       break;
     }

@@ -7,9 +7,9 @@
 
 namespace lapilli::cli {
 
-// "marian models read text and hear nothing; what serves them: lapilli translate, summarize or generate"
+// "marian models read text and take no sound; what serves them: lapilli translate, summarize or generate"
 inline Error other_kind(const lapilli_model_info& info, const char* what) {
-  return Error(LAPILLI_UNSUPPORTED,
+  return Error(Status::unsupported,
                std::string(info.family) + " models " + what + "; what serves them: " + info.commands);
 }
 

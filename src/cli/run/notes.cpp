@@ -16,11 +16,11 @@ std::string shortened(const std::string& text, size_t limit = 120) {
   return text.substr(0, limit) + "...";
 }
 
-// The position at which the first cut piece ends.
+// The position at which the first part that was cut ends.
 size_t cut_at(const Sequence& s) {
   const auto cut =
-      std::find_if(s.pieces.begin(), s.pieces.end(), [](const Piece& p) { return p.finish == LAPILLI_FINISH_LENGTH; });
-  return cut == s.pieces.end() ? s.ids.size() : cut->ids.size();
+      std::find_if(s.parts.begin(), s.parts.end(), [](const Part& p) { return p.finish == Finish::length; });
+  return cut == s.parts.end() ? s.ids.size() : cut->ids.size();
 }
 
 // The start token counts as well.
@@ -100,14 +100,14 @@ std::vector<std::string> notes_of(const Sequence& best, const NotesAbout& about)
   std::vector<std::string> notes;
   if (best.repeats)
     notes.emplace_back(kRepeats);
-  else if (best.finish == LAPILLI_FINISH_LENGTH)
+  else if (best.finish == Finish::length)
     notes.push_back(cut_note(cut_at(best), about.positions));
   if (uint64_t{best.unknown_tokens} * 2 > best.word_tokens)
     notes.push_back(unknown_note(best.unknown_tokens, best.word_tokens));
   if (notes.empty() && is_unsure(best, about.unsure_below))  // the notes before explain it
     notes.push_back(unsure_note(*sureness(best), *about.unsure_below));
   if (!best.lost_address.empty() && !about.keeps_lost) notes.push_back(lost_note(best.lost_address));
-  if (best.finish == LAPILLI_FINISH_KEPT && about.attention_file)
+  if (best.finish == Finish::kept && about.attention_file)
     notes.emplace_back("the text was kept as it is, so there is no attention to write; --alignment has its words");
   return notes;
 }

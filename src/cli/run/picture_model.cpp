@@ -19,58 +19,58 @@ double ms_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-std::optional<Error> check_index(const char* what, int index, uint32_t count) {
-  if (index < static_cast<int>(count)) return std::nullopt;
-  return Error(LAPILLI_INVALID_ARGUMENT, std::string("attention ") + what + " " + std::to_string(index) +
+Result<void> check_index(const char* what, int index, uint32_t count) {
+  if (index < static_cast<int>(count)) return {};
+  return Error(Status::invalid_argument, std::string("attention ") + what + " " + std::to_string(index) +
                                              ": the decoder has " + what + "s 0 to " + std::to_string(count - 1));
 }
 
 }  // namespace
 
-std::optional<Error> PictureModel::load() {
+Result<void> PictureModel::load() {
   const auto since = Clock::now();
-  if (auto error = open()) return error;
-  if (auto error = check()) return error;
+  if (auto done = open(); !done) return done;
+  if (auto done = check(); !done) return done;
   figures_.load_ms = ms_since(since);
-  return std::nullopt;
+  return {};
 }
 
-std::optional<Error> PictureModel::open() {
+Result<void> PictureModel::open() {
   DeviceOptions how;
   how.select = request_.select;
   how.caps = request_.caps;
   how.cache_directory = request_.cache;
   auto device = Device::open(how);
   if (!device) return device.error();
-  device_.emplace(std::move(*device));
+  device_ = std::move(*device);
   ModelOptions limits;
   limits.memory_limit = uint64_t{request_.memory_mib} << 20;
   limits.dtype = dtype_of(request_.dtype);
   limits.kv_dtype = dtype_of(request_.kv_dtype);
-  auto model = Model::load(*device_, request_.model, limits);
+  auto model = Model::load(device_, request_.model, limits);
   if (!model) return model.error();
-  model_.emplace(std::move(*model));
-  return std::nullopt;
+  model_ = std::move(*model);
+  return {};
 }
 
 // A run without pictures reports errors in the model and the options.
-std::optional<Error> PictureModel::check() const {
-  if (auto error = check_kind()) return error;
-  if (const auto nothing = model_->describe({}, options()); !nothing) return as_typed(nothing.error());
-  const lapilli_model_info info = model_->info();
-  if (!request_.classes && info.tokenizer_error) return Error(LAPILLI_UNSUPPORTED, info.tokenizer_error);
-  if (request_.attention.empty()) return std::nullopt;
-  if (auto error = check_index("layer", request_.attention_layer, info.decoder_layers)) return error;
+Result<void> PictureModel::check() const {
+  if (auto done = check_kind(); !done) return done;
+  if (const auto nothing = model_.describe({}, options()); !nothing) return as_typed(nothing.error());
+  const lapilli_model_info info = this->info();
+  if (!request_.classes && info.tokenizer_error) return Error(Status::unsupported, info.tokenizer_error);
+  if (request_.attention.empty()) return {};
+  if (auto done = check_index("layer", request_.attention_layer, info.decoder_layers); !done) return done;
   return check_index("head", request_.attention_head, info.decoder_heads);
 }
 
-std::optional<Error> PictureModel::check_kind() const {
-  const lapilli_model_info info = model_->info();
+Result<void> PictureModel::check_kind() const {
+  const lapilli_model_info info = this->info();
   if (info.input_kind == LAPILLI_INPUT_SAMPLES) return other_kind(info, "read sound, no pictures");
   if (info.input_kind != LAPILLI_INPUT_PIXELS) return other_kind(info, "read text, no pictures");
   if (!request_.classes && !info.writes_text) return other_kind(info, "have no decoder and write no text");
   if (request_.classes && info.writes_text) return other_kind(info, "write text and know no classes");
-  return std::nullopt;
+  return {};
 }
 
 Options PictureModel::options() const {
@@ -78,9 +78,9 @@ Options PictureModel::options() const {
   o.prompt = request_.prompt;
   if (request_.beams > 0) o.num_beams = static_cast<int32_t>(request_.beams);
   if (request_.max_length > 0) o.max_length = static_cast<int32_t>(request_.max_length);
-  o.classes = request_.top;
+  o.picture.classes = request_.top;
   if (request_.classes) o.batch = request_.batch;
-  o.looks = !request_.attention.empty();
+  o.keep_attention = !request_.attention.empty();
   return o;
 }
 
@@ -90,17 +90,17 @@ Error PictureModel::as_typed(const Error& error) const {
                                          {}, error.message())};
 }
 
-std::optional<Error> PictureModel::run(const std::vector<std::string>& files, std::vector<PictureAnswer>& answers) {
+Result<void> PictureModel::run(const std::vector<std::string>& files, std::vector<PictureAnswer>& answers) {
   std::vector<lapilli_input> inputs;
   for (const std::string& file : files) inputs.push_back(picture_file(file));
-  auto job = model_->start_inputs(inputs, options());
+  auto job = model_.start_inputs(inputs, options());
   if (!job) return as_typed(job.error());
   constexpr uint64_t kOften = 50'000;  // microseconds
-  while (!job->wait(kOften))
+  while (!job->wait(kOften).value())
     if (interrupted()) job->cancel();
   auto results = job->take();
   if (!results) return as_typed(results.error());
-  if (results->cancelled()) return Error(LAPILLI_CANCELLED, "interrupted");
+  if (results->cancelled()) return Error(Status::cancelled, "interrupted");
   figures_.read_ms += results->stats().read_ms;
   figures_.run_ms += results->stats().total_ms - results->stats().read_ms;
   for (const Output& output : *results) {
@@ -108,30 +108,30 @@ std::optional<Error> PictureModel::run(const std::vector<std::string>& files, st
     if (!output.ok()) answers.back().output.error = as_typed(*output.error);
     if (output.ok()) ++figures_.pictures;
   }
-  return request_.attention.empty() ? std::nullopt : draw(*results, answers);
+  return request_.attention.empty() ? Result<void>() : draw(*results, answers);
 }
 
-Drawing PictureModel::drawing() const {
-  Drawing d;
-  d.format = request_.attention == "png" ? LAPILLI_DRAWING_PNG : LAPILLI_DRAWING_SVG;
+AttentionDrawing PictureModel::drawing() const {
+  AttentionDrawing d;
+  d.format = request_.attention == "png" ? DrawingFormat::png : DrawingFormat::svg;
   d.layer = request_.attention_layer;
   d.head = request_.attention_head;
   return d;
 }
 
-std::optional<Error> PictureModel::draw(const Results& results, std::vector<PictureAnswer>& answers) {
+Result<void> PictureModel::draw(const Results& results, std::vector<PictureAnswer>& answers) {
   const auto since = Clock::now();
   const Interruption interruption;
-  Drawing how = drawing();
+  AttentionDrawing how = drawing();
   how.cancel_token = interruption.token();
   for (size_t i = 0; i < answers.size(); ++i) {
     if (!answers[i].output.ok()) continue;
-    auto drawn = draw_looks(*model_, results, i, how);
+    auto drawn = draw_attention(model_, results, i, how);
     if (!drawn) return drawn.error();
     answers[i].attention = std::move(*drawn);
   }
   figures_.run_ms += ms_since(since);
-  return std::nullopt;
+  return {};
 }
 
 }  // namespace lapilli::cli

@@ -37,26 +37,26 @@ class PictureModel {
  public:
   explicit PictureModel(PictureRequest request) : request_(std::move(request)) {}
   // For a model of another kind, the error says which command serves it.
-  std::optional<Error> load();
+  Result<void> load();
   // Gives an answer for each file, or for those before the error; none if the run was interrupted.
-  std::optional<Error> run(const std::vector<std::string>& files, std::vector<PictureAnswer>& answers);
+  Result<void> run(const std::vector<std::string>& files, std::vector<PictureAnswer>& answers);
 
-  [[nodiscard]] lapilli_model_info info() const { return model_->info(); }
-  [[nodiscard]] lapilli_device_usage usage() const { return device_->usage(); }
+  [[nodiscard]] lapilli_model_info info() const { return model_.info().value(); }
+  [[nodiscard]] lapilli_device_usage usage() const { return device_.usage().value(); }
   [[nodiscard]] const PictureFigures& figures() const { return figures_; }
 
  private:
-  std::optional<Error> open();
-  [[nodiscard]] std::optional<Error> check() const;
-  [[nodiscard]] std::optional<Error> check_kind() const;
+  Result<void> open();
+  [[nodiscard]] Result<void> check() const;
+  [[nodiscard]] Result<void> check_kind() const;
   [[nodiscard]] Options options() const;
   [[nodiscard]] Error as_typed(const Error& error) const;
-  [[nodiscard]] Drawing drawing() const;
-  std::optional<Error> draw(const Results& results, std::vector<PictureAnswer>& answers);
+  [[nodiscard]] AttentionDrawing drawing() const;
+  Result<void> draw(const Results& results, std::vector<PictureAnswer>& answers);
 
   const PictureRequest request_;
-  std::optional<Device> device_;
-  std::optional<Model> model_;
+  Device device_;
+  Model model_;
   PictureFigures figures_;
 };
 

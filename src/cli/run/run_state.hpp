@@ -32,11 +32,11 @@ struct RunState {
   // `where`: gives the line's name in messages; `keeps_lost`: see NotesAbout.
   template <class Where>
   void tell(Where&& where, const LineResult& result, bool keeps_lost = false) {
-    if (result.status != LAPILLI_OK) {
+    if (result.status != Status::ok) {
       ++failed;
       say(where() + ": " + result.error);
     } else if (result.output && !context.quiet) {
-      const NotesAbout notes_about{model.model().info().max_target_tokens, !arguments.attention.file.empty(),
+      const NotesAbout notes_about{model.model().info().value().max_target_tokens, !arguments.attention.file.empty(),
                                    keeps_lost, model.unsure_below()};
       for (const std::string& note : notes_of(result.output->sequences.front(), notes_about))
         say("note: " + where() + ": " + note);

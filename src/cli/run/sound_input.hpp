@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cli/run/excerpt.hpp"
-#include "cli/run/hearing_model.hpp"
+#include "cli/run/speech_model.hpp"
 #include "recordings/recording.hpp"
 #include "recordings/sample_pipe.hpp"
 

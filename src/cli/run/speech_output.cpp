@@ -16,7 +16,7 @@ int SpeechOutput::write(const SpokenLine& line, double length) {
   return exit_ok;
 }
 
-int SpeechOutput::write_draft(const SpokenLine& line) {
+int SpeechOutput::write_interim(const SpokenLine& line) {
   for (Part& part : parts_) {
     if (part.style.format != SpeechFormat::json) continue;
     if (const int code = part.sink->write(part.lines.line(line))) return code;

@@ -20,7 +20,7 @@ class SpeechOutput {
   int begin();
   int write(const SpokenLine& line, double length);
   // Writes text that may still change, if the format can mark it.
-  int write_draft(const SpokenLine& line);
+  int write_interim(const SpokenLine& line);
   int end();
 
  private:

@@ -18,7 +18,7 @@ struct SpokenLine {
   std::string text;
   std::vector<int32_t> ids;
   std::vector<SpokenWord> words;
-  bool settled = true;
+  bool final = true;
   std::string language = {};  // a code; empty if the model gives none
 };
 

@@ -120,7 +120,7 @@ std::string SubtitleLines::object(const SpokenLine& line) const {
   return "{\"file\":" + json_string(file_) + "," + about(line, trimmed(line.text)) +
          (line.language.empty() ? "" : ",\"language\":" + json_string(line.language)) +
          (style_.words ? ",\"words\":[" + words + "]" : "") +
-         (style_.live ? std::string(",\"settled\":") + (line.settled ? "true" : "false") : "") + "}";
+         (style_.live ? std::string(",\"final\":") + (line.final ? "true" : "false") : "") + "}";
 }
 
 // A word's time precedes it if it is later than the last one and within the cue, as WebVTT requires.

@@ -23,7 +23,7 @@ std::optional<SpeechFormat> format_of_target(std::string_view name);
 struct SpeechStyle {
   SpeechFormat format = SpeechFormat::text;
   bool ids = false;    // ids instead of words
-  bool live = false;   // JSON says which text is settled
+  bool live = false;   // JSON says which text is final
   bool words = false;  // times and confidence of words: JSON, TSV (a word a line), WebVTT (times alone), SubRip
   bool named = false;  // text and TSV: each line begins with the recording's name and a tab
   // For subtitles: characters a line, lines a subtitle; 0: no limit. With words they are cut at word boundaries, in

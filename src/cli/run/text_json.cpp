@@ -27,15 +27,15 @@ std::string range_json(size_t begin, size_t end) {
   return "[" + std::to_string(begin) + "," + std::to_string(end) + "]";
 }
 
-const char* finish_name(int32_t finish) {
+const char* finish_name(Finish finish) {
   switch (finish) {
-    case LAPILLI_FINISH_LENGTH: return "length";
-    case LAPILLI_FINISH_KEPT: return "kept";
-    default: return "end";
+    case Finish::length: return "length";
+    case Finish::kept: return "kept";
+    default: return "stop";
   }
 }
 
-std::string finish_json(int32_t finish, bool repeats) {
+std::string finish_json(Finish finish, bool repeats) {
   return std::string(",\"finish\":\"") + finish_name(finish) + (repeats ? "\",\"repeats\":true" : "\"");
 }
 
@@ -51,10 +51,10 @@ std::string sequence_json(const Sequence& sequence, bool token_scores) {
   std::string out = "\"text\":" + json_string(sequence.text) + ",\"score\":" + number(sequence.score) +
                     ",\"ids\":" + ids_json(sequence.ids) + finish_json(sequence.finish, sequence.repeats);
   if (token_scores) out += ",\"token_scores\":" + numbers(sequence.token_scores);
-  if (sequence.pieces.size() < 2) return out;
-  out += ",\"pieces\":[";
-  for (size_t i = 0; i < sequence.pieces.size(); ++i) {
-    const Piece& p = sequence.pieces[i];
+  if (sequence.parts.size() < 2) return out;
+  out += ",\"parts\":[";
+  for (size_t i = 0; i < sequence.parts.size(); ++i) {
+    const Part& p = sequence.parts[i];
     out += std::string(i == 0 ? "" : ",") + "{\"text\":" + json_string(p.text) + ",\"score\":" + number(p.score) +
            ",\"ids\":" + ids_json(p.ids) + finish_json(p.finish, p.repeats) +
            ",\"source_bytes\":" + range_json(p.source_begin, p.source_end) +

@@ -33,23 +33,23 @@ bool parse_ids(const std::string& text, Ids& ids) {
 }
 
 bool refuse(LineResult& result, std::string why) {
-  result.status = LAPILLI_INVALID_ARGUMENT;
+  result.status = Status::invalid_argument;
   result.error = std::move(why);
   return false;
 }
 
 // An explicit fp32 for a packed model fails here, as the library would treat it as unset.
-std::optional<Error> other_dtype(const std::string& asked, const Model& model) {
-  const int32_t held = model.info().dtype;
-  if (asked != name_of(Dtype::fp32) || held == LAPILLI_DTYPE_FP32) return std::nullopt;
+Result<void> other_dtype(const std::string& asked, const Model& model) {
+  const int32_t held = model.info().value().dtype;
+  if (asked != name_of(Dtype::fp32) || held == LAPILLI_DTYPE_FP32) return {};
   const std::string packed = name_of(static_cast<Dtype>(held));
-  return Error(LAPILLI_INVALID_ARGUMENT, "the model is packed as " + packed +
+  return Error(Status::invalid_argument, "the model is packed as " + packed +
                                              " and cannot be held as fp32; leave --dtype away, or take the model that "
                                              "it was packed from");
 }
 
 void leave_all(LineResults& results, Error error, int code) {
-  for (LineResult& line : results.lines) line = {"", LAPILLI_CANCELLED, nullptr, 0, {}};
+  for (LineResult& line : results.lines) line = {"", Status::cancelled, nullptr, 0, {}};
   results.fatal = std::move(error);
   results.fatal_code = code;
 }
@@ -69,7 +69,7 @@ struct TextModel::Inputs {
   std::vector<Ids> ids;
 };
 
-std::optional<Error> TextModel::load(const std::string& directory, const std::string& options_text) {
+Result<void> TextModel::load(const std::string& directory, const std::string& options_text) {
   DeviceOptions device;
   device.select = arguments_.device;
   device.caps = arguments_.caps;
@@ -84,14 +84,14 @@ std::optional<Error> TextModel::load(const std::string& directory, const std::st
   limits.kv_dtype = dtype_of(arguments_.kv_dtype);
   auto opened = Device::open(device);
   if (!opened) return Error(opened.error().status(), opened.error().message() + foreign_device(arguments_.device));
-  device_.emplace(std::move(*opened));
-  auto model = Model::load(*device_, directory, limits);
+  device_ = std::move(*opened);
+  auto model = Model::load(device_, directory, limits);
   if (!model) return model.error();
-  if (auto other = other_dtype(arguments_.dtype, *model)) return other;
-  const lapilli_model_info info = model->info();
+  if (auto same = other_dtype(arguments_.dtype, *model); !same) return same;
+  const lapilli_model_info info = model->info().value();
   if (info.input_kind == LAPILLI_INPUT_SAMPLES) return other_kind(info, "read sound, no text");
   if (info.input_kind == LAPILLI_INPUT_PIXELS) return other_kind(info, "read pictures, no text");
-  model_.emplace(std::move(*model));
+  model_ = std::move(*model);
   set_options(options_text);
   unsure_below_ = find_unsure_below();
   return {};
@@ -101,7 +101,7 @@ std::optional<Error> TextModel::load(const std::string& directory, const std::st
 std::optional<double> TextModel::find_unsure_below() const {
   if (arguments_.no_unsure) return {};
   if (arguments_.unsure) return arguments_.unsure;
-  return arguments_.sample ? std::nullopt : unsure_threshold(model_->info().directory);
+  return arguments_.sample ? std::nullopt : unsure_threshold(model_.info().value().directory);
 }
 
 void TextModel::set_options(const std::string& options_text) {
@@ -149,7 +149,7 @@ LineResults TextModel::run(const std::vector<Line>& lines, uint64_t lines_before
   };
   if (arguments_.stream)
     options.stream = [&](size_t, std::string_view text, const Ids&) { return callbacks.stream(text); };
-  auto made = arguments_.ids ? model_->generate(inputs.ids, options) : model_->translate(inputs.texts, options);
+  auto made = arguments_.ids ? model_.generate_ids(inputs.ids, options) : model_.translate(inputs.texts, options);
   if (!made) {
     const Error error(made.error().status(), named_as_typed(arguments_, made.error().message()));
     leave_all(results, error, exit_code(error.status()));
@@ -179,8 +179,8 @@ void TextModel::take(const std::vector<Line>& lines, const Inputs& inputs, LineR
 std::vector<lapilli_word_link> TextModel::word_links(const LineResults& results, size_t line) const {
   const size_t input = results.lines[line].input;
   std::vector<lapilli_word_link> links;
-  for (size_t piece = 0; piece < Attention::pieces(*results.made, input); ++piece) {
-    auto attention = Attention::run(*model_, *results.made, input, 0, piece);
+  for (size_t part = 0; part < results.lines[line].output->sequences.front().parts.size(); ++part) {
+    auto attention = Attention::run(model_, *results.made, input, 0, part);
     if (!attention) continue;
     if (const auto found = attention->align(); found)
       links.insert(links.end(), found.value().begin(), found.value().end());
@@ -192,17 +192,17 @@ std::vector<lapilli_word_link> TextModel::word_links(const LineResults& results,
 // and this line and all later ones stay unfinished.
 void TextModel::attend(size_t input, const std::string& source, LineResults& results, LineResult& result) {
   if (results.fatal || interrupted()) {
-    result.status = LAPILLI_CANCELLED;
+    result.status = Status::cancelled;
     return;
   }
-  auto attended = attention_.attend(*model_, *results.made, input, source, arguments_.json);
+  auto attended = attention_.attend(model_, *results.made, input, source, arguments_.json);
   result.alignments = std::move(attended.alignments);
   if (!attended.error) return;
-  result.status = attended.of_all ? LAPILLI_CANCELLED : attended.error->status();
+  result.status = attended.of_all ? Status::cancelled : attended.error->status();
   result.error = attended.error->message();
   if (!attended.of_all) return;
   results.fatal_code =
-      attended.error->status() == LAPILLI_NOT_FOUND ? exit_output : exit_code(attended.error->status());
+      attended.error->status() == Status::not_found ? exit_output : exit_code(attended.error->status());
   results.fatal = std::move(attended.error);
 }
 

@@ -18,7 +18,7 @@ namespace lapilli::cli {
 // The result for one line: nothing to do, an error, or an output of the model.
 struct LineResult {
   std::string error;
-  lapilli_status status = LAPILLI_OK;  // LAPILLI_CANCELLED: not finished
+  Status status = Status::ok;  // Status::cancelled: not finished
   const Output* output = nullptr;
   size_t input = 0;                     // the output's place among LineResults::made
   std::vector<std::string> alignments;  // of each sequence, as printed behind it
@@ -40,8 +40,8 @@ class TextModel {
   // Describes an error in the arguments, before anything is loaded; "" if there is none.
   std::string check() { return attention_.check(arguments_.ids); }
   // `directory`: of the model; `options_text`: the value of --options.
-  std::optional<Error> load(const std::string& directory, const std::string& options_text);
-  [[nodiscard]] const Model& model() const { return *model_; }
+  Result<void> load(const std::string& directory, const std::string& options_text);
+  [[nodiscard]] const Model& model() const { return model_; }
 
   struct Callbacks {
     std::function<void(uint64_t done, uint64_t all)> progress;  // pieces of work: lines, or sentences of them
@@ -58,9 +58,9 @@ class TextModel {
   // From now on the output of a line depends neither on the lines run with it nor on earlier ones.
   void make_deterministic() { options_.deterministic = true; }
 
-  // Called at the end, if there is a trace; nothing means success.
-  [[nodiscard]] std::optional<Error> write_trace() const {
-    return arguments_.trace_file.empty() ? std::nullopt : device_->write_trace();
+  // Called at the end, if there is a trace.
+  [[nodiscard]] Result<void> write_trace() const {
+    return arguments_.trace_file.empty() ? Result<void>() : device_.write_trace();
   }
 
   [[nodiscard]] const Statistics& statistics() const { return statistics_; }
@@ -75,8 +75,8 @@ class TextModel {
 
   const TextCommand& about_;
   const TextArguments& arguments_;
-  std::optional<Device> device_;
-  std::optional<Model> model_;
+  Device device_;
+  Model model_;
   Options options_;
   std::optional<double> unsure_below_;
   AttentionOutput attention_;

@@ -85,7 +85,8 @@ class Transcription {
     if (const std::string wrong = obstacle_to_drawing(arguments_.attention); !wrong.empty())
       return complain(exit_usage, wrong);
     auto request = arguments_.model;
-    if (const int code = find_model_with({"hears nothing", "hears", "openai/whisper-tiny"}, request.model)) return code;
+    if (const int code = find_model_with({"takes no sound", "takes sound", "openai/whisper-tiny"}, request.model))
+      return code;
     request.cache = cache_folder(arguments_.no_cache);
     Trouble opened = model_.open(request);
     if (opened.status == LAPILLI_OK) opened = model_.check(arguments_.how);
@@ -99,7 +100,8 @@ class Transcription {
     if (arguments_.how.batch > 0 && is_pipe(name))
       return complain(exit_usage, "--batch cuts files where they are quiet, and " + name + " is a pipe");
     if (arguments_.vad && is_pipe(name))
-      return complain(exit_usage, "--vad looks through a file first, and " + name + " is a pipe; --no-vad hears it");
+      return complain(exit_usage,
+                      "--vad looks through a file first, and " + name + " is a pipe; --no-vad transcribes it");
     if (arguments_.resume && !file_exists(name))
       return complain(exit_usage, "--resume reads the inputs again: all must be files, and " + name + " is none");
     return exit_ok;
@@ -152,12 +154,12 @@ class Transcription {
       SpeechStyle style = style_of(arguments_.files.formats.front());
       style.named = sources_.size() > 1;
       output.add(style, output_);
-      return hear(name, output, !style.named || !std::exchange(has_head_, true));
+      return transcribe(name, output, !style.named || !std::exchange(has_head_, true));
     }
     std::vector<TargetFile*> begun;
     int code = begin_targets(index, output, begun);
     if (code == exit_ok && begun.empty()) ++resumed_;
-    if (code == exit_ok && !begun.empty()) code = hear(name, output, true);
+    if (code == exit_ok && !begun.empty()) code = transcribe(name, output, true);
     return end_targets(begun, code);
   }
 
@@ -195,7 +197,7 @@ class Transcription {
     return code;
   }
 
-  int hear(const std::string& name, SpeechOutput& output, bool with_head) {
+  int transcribe(const std::string& name, SpeechOutput& output, bool with_head) {
     auto sound = listen(name);
     if (!sound) return interrupted() ? int{exit_ok} : complain(sound_exit_code(sound.error()), sound.error().message);
     if (!sound->is_pipe()) say_all(sound->notes());
@@ -203,7 +205,7 @@ class Transcription {
     bar_.begin();
     auto parts = parts_of(*sound, name);
     if (!parts) return interrupted() ? int{exit_ok} : complain(sound_exit_code(parts.error()), parts.error().message);
-    HearRequest how = arguments_.how;
+    SpeechRequest how = arguments_.how;
     Trouble trouble;
     for (size_t i = 0; i < parts->size() && trouble.status == LAPILLI_OK && written == exit_ok; ++i)
       trouble = hear_part(*sound, (*parts)[i], name, output, how, written);
@@ -226,13 +228,13 @@ class Transcription {
     const uint64_t end = sound.stretch().first + sound.stretch().count;
     const auto show = [&](const recordings::Recording& file) { return show_reading("looking for speech", file, end); };
     LAPILLI_TRY(auto parts, sound.speech(model_.rate(), show));
-    if (parts.empty()) say(name + ": nothing in it is taken for speech; --no-vad hears all of it");
+    if (parts.empty()) say(name + ": no speech was found in it; --no-vad transcribes all of it");
     return parts;
   }
 
   // The language detected in the first part applies to all.
   Trouble hear_part(SoundInput& sound, const Stretch& part, const std::string& name, SpeechOutput& output,
-                    HearRequest& how, int& written) {
+                    SpeechRequest& how, int& written) {
     const lapilli_sample_source source = sound.source(part);
     std::string language;
     if (sound.is_pipe())
@@ -250,8 +252,8 @@ class Transcription {
     };
     how.pictures = drawing_format(arguments_.attention);
     if (arguments_.live)
-      how.on_draft = [&](const std::vector<SpokenLine>& draft) {
-        if (written == exit_ok) written = show_draft(draft, output);
+      how.on_interim = [&](const std::vector<SpokenLine>& interim) {
+        if (written == exit_ok) written = show_interim(interim, output);
         return written == exit_ok;
       };
     const double before = seconds_of(part.first - sound.stretch().first);
@@ -260,20 +262,20 @@ class Transcription {
       return interrupted() == 0;
     };
     how.on_note = [&](const std::string& note) { say(name + ": " + note); };
-    const Trouble trouble = model_.hear(how);
+    const Trouble trouble = model_.transcribe(how);
     if (how.language.empty()) how.language = language;
     return trouble;
   }
 
-  // JSON marks it as unsettled; elsewhere it is shown until later text replaces it.
-  int show_draft(const std::vector<SpokenLine>& draft, SpeechOutput& output) {
+  // JSON marks it as not final; elsewhere it is shown until later text replaces it.
+  int show_interim(const std::vector<SpokenLine>& interim, SpeechOutput& output) {
     const SubtitleLines plain(style_of(SpeechFormat::text), "");
     std::string text;
     int written = exit_ok;
-    for (SpokenLine line : draft) {
-      line.settled = false;
+    for (SpokenLine line : interim) {
+      line.final = false;
       text += (text.empty() ? "" : " ") + plain.text_of(line);
-      if (written == exit_ok) written = output.write_draft(line);
+      if (written == exit_ok) written = output.write_interim(line);
     }
     bar_.show_text("~ ", text);  // text behind the mark may change
     return written;
@@ -347,7 +349,7 @@ class Transcription {
   std::vector<SoundSource> sources_;
   std::vector<std::vector<std::unique_ptr<TargetFile>>> targets_;  // of each; none if standard output takes all
   StandardOutput output_;
-  HearingModel model_;
+  SpeechModel model_;
   double seconds_ = 0;
   size_t written_ = 0, resumed_ = 0;  // recordings; by an earlier run
   size_t pictures_ = 0;               // written ones

@@ -1,4 +1,4 @@
-// Runs recordings through a model that hears, one after the other.
+// Runs recordings through a model for sound, one after the other.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 #include "cli/commands.hpp"
 #include "cli/files/sound_sources.hpp"
 #include "cli/run/excerpt.hpp"
-#include "cli/run/hearing_model.hpp"
+#include "cli/run/speech_model.hpp"
 #include "cli/run/subtitle_lines.hpp"
 
 namespace lapilli::cli {
@@ -20,8 +20,8 @@ struct TranscribeArguments {
   bool vad = false;       // skip parts without speech
   bool force = false, resume = false, no_cache = false, stats = false;
   SpeechStyle style;  // without the format
-  HearingModelRequest model;
-  HearRequest how;  // without sound and callbacks
+  SpeechModelRequest model;
+  SpeechRequest how;  // without sound and callbacks
 };
 
 // The exit code.

@@ -30,9 +30,9 @@ std::optional<double> mean_of(const std::vector<float>& scores, size_t begin, si
 std::optional<double> sureness(const Sequence& sequence) {
   std::optional<double> least;
   size_t begin = 0;
-  for (const Piece& piece : sequence.pieces) {
-    const auto mean = mean_of(sequence.token_scores, begin, begin + piece.ids.size());
-    begin += piece.ids.size();
+  for (const Part& part : sequence.parts) {
+    const auto mean = mean_of(sequence.token_scores, begin, begin + part.ids.size());
+    begin += part.ids.size();
     if (mean && (!least || *mean < *least)) least = mean;
   }
   return least;

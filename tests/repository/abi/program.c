@@ -1,5 +1,5 @@
 /* A program made with an earlier header (LAPILLI_OLD_HEADER, of tests/data/abi) and run with the library as it is now.
- * It calls every function of that header; behind each struct stands what the library must neither read nor write. */
+ * Behind each struct stand bytes that the library must neither read nor write. */
 #include LAPILLI_OLD_HEADER
 
 #include <stdio.h>
@@ -87,23 +87,23 @@ static lapilli_model* load_model(lapilli_device* device, const char* directory) 
 
 static void check_results(const lapilli_result* result) {
   SIZED(lapilli_sequence, sequence);
-  SIZED(lapilli_piece, piece);
+  SIZED(lapilli_part, part);
   SIZED(lapilli_stats, stats);
-  size_t pieces = 0;
+  size_t parts = 0;
   for (size_t input = 0; input < 2; ++input) {
     OK(lapilli_result_get(result, input, 0, &sequence.value));
     CHECK(strcmp(sequence.value.text, "O\xC3\xB9 est la gare ?") == 0);
-    CHECK(sequence.value.finish == LAPILLI_FINISH_END && sequence.value.token_scores && !sequence.value.repeats);
+    CHECK(sequence.value.finish == LAPILLI_FINISH_STOP && sequence.value.token_scores && !sequence.value.repeats);
     CHECK(sequence.value.ids.count == 6 && sequence.value.sequences == 2);
   }
-  OK(lapilli_result_pieces(result, 0, 0, &pieces));
-  CHECK(pieces == 1);
-  OK(lapilli_result_get_piece(result, 0, 0, 0, &piece.value));
-  CHECK(piece.value.text_bytes == sequence.value.text_bytes && piece.value.finish == LAPILLI_FINISH_END);
+  OK(lapilli_result_parts(result, 0, 0, &parts));
+  CHECK(parts == 1);
+  OK(lapilli_result_get_part(result, 0, 0, 0, &part.value));
+  CHECK(part.value.text_bytes == sequence.value.text_bytes && part.value.finish == LAPILLI_FINISH_STOP);
   OK(lapilli_result_get_stats(result, &stats.value));
   CHECK(stats.value.generated_tokens == 12 && stats.value.total_ms > 0);
   UNTOUCHED(sequence);
-  UNTOUCHED(piece);
+  UNTOUCHED(part);
   UNTOUCHED(stats);
 }
 
@@ -111,13 +111,12 @@ static void check_attention(lapilli_model* model, const lapilli_result* result) 
   SIZED(lapilli_attention_map, map);
   SIZED(lapilli_attention_token, token);
   SIZED(lapilli_word_link, link);
-  SIZED(lapilli_attention_choice, choice);
+  GUARDED(lapilli_attention_choice, choice);
   lapilli_attention* attention = NULL;
   const char* text = NULL;
   const uint8_t* png = NULL;
   size_t links = 0, bytes = 0;
-  choice.value.kind = LAPILLI_ATTENTION_CROSS;
-  choice.value.layer = choice.value.head = LAPILLI_ATTENTION_MEAN;
+  choice.value = lapilli_default_attention_choice();
   OK(lapilli_attention_run(model, result, 0, 0, 0, &attention));
   OK(lapilli_attention_get_map(attention, LAPILLI_ATTENTION_CROSS, &map.value));
   CHECK(map.value.columns == 6 && map.value.values);
@@ -140,6 +139,8 @@ static void check_attention(lapilli_model* model, const lapilli_result* result) 
 static void check_generation(lapilli_model* model) {
   static const int32_t ids[] = {463, 30, 16, 975, 23, 0}, never[] = {5, 6, 7};
   GUARDED(lapilli_options, options);
+  GUARDED(lapilli_speech_options, speech);
+  GUARDED(lapilli_picture_options, picture);
   struct streamed streamed = {"", 0};
   lapilli_phrase bad_words[2];
   lapilli_input inputs[2];
@@ -158,6 +159,10 @@ static void check_generation(lapilli_model* model) {
   options.value.progress = on_progress;
   options.value.stream_user = options.value.progress_user = &streamed;
   options.value.cancel_token = token;
+  speech.value = lapilli_default_speech_options();
+  picture.value = lapilli_default_picture_options();
+  options.value.speech = &speech.value;
+  options.value.picture = &picture.value;
   OK(lapilli_generate(model, inputs, 2, &options.value, &result));
   CHECK(strcmp(streamed.text, "O\xC3\xB9 est la gare ?") == 0 && streamed.calls > 0);
   check_results(result);
@@ -170,6 +175,43 @@ static void check_generation(lapilli_model* model) {
   lapilli_cancel_token_free(token);
   lapilli_cancel(model);
   UNTOUCHED(options);
+  UNTOUCHED(speech);
+  UNTOUCHED(picture);
+}
+
+/* Step by step, with events; and the memory that this takes. */
+static void check_job(lapilli_device* device, lapilli_model* model) {
+  GUARDED(lapilli_shape, shape);
+  SIZED(lapilli_event, event);
+  SIZED(lapilli_device_usage, usage);
+  lapilli_input input = lapilli_text("Where is the station?");
+  lapilli_job* job = NULL;
+  lapilli_result* result = NULL;
+  char text[256] = "";
+  int32_t finished = 0, has = 1, ends = 0;
+  size_t running = 0;
+  shape.value = lapilli_default_shape();
+  OK(lapilli_job_prepare(model, &shape.value, &job));
+  OK(lapilli_job_wait(job, LAPILLI_UNLIMITED, &finished));
+  lapilli_job_free(job);
+  OK(lapilli_job_start(model, &input, 1, NULL, &job));
+  while (!finished) OK(lapilli_job_pump(job, 1000, &finished));
+  OK(lapilli_job_wait(job, LAPILLI_UNLIMITED, &finished));
+  OK(lapilli_model_pump(model, 0, &running));
+  CHECK(finished && running == 0);
+  while (lapilli_job_next_event(job, &event.value, &has) == LAPILLI_OK && has) {
+    if (event.value.kind == LAPILLI_EVENT_TEXT) strncat(text, event.value.of.text.text, sizeof text - strlen(text) - 1);
+    ends += event.value.kind == LAPILLI_EVENT_END;
+  }
+  CHECK(strcmp(text, "O\xC3\xB9 est la gare ?") == 0 && ends == 1);
+  OK(lapilli_job_take(job, &result));
+  lapilli_result_free(result);
+  lapilli_job_free(job);
+  OK(lapilli_device_get_usage(device, &usage.value));
+  CHECK(usage.value.weight_bytes > 0);
+  UNTOUCHED(shape);
+  UNTOUCHED(event);
+  UNTOUCHED(usage);
 }
 
 int main(int argc, char** argv) {
@@ -181,6 +223,7 @@ int main(int argc, char** argv) {
          lapilli_version());
   device = open_device();
   model = load_model(device, argv[1]);
+  check_job(device, model);
   lapilli_device_close(device);
   check_generation(model);
   lapilli_model_free(model);

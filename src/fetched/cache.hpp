@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "hub/names.hpp"
-#include "hub/repository.hpp"
+#include "fetched/hub_file.hpp"
+#include "fetched/names.hpp"
 
 namespace lapilli::hub {
 

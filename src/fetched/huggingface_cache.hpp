@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "hub/names.hpp"
+#include "fetched/names.hpp"
 
 namespace lapilli::hub {
 

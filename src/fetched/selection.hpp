@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "hub/repository.hpp"
+#include "fetched/hub_file.hpp"
 
 namespace lapilli::hub {
 

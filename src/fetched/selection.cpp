@@ -1,4 +1,4 @@
-#include "hub/selection.hpp"
+#include "fetched/selection.hpp"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

@@ -1,8 +1,8 @@
-#include "hub/huggingface_cache.hpp"
+#include "fetched/huggingface_cache.hpp"
 
 #include "base/files.hpp"
 #include "base/path.hpp"
-#include "hub/selection.hpp"
+#include "fetched/selection.hpp"
 
 namespace lapilli::hub {
 

@@ -1,10 +1,11 @@
-// The models on this machine: those that the program fetched, and those of other programs for the hub.
+// The models on this machine: those that the program fetched, and those of other programs for the hub. The library only
+// reads them.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "hub/names.hpp"
+#include "fetched/names.hpp"
 
 namespace lapilli::hub {
 
@@ -27,5 +28,7 @@ std::vector<Present> all_present(const Places& places);
 
 // The directory of a model, preferring the program's own; "" if there is none.
 std::string find_present(const Places& places, const ModelName& model);
+// Advice on a model that find_present() does not find, to follow "NAME is not a directory".
+std::string how_to_get(const Places& places, const ModelName& model);
 
 }  // namespace lapilli::hub

@@ -1,4 +1,4 @@
-#include "hub/names.hpp"
+#include "fetched/names.hpp"
 
 #include <algorithm>
 

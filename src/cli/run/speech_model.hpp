@@ -1,4 +1,4 @@
-// The model of `lapilli transcribe`, and what it hears in a recording.
+// The model of `lapilli transcribe`, and its transcripts of recordings.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace lapilli::cli {
 
-struct HearingModelRequest {
+struct SpeechModelRequest {
   std::string model;  // directory
   std::string select, caps, dtype = "fp32", kv_dtype = "fp32";
   std::string cache;             // folder of data kept between runs; "": none
@@ -30,27 +30,27 @@ struct SampleBlock {
 };
 using NextSamples = std::function<SampleBlock(std::span<float> to, bool may_wait)>;
 
-struct HearRequest {
-  const lapilli_sample_source* sound = nullptr;  // at HearingModel::rate()
+struct SpeechRequest {
+  const lapilli_sample_source* sound = nullptr;  // at SpeechModel::rate()
   NextSamples next;                              // instead of `sound`
   double offset = 0;                             // seconds of the recording before the sound, added to all times
   std::string language;                          // a code or a name; empty: detected
   std::string prompt;                            // text that each window continues; empty: none
   std::string task;                              // "transcribe" or "translate"
   unsigned beams = 0, new_tokens = 0;            // per window; 0: as the model's files say
-  unsigned batch = 0;         // for `sound`: cut at quiet places, so many pieces at a time; 0: not cut
+  unsigned batch = 0;         // for `sound`: cut at quiet places, this many chunks at a time; 0: not cut
   bool words = false;         // SpokenLine::words
   std::string pictures;       // of each word's attention: "svg", "png"; "": none
   bool skip_silence = false;  // drop windows that the model takes for silence and is unsure of
   bool fallback = false;      // retry bad windows at higher temperatures
-  // Called for each settled segment, with its picture: the content of a file, empty if there is no word. False ends the
+  // Called for each final segment, with its picture: the content of a file, empty if there is no word. False ends the
   // run, as does false from `progress` (seconds).
   std::function<bool(const SpokenLine&, const std::string& picture)> on_segment;
   // `done` is 0 before the first window, while `sound` is read.
   std::function<bool(double done)> progress;
-  // For `next`, optional: the probable text at the end of the samples so far. It replaces the previous draft, and is
-  // void once on_segment brings a new segment.
-  std::function<bool(const std::vector<SpokenLine>&)> on_draft;
+  // For `next`, optional: the probable text at the end of the samples so far. It replaces the previous interim result,
+  // and is void once on_segment brings a new segment.
+  std::function<bool(const std::vector<SpokenLine>&)> on_interim;
   std::function<void(const std::string&)> on_note;  // facts about the recording other than its text
 };
 
@@ -61,18 +61,18 @@ struct Trouble {
 };
 
 // Not thread-safe.
-class HearingModel {
+class SpeechModel {
  public:
-  HearingModel();
-  ~HearingModel();
+  SpeechModel();
+  ~SpeechModel();
   // For a model of another kind, the error says which command serves it.
-  Trouble open(const HearingModelRequest& request);
+  Trouble open(const SpeechModelRequest& request);
   // To be called after open().
   [[nodiscard]] unsigned rate() const;
   [[nodiscard]] const lapilli_model_info& info() const;
-  // Checks, before anything is heard, that the model can serve the request.
-  [[nodiscard]] Trouble check(const HearRequest& request) const;
-  Trouble hear(const HearRequest& request);
+  // Checks, before the work begins, that the model can serve the request.
+  [[nodiscard]] Trouble check(const SpeechRequest& request) const;
+  Trouble transcribe(const SpeechRequest& request);
 
  private:
   struct Impl;

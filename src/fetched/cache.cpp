@@ -1,4 +1,4 @@
-#include "hub/cache.hpp"
+#include "fetched/cache.hpp"
 
 #include <cerrno>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "hub/present.hpp"
+#include "fetched/present.hpp"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -6,8 +6,8 @@
 #include "base/files.hpp"
 #include "base/json_depth.hpp"
 #include "base/path.hpp"
-#include "hub/cache.hpp"
-#include "hub/huggingface_cache.hpp"
+#include "fetched/cache.hpp"
+#include "fetched/huggingface_cache.hpp"
 
 namespace lapilli::hub {
 
@@ -72,6 +72,15 @@ std::string find_present(const Places& places, const ModelName& model) {
   if (!own.empty()) return own;
   const Snapshot snapshot = find_snapshot(places.shared, model);
   return snapshot.lacks.empty() ? snapshot.directory : "";
+}
+
+std::string how_to_get(const Places& places, const ModelName& model) {
+  const std::string fetch = "lapilli fetch " + model.text() + (model.revision.empty() ? "" : "@" + model.revision);
+  if (const Snapshot snapshot = find_snapshot(places.shared, model); !snapshot.lacks.empty())
+    return ", and what lies in " + snapshot.directory + " is not whole: " + snapshot.lacks + "; " + fetch + " gets it";
+  const bool begun = !places.own.empty() && !names_in(places.own + "/" + model.text()).empty();
+  if (begun && model.revision.empty()) return ", and its fetch did not end; " + fetch + " goes on";
+  return ", and no model of that name was fetched; " + fetch + " gets it";
 }
 
 }  // namespace lapilli::hub
