@@ -600,10 +600,11 @@ class Job:
 
     def events(self) -> Iterator[Event]:
         """Pumps the job and gives its events, until it has ended or needs more samples."""
-        over = False
-        while not over and not self.wants_samples():
+        while True:
             over = self.wait(50_000)
             yield from self.pending_events()
+            if over or self.wants_samples():
+                return
 
     def pending_events(self) -> Iterator[Event]:
         """Gives the events that have come, without pumping."""

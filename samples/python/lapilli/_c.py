@@ -481,7 +481,7 @@ def floats(samples: Sequence[float]) -> ctypes.Array:
         view = memoryview(samples)
     except TypeError:
         view = memoryview(array.array("f", samples))
-    if view.format != "f" or view.ndim != 1 or not view.contiguous:
+    if view.format not in ("f", "<f") or view.ndim != 1 or not view.contiguous:
         view = memoryview(array.array("f", view.tolist()))
     copy = (c_float * len(view))()
     ctypes.memmove(copy, view.tobytes(), view.nbytes)
