@@ -44,7 +44,7 @@ TEST(CppDeviceShared, OptionsOfDeviceAndModelArrive) {
   options = {};
   options.memory_limit = 1000;
   const auto too_large = lapilli::Model::load(kModel, options);
-  EXPECT_EQ(too_large.error().status(), LAPILLI_OUT_OF_MEMORY);
+  EXPECT_EQ(too_large.error().status(), lapilli::Status::out_of_memory);
   EXPECT_NE(too_large.error().message().find("memory limit of the device"), std::string::npos);
   options = {};
   options.caps = "floor";
