@@ -210,7 +210,7 @@ constexpr bool ends_with(size_t offset, Last T::*) {
   return sizeof(T) == offset + sizeof(Last);
 }
 #define LAPILLI_ENDS_WITH(type, last) static_assert(ends_with(offsetof(type, last), &type::last))
-LAPILLI_ENDS_WITH(lapilli_device_options, trace_file);
+LAPILLI_ENDS_WITH(lapilli_device_options, memory_limit);
 LAPILLI_ENDS_WITH(lapilli_host_device, submit);
 LAPILLI_ENDS_WITH(lapilli_store, store);
 LAPILLI_ENDS_WITH(lapilli_workers, run);
