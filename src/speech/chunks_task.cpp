@@ -52,7 +52,7 @@ void shift(Segment& s, double seconds) {
 Result<bool> check(const std::shared_ptr<Model>& model, const TranscribeRequest& how) {
   LAPILLI_CHECK(check_transcribes(*model));
   if (how.condition_on_previous)
-    return fail(ErrorCode::invalid_argument, "pieces do not go on from what was written before them");
+    return fail(ErrorCode::invalid_argument, "chunks do not go on from what was written before them");
   PrefixRequest wanted;
   wanted.task = how.task;
   wanted.timestamps = how.timestamps;
@@ -72,7 +72,7 @@ ChunksTask::ChunksTask(std::shared_ptr<Model> model, ChunksRequest request, bool
 
 Result<std::unique_ptr<ChunksTask>> ChunksTask::start(std::shared_ptr<Model> model, ChunksRequest request) {
   if (request.at_a_time == 0)
-    return fail(ErrorCode::invalid_argument, "0 pieces at a time: there is to be one at least");
+    return fail(ErrorCode::invalid_argument, "0 chunks at a time: at least one is needed");
   LAPILLI_TRY(const bool detects, check(model, request.how));
   return std::unique_ptr<ChunksTask>(new ChunksTask(std::move(model), std::move(request), detects));
 }

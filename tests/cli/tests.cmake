@@ -31,7 +31,7 @@ lapilli_gpu_test(cli.cache COMMAND test_cli --gtest_filter=*DeviceCache* LABELS 
 lapilli_gpu_test(cli.bench COMMAND test_cli
   --gtest_filter=*DeviceBenchPerOp.EveryDispatchOfBothPlans:*DeviceBenchPerOp.WithoutTimestamps* LABELS slow)
 lapilli_gpu_test(cli.bench.all COMMAND test_cli --gtest_filter=*DeviceBenchPerOp* LABELS long)
-lapilli_gpu_test(cli.tune COMMAND test_cli --gtest_filter=*DeviceTune* LABELS slow)
+lapilli_gpu_test(cli.tune COMMAND test_cli --gtest_filter=*DeviceTune* LABELS slow DRIVER_DEFAULTS)
 lapilli_gpu_test(cli.resume COMMAND test_cli --gtest_filter=*DeviceResume* LABELS slow)
 # Runs over four minutes of sound, ten, or an hour.
 lapilli_gpu_test(cli.four_minutes COMMAND test_cli --gtest_filter=*DeviceFourMinutes* LABELS slow)
