@@ -118,7 +118,7 @@ TEST(CliDeviceNotes, JsonSaysWhyOutputsEnd) {
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   const auto lines = lines_of(outcome.out);
   ASSERT_EQ(lines.size(), 5u);
-  const char* wanted[] = {"end", "kept", "length", "kept", "length"};
+  const char* wanted[] = {"stop", "kept", "length", "kept", "length"};
   for (size_t i = 0; i < 5; ++i) {
     const auto json = nlohmann::json::parse(lines[i], nullptr, false);
     ASSERT_TRUE(json.is_object()) << lines[i];

@@ -20,17 +20,17 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/src/vulkan/device/device.cpp)
   # gpu: sizes and variants that a GPU would get, which no CPU driver gets otherwise.
   # All cases with what this driver runs; every third one with the kernels of others.
   lapilli_gpu_test(ops.suite COMMAND op_suite --caps "full" --no-slow LABELS slow DRIVER_DEFAULTS)
-  lapilli_gpu_test(ops.suite.third COMMAND op_suite --caps "floor gpu" --no-slow --part 1/3 LABELS slow)
+  lapilli_gpu_test(ops.suite.third COMMAND op_suite --caps "floor gpu" --no-slow --part 1/3 LABELS slow UNOPTIMIZED)
   lapilli_gpu_test(ops.suite.whole COMMAND op_suite --caps "floor gpu" --no-slow LABELS long)
   lapilli_gpu_test(ops.suite COMMAND op_suite --caps "full floor gpu" --no-slow DRIVERS swiftshader LABELS long)
   lapilli_gpu_test(ops.suite.masks COMMAND op_suite --caps "small-bindings gpu,small-bindings no-subgroup no-timeline" --no-slow
     LABELS long)
-  lapilli_gpu_test(ops.suite.sampled COMMAND op_suite --caps "full floor" --no-slow --part 1/20 LABELS fast)
+  lapilli_gpu_test(ops.suite.sampled COMMAND op_suite --caps "full floor" --no-slow --part 1/20 LABELS fast UNOPTIMIZED)
   # On SwiftShader, which compiles a kernel for seconds, every hundredth case; with other masks and with validation every twentieth.
   lapilli_gpu_test(ops.suite.sampled COMMAND op_suite --caps "full floor" --no-slow --part 1/100 DRIVERS swiftshader LABELS slow)
   lapilli_gpu_test(ops.suite.masks.sampled COMMAND op_suite --caps "small-bindings gpu,small-bindings no-subgroup no-timeline"
-    --no-slow --part 2/20 LABELS slow)
-  lapilli_gpu_test(ops.suite.checked.sampled COMMAND op_suite --caps "full floor gpu" --no-slow --part 3/20 VALIDATE LABELS slow)
+    --no-slow --part 2/20 LABELS slow UNOPTIMIZED)
+  lapilli_gpu_test(ops.suite.checked.sampled COMMAND op_suite --caps "full floor gpu" --no-slow --part 3/20 VALIDATE LABELS slow UNOPTIMIZED)
   # Cooperative matrices; a driver without them has no such variant, and the filter matches nothing.
   lapilli_gpu_test(ops.suite.coop COMMAND op_suite --filter /coop --caps "gpu gpu,small-bindings" DRIVERS lvp-sid LABELS slow)
   # What a tuner may choose: workgroup sizes and elements an invocation that no class of device begins with.

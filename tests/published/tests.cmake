@@ -3,7 +3,7 @@
 find_package(Python3 COMPONENTS Interpreter)
 if(Python3_FOUND)
   lapilli_gpu_test(published COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/run $<TARGET_FILE:lapilli_cli>
-    --first ${PROJECT_SOURCE_DIR}/tests/data/published LABELS slow)
+    --first ${PROJECT_SOURCE_DIR}/tests/data/published LABELS slow UNOPTIMIZED)
   lapilli_gpu_test(published.all COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/run $<TARGET_FILE:lapilli_cli>
     ${PROJECT_SOURCE_DIR}/tests/data/published LABELS long)
 endif()
