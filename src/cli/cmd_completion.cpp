@@ -52,7 +52,7 @@ constexpr const char* kFooter = R"(An installation has these scripts where the s
 
 void add_completion(CLI::App& app, Context& context) {
   auto shell = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand("completion", "Print what makes a shell complete this program's arguments");
+  CLI::App* command = app.add_subcommand("completion", "Print a shell's completion script for this program");
   command->add_option("shell", *shell, "bash, zsh or fish")
       ->type_name("SHELL")
       ->required()

@@ -138,11 +138,11 @@ constexpr const char* kFetchFooter =
   lapilli fetch Helsinki-NLP/opus-mt-en-de
   lapilli translate --model Helsinki-NLP/opus-mt-en-de "Where is the station?"
 
-The licence is shown, then the files that Lapilli reads are fetched and checked by the hashes that the hub states. What is
-interrupted goes on when it is called again. The directory is printed: ~/.cache/lapilli/models/OWNER/NAME/COMMIT, or below
+The licence is shown, then the files that Lapilli reads are fetched and checked by the hashes that the hub states. A
+second call continues an interrupted one. The directory is printed: ~/.cache/lapilli/models/OWNER/NAME/COMMIT, or below
 XDG_CACHE_HOME/lapilli or LAPILLI_CACHE where these are set. lapilli models --remove OWNER/NAME removes it.
 
-A model that other programs have fetched into HF_HUB_CACHE (or HF_HOME/hub, ~/.cache/huggingface/hub) is used as it lies
+A model that other programs have fetched into HF_HUB_CACHE (or HF_HOME/hub, ~/.cache/huggingface/hub) is used
 there: nothing is fetched, and nothing written there.
 
 HF_ENDPOINT names a mirror instead of https://huggingface.co; HF_TOKEN is your token where one is needed (or HF_TOKEN_PATH,

@@ -97,9 +97,9 @@ constexpr const char* kModelsFooter =
   lapilli models --task transcribe
   lapilli models --remove Helsinki-NLP/opus-mt-en-de
 
-Lists published models of the families that run, and others that are here; it asks nobody. lapilli fetch OWNER/NAME gets
+Lists published models of the families that run, and others that are here, offline. lapilli fetch OWNER/NAME gets
 one, listed or not. A model that other programs have fetched into HF_HUB_CACHE (or HF_HOME/hub, ~/.cache/huggingface/hub)
-is shown with its folder and used as it lies there; --remove leaves it alone, and asks nothing before it removes others.
+is shown with its folder and used there; --remove leaves it alone, and removes others without asking.
 )";
 
 }  // namespace

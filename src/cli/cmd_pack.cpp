@@ -30,7 +30,7 @@ void add_pack(CLI::App& app, Context& context) {
       ->check(CLI::IsMember({"bf16", "fp16", "int8", "int4"}))
       ->required();
   command->footer(
-      "OUT loads like the model with this --dtype, to the bit, and needs none. It holds config.json, the weights that "
+      "OUT loads bit for bit like MODEL with this --dtype, and needs none. It holds config.json, the weights that "
       "the model uses, and copies of the other files of MODEL. Needs no device.");
   command->callback([&context, arguments] { context.run = [arguments] { return run_pack(*arguments); }; });
 }

@@ -365,7 +365,7 @@ void add_arguments(CLI::App& command, const PictureCommand& about, PictureArgume
                   "Model directory as published, or OWNER/NAME of a fetched one; without it, LAPILLI_MODEL")
       ->type_name("MODEL");
   if (about.classes) {
-    command.add_option("--top", r.top, "So many classes of each picture")
+    command.add_option("--top", r.top, "Number of classes per picture")
         ->transform(whole_number(1, 1'000))
         ->capture_default_str()
         ->type_name("N");

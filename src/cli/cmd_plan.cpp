@@ -37,7 +37,7 @@ constexpr const char* kPlanFooter =
   lapilli plan models/en-fr --graph encode --json --caps floor
   lapilli plan --tuned --json        as it runs here: the op of a node says so where it is tuned
 
-Needs no device: without one, the plan is that of the least device there may be.
+Needs no device: without one, the plan is for the weakest device allowed.
 )";
 
 }  // namespace
@@ -68,7 +68,7 @@ void add_plan(CLI::App& app, Context& context) {
   add_kv_dtype(*command, r.kv_dtype);
   command->add_option("--device", r.select, "Index (a whole number), part of the name or UUID of a device");
   command->add_option("--caps", r.caps, "Pretend that the device can do less");
-  command->add_flag("--tuned", a->tuned, "With what tune found on the device; says which nodes that concerns");
+  command->add_flag("--tuned", a->tuned, "With the choices of tune for the device; names their nodes");
   command->footer(kPlanFooter);
   command->callback([&context, a] { context.run = [a] { return run_plan(*a); }; });
 }

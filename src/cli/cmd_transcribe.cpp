@@ -33,9 +33,9 @@ constexpr const char* kTranscribeFooter =
   curl -s https://example.com/talk.wav | lapilli transcribe --model ./whisper-small -
 
 Models of the families Whisper, Speech2Text and Moonshine transcribe; all but Whisper take a recording as a whole, up to a length of
-their own. Sound of any rate and any number of channels is mixed to one channel and resampled. Films, m4a and what else is
-no sound file goes through ffmpeg, where it is installed. A line is written as soon as it is certain, also of what comes
-through a pipe. An interruption leaves complete lines and subtitles up to there.
+their own. Sound of any rate and any number of channels is mixed to one channel and resampled. Films, m4a and other
+files go through ffmpeg, if it is installed. Each line is written as soon as it is final, also from a pipe. An
+interruption leaves complete lines and subtitles.
 
 )";
 
@@ -46,7 +46,7 @@ struct Formats {
 // Several typed formats add up; one in the settings' file yields to typed ones, as if they excluded it.
 void add_formats(CLI::App& command, Formats& f) {
   std::vector<CLI::Option*> all{
-      command.add_flag("--txt", f.txt, "The text, a segment a line; what is written if nothing else is asked for"),
+      command.add_flag("--txt", f.txt, "The text, a segment a line; the default if no format is given"),
       command.add_flag("--srt", f.srt, "Subtitles as SubRip files have them"),
       command.add_flag("--vtt", f.vtt, "Subtitles as WebVTT"),
       command.add_flag("--json", f.json,
@@ -139,8 +139,8 @@ void add_inputs(CLI::App& command, TranscribeArguments& a) {
                    "Pipes: show interim results before the text is final, on the terminal, or as JSON with "
                    "\"final\": false");
   command.add_flag("--resume", a.resume,
-                   "Leave out what an earlier run of the same has written, and go on with the next recording");
-  command.add_flag("--force", a.force, "Write over files that are there; with --resume: begin anew what cannot go on");
+                   "Leave out recordings that an earlier identical run finished, and do the others");
+  command.add_flag("--force", a.force, "Overwrite existing files; with --resume: begin again what cannot continue");
 }
 
 void add_model(CLI::App& command, TranscribeArguments& a) {

@@ -38,8 +38,8 @@ inline constexpr uint64_t kMostRuns = 1 << 16;
 CLI::Validator finite_number();
 
 inline constexpr const char* kTraceHelp =
-    "Where the device's time goes, each dispatch with bytes and operations, and the host's for it, into a file for "
-    "Perfetto or Chrome. Steps then wait for the host one by one";
+    "Write the times of device and host, each dispatch with bytes and operations, to a file for Perfetto or "
+    "Chrome. Steps then wait for the host one by one";
 inline constexpr const char* kModelHelp =
     "Model directory, or OWNER/NAME of a fetched model; without it, the one that translate would use";
 

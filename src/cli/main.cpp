@@ -51,8 +51,8 @@ constexpr const char* kHelp =
   lapilli help COMMAND                            all about a command
 
 LAPILLI_MODEL names another model to use when --model is not given, LAPILLI_CAPS a capability mask.
-What a device needs to start faster is kept in LAPILLI_CACHE (~/.cache/lapilli), unless LAPILLI_NO_CACHE is set. That
-there is no GPU is said once a day; with --verbose, or where nothing is kept, each time.
+LAPILLI_CACHE (~/.cache/lapilli) keeps data for a faster start, unless LAPILLI_NO_CACHE is set. The note that there is
+no GPU comes once a day; with --verbose, or where nothing is kept, each time.
 
 )";
 

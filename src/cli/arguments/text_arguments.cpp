@@ -35,7 +35,7 @@ void add_inputs(CLI::App& command, const TextCommand& about, TextArguments& a) {
       ->expected(0, CLI::detail::expected_max_vector_size)
       ->allow_extra_args()
       ->type_name("INPUT");
-  auto* text = command.add_flag("--text", a.force_text, "Take the inputs for text, whatever they name");
+  auto* text = command.add_flag("--text", a.force_text, "Read the inputs as text, not as file names");
   command.add_flag("--file", a.force_file, "Take the inputs for files")->excludes(text);
   if (about.whole_files) command.add_flag("--lines", a.lines, "Every line is a text of its own");
   command
@@ -48,7 +48,7 @@ void add_inputs(CLI::App& command, const TextCommand& about, TextArguments& a) {
       .add_option("--from", a.from, "Language of the input, for models of several languages: fr, fr_XX, fra_Latn, ...")
       ->type_name("LANGUAGE");
   command.add_option("--to", a.to, "Language to translate to")->type_name("LANGUAGE");
-  auto* split = command.add_flag("--split", a.split, "Every sentence by itself; without it, those of long lines are");
+  auto* split = command.add_flag("--split", a.split, "Every sentence by itself, not only those of long lines");
   command.add_flag("--no-split", a.no_split, "Every line as one piece, however long")->excludes(split);
 }
 
@@ -56,7 +56,7 @@ void add_files(CLI::App& command, const TextCommand& about, FileArguments& f) {
   command
       .add_option(
           "-o,--output", f.output,
-          "Write to FILE, all inputs one behind the other; to a folder (FILE ends with /, or is one): every file "
+          "Write to FILE, all inputs one after the other; to a folder (FILE ends with /, or is one): every file "
           "to one of its own")
       ->type_name("FILE");
   command
@@ -65,17 +65,16 @@ void add_files(CLI::App& command, const TextCommand& about, FileArguments& f) {
           "Every file to one of its own, beside it or in the folder of -o: with .fr, letter.txt to letter.fr.txt")
       ->type_name("TEXT")
       ->check(not_empty());
-  command.add_flag("--resume", f.resume, "Go on where an earlier run of the same with -o or --suffix was ended");
-  command.add_flag("--force", f.force, "Write over files that are there; with --resume: begin anew what cannot go on");
+  command.add_flag("--resume", f.resume, "Continue an earlier identical run with -o or --suffix where it ended");
+  command.add_flag("--force", f.force, "Overwrite existing files; with --resume: begin again what cannot continue");
   command.add_flag("--skip-existing", f.skip_existing,
-                   "Leave inputs out whose output is there already; with --resume: and was not begun");
+                   "Leave out inputs whose output exists; with --resume, not those already begun");
   command
       .add_option("--format", f.format,
                   about.languages
-                      ? "lines, jsonl, tsv, text, markdown, html, srt or vtt; without it, what a file's name says, "
-                        "but for plain text, which is a document where it is written to a file (-o, --suffix) and "
-                        "lines else"
-                      : "lines, jsonl or tsv; without it, what a file's name says")
+                      ? "lines, jsonl, tsv, text, markdown, html, srt or vtt; without it, the file's name decides; "
+                        "plain text is a document if it goes to a file (-o, --suffix), else lines"
+                      : "lines, jsonl or tsv; without it, the file's name decides")
       ->type_name("FORMAT");
   command.add_option("--field", f.field, "JSON lines: the member that is the text")
       ->type_name("NAME")
@@ -166,8 +165,8 @@ void add_output(CLI::App& command, TextArguments& a) {
       command
           .add_option("--unsure", a.unsure,
                       "Note outputs of which the model is less sure, in logarithms of probabilities a token (-1.5): on "
-                      "stderr, and with --json as \"unsure\": true. Without it, as the model's directory says: the "
-                      "bundled model's does")
+                      "stderr, and with --json as \"unsure\": true. Without it, the model's own limit; the bundled "
+                      "model has one")
           ->type_name("X")
           ->transform(finite_number());
   command.add_flag("--no-unsure", a.no_unsure, "Note no outputs of which the model is unsure")->excludes(unsure);
