@@ -71,8 +71,7 @@ ChunksTask::ChunksTask(std::shared_ptr<Model> model, ChunksRequest request, bool
 }
 
 Result<std::unique_ptr<ChunksTask>> ChunksTask::start(std::shared_ptr<Model> model, ChunksRequest request) {
-  if (request.at_a_time == 0)
-    return fail(ErrorCode::invalid_argument, "0 chunks at a time: at least one is needed");
+  if (request.at_a_time == 0) return fail(ErrorCode::invalid_argument, "0 chunks at a time: at least one is needed");
   LAPILLI_TRY(const bool detects, check(model, request.how));
   return std::unique_ptr<ChunksTask>(new ChunksTask(std::move(model), std::move(request), detects));
 }
