@@ -201,7 +201,7 @@ Result<ModelOptions> read_model_options(const char* directory, const lapilli_mod
     if (given.files_stay != 0) out.reopen = std::move(open);
     return out;
   }
-  LAPILLI_TRY(path, path.empty() ? default_model_directory() : model_directory(path));
+  LAPILLI_TRY(path, path.empty() ? default_model_directory() : find_model_directory(path));
   out.files = path;
   out.reopen = [path]() -> Result<Files> { return Files(path); };
   return out;

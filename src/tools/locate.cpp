@@ -102,7 +102,7 @@ Result<std::string> find_bundled() {
 
 // Reports a wrong directory here, where its origin is known.
 Result<std::string> check_named(const std::string& name) {
-  auto found = model_directory(name);
+  auto found = find_model_directory(name);
   if (!found) return std::move(found).error().in("LAPILLI_MODEL");
   const std::string& directory = *found;
   if (directory_exists(directory) && file_kind(directory + "/config.json") != FileKind::none) return directory;
@@ -112,7 +112,7 @@ Result<std::string> check_named(const std::string& name) {
 
 }  // namespace
 
-Result<std::string> model_directory(const std::string& name) {
+Result<std::string> find_model_directory(const std::string& name) {
   const auto parsed = hub::parse_model_name(name);
   if (!parsed || file_kind(name) != FileKind::none) return name;  // if it is no model, its load says why
   const hub::Places places = hub::places_of_environment();

@@ -14,7 +14,7 @@ Result<std::string> default_model_directory();
 
 // The directory of a model that is named by its directory, or as OWNER/NAME or OWNER/NAME@REVISION of one that was
 // fetched. not_found, with advice, if there is none of that name.
-Result<std::string> model_directory(const std::string& name);
+Result<std::string> find_model_directory(const std::string& name);
 
 // A file beside the bundled models, such as the list of known ones; "" if it does not exist.
 std::string bundled_file(const char* name);
