@@ -276,7 +276,7 @@ TEST_P(DeviceTranscriptionTask, AnErrorIsARecordingsOwn) {
   LAPILLI_EXPECT_OK(stream.push(std::array{0.5f}));
   LAPILLI_EXPECT_OK(stream.finish());
   EXPECT_THAT(message_of(stream.push(std::array{0.5f})), HasSubstr("behind the end"));
-  EXPECT_THAT(message_of(stream.finish()), HasSubstr("told before"));
+  EXPECT_THAT(message_of(stream.finish()), HasSubstr("ended already"));
 }
 
 // Without timestamps nobody knows where the next window begins.
