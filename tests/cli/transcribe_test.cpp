@@ -252,7 +252,7 @@ TEST(CliDeviceTranscribe, WhatFfmpegReads) {
   EXPECT_TRUE(contains(without.err, "ffmpeg -i " + film + " -ar 16000 -ac 1 ")) << without.err;
 }
 
-// What may change comes before the window is full, and what is final is what comes without --live.
+// Interim lines come before the window is full; the final lines are those of a run without --live.
 TEST(CliDeviceTranscribe, LiveShowsWhatMayChange) {
   const std::string wav = read_file(kLong), samples = wav.substr(wav.find("data") + 8);
   Spawn spawn = lapilli({"transcribe", "--quiet", "--json", "--live", "--language", "en", "--raw", "s16le:16000",

@@ -196,7 +196,7 @@ TEST_F(DeviceSearches, LeaveNothingBehind) {
     EXPECT_FALSE(cancelled->run_to_end([] { return false; }).ok());
     thrown_away.reset();
   };
-  // What was on its way when its search was thrown away goes when the device is done with it: behind it comes this.
+  // The device still works for the discarded search; its memory is freed when that ends, and this search follows.
   const auto settle = [&] { LAPILLI_ASSERT_OK(run_search(model_, request_of({9}, 1, 12))); };
   everything();
   settle();
