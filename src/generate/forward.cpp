@@ -67,9 +67,9 @@ Status write_features(const StateWriter& write, const model::FeatureInput& input
 }
 
 // The sources of a packed pass, in their order.
-std::vector<PassSource> pass_sources(const ForwardRequest& r, uint32_t batch) {
+std::vector<PassSource> pass_sources(const ForwardRequest& r) {
   std::vector<PassSource> sources;
-  for (uint32_t i = 0; i < batch; ++i) {
+  for (uint32_t i = 0; i < std::max(r.sources.size(), r.features.size()); ++i) {
     PassSource& s = sources.emplace_back();
     s.slot = i;
     if (!r.sources.empty()) s.ids = r.sources[i];
@@ -100,6 +100,7 @@ std::vector<uint64_t> output_shape(const std::string& name, const model::Forward
                                    const graph::Tensor& t) {
   const uint64_t cols = t.cols, batch = s.batch, source = s.source_length, target = s.target_length;
   if (t.live_rows) return {batch, source, cols};
+  if (name == "sentence_embedding") return {batch, cols};
   const bool of_source = !c.kind().decodes && !c.heads.front().every_row;
   if (of_source && (name == "pooler_output" || name == "logits")) return {batch, cols};
   if (name.starts_with("encoder_attentions")) return {batch, c.encoder.heads, source, source};
@@ -193,7 +194,10 @@ Status check_forward(const model::Config& c, const ForwardRequest& r, model::For
     shape.features = std::max(shape.features, r.features[i]->rows);
     all += rows;
   }
-  if (!c.kind().decodes && !r.want_attentions) shape.rows = all;
+  if (c.kind().decodes || r.want_attentions) return {};
+  shape.rows = std::max(all, r.room.rows);
+  shape.batch = std::max(shape.batch, r.room.sources);
+  shape.source_length = std::max(shape.source_length, r.room.longest);
   return {};
 }
 
@@ -234,6 +238,8 @@ Result<graph::Graph> ForwardPass::Impl::build(const std::shared_ptr<Model>& of, 
   shape.attentions = request.want_attentions;
   shape.logits = request.want_logits;
   shape.cross_layers = request.cross_layers;
+  shape.only = request.only;
+  shape.prompt_rows = request.prompt_rows;
   graph::Graph g;
   model::Builder b(on_device.network, g);
   model::build_forward(b, shape);
@@ -253,7 +259,7 @@ Status ForwardPass::Impl::bind(std::shared_ptr<const Plan> compiled) {
 Result<ForwardPass> ForwardPass::make(const std::shared_ptr<Model>& model, const ForwardRequest& request) {
   ForwardPass pass;
   LAPILLI_TRY(const auto g, pass.impl_->build(model, request));
-  LAPILLI_TRY(auto plan, compile_tested(model->device(), g));
+  LAPILLI_TRY(auto plan, compile_tested(model->device(), g, request.deterministic));
   LAPILLI_CHECK(pass.impl_->bind(std::move(plan)));
   return pass;
 }
@@ -279,7 +285,7 @@ Status ForwardPass::Impl::write_sources(const ForwardRequest& request, const Sta
 
 Status ForwardPass::Impl::write_packed(const ForwardRequest& request, const StateWriter& to) const {
   const model::Config& c = model->on_device().config();
-  const auto sources = pass_sources(request, shape.batch);
+  const auto sources = pass_sources(request);
   const auto pass = pack_pass(sources, pass_options(c, shape.source_length));
   for (const auto& [kind, words] : words_of(pass))
     if (!words->empty()) LAPILLI_CHECK(to(kind, *words));
@@ -315,7 +321,8 @@ Status ForwardPass::Impl::check_again(const ForwardRequest& request) const {
   model::ForwardShape now;
   LAPILLI_CHECK(check_forward(c, request, now));
   LAPILLI_CHECK(check_globals(c, request.sources, request.global_positions));
-  if (now.batch == shape.batch && now.source_length <= shape.source_length && now.features <= shape.features &&
+  const bool as_many = shape.rows != 0 ? now.batch <= shape.batch : now.batch == shape.batch;
+  if (as_many && now.source_length <= shape.source_length && now.features <= shape.features &&
       now.target_length <= shape.target_length && now.rows <= shape.rows)
     return {};
   return fail(ErrorCode::invalid_argument, "a pass made for %u sources is asked for %u, or for longer ones",
@@ -373,7 +380,7 @@ Result<std::unique_ptr<ForwardRun>> ForwardRun::start(const std::shared_ptr<Mode
   Impl& j = *job->impl_;
   LAPILLI_TRY(j.graph, j.pass.build(model, request));
   j.request = std::move(request);
-  j.compilation.emplace(model->device(), j.graph);
+  j.compilation.emplace(model->device(), j.graph, j.request.deterministic);
   return job;
 }
 

@@ -1,5 +1,6 @@
 #include "generate/front_end.hpp"
 
+#include "generate/published.hpp"
 #include "generate/verbs.hpp"
 #include "search/network_on_device.hpp"
 
@@ -14,6 +15,15 @@ Result<SoundConfig> read_sound(const Model& model, const Files& files) {
   return config;
 }
 
+namespace {
+
+Result<SentenceSettings> read_sentences(const Files& files) {
+  LAPILLI_TRY(const Files network, files_of_network(files));
+  return read_sentence_settings(files, network);
+}
+
+}  // namespace
+
 FrontEnd read_front_end(const Model& model, const Files& files) {
   FrontEnd front;
   const model::Config& c = model.on_device().config();
@@ -23,6 +33,9 @@ FrontEnd read_front_end(const Model& model, const Files& files) {
   } else if (c.kind().reads == model::Reads::sound) {
     auto sound = read_sound(model, files);
     sound ? void(front.sound = std::move(*sound)) : void(front.status = std::move(sound).error());
+  } else if (!c.kind().decodes) {
+    auto texts = read_sentences(files);
+    texts ? void(front.sentences = std::move(*texts)) : void(front.status = std::move(texts).error());
   }
   return front;
 }

@@ -25,11 +25,15 @@ Result<StoredWeights> open_weights(const Files& files, const JsonView& config);
 Result<model::Network> bind_network(const model::Config& config, const model::Names& names,
                                     const StoredWeights& weights);
 
+// The files of the network and its tokenizer: the directory's, or those of a folder that modules.json names.
+Result<Files> files_of_network(const Files& files);
+
 // The network points into the checkpoint.
 struct Published {
   model::Network network;
   Checkpoint checkpoint;
   std::optional<WeightFormat> packed;
+  Files files;  // files_of_network()
 };
 // Errors name the file, and the families that are known.
 Result<Published> read_published(const Files& files, const PictureSize& pictures = {});

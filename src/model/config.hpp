@@ -143,7 +143,16 @@ enum class HeadKind : uint8_t {
   classes,     // a score for each class
   spans,       // two scores: an answer begins here, ends here
   vectors,     // numbers that represent the source
+  sentences,   // vectors of whole texts, as sentence-transformers makes them (Reimers and Gurevych 2019)
   regression,  // numbers, each a measure of its own
+};
+
+// A step behind the pooling of a sentence: a linear layer with an activation, or, without columns, the division by the
+// Euclidean length.
+struct SentenceStep {
+  uint32_t columns = 0;
+  Activation activation = Activation::none;
+  bool bias = true;
 };
 
 // A head: a linear layer on rows of the last stack's output.
@@ -156,6 +165,11 @@ struct HeadConfig {
   Activation activation = Activation::tanh;
   uint32_t columns = 0;    // of the result; 0: the pooled row itself. Of tokens: the target vocabulary
   bool distilled = false;  // classes: another such layer reads the second row; scores are the mean of both
+  // Sentences: rows made by these poolings stand side by side behind the first, then the steps follow. A prompt's rows
+  // may be left out of all poolings.
+  std::vector<Pooling> beside;
+  std::vector<SentenceStep> steps;
+  bool pools_prompt = true;
 };
 
 // The rows of a source: token ids, numbers (frames of filter banks, or samples of sound), or patches of a picture. A
@@ -237,6 +251,7 @@ struct StageNames {
 };
 struct HeadNames {
   std::string pooled, result, second;
+  std::vector<std::string> steps;  // as HeadConfig::steps; empty for those without columns
 };
 struct Names {
   StackNames encoder, decoder;

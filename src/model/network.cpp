@@ -1,5 +1,7 @@
 #include "model/network.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <initializer_list>
 #include <span>
 
@@ -163,7 +165,36 @@ class WeightBinder {
       width = head.pooled;
     }
     if (head.columns) LAPILLI_CHECK(linear({names.result}, head.columns, width, w.result));
-    return head.distilled ? linear({names.second}, head.columns, width, w.second) : Status();
+    if (head.distilled) LAPILLI_CHECK(linear({names.second}, head.columns, width, w.second));
+    return sentence_steps(head, names, w);
+  }
+
+  Status sentence_steps(const HeadConfig& head, const HeadNames& names, HeadWeights& w) {
+    uint32_t width = c_.last_stack().d_model * static_cast<uint32_t>(1 + head.beside.size());
+    for (size_t i = 0; i < head.steps.size(); ++i) {
+      const SentenceStep& step = head.steps[i];
+      WeightIndex& index = w.steps.emplace_back(kNoWeight);
+      if (step.columns == 0) {
+        index = unit_norm(width);
+        continue;
+      }
+      LAPILLI_CHECK(linear({names.steps[i], step.bias}, step.columns, width, index));
+      width = step.columns;
+    }
+    return {};
+  }
+
+  // The weights with which a root mean square norm divides a row by its Euclidean length.
+  WeightIndex unit_norm(uint32_t width) {
+    WeightSpec spec;
+    spec.kind = WeightSpec::Kind::values;
+    spec.name = "unit length";
+    spec.n = 1;
+    spec.words = round_up<uint64_t>(width, 4);
+    spec.k = static_cast<uint32_t>(spec.words);
+    spec.values.assign(spec.words, 0.0f);
+    std::fill_n(spec.values.begin(), width, 1.0f / std::sqrt(static_cast<float>(width)));
+    return add(std::move(spec));
   }
 
   Status embeddings() {

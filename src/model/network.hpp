@@ -86,6 +86,7 @@ struct StageWeights {
 
 struct HeadWeights {
   WeightIndex pooled = kNoWeight, result = kNoWeight, second = kNoWeight;
+  std::vector<WeightIndex> steps;  // as HeadConfig::steps; a norm for those without columns
 };
 
 // Indices of parts that the Config does not have are kNoWeight.

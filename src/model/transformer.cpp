@@ -180,7 +180,7 @@ DecoderRun forward_run(Builder& b, const ForwardShape& shape) {
 graph::TensorId forward_encoder(Builder& b, const ForwardShape& shape) {
   EncoderRun run{shape.batch, shape.source_length, shape.rows, shape.features, shape.hidden_states, shape.attentions};
   const auto memory = build_encoder(b, run);
-  b.keep_copy("encoder_last_hidden_state", memory);
+  if (!shape.only) b.keep_copy("encoder_last_hidden_state", memory);
   return memory;
 }
 
@@ -210,7 +210,7 @@ void build_forward(Builder& b, const ForwardShape& shape) {
   const auto memory = kind.encodes ? forward_encoder(b, shape) : graph::kNone;
   if (!kind.decodes) {
     if (shape.rows != 0) encode_grids(b);
-    return keep_heads(b, memory, spans_state(b), shape.batch);
+    return keep_heads(b, {memory, spans_state(b)}, {shape.batch, shape.only, shape.prompt_rows});
   }
   DecoderRun run = forward_run(b, shape);
   if (kind.attends) add_cross_keys_values(b, shape, project_memory(b, memory), run);

@@ -1,0 +1,59 @@
+// Texts as an encoder without a decoder reads them: prompt, case, length limit, and the tokenizer's own tokens.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/sentence_modules.hpp"
+#include "generate/generate.hpp"
+
+namespace lapilli {
+
+// A text's ids, with those that the tokenizer adds.
+struct EncodedText {
+  std::vector<int32_t> ids;
+  bool cut = false;  // the text was longer than the limit
+};
+
+// The words before each text.
+struct PromptChoice {
+  std::optional<std::string> text;  // the prompt itself; "": none
+  std::string name;                 // of one of the directory's prompts; empty: its default, if it has one
+};
+
+// Immutable; any thread.
+class TextEncoder {
+ public:
+  // Refuses a model without a tokenizer, a prompt that is unknown, and one that leaves no room for a text.
+  static Result<TextEncoder> make(std::shared_ptr<const Model> model, const SentenceSettings& settings,
+                                  const PromptChoice& choice);
+
+  // Texts longer than the limit are cut at their end.
+  [[nodiscard]] Result<EncodedText> encode(std::string_view text) const;
+  // Ids given by the caller are taken as they are.
+  [[nodiscard]] Status check(std::span<const int32_t> ids) const;
+  // Limit of a source's ids; 0: none.
+  [[nodiscard]] uint32_t most_ids() const { return most_ids_; }
+  // Ids of the prompt at the beginning of each source.
+  [[nodiscard]] uint32_t prompt_rows() const { return prompt_rows_; }
+
+ private:
+  TextEncoder() = default;
+  Status count_prompt();
+
+  std::shared_ptr<const Model> model_;
+  std::string prompt_;
+  bool lower_case_ = false;
+  uint32_t most_ids_ = 0, prompt_rows_ = 0;
+};
+
+// The prompt for a task: "query" takes the directory's prompt of that name, "document" the first of "document",
+// "passage" and "corpus"; without such a prompt the texts stay as they are.
+PromptChoice prompt_for(const SentenceSettings& settings, std::string_view task);
+
+}  // namespace lapilli
