@@ -214,6 +214,7 @@ typedef struct lapilli_model_info {
                                  segments have times. 0: it takes a recording as a whole, up to a length that an error
                                  states, and gives one segment */
   uint32_t classes;           /* not 0: the model assigns an input to one of this many classes and writes no text */
+  uint32_t dimensions;        /* not 0: the model makes a vector of this many numbers of a text (lapilli_vector) */
   uint32_t source_vocabulary; /* number of ids */
   uint32_t target_vocabulary;
   uint32_t max_source_tokens; /* longest input, end token included; 0: no limit */
@@ -373,6 +374,19 @@ typedef struct lapilli_picture_options {
   uint32_t classes; /* most classes in the result of a classifier, the likeliest first; at least 1; default: 5 */
 } lapilli_picture_options;
 
+/* Options for models that make vectors of texts (lapilli_model_info.dimensions). For other models a field that differs
+ * from its default is LAPILLI_INVALID_ARGUMENT. Begin with lapilli_default_embedding_options(). */
+typedef struct lapilli_embedding_options {
+  uint32_t struct_size;
+  uint32_t dimensions;     /* the first numbers of each vector alone, which some models are trained for (Matryoshka);
+                              default: 0, all */
+  int32_t normalize;       /* not 0: vectors have length 1, also if the steps of the directory do not make it so, and
+                              after `dimensions`; default: 0, as the directory says */
+  const char* prompt_name; /* name of a prompt among those of config_sentence_transformers.json; it stands before each
+                              text. lapilli_options.prompt is a prompt itself, and "" is none. Default: null, by
+                              lapilli_options.task, else the directory's default_prompt_name */
+} lapilli_embedding_options;
+
 /* Options of a generation. Begin with lapilli_default_options(), which sets the defaults named here. "The model's"
  * means the value of its generation_config: LAPILLI_MODEL_DEFAULT for integers, NaN for floats, a null pointer for
  * lists. Lengths count tokens; max_length and min_length include the start token, max_new_tokens and min_new_tokens do
@@ -382,14 +396,15 @@ typedef struct lapilli_options {
   int32_t num_beams;           /* 1: greedy; default: the model's */
   const char* task;            /* "translate" or "summarize": the conventions of the model family, such as words before
                                   the input, language tokens and settings; "generate": none. For sound "transcribe" or
-                                  "translate", to English. Default: null, none, and for sound "transcribe" */
+                                  "translate", to English. For vectors of texts "query" or "document": the prompt
+                                  that the directory has for it. Default: null, none, and for sound "transcribe" */
   const char* source_language; /* language of the inputs; default: null, the model's, or for sound the language that the
                                   first window of each recording detects */
   const char* target_language; /* language of the output; default: null, the model's */
   const char* prompt;          /* text before the output. Sound: in front of every window, or with condition_on_previous
                                   of the first; the end of a long prompt counts (Whisper: 223 ids). Pictures: the
-                                  beginning of the answer, with tokens spelled out ("<s_cord-v2>"). Texts: not
-                                  supported. Default: null, none */
+                                  beginning of the answer, with tokens spelled out ("<s_cord-v2>"). Vectors of texts:
+                                  before each text. Other texts: not supported. Default: null, none */
   int32_t num_return_sequences; /* at most num_beams; with sampling and one beam up to 256; default: the model's */
   int32_t max_length, max_new_tokens, min_length, min_new_tokens; /* default: the model's */
   int32_t early_stopping;                                         /* LAPILLI_EARLY_STOPPING_...; default: the model's */
@@ -428,6 +443,7 @@ typedef struct lapilli_options {
   void* stream_user;
   const lapilli_speech_options* speech;   /* default: null, the defaults of each field */
   const lapilli_picture_options* picture; /* default: null, the defaults of each field */
+  const lapilli_embedding_options* embedding; /* default: null, the defaults of each field */
 } lapilli_options;
 
 /* ---- generation -------------------------------------------------------------------------------------------------- */
@@ -563,6 +579,19 @@ LAPILLI_API lapilli_status lapilli_result_classes(const lapilli_result* result, 
  * its probability the score. */
 LAPILLI_API lapilli_status lapilli_result_get_class(const lapilli_result* result, size_t input, size_t rank,
                                                     lapilli_class* out);
+
+/* The vector of a text. */
+typedef struct lapilli_vector {
+  uint32_t struct_size;
+  uint32_t dimensions;  /* numbers of the vector; all are finite */
+  const float* values;  /* live as long as the result */
+  uint32_t tokens;      /* ids of the text and its prompt that the model has read, with those that the tokenizer adds */
+  int32_t cut;          /* not 0: the text was longer than the model reads, and its end is left out */
+} lapilli_vector;
+
+/* Fills in the vector of input `input`, of a model with lapilli_model_info.dimensions. If that input failed, this
+ * returns its status, and lapilli_last_error() has its message. */
+LAPILLI_API lapilli_status lapilli_result_get_vector(const lapilli_result* result, size_t input, lapilli_vector* out);
 
 /* Times and counts of a call. Times are wall clock in milliseconds. */
 typedef struct lapilli_stats {
@@ -1609,6 +1638,15 @@ static inline lapilli_picture_options lapilli_default_picture_options(void) {
   return o;
 }
 
+static inline lapilli_embedding_options lapilli_default_embedding_options(void) {
+  lapilli_embedding_options o;
+  o.struct_size = (uint32_t)sizeof(lapilli_embedding_options);
+  o.dimensions = 0;
+  o.normalize = 0;
+  o.prompt_name = NULL;
+  return o;
+}
+
 static inline lapilli_options lapilli_default_options(void) {
   lapilli_options o;
   const lapilli_ids not_given = {NULL, 0};
@@ -1634,6 +1672,7 @@ static inline lapilli_options lapilli_default_options(void) {
   o.stream_user = NULL;
   o.speech = NULL;
   o.picture = NULL;
+  o.embedding = NULL;
   return o;
 }
 

@@ -383,10 +383,18 @@ struct PictureOptions {
   uint32_t classes = 5;  // most classes in Output::classes
 };
 
+// For models that make vectors of texts; see lapilli_embedding_options.
+struct EmbeddingOptions {
+  uint32_t dimensions = 0;            // the first numbers of each vector alone; 0: all
+  bool normalize = false;             // to length 1
+  std::string prompt_name;            // among the directory's prompts; empty: by Options::task, or the default
+  std::optional<std::string> prompt;  // before each text; "": none
+};
+
 // See lapilli_options. The model's generation_config decides empty fields. LAPILLI_NO_TOKEN switches a token off.
 struct Options {
-  // "translate", "summarize" or "generate"; for sound "transcribe" or "translate". Empty: translate() translates,
-  // summarize() summarizes, generate() has no conventions.
+  // "translate", "summarize" or "generate"; for sound "transcribe" or "translate"; for vectors "query" or "document".
+  // Empty: translate() translates, summarize() summarizes, generate() has no conventions.
   std::string task;
   std::string source_language, target_language;
   std::string prompt;  // text before the output, for sound and pictures
@@ -410,6 +418,7 @@ struct Options {
   std::function<bool(size_t input, std::string_view text, const Ids& ids)> stream;
   SpeechOptions speech;
   PictureOptions picture;
+  EmbeddingOptions embedding;
 };
 
 // ---- inputs ----
@@ -491,6 +500,9 @@ struct Output {
   std::vector<Sequence> sequences;
   std::vector<Segment> segments;  // of a recording, also of one that failed later
   std::vector<Class> classes;     // of a picture, the likeliest first
+  std::vector<float> vector;      // of a text, from a model that makes vectors
+  uint32_t tokens = 0;            // of that text, as the model has read it
+  bool cut = false;               // that text was longer than the model reads
   std::optional<Error> error;
   bool ok() const noexcept { return !error.has_value(); }
   // The best text; empty if this input failed.
@@ -559,6 +571,14 @@ inline std::vector<Class> classes_of(const lapilli_result* result, size_t input)
   return all;
 }
 
+inline void read_vector(const lapilli_result* result, size_t input, Output& to) {
+  lapilli_vector found = sized<lapilli_vector>();
+  if (lapilli_result_get_vector(result, input, &found) != LAPILLI_OK) return;
+  to.vector.assign(found.values, found.values + found.dimensions);
+  to.tokens = found.tokens;
+  to.cut = found.cut != 0;
+}
+
 inline Part to_part(const lapilli_part& from) {
   return {std::string(from.text, from.text_bytes),
           to_ids(from.ids),
@@ -604,6 +624,7 @@ inline Output output_of(const lapilli_result* result, size_t input) {
   Output out;
   out.segments = segments_of(result, input);
   out.classes = classes_of(result, input);
+  read_vector(result, input, out);
   for (size_t i = 0, count = 1; i < count; ++i) {
     auto read = read_sequence(result, input, i, out);
     if (!read) {
@@ -776,6 +797,7 @@ class CallOptions {
     if (options.cancel_token) c_.cancel_token = options.cancel_token->handle();
     picture_.classes = options.picture.classes;
     c_.picture = &picture_;
+    set_embedding();
   }
   CallOptions(const CallOptions&) = delete;
   CallOptions& operator=(const CallOptions&) = delete;
@@ -851,6 +873,14 @@ class CallOptions {
     speech_.chunks = from.chunks;
     c_.speech = &speech_;
   }
+  void set_embedding() {
+    const EmbeddingOptions& from = options_.embedding;
+    embedding_.dimensions = from.dimensions;
+    embedding_.normalize = from.normalize;
+    embedding_.prompt_name = from.prompt_name.c_str();
+    if (from.prompt) c_.prompt = from.prompt->c_str();
+    c_.embedding = &embedding_;
+  }
   static int32_t on_progress(void* user, uint64_t done, uint64_t total) {
     auto* self = static_cast<CallOptions*>(user);
     return self->carried_.call([&] { return self->options_.progress(done, total) ? 0 : 1; }, 1);
@@ -866,6 +896,7 @@ class CallOptions {
   lapilli_options c_ = lapilli_default_options();
   lapilli_speech_options speech_ = lapilli_default_speech_options();
   lapilli_picture_options picture_ = lapilli_default_picture_options();
+  lapilli_embedding_options embedding_ = lapilli_default_embedding_options();
   std::vector<lapilli_phrase> bad_words_;
   Carried carried_{};
 };
@@ -942,6 +973,11 @@ class Model {
   // Runs pictures, which pixels() and picture_file() make; the model gives texts or Output::classes.
   Result<Results> describe(const std::vector<lapilli_input>& pictures, const Options& options = {}) const {
     return run(pictures, options, "");
+  }
+
+  // Makes a vector of each text: Output::vector.
+  Result<Results> embed(const std::vector<std::string>& texts, const Options& options = {}) const {
+    return run(detail::inputs_of(texts), options, "embed");
   }
 
   // The same as jobs, which are pumped and do not wait. start() translates, start_ids() generates, and start_inputs()

@@ -1,4 +1,4 @@
-// The C interface: contents of recordings and pictures.
+// The C interface: segments of recordings, classes of pictures, vectors of texts.
 #include <cmath>
 
 #include "api/handles.hpp"
@@ -122,6 +122,23 @@ lapilli_status lapilli_result_get_class(const lapilli_result* result, size_t inp
     to.score = found[rank].score;
     to.probability = found[rank].probability;
     return lapilli::api::write_struct(to, out, "lapilli_class");
+  });
+}
+
+lapilli_status lapilli_result_get_vector(const lapilli_result* result, size_t input, lapilli_vector* out) {
+  return guarded([&]() -> Status {
+    if (!result) return fail(ErrorCode::invalid_argument, "lapilli_result_get_vector: result is null");
+    if (input >= result->vectors.size())
+      return fail(ErrorCode::invalid_argument, "lapilli_result_get_vector: vector %u of %u", input,
+                  result->vectors.size());
+    const lapilli::EmbeddingResult& found = result->vectors[input];
+    LAPILLI_CHECK(Status(found.status));
+    lapilli_vector to{};
+    to.dimensions = static_cast<uint32_t>(found.values.size());
+    to.values = found.values.data();
+    to.tokens = found.tokens;
+    to.cut = found.cut ? 1 : 0;
+    return lapilli::api::write_struct(to, out, "lapilli_vector");
   });
 }
 

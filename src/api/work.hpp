@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "api/inputs.hpp"
+#include "generate/embedding_task.hpp"
 #include "generate/front_end.hpp"
 #include "generate/picture_overlays.hpp"
 #include "generate/translation_task.hpp"
@@ -23,10 +24,12 @@ struct CallOptions {
   // The first field that differs from its default, for messages; null if none does.
   [[nodiscard]] const char* speech_field() const;
   [[nodiscard]] const char* picture_field() const;
+  [[nodiscard]] const char* embedding_field() const;
 
   lapilli_options general = lapilli_default_options();
   lapilli_speech_options speech = lapilli_default_speech_options();
   lapilli_picture_options picture = lapilli_default_picture_options();
+  lapilli_embedding_options embedding = lapilli_default_embedding_options();
 };
 
 // A segment of a recording, as reported and kept.
@@ -48,6 +51,7 @@ struct WorkOutput {
   TranslateOutput text;
   std::vector<std::vector<TranscriptSegment>> segments;     // for recordings; otherwise empty
   std::vector<std::vector<ScoredClass>> classes;            // for pictures; otherwise empty
+  std::vector<EmbeddingResult> vectors;                     // for encoders of texts; otherwise empty
   std::vector<std::optional<OverlayInput>> overlay_inputs;  // for pictures, if asked for
   double read_ms = 0;                                       // part of the time that the host spent on reading pictures
 };
@@ -92,6 +96,7 @@ Result<std::unique_ptr<Work>> start_texts(WorkRequest request);
 Result<std::unique_ptr<Work>> prepare_texts(WorkRequest request, const JobShape& shape);
 Result<std::unique_ptr<Work>> start_recordings(WorkRequest request);
 Result<std::unique_ptr<Work>> start_pictures(WorkRequest request);
+Result<std::unique_ptr<Work>> start_embeddings(WorkRequest request);
 
 // A sequence of one part, without a source for attention.
 TextSequence sequence_of(std::string text, std::vector<int32_t> ids, std::vector<float> token_scores, Finish finish);

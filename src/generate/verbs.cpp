@@ -8,12 +8,16 @@ Failure not_for(const model::Config& c, const char* what) {
   return fail(ErrorCode::unsupported, "%s models %s; what serves them: %s", c.family, what, verbs_for(c));
 }
 
+std::string verbs_of_encoder(const model::Config& c) {
+  if (c.head(model::HeadKind::classes)) return "lapilli classify";
+  if (c.head(model::HeadKind::sentences)) return "lapilli embed";
+  return "programs that want what the encoder makes of a source, no command";
+}
+
 }  // namespace
 
 std::string verbs_for(const model::Config& c) {
-  if (!c.kind().writes)
-    return c.head(model::HeadKind::classes) ? "lapilli classify"
-                                            : "programs that want what the encoder makes of a source, no command";
+  if (!c.kind().writes) return verbs_of_encoder(c);
   switch (c.kind().reads) {
     case model::Reads::pictures: return "lapilli caption or lapilli read";
     case model::Reads::sound: return "lapilli transcribe";
