@@ -55,6 +55,9 @@ struct StackConfig {
   bool scaled_attention = true;  // scores are divided by sqrt(head_dim)
   float embedding_scale = 1;
   bool token_types = false;  // the embedding of token type 0 is added to every position (BERT)
+  // An encoder's sources tell the token type of each row, one of so many (the two texts of a pair), whose embedding is
+  // added; without token_types. 0: they do not.
+  uint32_t row_types = 0;
   Positions positions = Positions::none;
   uint32_t position_offset = 0;  // table row of the first position
   // This id takes the row before position_offset and is not counted (padding in families that derive positions from
@@ -204,7 +207,8 @@ struct Config {
   bool tied_stacks = false;        // tensors that the encoder lacks in the file are the decoder's (tie_encoder_decoder)
   bool logits_bias = false;        // a bias on the logits may be stored
   bool memory_projection = false;  // a linear layer from the encoder's width to the decoder's
-  // Between decoder and output projection: a linear layer, activation and normalization (BERT's head), then a factor.
+  // Between last stack and output projection: a linear layer, activation and normalization (BERT's head), then a
+  // factor.
   bool output_transform = false;
   Activation output_activation = Activation::none;
   float output_scale = 1;

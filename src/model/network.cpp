@@ -143,7 +143,7 @@ class WeightBinder {
     const uint32_t d = c_.last_stack().d_model;
     if (c_.memory_projection)
       LAPILLI_CHECK(linear({names_.memory_projection, true}, d, c_.encoder.d_model, net_.memory_projection));
-    if (!c_.output_transform) return {};
+    if (!c_.output_transform || !c_.head(HeadKind::tokens)) return {};
     LAPILLI_CHECK(linear({names_.output_transform, true}, d, d, net_.output_transform));
     return norm(names_.output_norm, c_.last_stack(), net_.output_norm);
   }
@@ -157,8 +157,8 @@ class WeightBinder {
 
   Status head(const HeadConfig& head, const HeadNames& names, HeadWeights& w) {
     uint32_t width = c_.last_stack().d_model;
-    // Models made without a pooler lack it in the file, though config.json does not say so.
-    if (head.pooled && stored(names.pooled + ".weight")) {
+    // Models made without a pooler lack it in the file, though config.json does not say so; other heads need theirs.
+    if (head.pooled && (head.kind != HeadKind::vectors || stored(names.pooled + ".weight"))) {
       LAPILLI_CHECK(linear({names.pooled}, head.pooled, width, w.pooled));
       width = head.pooled;
     }
@@ -193,6 +193,15 @@ class WeightBinder {
     else
       net_.encoder.embedding =
           table(matrix("source_embedding", c_.source_vocabulary, c_.encoder.d_model), source, nullptr);
+    return row_types();
+  }
+
+  // A table that is looked up like the embeddings.
+  Status row_types() {
+    const StackConfig& s = c_.encoder;
+    if (s.row_types == 0) return {};
+    LAPILLI_TRY(const auto* t, find_matrix(names_.encoder.token_types, s.row_types, s.d_model));
+    net_.encoder.row_types = table(matrix("token_types", s.row_types, s.d_model), t, nullptr);
     return {};
   }
 

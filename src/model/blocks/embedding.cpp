@@ -14,6 +14,21 @@ EmbedAttributes embed_attributes(const StackConfig& stack, uint32_t vocabulary) 
   return e;
 }
 
+namespace {
+
+// Adds the embedding of each row's type.
+graph::TensorId add_types(Builder& b, const IdRows& rows, EmbedAttributes attributes, graph::TensorId x) {
+  attributes.vocabulary = b.config().encoder.row_types;
+  attributes.scale = 1;
+  attributes.uncounted_id = kNoPositionId;
+  const auto table = b.weight(b.network().encoder.row_types);
+  const auto types =
+      ops::embed(b.g(), "encoder.types", {rows.types, table, graph::kNone, rows.step_or_spans, rows.rows}, attributes);
+  return ops::add(b.g(), "encoder.types.add", x, types);
+}
+
+}  // namespace
+
 graph::TensorId embed_rows(Builder& b, const std::string& side, const IdRows& rows, const EmbedAttributes& attributes) {
   const bool encoder = side == "encoder";
   const StackConfig& s = encoder ? b.config().encoder : b.config().decoder;
@@ -31,8 +46,8 @@ graph::TensorId embed_rows(Builder& b, const std::string& side, const IdRows& ro
         ops::embed(b.g(), side + ".positions", {rows.ids, table, positions, rows.step_or_spans, rows.rows}, places);
     return ops::add(b.g(), side + ".embed.add", x, p);
   }
-  const auto x =
-      ops::embed(b.g(), side + ".embed", {rows.ids, table, positions, rows.step_or_spans, rows.rows}, attributes);
+  auto x = ops::embed(b.g(), side + ".embed", {rows.ids, table, positions, rows.step_or_spans, rows.rows}, attributes);
+  if (rows.types != graph::kNone) x = add_types(b, rows, attributes, x);
   return s.embedding_norm ? normalize(b, side + ".embed_norm", {s, w.embedding_norm}, x) : x;
 }
 

@@ -1,5 +1,7 @@
 #include "model/blocks/head.hpp"
 
+#include "model/blocks/output.hpp"
+
 namespace lapilli::model {
 
 namespace {
@@ -17,11 +19,14 @@ class HeadBlock {
   graph::TensorId pooled(graph::TensorId h) {
     if (w_.pooled == kNoWeight) return h;
     h = ops::linear(b_.g(), "pooler", h, b_.weight(w_.pooled), {head_.pooled, head_.activation});
-    b_.keep("pooler_output", h);
+    if (head_.kind == HeadKind::vectors) b_.keep("pooler_output", h);
     return h;
   }
 
-  graph::TensorId result(graph::TensorId h) {
+  [[nodiscard]] bool has_scores() const { return head_.kind == HeadKind::tokens || w_.result != kNoWeight; }
+
+  graph::TensorId scores(graph::TensorId h) {
+    if (head_.kind == HeadKind::tokens) return output_logits(b_, h);
     return ops::linear(b_.g(), "classifier", h, b_.weight(w_.result), head_.columns);
   }
 
@@ -42,11 +47,11 @@ class HeadBlock {
 void keep_heads(Builder& b, graph::TensorId x, graph::TensorId spans, uint32_t sources) {
   for (size_t i = 0; i < b.config().heads.size(); ++i) {
     const HeadWeights& w = b.network().heads[i];
-    if (w.pooled == kNoWeight && w.result == kNoWeight) continue;
     HeadBlock head(b, b.config().heads[i], w);
+    if (w.pooled == kNoWeight && !head.has_scores()) continue;
     const auto h = head.pooled(head.rows(x, spans, sources));
-    if (w.result == kNoWeight) continue;
-    auto scores = head.result(h);
+    if (!head.has_scores()) continue;
+    auto scores = head.scores(h);
     if (w.second != kNoWeight)
       scores = head.mean_scores(scores, ops::pool(b.g(), "head.second", {x, spans}, sources, {Pooling::row, 1}));
     b.keep("logits", scores);

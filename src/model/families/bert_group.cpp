@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "model/families/text_heads.hpp"
+
 namespace lapilli::model {
 
 namespace {
@@ -64,10 +66,30 @@ Status read_bert_side(const JsonView& v, const char* side, StackConfig& s, uint3
   return check_stack(v, side, s);
 }
 
+Status read_row_types(const JsonView& v, StackConfig& s) {
+  LAPILLI_TRY(const auto types, get_u32(v, "type_vocab_size", 2));
+  if (types > kMaxTokenTypes)
+    return fail(ErrorCode::invalid_data, "%s: type_vocab_size %u is above %u", v.where, types, kMaxTokenTypes);
+  s.token_types = types == 1;
+  s.row_types = types > 1 ? types : 0;
+  return {};
+}
+
+Result<Config> read_bert_encoder(const JsonView& v) {
+  LAPILLI_CHECK(check_own_code(v));
+  LAPILLI_CHECK(check_flag(v, "is_decoder", false));
+  LAPILLI_CHECK(check_flag(v, "add_cross_attention", false));
+  Config c;
+  LAPILLI_CHECK(read_bert_side(v, "encoder", c.encoder, c.source_vocabulary));
+  LAPILLI_CHECK(read_row_types(v, c.encoder));
+  c.family = c.tokenizer = c.encoder.type;
+  c.target_vocabulary = c.source_vocabulary;
+  c.shared_embeddings = false;
+  return c;
+}
+
 Status read_bert_head(const JsonView& v, Config& c) {
-  LAPILLI_TRY(c.tied_output, get_bool(v, "tie_word_embeddings", true));
-  c.logits_bias = true;
-  c.output_transform = true;
+  LAPILLI_CHECK(read_id_scores(v, c));
   c.output_activation = find_bert_side(c.decoder.type)->bert ? c.decoder.activation : Activation::gelu_erf;
   c.memory_projection = c.encoder.d_model != c.decoder.d_model && !has(v, "cross_attention_hidden_size");
   return {};
@@ -97,16 +119,35 @@ StackNames bert_side_names(const std::string& prefix, bool cross) {
   return n;
 }
 
+namespace {
+
+// The head that scores ids, after `prefix`, as if it were not tied.
+void name_id_scores(const std::string& prefix, bool bert, Names& n) {
+  const std::string head = prefix + (bert ? "cls.predictions." : "lm_head.");
+  n.output = {head + "decoder.weight"};
+  n.logits_bias = {head + "bias", head + "decoder.bias"};
+  n.output_transform = head + (bert ? "transform.dense" : "dense");
+  n.output_norm = head + (bert ? "transform.LayerNorm" : "layer_norm");
+}
+
+}  // namespace
+
+Names bert_encoder_names(const Config& c) {
+  const BertSide* side = find_bert_side(c.encoder.type);
+  Names n;
+  n.base_prefix = std::string(side->base) + ".";
+  n.encoder = bert_side_names(n.base_prefix, false);
+  name_id_scores("", side->bert, n);
+  if (c.tied_output) tie_encoder_output(n);
+  return n;
+}
+
 void name_bert_decoder(const Config& c, Names& n) {
   const BertSide* decoder = find_bert_side(c.decoder.type);
   const std::string base = std::string("decoder.") + decoder->base + ".";
-  const std::string head = decoder->bert ? "decoder.cls.predictions." : "decoder.lm_head.";
   n.decoder = bert_side_names(base, true);
   n.other_prefixes.emplace_back(base, "decoder.");
-  n.output = {head + "decoder.weight"};
-  n.logits_bias = {head + "bias", head + "decoder.bias"};
-  n.output_transform = head + (decoder->bert ? "transform.dense" : "dense");
-  n.output_norm = head + (decoder->bert ? "transform.LayerNorm" : "layer_norm");
+  name_id_scores("decoder.", decoder->bert, n);
   n.memory_projection = "enc_to_dec_proj";
 }
 
