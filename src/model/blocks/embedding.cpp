@@ -7,7 +7,7 @@ namespace lapilli::model {
 EmbedAttributes embed_attributes(const StackConfig& stack, uint32_t vocabulary) {
   EmbedAttributes e;
   e.vocabulary = vocabulary;
-  e.d = stack.d_model;
+  e.d = stack.embedding_columns();
   e.scale = stack.embedding_scale;
   e.position_offset = stack.position_offset;
   e.uncounted_id = stack.uncounted_id;
@@ -48,7 +48,9 @@ graph::TensorId embed_rows(Builder& b, const std::string& side, const IdRows& ro
   }
   auto x = ops::embed(b.g(), side + ".embed", {rows.ids, table, positions, rows.step_or_spans, rows.rows}, attributes);
   if (rows.types != graph::kNone) x = add_types(b, rows, attributes, x);
-  return s.embedding_norm ? normalize(b, side + ".embed_norm", {s, w.embedding_norm}, x) : x;
+  if (s.embedding_norm) x = normalize(b, side + ".embed_norm", {s, w.embedding_norm}, x);
+  if (!s.embedding_width) return x;
+  return ops::linear(b.g(), side + ".embed_projection", x, b.weight(w.embedding_projection), s.d_model);
 }
 
 }  // namespace lapilli::model
