@@ -47,6 +47,14 @@ Status write_rows(const StateWriter& write, StateKind ids_kind, StateKind length
   return write_lengths(write, lengths_kind, lengths);
 }
 
+// Behind the ids' types, each row of the states has zeros.
+Status write_types(const StateWriter& write, const ForwardRequest& request, uint32_t stride) {
+  std::vector<uint32_t> types(request.sources.size() * stride, 0);
+  for (size_t i = 0; i < request.source_types.size(); ++i)
+    std::ranges::copy(request.source_types[i], types.begin() + static_cast<ptrdiff_t>(i * stride));
+  return write(StateKind::source_types, types);
+}
+
 // The rows of each source begin where they would if all were as long as the longest.
 Status write_features(const StateWriter& write, const model::FeatureInput& input, const ForwardRequest& request,
                       uint32_t longest) {
@@ -75,6 +83,7 @@ std::vector<PassSource> pass_sources(const ForwardRequest& r) {
     if (!r.sources.empty()) s.ids = r.sources[i];
     if (!r.features.empty()) s.features = r.features[i].get();
     if (!r.global_positions.empty()) s.globals = r.global_positions[i];
+    if (!r.source_types.empty()) s.types = r.source_types[i];
   }
   return sources;
 }
@@ -131,6 +140,20 @@ void join_streams(std::vector<ForwardTensor>& outputs) {
   outputs.push_back(std::move(all));
 }
 
+// Splits the scores of spans, [batch, length, 2], into the reference's "start_logits" and "end_logits".
+void split_spans(const model::Config& c, std::vector<ForwardTensor>& outputs) {
+  const auto it = std::ranges::find(outputs, "logits", &ForwardTensor::name);
+  if (!c.head(model::HeadKind::spans) || it == outputs.end()) return;
+  const ForwardTensor both = std::move(*it);
+  outputs.erase(it);
+  for (const size_t column : {size_t{0}, size_t{1}}) {
+    ForwardTensor& one = outputs.emplace_back();
+    one.name = column == 0 ? "start_logits" : "end_logits";
+    one.shape = {both.shape[0], both.shape[1]};
+    for (size_t i = column; i < both.values.size(); i += 2) one.values.push_back(both.values[i]);
+  }
+}
+
 // Uses the reference's names for outputs of a model with one side: "hidden_states.0".
 void name_as_alone(std::vector<ForwardTensor>& outputs) {
   for (ForwardTensor& f : outputs)
@@ -177,6 +200,25 @@ Status check_numbers(const model::Kind& kind, const ForwardRequest& r) {
                         : " sources");
 }
 
+// Checks that each id has a type that the model knows, or none.
+Status check_types(const model::Config& c, const ForwardRequest& r) {
+  if (!r.source_types.empty() && r.source_types.size() != r.sources.size())
+    return fail(ErrorCode::invalid_argument, "token types of %u sources for %u sources", r.source_types.size(),
+                r.sources.size());
+  const uint32_t known = std::max(c.encoder.row_types, 1u);
+  for (size_t i = 0; i < r.source_types.size(); ++i) {
+    const auto& types = r.source_types[i];
+    if (!types.empty() && types.size() != r.sources[i].size())
+      return fail(ErrorCode::invalid_argument, "source %u has %u ids, but %u token types", i, r.sources[i].size(),
+                  types.size());
+    const auto worst = std::ranges::find_if(types, [&](uint32_t type) { return type >= known; });
+    if (worst != types.end())
+      return fail(ErrorCode::invalid_argument, "source %u has token type %u; this model knows %u, from 0 on", i, *worst,
+                  known);
+  }
+  return {};
+}
+
 // Also finds the longest one.
 Status check_forward(const model::Config& c, const ForwardRequest& r, model::ForwardShape& shape) {
   LAPILLI_CHECK(check_numbers(c.kind(), r));
@@ -185,6 +227,7 @@ Status check_forward(const model::Config& c, const ForwardRequest& r, model::For
   shape.target_length = longest(r.targets);
   shape.source_length = longest(r.sources);
   LAPILLI_CHECK(check_rows(r.sources, c.source_vocabulary, c.encoder.max_positions, "source"));
+  LAPILLI_CHECK(check_types(c, r));
   uint32_t all = 0;
   for (const auto& source : r.sources) all += static_cast<uint32_t>(source.size());
   for (size_t i = 0; i < r.features.size(); ++i) {
@@ -278,9 +321,9 @@ Status ForwardPass::Impl::write(const ForwardRequest& request, const StateWriter
 Status ForwardPass::Impl::write_sources(const ForwardRequest& request, const StateWriter& to) const {
   const model::Config& c = model->on_device().config();
   if (!c.kind().decodes) LAPILLI_CHECK(write_spans_apart(to, rows, shape.source_length));
-  return c.kind().reads == model::Reads::ids
-             ? write_rows(to, StateKind::source_ids, StateKind::lengths, request.sources, shape.source_length)
-             : write_features(to, c.features, request, shape.features);
+  if (c.kind().reads != model::Reads::ids) return write_features(to, c.features, request, shape.features);
+  if (c.encoder.row_types) LAPILLI_CHECK(write_types(to, request, shape.source_length));
+  return write_rows(to, StateKind::source_ids, StateKind::lengths, request.sources, shape.source_length);
 }
 
 Status ForwardPass::Impl::write_packed(const ForwardRequest& request, const StateWriter& to) const {
@@ -340,6 +383,7 @@ Result<std::vector<ForwardTensor>> ForwardPass::run(const ForwardRequest& reques
     outputs.push_back(std::move(f));
   }
   join_streams(outputs);
+  split_spans(impl_->model->on_device().config(), outputs);
   const model::Kind kind = impl_->model->on_device().config().kind();
   if (!kind.encodes || !kind.decodes) name_as_alone(outputs);
   return outputs;
@@ -387,7 +431,8 @@ Result<std::unique_ptr<ForwardRun>> ForwardRun::start(const std::shared_ptr<Mode
 Status ForwardRun::Impl::write() {
   constexpr std::array kWritten = {StateKind::source_ids,    StateKind::lengths,    StateKind::features,
                                    StateKind::feature_spans, StateKind::target_ids, StateKind::target_lengths,
-                                   StateKind::globals,       StateKind::spans,      StateKind::encode_grids};
+                                   StateKind::globals,       StateKind::spans,      StateKind::encode_grids,
+                                   StateKind::source_types};
   if (!area) {
     LAPILLI_TRY(area, UploadArea::create(*pass.session, kWritten));
   }

@@ -249,6 +249,9 @@ struct PassRoom {
 // padding, and its rows of the outputs are zeros.
 struct ForwardRequest {
   std::vector<std::vector<int32_t>> sources;  // as above
+  // For an encoder alone that knows token types: the type of each id of each source, such as 1 for the second text of a
+  // pair. Empty, or an empty row: type 0.
+  std::vector<std::vector<uint32_t>> source_types;
   std::vector<std::shared_ptr<const model::Features>> features;
   std::vector<std::vector<int32_t>> targets;            // decoder ids per source, ragged
   std::vector<std::vector<uint32_t>> global_positions;  // as above

@@ -32,6 +32,11 @@ constexpr uint32_t kNoPositionId = ~0u;
 struct StackConfig {
   uint32_t layers = 0, heads = 0, ffn = 0;
   uint32_t d_model = 0;
+  // Not 0: embeddings, positions, their norm and the output projection have this width, and a linear layer takes the
+  // embeddings to d_model (an encoder alone).
+  uint32_t embedding_width = 0;
+  // Not 0: layers share weights in so many groups of neighbours.
+  uint32_t layer_groups = 0;
   uint32_t head_dim = 0;  // of queries, keys and values; heads * head_dim may differ from d_model
   // Heads of keys and values, each for as many heads of queries; a divisor of `heads`. 0: as many as `heads`.
   uint32_t cache_heads = 0;
@@ -55,6 +60,9 @@ struct StackConfig {
   bool scaled_attention = true;  // scores are divided by sqrt(head_dim)
   float embedding_scale = 1;
   bool token_types = false;  // the embedding of token type 0 is added to every position (BERT)
+  // An encoder's sources tell the token type of each row, one of so many (the two texts of a pair), whose embedding is
+  // added; without token_types. 0: they do not.
+  uint32_t row_types = 0;
   Positions positions = Positions::none;
   uint32_t position_offset = 0;  // table row of the first position
   // This id takes the row before position_offset and is not counted (padding in families that derive positions from
@@ -77,6 +85,11 @@ struct StackConfig {
   std::vector<uint32_t> windows;
   std::string type;  // model_type of the side, in families with one per side
 
+  [[nodiscard]] uint32_t embedding_columns() const { return embedding_width ? embedding_width : d_model; }
+  // The number of a layer's weights.
+  [[nodiscard]] uint32_t stored_layer(uint32_t layer) const {
+    return layer_groups ? static_cast<uint32_t>(uint64_t{layer} * layer_groups / layers) : layer;
+  }
   [[nodiscard]] uint32_t rotary_pairs() const { return (rotary + 1) / 2; }
   [[nodiscard]] uint32_t kv_heads() const { return cache_heads ? cache_heads : heads; }
   [[nodiscard]] uint32_t group() const { return kv_heads() ? heads / kv_heads() : 1; }
@@ -218,7 +231,8 @@ struct Config {
   bool tied_stacks = false;        // tensors that the encoder lacks in the file are the decoder's (tie_encoder_decoder)
   bool logits_bias = false;        // a bias on the logits may be stored
   bool memory_projection = false;  // a linear layer from the encoder's width to the decoder's
-  // Between decoder and output projection: a linear layer, activation and normalization (BERT's head), then a factor.
+  // Between last stack and output projection: a linear layer, activation and normalization (BERT's head), then a
+  // factor.
   bool output_transform = false;
   Activation output_activation = Activation::none;
   float output_scale = 1;
@@ -240,7 +254,7 @@ struct LayerNames {
 struct StackNames {
   // Full names in order of preference; the first one in the checkpoint is taken.
   std::vector<std::string> embedding, positions, token_types, streams;
-  std::string embedding_norm, final_norm;
+  std::string embedding_norm, embedding_projection, final_norm;
   std::vector<std::string> input, input_norms;  // by FeatureInput::layers; norms are empty for layers without one
   std::vector<std::string> front;               // full names, of FeatureInput::front rows
   LayerNames layer;

@@ -142,12 +142,12 @@ class WeightBinder {
   }
 
   Status behind_the_layers() {
-    const uint32_t d = c_.last_stack().d_model;
+    const uint32_t d = c_.last_stack().d_model, width = c_.last_stack().embedding_columns();
     if (c_.memory_projection)
       LAPILLI_CHECK(linear({names_.memory_projection, true}, d, c_.encoder.d_model, net_.memory_projection));
-    if (!c_.output_transform) return {};
-    LAPILLI_CHECK(linear({names_.output_transform, true}, d, d, net_.output_transform));
-    return norm(names_.output_norm, c_.last_stack(), net_.output_norm);
+    if (!c_.output_transform || !c_.head(HeadKind::tokens)) return {};
+    LAPILLI_CHECK(linear({names_.output_transform, true}, width, d, net_.output_transform));
+    return norm(names_.output_norm, c_.last_stack(), width, net_.output_norm);
   }
 
   Status heads() {
@@ -159,8 +159,8 @@ class WeightBinder {
 
   Status head(const HeadConfig& head, const HeadNames& names, HeadWeights& w) {
     uint32_t width = c_.last_stack().d_model;
-    // Models made without a pooler lack it in the file, though config.json does not say so.
-    if (head.pooled && stored(names.pooled + ".weight")) {
+    // Models made without a pooler lack it in the file, though config.json does not say so; other heads need theirs.
+    if (head.pooled && (head.kind != HeadKind::vectors || stored(names.pooled + ".weight"))) {
       LAPILLI_CHECK(linear({names.pooled}, head.pooled, width, w.pooled));
       width = head.pooled;
     }
@@ -198,11 +198,11 @@ class WeightBinder {
   }
 
   Status embeddings() {
-    const uint32_t d = c_.last_stack().d_model;
+    const uint32_t d = c_.last_stack().embedding_columns(), width = c_.encoder.embedding_columns();
     const Kind kind = c_.kind();
     const StoredTensor *source = nullptr, *target = nullptr, *output = nullptr;
     if (kind.reads == Reads::ids) {
-      LAPILLI_TRY(source, find_matrix(names_.encoder.embedding, c_.source_vocabulary, c_.encoder.d_model));
+      LAPILLI_TRY(source, find_matrix(names_.encoder.embedding, c_.source_vocabulary, width));
     }
     if (kind.decodes) {
       LAPILLI_TRY(target, find_matrix(names_.decoder.embedding, c_.target_vocabulary, d));
@@ -222,8 +222,16 @@ class WeightBinder {
     else if (tied(source, target))
       net_.encoder.embedding = net_.decoder.embedding;
     else
-      net_.encoder.embedding =
-          table(matrix("source_embedding", c_.source_vocabulary, c_.encoder.d_model), source, nullptr);
+      net_.encoder.embedding = table(matrix("source_embedding", c_.source_vocabulary, width), source, nullptr);
+    return row_types();
+  }
+
+  // A table that is looked up like the embeddings.
+  Status row_types() {
+    const StackConfig& s = c_.encoder;
+    if (s.row_types == 0) return {};
+    LAPILLI_TRY(const auto* t, find_matrix(names_.encoder.token_types, s.row_types, s.embedding_columns()));
+    net_.encoder.row_types = table(matrix("token_types", s.row_types, s.embedding_columns()), t, nullptr);
     return {};
   }
 
@@ -275,7 +283,7 @@ class WeightBinder {
     WeightSpec spec;
     spec.name = name;
     spec.n = s.max_positions + s.position_offset + (s.streams ? 1 : 0);
-    spec.k = s.d_model;
+    spec.k = s.embedding_columns();
     spec.words = uint64_t{spec.n} * round_up<uint64_t>(spec.k, 4);
     bool is_stored = s.positions == Positions::learned;
     for (const auto& n : names.positions) is_stored = is_stored || stored(n);
@@ -353,7 +361,11 @@ class WeightBinder {
   }
 
   Status norm(const std::string& name, const StackConfig& s, WeightIndex& index) {
-    return norm(name, s.d_model, s.norm == Norm::layer, s.norm_bias, index);
+    return norm(name, s, s.d_model, index);
+  }
+
+  Status norm(const std::string& name, const StackConfig& s, uint32_t width, WeightIndex& index) {
+    return norm(name, width, s.norm == Norm::layer, s.norm_bias, index);
   }
 
   // A norm with room for a bias, which is zero unless stored.
@@ -630,7 +642,11 @@ class WeightBinder {
     const LayerNames& n = names.layer;
     const bool cross = side == Side::decoder && c_.kind().attends;
     for (uint32_t i = 0; i < s.layers; ++i) {
-      const Place at{s, i};
+      const Place at{s, s.stored_layer(i)};
+      if (i > 0 && at.layer == s.stored_layer(i - 1)) {
+        w.layers.push_back(LayerWeights(w.layers.back()));
+        continue;
+      }
       w.layers.emplace_back();
       LayerWeights& layer = w.layers.back();
       LAPILLI_CHECK(attention(n.self, at, false, layer.self));
@@ -639,13 +655,15 @@ class WeightBinder {
       if (cross) LAPILLI_CHECK(attention(n.cross, at, true, layer.cross));
       LAPILLI_CHECK(feed_forward_in(n, at, layer.fc1));
       LAPILLI_CHECK(linear(at.linear(n.fc2), s.d_model, s.ffn, layer.fc2));
-      LAPILLI_CHECK(norm(with_layer(n.norm, i), s, layer.norm));
+      LAPILLI_CHECK(norm(with_layer(n.norm, at.layer), s, layer.norm));
     }
     if (s.rotary) {
       const WeightIndex table = rotary_table(s);
       for (LayerWeights& layer : w.layers) layer.self.rotations = table;
     }
-    if (s.embedding_norm) LAPILLI_CHECK(norm(names.embedding_norm, s, w.embedding_norm));
+    if (s.embedding_norm) LAPILLI_CHECK(norm(names.embedding_norm, s, s.embedding_columns(), w.embedding_norm));
+    if (s.embedding_width)
+      LAPILLI_CHECK(linear({names.embedding_projection}, s.d_model, s.embedding_width, w.embedding_projection));
     return s.final_norm ? norm(names.final_norm, s, w.final_norm) : Status();
   }
 

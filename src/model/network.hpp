@@ -73,6 +73,7 @@ struct LayerWeights {
 };
 struct StackWeights {
   WeightIndex embedding = kNoWeight, positions = kNoWeight, embedding_norm = kNoWeight, final_norm = kNoWeight;
+  WeightIndex row_types = kNoWeight, embedding_projection = kNoWeight;
   // The layers of the encoder's input, and their norms.
   std::vector<WeightIndex> input, input_norms;
   std::vector<WeightIndex> streams;  // positions of each predicting stream, including the vector that marks the stream

@@ -65,6 +65,12 @@ const char* part_of(const std::string& path) {
   return path.starts_with("logits") ? "logits" : "states";
 }
 
+bool asks_for_attention(const Json& outputs) {
+  bool asks = false;
+  for (const auto& [path, spec] : outputs.items()) asks = asks || std::string_view(part_of(path)) == "attention";
+  return asks;
+}
+
 // Positions that a global_attention_mask (LED) marks; none without one.
 Result<std::vector<std::vector<uint32_t>>> global_positions(const Record& record, const Json& inputs) {
   std::vector<std::vector<uint32_t>> positions;
@@ -78,11 +84,22 @@ Result<std::vector<std::vector<uint32_t>>> global_positions(const Record& record
   return positions;
 }
 
+// Token types of the sources' ids, without the padding's; none without token_type_ids.
+Result<std::vector<std::vector<uint32_t>>> source_types(const Record& record, const Json& inputs, const Ids& sources) {
+  std::vector<std::vector<uint32_t>> types;
+  if (!inputs.contains("token_type_ids")) return types;
+  LAPILLI_TRY(const auto rows, read_ids(record, inputs["token_type_ids"].get<std::string>()));
+  if (rows.size() != sources.size()) return fail(ErrorCode::invalid_data, "token_type_ids of other rows");
+  for (size_t i = 0; i < rows.size(); ++i)
+    types.emplace_back(rows[i].begin(), rows[i].begin() + static_cast<ptrdiff_t>(sources[i].size()));
+  return types;
+}
+
 // What cases may bring.
 bool is_known_input(const std::string& key) {
   constexpr const char* kKnown[] = {
-      "input_ids",    "attention_mask",    "input_features",         "input_values",
-      "pixel_values", "decoder_input_ids", "decoder_attention_mask", "global_attention_mask"};
+      "input_ids",         "attention_mask",         "input_features",        "input_values",  "pixel_values",
+      "decoder_input_ids", "decoder_attention_mask", "global_attention_mask", "token_type_ids"};
   return std::any_of(std::begin(kKnown), std::end(kKnown), [&](const char* known) { return key == known; });
 }
 
@@ -106,10 +123,13 @@ Result<Outcome> run_forward(const std::shared_ptr<Model>& given, const Record& r
   request.sources = std::move(sources.ids);
   request.features = std::move(sources.features);
   LAPILLI_TRY(request.global_positions, global_positions(record, c["inputs"]));
+  LAPILLI_TRY(request.source_types, source_types(record, c["inputs"], request.sources));
   if (model->info().decoder_layers > 0) {
     LAPILLI_TRY(request.targets, masked_rows(record, c["inputs"], "decoder_input_ids", "decoder_attention_mask"));
   }
-  request.want_hidden_states = request.want_attentions = true;
+  request.want_hidden_states = true;
+  // Without attention, an encoder alone runs packed.
+  request.want_attentions = asks_for_attention(c["outputs"]);
   LAPILLI_TRY(const auto ours, forward(model, request));
   Outcome outcome;
   for (const auto& [path, spec] : c["outputs"].items()) {
@@ -134,7 +154,7 @@ Result<GenerateRequest> generate_request(const Model& model, const Record& recor
   GenerateRequest request;
   request.deterministic = true;
   for (const auto& [key, value] : c["inputs"].items())
-    if (!is_known_input(key) || key == "decoder_attention_mask")
+    if (!is_known_input(key) || key == "decoder_attention_mask" || key == "token_type_ids")
       return fail(ErrorCode::unsupported, "input %s", key.c_str());
   LAPILLI_TRY(auto sources, read_sources(record, c["inputs"], model.on_device().config()));
   request.sources = std::move(sources.ids);

@@ -1,5 +1,7 @@
 #include "model/blocks/head.hpp"
 
+#include "model/blocks/output.hpp"
+
 namespace lapilli::model {
 
 namespace {
@@ -34,11 +36,14 @@ class HeadBlock {
   graph::TensorId pooled(graph::TensorId h) {
     if (w_.pooled == kNoWeight) return h;
     h = ops::linear(b_.g(), "pooler", h, b_.weight(w_.pooled), {head_.pooled, head_.activation});
-    b_.keep("pooler_output", h);
+    if (head_.kind == HeadKind::vectors) b_.keep("pooler_output", h);
     return h;
   }
 
-  graph::TensorId result(graph::TensorId h) {
+  [[nodiscard]] bool has_scores() const { return head_.kind == HeadKind::tokens || w_.result != kNoWeight; }
+
+  graph::TensorId scores(graph::TensorId h) {
+    if (head_.kind == HeadKind::tokens) return output_logits(b_, h);
     return ops::linear(b_.g(), "classifier", h, b_.weight(w_.result), head_.columns);
   }
 
@@ -59,10 +64,10 @@ void keep_head(Builder& b, size_t i, const ops::SpannedRows& rows, const HeadRun
   const HeadConfig& config = b.config().heads[i];
   HeadBlock head(b, config, w);
   if (config.kind == HeadKind::sentences) return b.keep("sentence_embedding", head.sentence(head.rows(rows, run)));
-  if (w.pooled == kNoWeight && w.result == kNoWeight) return;
+  if (w.pooled == kNoWeight && !head.has_scores()) return;
   const auto h = head.pooled(head.rows(rows, run));
-  if (w.result == kNoWeight) return;
-  auto scores = head.result(h);
+  if (!head.has_scores()) return;
+  auto scores = head.scores(h);
   if (w.second != kNoWeight)
     scores = head.mean_scores(scores, ops::pool(b.g(), "head.second", rows, run.sources, {Pooling::row, 1}));
   b.keep("logits", scores);

@@ -1,4 +1,5 @@
-// Heads of an encoder without a decoder: scores of classes, vectors, numbers for each source or each of its rows.
+// Heads of an encoder without a decoder: scores of ids or classes, vectors, numbers for each source or each of its
+// rows.
 #pragma once
 
 #include <optional>
