@@ -71,12 +71,30 @@ recordings, archives, tables, files of apps' texts and other kinds that are not 
 
 )";
 
+constexpr const char* kEmbedFooter =
+    R"(Every line of input is a text and gives a vector, an empty line as well. Directories of sentence-transformers run as
+modules.json says: pooling, linear layers, length 1. A directory without modules.json gives the mean of its rows. A text
+that is longer than the model reads is cut at its end, with a note. Standard output gets a line of JSON for each text;
+files that end in .npy or .f32 get the numbers alone, and zeros for a text that failed.
+
+Examples:
+  lapilli embed --model sentence-transformers/all-MiniLM-L6-v2 "Where is the station?"
+  lapilli embed --model ./bge-small-en-v1.5 -o vectors.npy lines.txt
+  lapilli embed --model ./multilingual-e5-small --prompt-text "query: " --normalize "harbour"
+  lapilli embed --model ./mxbai-embed-large-v1 --task query "harbour"
+  lapilli embed --model ./all-MiniLM-L6-v2 --format jsonl --field title < in.jsonl > out.jsonl
+  lapilli embed --model ./nomic-embed --dimensions 256 --normalize -o small.npy lines.txt
+
+)";
+
 constexpr TextCommand kCommands[] = {
     {"translate", "translate", "Translate text, files or standard input, line by line", kTranslateFooter, "translation",
      false, true},
     {"summarize", "summarize", "Summarize a text, files or standard input", kSummarizeFooter, "summary", true, false},
     {"generate", "generate", "Run a model on text as it is, without the conventions of a task", kGenerateFooter,
      "output", true, false},
+    {"embed", "embed", "Make vectors of texts, for search and comparison", kEmbedFooter, "embedding", false, false,
+     true},
 };
 
 }  // namespace

@@ -20,6 +20,7 @@ struct TextCommand {
   const char* result;  // its key in JSON lines
   bool whole_files;    // a file or an argument is one text; otherwise each line is
   bool languages;      // --from, --to, --no-split
+  bool vectors = false;  // the results are vectors, not texts
 };
 
 // Where the output goes, and the format of the input.
@@ -34,6 +35,14 @@ struct FileArguments {
   [[nodiscard]] bool names_column() const { return !column.empty(); }
   // True if a file is written, which gets its name once it is complete.
   [[nodiscard]] bool wanted() const { return !suffix.empty() || (!output.empty() && output != "-"); }
+};
+
+// How vectors of texts are made and written.
+struct VectorArguments {
+  std::optional<std::string> prompt;  // its text
+  std::string prompt_name, task, format;
+  uint32_t dimensions = 0;
+  bool normalize = false;
 };
 
 struct TextArguments {
@@ -51,6 +60,7 @@ struct TextArguments {
   bool split = false, no_split = false;
   bool lines = false;
   FileArguments files;
+  VectorArguments vectors;
   AttentionArguments attention;
   std::optional<double> unsure;  // sureness below which an output is reported; nothing: the model's own threshold
   bool no_unsure = false;

@@ -38,6 +38,7 @@ class JsonLines : public RecordFormat {
     const JsonObject object(line.text);
     if (!object.error().empty()) return as_it_stood(line, line.text);
     const bool ok = result.error.empty();
+    if (ok && result.json) return as_it_stood(line, object.with_json(to_field_, result.text));
     return as_it_stood(line, object.with(ok ? to_field_ : "error", ok ? result.text : result.error));
   }
 

@@ -24,6 +24,7 @@ class RecordFormat {
     std::string text;
     std::string error;     // why there is no text; "" if there is
     bool nothing = false;  // there was nothing to translate
+    bool json = false;     // the text is a value of JSON, not a string
   };
   // The line with its end. All bytes but the result's stay the same.
   virtual std::string output(const Line& line, const Result& result) = 0;

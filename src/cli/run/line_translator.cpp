@@ -170,6 +170,8 @@ std::vector<Line> LineTranslator::texts_of(const std::vector<Line>& lines, std::
 }
 
 std::string LineTranslator::output(const Line& line, const LineResult& result) const {
+  if (run_.about.vectors && (!format_ || run_.vector_format() != VectorFormat::json))
+    return vector_output(result, shown_before_ + line.number, run_.vector_format(), run_.model.dimensions());
   if (!format_)
     return line_output(result, shown_before_ + line.number, run_.arguments, run_.model.unsure_below()) + '\n';
   RecordFormat::Result made;
@@ -177,7 +179,8 @@ std::string LineTranslator::output(const Line& line, const LineResult& result) c
   if (result.status != Status::ok) {
     made.error = result.error;
   } else if (!made.nothing) {
-    made.text = result.output->text();
+    made.json = run_.about.vectors;
+    made.text = made.json ? vector_json(result.output->vector) : result.output->text();
   }
   return format_->output(line, made);
 }

@@ -91,6 +91,8 @@ Result<void> TextModel::load(const std::string& directory, const std::string& op
   const lapilli_model_info info = model->info().value();
   if (info.input_kind == LAPILLI_INPUT_SAMPLES) return other_kind(info, "read sound, no text");
   if (info.input_kind == LAPILLI_INPUT_PIXELS) return other_kind(info, "read pictures, no text");
+  if (about_.vectors && info.dimensions == 0) return other_kind(info, "make no vectors of texts");
+  if (!about_.vectors && !info.writes_text) return other_kind(info, "write no text");
   model_ = std::move(*model);
   set_options(options_text);
   unsure_below_ = find_unsure_below();
@@ -111,7 +113,11 @@ void TextModel::set_options(const std::string& options_text) {
   options_.batch = arguments_.batch;
   options_.deterministic = arguments_.deterministic;
   options_.json = options_json(arguments_, options_text);
-  options_.task = about_.task;
+  options_.task = arguments_.vectors.task.empty() ? about_.task : arguments_.vectors.task;
+  options_.embedding.dimensions = arguments_.vectors.dimensions;
+  options_.embedding.normalize = arguments_.vectors.normalize;
+  options_.embedding.prompt_name = arguments_.vectors.prompt_name;
+  options_.embedding.prompt = arguments_.vectors.prompt;
   options_.source_language = arguments_.from;
   options_.target_language = arguments_.to;
   if (arguments_.split || arguments_.no_split) options_.split_sentences = arguments_.split;
@@ -119,7 +125,7 @@ void TextModel::set_options(const std::string& options_text) {
 
 bool TextModel::add_input(const Line& line, LineResult& result, Inputs& inputs) const {
   if (line.too_long) return refuse(result, "the line is longer than " + std::to_string(kMaxLineBytes) + " bytes");
-  if (is_blank(line.text)) return false;
+  if (is_blank(line.text) && !about_.vectors) return false;
   if (!arguments_.ids) {
     inputs.texts.push_back(line.text);
     return true;

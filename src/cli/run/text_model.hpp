@@ -42,6 +42,10 @@ class TextModel {
   // `directory`: of the model; `options_text`: the value of --options.
   Result<void> load(const std::string& directory, const std::string& options_text);
   [[nodiscard]] const Model& model() const { return model_; }
+  // Numbers of each vector.
+  [[nodiscard]] uint32_t dimensions() const {
+    return arguments_.vectors.dimensions ? arguments_.vectors.dimensions : model_.info().value().dimensions;
+  }
 
   struct Callbacks {
     std::function<void(uint64_t done, uint64_t all)> progress;  // pieces of work: lines, or sentences of them
