@@ -8,7 +8,9 @@
 #include "formats/sound_config.hpp"
 #include "formats/speech_settings.hpp"
 #include "formats/task_params.hpp"
+#include "formats/sentence_modules.hpp"
 #include "generate/conventions.hpp"
+#include "generate/embedding_task.hpp"
 #include "generate/fitting_tokenizer.hpp"
 #include "generate/picture_reader.hpp"
 #include "generate/published.hpp"
@@ -106,6 +108,11 @@ Json picture_tasks(const model::Config& c) {
   return c.head(model::HeadKind::classes) ? Json::array({"classify"}) : Json::array();
 }
 
+Json tasks_of_encoder(const model::Config& c) {
+  if (c.head(model::HeadKind::sentences)) return Json::array({"embed"});
+  return Json::array();
+}
+
 Json tasks_of(const std::string& family, const nlohmann::json& config, const std::string& path) {
   if (only_translates(family)) return Json::array({"translate"});
   Json tasks = Json::array();
@@ -149,7 +156,36 @@ void add_architecture(Json& json, const model::Config& config, const model::Netw
   json["parameters"] = network.parameters;
 }
 
-void add_checkpoint(Json& json, const StoredWeights& weights) {
+const char* pooling_name(Pooling pooling) {
+  switch (pooling) {
+    case Pooling::row: return "first token";
+    case Pooling::last: return "last token";
+    case Pooling::mean: return "mean";
+    case Pooling::ramp: return "weighted mean";
+    case Pooling::maximum: return "maximum";
+    case Pooling::mean_sqrt: break;
+  }
+  return "sum by the root of the length";
+}
+
+// The way from a text to its vector.
+Result<Json> vectors_json(const std::string& directory, const Published& published) {
+  const model::HeadConfig& head = *published.network.config.head(model::HeadKind::sentences);
+  LAPILLI_TRY(const auto settings, read_sentence_settings(directory, published.files));
+  Json poolings = Json::array({pooling_name(head.pooling)}), steps = Json::array(), prompts = Json::object();
+  for (const Pooling more : head.beside) poolings.push_back(pooling_name(more));
+  for (const model::SentenceStep& step : head.steps)
+    steps.push_back(step.columns ? format("linear layer to %u numbers", step.columns) : std::string("length 1"));
+  for (const auto& [name, text] : settings.prompts) prompts[name] = text;
+  return Json{{"dimensions", embedding_width(published.network.config)},
+              {"pooling", poolings},
+              {"steps", steps},
+              {"prompts", prompts},
+              {"default_prompt", settings.default_prompt},
+              {"max_tokens", settings.max_length}};
+}
+
+void add_checkpoint(Json& json, const Published& weights) {
   const Checkpoint& checkpoint = weights.checkpoint;
   json["checkpoint"] = {{"format", checkpoint.format()},
                         {"tensors", checkpoint.tensors().size()},
@@ -163,26 +199,25 @@ Result<Json> describe(const InspectRequest& request) {
   if (directory.empty()) {
     LAPILLI_TRY(directory, default_model_directory());
   }
-  const std::string config_path = directory + "/config.json";
+  LAPILLI_TRY(const auto published, read_published(directory));
+  const model::Network& network = published.network;
+  const model::Config& config = network.config;
+  const std::string config_path = (published.files / "config.json").path();
   LAPILLI_TRY(const auto config_json, read_json_file(config_path));
-  LAPILLI_TRY(const std::string type, get_string({config_json, config_path}, "model_type"));
+  const std::string& type = config.family;
   const model::Family* family = model::find_family(type);
-  if (!family) {
-    return fail(ErrorCode::unsupported, "%s: the model family \"%s\" is not supported; known are: %s", config_path,
-                type, model::family_list());
-  }
-  LAPILLI_TRY(const auto config, family->config(config_json, config_path));
-  LAPILLI_TRY(const auto weights, open_weights(directory, {config_json, config_path}));
-  LAPILLI_TRY(const auto network, bind_network(config, family->names(config), weights));
-  LAPILLI_TRY(const auto generation, read_generation_config(directory));
-  const auto tokenizer = load_fitting_tokenizer(directory, config);
+  LAPILLI_TRY(const auto generation, read_generation_config(published.files));
+  const auto tokenizer = load_fitting_tokenizer(published.files, config);
 
   Json json;
   json["directory"] = directory;
   json["family"] = type;
-  json["description"] = family->description;
+  json["description"] = family ? family->description : "";
   add_architecture(json, config, network);
-  add_checkpoint(json, weights);
+  if (config.head(model::HeadKind::sentences)) {
+    LAPILLI_TRY(json["vectors"], vectors_json(directory, published));
+  }
+  add_checkpoint(json, published);
   json["device_weight_bytes"] = weight_bytes(network);
   json["tokenizer"] = tokenizer ? "ok" : tokenizer.error().message;
   json["generation"] = generation_json(generation);
@@ -190,6 +225,7 @@ Result<Json> describe(const InspectRequest& request) {
              sound = config.kind().reads == model::Reads::sound;
   json["tasks"] = pictures ? picture_tasks(config)
                   : sound  ? Json::array({"transcribe"})
+                  : !config.kind().decodes ? tasks_of_encoder(config)
                            : tasks_of(type, config_json, config_path);
   json["input"] = pictures ? "picture" : sound ? "sound" : "text";
   json["languages"] = tokenizer ? languages_json(**tokenizer) : Json(nullptr);
@@ -198,7 +234,7 @@ Result<Json> describe(const InspectRequest& request) {
   }
   if (pictures || sound) json["preprocessor"] = front_end_of(directory, config);
   if (!request.tensors) return json;
-  for (const StoredTensor& tensor : weights.checkpoint.tensors()) {
+  for (const StoredTensor& tensor : published.checkpoint.tensors()) {
     json["tensors"].push_back(
         {{"name", tensor.name}, {"type", stored_type_name(tensor.type)}, {"shape", tensor.shape}});
   }

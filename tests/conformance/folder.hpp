@@ -56,6 +56,12 @@ Result<Outcome> run_score(const std::shared_ptr<Model>& model, const Record& rec
 Result<Outcome> run_text(const std::shared_ptr<Model>& model, const std::string& directory, const Record& record,
                          const nlohmann::json& c);
 
+// "embed", "similarity"; `directory` is the model's.
+Result<Outcome> run_embed(const std::shared_ptr<Model>& model, const std::string& directory, const Record& record,
+                          const nlohmann::json& c);
+Result<Outcome> run_similarity(const std::shared_ptr<Model>& model, const std::string& directory, const Record& record,
+                               const nlohmann::json& c);
+
 // "asr", "asr_long", "asr_token_timestamps", "detect_language".
 Result<Outcome> run_speech(const std::shared_ptr<Model>& model, const Record& record, const nlohmann::json& c);
 

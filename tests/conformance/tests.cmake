@@ -13,6 +13,11 @@ lapilli_gpu_test(conformance.marian COMMAND conformance --strict --every 12 ${PR
 file(GLOB searches CONFIGURE_DEPENDS LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/data/search/*)
 lapilli_gpu_test(conformance.search COMMAND conformance --strict ${searches} DRIVERS lavapipe swiftshader MASKS full floor gpu
   LABELS fast)
+# Texts to vectors, by directories of sentence-transformers.
+file(GLOB sentences CONFIGURE_DEPENDS LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/data/sentences/*)
+lapilli_gpu_test(conformance.sentences COMMAND conformance --strict ${sentences} DRIVERS lavapipe MASKS full floor
+  LABELS fast)
+lapilli_gpu_test(conformance.sentences COMMAND conformance --strict ${sentences} DRIVERS swiftshader LABELS slow)
 # Features of sound.
 file(GLOB features CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/data/features/*)
 lapilli_gpu_test(conformance.features COMMAND conformance --strict ${features} DRIVERS lavapipe swiftshader

@@ -13,7 +13,7 @@ import wave
 from ctypes import POINTER, c_char_p, c_double, c_float, c_int32, c_size_t, c_uint32, c_uint64, c_void_p
 from typing import Iterable, Optional, Sequence, Union
 
-OK, INVALID_DATA, CANCELLED = 0, 3, 9
+OK, INVALID_DATA, UNSUPPORTED, CANCELLED = 0, 3, 4, 9
 INPUT_TEXT, INPUT_IDS, INPUT_SAMPLES, INPUT_PIXELS, INPUT_PICTURE_FILE = 1, 2, 3, 4, 5
 FINISH = {1: "stop", 2: "length", 3: "kept"}
 EVENTS = {1: "text", 2: "progress", 3: "input", 4: "error", 5: "end", 6: "segment", 7: "interim"}
@@ -87,6 +87,7 @@ class ModelInfo(Sized):
         ("sample_rate", c_uint32),
         ("window_samples", c_uint32),
         ("classes", c_uint32),
+        ("dimensions", c_uint32),
         ("source_vocabulary", c_uint32),
         ("target_vocabulary", c_uint32),
         ("max_source_tokens", c_uint32),
@@ -170,6 +171,15 @@ class PictureOptions(Sized):
     ]
 
 
+class EmbeddingOptions(Sized):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("dimensions", c_uint32),
+        ("normalize", c_int32),
+        ("prompt_name", c_char_p),
+    ]
+
+
 class Options(Sized):
     _fields_ = [
         ("struct_size", c_uint32),
@@ -210,11 +220,12 @@ class Options(Sized):
         ("stream_user", c_void_p),
         ("speech", POINTER(SpeechOptions)),
         ("picture", POINTER(PictureOptions)),
+        ("embedding", POINTER(EmbeddingOptions)),
     ]
 
 
 class CallOptions:
-    """lapilli_options with those for speech and pictures, and the memory that they point to."""
+    """lapilli_options with those for speech, pictures and vectors, and the memory that they point to."""
 
     # Integers whose default is not LAPILLI_MODEL_DEFAULT.
     _ZERO = ("deterministic", "keep_attention")
@@ -229,6 +240,8 @@ class CallOptions:
             if kind is c_int32 and name not in self._ZERO:
                 setattr(self.options, name, MODEL_DEFAULT)
         self.picture.classes = 5
+        self.embedding = EmbeddingOptions.sized()
+        self.options.embedding = ctypes.pointer(self.embedding)
         self.options.speech = ctypes.pointer(self.speech)
         self.options.picture = ctypes.pointer(self.picture)
         self.pointer = ctypes.pointer(self.options)
@@ -237,7 +250,12 @@ class CallOptions:
     def plain() -> dict[str, tuple[type, str]]:
         """The fields that are numbers or texts: their kinds, and the struct that holds them."""
         kinds = (c_int32, c_uint32, c_float, c_char_p)
-        structs = {"options": Options, "speech": SpeechOptions, "picture": PictureOptions}
+        structs = {
+            "options": Options,
+            "speech": SpeechOptions,
+            "picture": PictureOptions,
+            "embedding": EmbeddingOptions,
+        }
         return {
             name: (kind, of)
             for of, struct in structs.items()
@@ -338,6 +356,16 @@ class WordStruct(Sized):
         ("text", c_void_p),
         ("text_bytes", c_size_t),
         ("ids", IdsStruct),
+    ]
+
+
+class VectorStruct(Sized):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("dimensions", c_uint32),
+        ("values", POINTER(c_float)),
+        ("tokens", c_uint32),
+        ("cut", c_int32),
     ]
 
 
@@ -443,6 +471,7 @@ STRUCTS = {
     "lapilli_stream_event": StreamEvent,
     "lapilli_speech_options": SpeechOptions,
     "lapilli_picture_options": PictureOptions,
+    "lapilli_embedding_options": EmbeddingOptions,
     "lapilli_options": Options,
     "lapilli_shape": Shape,
     "lapilli_tuning": TuningStruct,
@@ -451,6 +480,7 @@ STRUCTS = {
     "lapilli_segment": SegmentStruct,
     "lapilli_word": WordStruct,
     "lapilli_class": ClassStruct,
+    "lapilli_vector": VectorStruct,
     "lapilli_event_text": EventText,
     "lapilli_event_progress": EventProgress,
     "lapilli_event_input": EventInput,
@@ -569,6 +599,7 @@ _FUNCTIONS = {
     "lapilli_result_get_word": (c_int32, [c_void_p, c_size_t, c_size_t, c_size_t, POINTER(WordStruct)]),
     "lapilli_result_classes": (c_int32, [c_void_p, c_size_t, POINTER(c_size_t)]),
     "lapilli_result_get_class": (c_int32, [c_void_p, c_size_t, c_size_t, POINTER(ClassStruct)]),
+    "lapilli_result_get_vector": (c_int32, [c_void_p, c_size_t, POINTER(VectorStruct)]),
     "lapilli_result_free": (None, [c_void_p]),
     "lapilli_job_start": (c_int32, [c_void_p, POINTER(Input), c_size_t, POINTER(Options), _OUT]),
     "lapilli_job_pump": (c_int32, [_JOB, c_uint64, POINTER(c_int32)]),
