@@ -86,7 +86,7 @@ struct StageWeights {
 };
 
 struct HeadWeights {
-  WeightIndex pooled = kNoWeight, result = kNoWeight, second = kNoWeight;
+  WeightIndex pooled = kNoWeight, norm = kNoWeight, result = kNoWeight, second = kNoWeight;
 };
 
 // Indices of parts that the Config does not have are kNoWeight.
