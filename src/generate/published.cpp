@@ -6,6 +6,7 @@
 #include "formats/quantization.hpp"
 #include "formats/quote.hpp"
 #include "model/families/family.hpp"
+#include "model/families/parse.hpp"
 #include "model/patches.hpp"
 #include "model/shape.hpp"
 #include "model/weight_formats.hpp"
@@ -28,6 +29,28 @@ Result<StoredWeights> open_weights(const Files& files, const JsonView& config) {
   return StoredWeights{std::move(checkpoint), *format};
 }
 
+namespace {
+
+Result<std::string> guess_type(const Files& files, const JsonView& config) {
+  std::string type = model::type_of_class(model::architecture(config));
+  if (!type.empty()) return type;
+  LAPILLI_TRY(const auto checkpoint, Checkpoint::open(files));
+  for (const StoredTensor& tensor : checkpoint.tensors())
+    if (type.empty()) type = model::type_of_tensor(tensor.name);
+  return type;
+}
+
+}  // namespace
+
+Result<nlohmann::json> read_config(const Files& files) {
+  const FileName path = files / "config.json";
+  LAPILLI_TRY(auto json, read_json_file(path));
+  if (has({json, path.path()}, "model_type")) return json;
+  const auto type = guess_type(files, {json, path.path()});
+  if (type && !type->empty()) json["model_type"] = *type;
+  return json;
+}
+
 Result<model::Network> bind_network(const model::Config& config, const model::Names& names,
                                     const StoredWeights& weights) {
   LAPILLI_TRY(auto network, model::bind_weights(config, names, weights.checkpoint, weights.packed));
@@ -42,7 +65,7 @@ Result<Published> read_published(const Files& files, const PictureSize& pictures
     return fail(ErrorCode::not_found,
                 "%s is not a directory; give the directory of a published model (with config.json)", files);
   const FileName path = files / "config.json";
-  LAPILLI_TRY(const auto json, read_json_file(path));
+  LAPILLI_TRY(const auto json, read_config(files));
   LAPILLI_TRY(const auto type, get_string({json, path.path()}, "model_type"));
   const model::Family* family = model::find_family(type);
   if (!family)

@@ -164,7 +164,7 @@ Result<Json> describe(const InspectRequest& request) {
     LAPILLI_TRY(directory, default_model_directory());
   }
   const std::string config_path = directory + "/config.json";
-  LAPILLI_TRY(const auto config_json, read_json_file(config_path));
+  LAPILLI_TRY(const auto config_json, read_config(directory));
   LAPILLI_TRY(const std::string type, get_string({config_json, config_path}, "model_type"));
   const model::Family* family = model::find_family(type);
   if (!family) {
