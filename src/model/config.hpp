@@ -99,7 +99,7 @@ struct StackConfig {
   }
   [[nodiscard]] uint32_t window(uint32_t layer) const { return windows.empty() ? kNoWindow : windows[layer]; }
   // Words of a source's list of global positions, for sources of this many positions.
-  [[nodiscard]] uint32_t globals_stride(uint32_t positions) const { return global_positions ? positions + 1 : 1; }
+  [[nodiscard]] uint32_t globals_stride(uint32_t most) const { return global_positions ? most + 1 : 1; }
   [[nodiscard]] uint32_t rotary_pairs() const { return (rotary + 1) / 2; }
   [[nodiscard]] uint32_t kv_heads() const { return cache_heads ? cache_heads : heads; }
   [[nodiscard]] uint32_t group() const { return kv_heads() ? heads / kv_heads() : 1; }

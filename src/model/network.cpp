@@ -474,9 +474,9 @@ class WeightBinder {
       return {with_layer(pattern, layer), s.linear_bias, s.transposed_linear};
     }
     [[nodiscard]] Linear feed_forward(const std::string& pattern) const {
-      Linear layer = linear(pattern);
-      layer.bias = layer.bias && s.ffn_bias;
-      return layer;
+      Linear part = linear(pattern);
+      part.bias = part.bias && s.ffn_bias;
+      return part;
     }
   };
 

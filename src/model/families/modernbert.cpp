@@ -12,7 +12,7 @@ extern const Family family_modernbert;
 
 namespace {
 
-constexpr TextHeads kHeads = {"ModernBert", "", "head.dense"};
+constexpr TextHeads kModernBertHeads = {"ModernBert", "", "head.dense"};
 
 // The names of the layers' kinds: given, or one in so many sees all keys.
 Result<std::vector<std::string>> layer_types(const JsonView& v, uint32_t layers) {
@@ -44,7 +44,7 @@ Status read_windows(const JsonView& v, StackConfig& s) {
 }
 
 // The base of one kind of layers in the newer form: {"full_attention": {"rope_theta": 160000.0, ...}}.
-Result<double> read_base(const JsonView& parameters, const char* type, float missing) {
+Result<double> read_rotary_base(const JsonView& parameters, const char* type, float missing) {
   if (!has(parameters, type)) return double{missing};
   LAPILLI_TRY(const auto v, get_object(parameters, type));
   LAPILLI_TRY(const auto form, get_string(v, "rope_type", "default"));
@@ -68,8 +68,8 @@ Status read_rotations(const JsonView& v, StackConfig& s) {
   s.window_rotary_base = local;
   if (!has(v, "rope_parameters")) return {};
   LAPILLI_TRY(const auto parameters, get_object(v, "rope_parameters"));
-  LAPILLI_TRY(s.rotary_base, read_base(parameters, "full_attention", global));
-  LAPILLI_TRY(s.window_rotary_base, read_base(parameters, "sliding_attention", local));
+  LAPILLI_TRY(s.rotary_base, read_rotary_base(parameters, "full_attention", global));
+  LAPILLI_TRY(s.window_rotary_base, read_rotary_base(parameters, "sliding_attention", local));
   return {};
 }
 
@@ -81,7 +81,7 @@ Status read_biases(const JsonView& v, StackConfig& s) {
   return {};
 }
 
-Status read_sizes(const JsonView& v, StackConfig& s) {
+Status read_modernbert_sizes(const JsonView& v, StackConfig& s) {
   LAPILLI_TRY(s.d_model, get_size(v, "hidden_size", kMaxModelWidth, 768));
   LAPILLI_TRY(s.layers, get_u32(v, "num_hidden_layers", 22));
   LAPILLI_TRY(s.heads, get_u32(v, "num_attention_heads", 12));
@@ -94,8 +94,8 @@ Status read_sizes(const JsonView& v, StackConfig& s) {
   return fail(ErrorCode::invalid_data, "%s: heads of %u columns, an odd number, have no halves", v.where, s.head_dim);
 }
 
-Status read_stack(const JsonView& v, StackConfig& s) {
-  LAPILLI_CHECK(read_sizes(v, s));
+Status read_modernbert_stack(const JsonView& v, StackConfig& s) {
+  LAPILLI_CHECK(read_modernbert_sizes(v, s));
   LAPILLI_CHECK(read_biases(v, s));
   LAPILLI_CHECK(read_windows(v, s));
   LAPILLI_CHECK(read_rotations(v, s));
@@ -105,8 +105,8 @@ Status read_stack(const JsonView& v, StackConfig& s) {
 }
 
 // Behind a layer of their own with a norm, whose bias is the config's.
-Status read_head(const JsonView& v, Config& c) {
-  LAPILLI_CHECK(read_text_head(v, kHeads, c));
+Status read_modernbert_head(const JsonView& v, Config& c) {
+  LAPILLI_CHECK(read_text_head(v, kModernBertHeads, c));
   StackConfig layer;
   LAPILLI_CHECK(read_activation(v, "classifier_activation", "gelu", layer));
   LAPILLI_TRY(const bool bias, get_bool(v, "classifier_bias", false));
@@ -131,13 +131,13 @@ Result<Config> read_modernbert(const nlohmann::json& json, const std::string& wh
   LAPILLI_CHECK(check_encoder_alone(v));
   Config c;
   c.family = c.tokenizer = c.encoder.type = "modernbert";
-  LAPILLI_CHECK(read_stack(v, c.encoder));
+  LAPILLI_CHECK(read_modernbert_stack(v, c.encoder));
   LAPILLI_CHECK(read_source_vocabulary(v, 50368, c));
-  LAPILLI_CHECK(read_head(v, c));
+  LAPILLI_CHECK(read_modernbert_head(v, c));
   return c;
 }
 
-StackNames stack_names(const std::string& base) {
+StackNames modernbert_stack(const std::string& base) {
   const std::string layer = base + "layers.{}.", qkv = layer + "attn.Wqkv";
   StackNames n;
   n.embedding = {base + "embeddings.tok_embeddings.weight"};
@@ -154,7 +154,7 @@ StackNames stack_names(const std::string& base) {
 Names modernbert_names(const Config& c) {
   Names n;
   n.base_prefix = "model.";
-  n.encoder = stack_names(n.base_prefix);
+  n.encoder = modernbert_stack(n.base_prefix);
   n.output = {"decoder.weight"};
   n.logits_bias = {"decoder.bias"};
   n.output_transform = "head.dense";
