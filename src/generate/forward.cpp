@@ -110,7 +110,7 @@ std::vector<uint64_t> output_shape(const std::string& name, const model::Forward
   const uint64_t cols = t.cols, batch = s.batch, source = s.source_length, target = s.target_length;
   if (t.live_rows) return {batch, source, cols};
   if (name == "sentence_embedding") return {batch, cols};
-  const bool of_source = !c.kind().decodes && !c.heads.front().every_row;
+  const bool of_source = !c.kind().writes && !c.heads.empty() && !c.heads.front().every_row;
   if (of_source && (name == "pooler_output" || name == "logits")) return {batch, cols};
   if (name.starts_with("encoder_attentions")) return {batch, c.encoder.heads, source, source};
   if (name.starts_with("decoder_attentions")) return {batch, c.decoder.heads, target, target};
@@ -186,12 +186,25 @@ Result<std::unique_ptr<Session>> find_room(const Model& model, const Plan& plan)
   return make_room(model, plan);
 }
 
+// The decoder's ids: given ones, or the sources behind the start instead of their last ids.
+std::vector<std::vector<int32_t>> targets_of(const model::Config& c, const ForwardRequest& r) {
+  if (c.shifted_start == model::kNoPositionId) return r.targets;
+  std::vector<std::vector<int32_t>> targets = r.sources;
+  for (auto& ids : targets) {
+    if (ids.empty()) continue;  // refused as a source
+    ids.pop_back();
+    ids.insert(ids.begin(), static_cast<int32_t>(c.shifted_start));
+  }
+  return targets;
+}
+
 // Checks that the model takes this kind of sources and targets, and their numbers.
-Status check_numbers(const model::Kind& kind, const ForwardRequest& r) {
+Status check_numbers(const model::Config& c, const ForwardRequest& r) {
+  const model::Kind kind = c.kind();
   const bool ids = kind.reads == model::Reads::ids, none = kind.reads == model::Reads::nothing;
   const size_t given = none ? r.targets.size() : ids ? r.sources.size() : r.features.size();
   const size_t others = none ? r.sources.size() + r.features.size() : ids ? r.features.size() : r.sources.size();
-  const size_t targets = kind.decodes ? given : 0;
+  const size_t targets = kind.decodes && c.shifted_start == model::kNoPositionId ? given : 0;
   if (given > 0 && others == 0 && targets == r.targets.size() && given <= state::MAX_ROWS) return {};
   return fail(ErrorCode::invalid_argument, "%u sources of %s and %u targets; 1 to %u%s are needed",
               none ? r.sources.size() : given, ids || none ? "ids" : "features", r.targets.size(), state::MAX_ROWS,
@@ -221,10 +234,11 @@ Status check_types(const model::Config& c, const ForwardRequest& r) {
 
 // Also finds the longest one.
 Status check_forward(const model::Config& c, const ForwardRequest& r, model::ForwardShape& shape) {
-  LAPILLI_CHECK(check_numbers(c.kind(), r));
-  LAPILLI_CHECK(check_rows(r.targets, c.target_vocabulary, c.decoder.max_positions, "target"));
+  LAPILLI_CHECK(check_numbers(c, r));
+  const auto targets = targets_of(c, r);
+  LAPILLI_CHECK(check_rows(targets, c.target_vocabulary, c.decoder.max_positions, "target"));
   shape.batch = static_cast<uint32_t>(std::max({r.sources.size(), r.features.size(), r.targets.size()}));
-  shape.target_length = longest(r.targets);
+  shape.target_length = longest(targets);
   shape.source_length = longest(r.sources);
   LAPILLI_CHECK(check_rows(r.sources, c.source_vocabulary, c.encoder.max_positions, "source"));
   LAPILLI_CHECK(check_types(c, r));
@@ -313,9 +327,8 @@ Status ForwardPass::Impl::write(const ForwardRequest& request, const StateWriter
   const model::Config& c = model->on_device().config();
   if (c.kind().encodes) LAPILLI_CHECK(write_sources(request, to));
   if (!c.kind().decodes) return {};
-  LAPILLI_CHECK(write_rows(to, StateKind::target_ids, StateKind::target_lengths, request.targets, shape.target_length));
-  const auto globals = global_words(c, request.global_positions, shape.batch, shape.source_length);
-  return globals.empty() ? Status() : to(StateKind::globals, globals);
+  if (!c.kind().writes) LAPILLI_CHECK(write_spans_apart(to, rows, shape.target_length));
+  return write_rows(to, StateKind::target_ids, StateKind::target_lengths, targets_of(c, request), shape.target_length);
 }
 
 Status ForwardPass::Impl::write_sources(const ForwardRequest& request, const StateWriter& to) const {
@@ -323,6 +336,8 @@ Status ForwardPass::Impl::write_sources(const ForwardRequest& request, const Sta
   if (!c.kind().decodes) LAPILLI_CHECK(write_spans_apart(to, rows, shape.source_length));
   if (c.kind().reads != model::Reads::ids) return write_features(to, c.features, request, shape.features);
   if (c.encoder.row_types) LAPILLI_CHECK(write_types(to, request, shape.source_length));
+  const auto globals = global_words(c, request.global_positions, shape.batch, shape.source_length);
+  if (!globals.empty()) LAPILLI_CHECK(to(StateKind::globals, globals));
   return write_rows(to, StateKind::source_ids, StateKind::lengths, request.sources, shape.source_length);
 }
 

@@ -8,6 +8,7 @@
 #include "formats/sentence_modules.hpp"
 #include "generate/sentence_head.hpp"
 #include "model/families/family.hpp"
+#include "model/families/parse.hpp"
 #include "model/patches.hpp"
 #include "model/shape.hpp"
 #include "model/weight_formats.hpp"
@@ -28,6 +29,28 @@ Result<StoredWeights> open_weights(const Files& files, const JsonView& config) {
       return fail(ErrorCode::invalid_data, "%s: quantization_config: %s cannot be tied to tensor %s", config.where,
                   quote_name(name), quote_name(of));
   return StoredWeights{std::move(checkpoint), *format};
+}
+
+namespace {
+
+Result<std::string> guess_type(const Files& files, const JsonView& config) {
+  std::string type = model::type_of_class(model::architecture(config));
+  if (!type.empty()) return type;
+  LAPILLI_TRY(const auto checkpoint, Checkpoint::open(files));
+  for (const StoredTensor& tensor : checkpoint.tensors())
+    if (type.empty()) type = model::type_of_tensor(tensor.name);
+  return type;
+}
+
+}  // namespace
+
+Result<nlohmann::json> read_config(const Files& files) {
+  const FileName path = files / "config.json";
+  LAPILLI_TRY(auto json, read_json_file(path));
+  if (has({json, path.path()}, "model_type")) return json;
+  const auto type = guess_type(files, {json, path.path()});
+  if (type && !type->empty()) json["model_type"] = *type;
+  return json;
 }
 
 Result<model::Network> bind_network(const model::Config& config, const model::Names& names,
@@ -51,7 +74,7 @@ Result<Published> read_published(const Files& files, const PictureSize& pictures
   LAPILLI_TRY(const auto modules, read_sentence_modules(files));
   const Files network_files = files.below(modules ? modules->transformer : "");
   const FileName path = network_files / "config.json";
-  LAPILLI_TRY(const auto json, read_json_file(path));
+  LAPILLI_TRY(const auto json, read_config(network_files));
   LAPILLI_TRY(const auto type, get_string({json, path.path()}, "model_type"));
   const model::Family* family = model::find_family(type);
   if (!family)

@@ -1,6 +1,7 @@
 // A published model: config.json and weights.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 
@@ -20,6 +21,10 @@ struct StoredWeights {
 };
 // `config` is config.json.
 Result<StoredWeights> open_weights(const Files& files, const JsonView& config);
+
+// config.json. Where it lacks the model type, as the oldest files do, it gets the one that the class in `architectures`
+// or the names of the weights tell.
+Result<nlohmann::json> read_config(const Files& files);
 
 // Matrices of packed weights get their stored formats.
 Result<model::Network> bind_network(const model::Config& config, const model::Names& names,

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "ops/attention/attention.hpp"
 #include "ops/products/matmul.hpp"
 #include "ops/rows/basic.hpp"
 
@@ -47,8 +48,10 @@ struct StackConfig {
   bool key_bias = true;            // with linear_bias: keys have a bias
   bool qkv_bias = true;            // with linear_bias: queries, keys and values have a bias
   bool out_bias = true;            // with linear_bias: the projection after attention has a bias
+  bool ffn_bias = true;            // with linear_bias: the feed-forward layers have a bias
   bool transposed_linear = false;  // weights of linear layers are stored [depth, columns]
   bool pre_norm = false;           // normalization before each sublayer, not after it
+  bool first_norm = true;          // with pre_norm: the first layer's attention has one too
   bool final_norm = false;         // another normalization at the end of the stack
   bool states_before_final_norm =
       false;  // the reference's last hidden state is the input of the final norm, not its output
@@ -74,15 +77,19 @@ struct StackConfig {
   uint32_t relative_buckets = 0, relative_distance = 0;
   bool relative_per_layer = false;  // otherwise all layers use the first layer's
   // Rotary positions of self attention: the columns of each head's queries and keys that are rotated, in pairs of
-  // neighbours, pair i by position * rotary_base^(-2i / rotary). 0: none.
+  // neighbours (or of columns i and rotary / 2 + i), pair i by position * rotary_base^(-2i / rotary). 0: none.
   uint32_t rotary = 0;
   double rotary_base = 10000;
+  double window_rotary_base = 10000;  // of layers with a window
+  bool rotary_halves = false;
   // Predicting streams beside the main one (ProphetNet; decoder only). 0: an ordinary decoder. With streams, the
   // relative bias is a linear layer of the query's hidden state instead of a table.
   uint32_t streams = 0;
-  // Window attention, per layer: keys on either side that a query sees besides the global ones. Empty: it sees all.
-  // Global positions have projections of their own (global_q...).
+  // Window attention, per layer: keys on either side that a query sees besides the global ones; kNoWindow: it sees all.
+  // Empty: all layers see all.
   std::vector<uint32_t> windows;
+  // With windows: sources may have global positions, which have projections of their own (global_q...).
+  bool global_positions = false;
   std::string type;  // model_type of the side, in families with one per side
 
   [[nodiscard]] uint32_t embedding_columns() const { return embedding_width ? embedding_width : d_model; }
@@ -90,6 +97,9 @@ struct StackConfig {
   [[nodiscard]] uint32_t stored_layer(uint32_t layer) const {
     return layer_groups ? static_cast<uint32_t>(uint64_t{layer} * layer_groups / layers) : layer;
   }
+  [[nodiscard]] uint32_t window(uint32_t layer) const { return windows.empty() ? kNoWindow : windows[layer]; }
+  // Words of a source's list of global positions, for sources of this many positions.
+  [[nodiscard]] uint32_t globals_stride(uint32_t most) const { return global_positions ? most + 1 : 1; }
   [[nodiscard]] uint32_t rotary_pairs() const { return (rotary + 1) / 2; }
   [[nodiscard]] uint32_t kv_heads() const { return cache_heads ? cache_heads : heads; }
   [[nodiscard]] uint32_t group() const { return kv_heads() ? heads / kv_heads() : 1; }
@@ -176,8 +186,10 @@ struct HeadConfig {
   uint32_t row = 0;     // with Pooling::row: which of the source's rows
   uint32_t pooled = 0;  // columns of a linear layer with an activation before it, if stored; 0: none
   Activation activation = Activation::tanh;
-  uint32_t columns = 0;    // of the result; 0: the pooled row itself. Of tokens: the target vocabulary
-  bool distilled = false;  // classes: another such layer reads the second row; scores are the mean of both
+  bool pooled_bias = true;   // this layer has a bias
+  bool pooled_norm = false;  // a normalization follows it, of the last stack's kind
+  uint32_t columns = 0;      // of the result; 0: the pooled row itself. Of tokens: the target vocabulary
+  bool distilled = false;    // classes: another such layer reads the second row; scores are the mean of both
   // Sentences: rows made by these poolings stand side by side behind the first, then the steps follow. A prompt's rows
   // may be left out of all poolings.
   std::vector<Pooling> beside;
@@ -226,14 +238,18 @@ struct Config {
   PatchInput patches;
   std::vector<HeadConfig> heads{HeadConfig()};
   uint32_t source_vocabulary = 0, target_vocabulary = 0;  // source: 0 unless sources are ids
-  bool tied_output = true;         // the output projection is the target embedding unless the file has its own
-  bool shared_embeddings = true;   // source and target embedding are one unless the file has two
+  bool tied_output = true;        // the output projection is the target embedding unless the file has its own
+  bool shared_embeddings = true;  // source and target embedding are one unless the file has two
+  // Not kNoPositionId: the decoder reads the source as well, behind this id, and its rows go to a head (BART as a
+  // classifier).
+  uint32_t shifted_start = kNoPositionId;
   bool tied_stacks = false;        // tensors that the encoder lacks in the file are the decoder's (tie_encoder_decoder)
   bool logits_bias = false;        // a bias on the logits may be stored
   bool memory_projection = false;  // a linear layer from the encoder's width to the decoder's
   // Between last stack and output projection: a linear layer, activation and normalization (BERT's head), then a
   // factor.
   bool output_transform = false;
+  bool output_transform_bias = true;
   Activation output_activation = Activation::none;
   float output_scale = 1;
 };
@@ -248,8 +264,9 @@ struct AttentionNames {
 };
 struct LayerNames {
   AttentionNames self, cross;  // cross: decoder only
-  // fc1 and gate of the same name are in one tensor, the gate's rows (those not activated) first.
+  // fc1 and gate of the same name are in one tensor, the gate's rows (those not activated) first unless gate_last.
   std::string fc1, gate, fc2, norm;
+  bool gate_last = false;
 };
 struct StackNames {
   // Full names in order of preference; the first one in the checkpoint is taken.
@@ -264,7 +281,7 @@ struct StageNames {
   std::string merge_norm, merge;
 };
 struct HeadNames {
-  std::string pooled, result, second;
+  std::string pooled, result, second, norm;
   std::vector<std::string> steps;  // as HeadConfig::steps; empty for those without columns
 };
 struct Names {

@@ -48,6 +48,8 @@ WeightPart columns(uint32_t first, uint32_t group = 1, uint32_t stride = 1) {
 
 bool floating(StoredType t) { return t == StoredType::f32 || t == StoredType::f16 || t == StoredType::bf16; }
 
+constexpr float kHidden = -1e30f;
+
 class WeightBinder {
  public:
   WeightBinder(const Config& config, const Names& names, const Checkpoint& checkpoint,
@@ -146,7 +148,7 @@ class WeightBinder {
     if (c_.memory_projection)
       LAPILLI_CHECK(linear({names_.memory_projection, true}, d, c_.encoder.d_model, net_.memory_projection));
     if (!c_.output_transform || !c_.head(HeadKind::tokens)) return {};
-    LAPILLI_CHECK(linear({names_.output_transform, true}, width, d, net_.output_transform));
+    LAPILLI_CHECK(linear({names_.output_transform, c_.output_transform_bias}, width, d, net_.output_transform));
     return norm(names_.output_norm, c_.last_stack(), width, net_.output_norm);
   }
 
@@ -161,8 +163,9 @@ class WeightBinder {
     uint32_t width = c_.last_stack().d_model;
     // Models made without a pooler lack it in the file, though config.json does not say so; other heads need theirs.
     if (head.pooled && (head.kind != HeadKind::vectors || stored(names.pooled + ".weight"))) {
-      LAPILLI_CHECK(linear({names.pooled}, head.pooled, width, w.pooled));
+      LAPILLI_CHECK(linear({names.pooled, head.pooled_bias}, head.pooled, width, w.pooled));
       width = head.pooled;
+      if (head.pooled_norm) LAPILLI_CHECK(norm(names.norm, c_.last_stack(), width, w.norm));
     }
     if (head.columns) LAPILLI_CHECK(linear({names.result}, head.columns, width, w.result));
     if (head.distilled) LAPILLI_CHECK(linear({names.second}, head.columns, width, w.second));
@@ -500,6 +503,11 @@ class WeightBinder {
     [[nodiscard]] Linear linear(const std::string& pattern) const {
       return {with_layer(pattern, layer), s.linear_bias, s.transposed_linear};
     }
+    [[nodiscard]] Linear feed_forward(const std::string& pattern) const {
+      Linear part = linear(pattern);
+      part.bias = part.bias && s.ffn_bias;
+      return part;
+    }
   };
 
   // Queries, keys or values. Those of the same name are in one tensor, in this order.
@@ -543,6 +551,7 @@ class WeightBinder {
     Linear out = at.linear(n.out);
     out.bias = out.bias && at.s.out_bias;
     LAPILLI_CHECK(linear(out, d, inner, w.out));
+    if (!cross && at.layer == 0 && !at.s.first_norm) return {};
     return norm(with_layer(n.norm, at.layer), at.s, w.norm);
   }
 
@@ -606,13 +615,13 @@ class WeightBinder {
 
   Status feed_forward_in(const LayerNames& n, const Place& at, WeightIndex& index) {
     const StackConfig& s = at.s;
-    if (!s.gated) return linear(at.linear(n.fc1), s.ffn, s.d_model, index);
+    if (!s.gated) return linear(at.feed_forward(n.fc1), s.ffn, s.d_model, index);
     const auto gate = static_cast<uint32_t>(gate_value_column(s.ffn));
     WeightSpec both = matrix(with_layer(n.fc1, at.layer) + "+gate", gate + s.ffn, s.d_model);
-    Linear activated = at.linear(n.fc1), value = at.linear(n.gate);
+    Linear activated = at.feed_forward(n.fc1), value = at.feed_forward(n.gate);
     if (n.fc1 == n.gate) {
       activated.of = value.of = 2;
-      activated.share = 1;
+      (n.gate_last ? value : activated).share = 1;
     }
     LAPILLI_CHECK(linear_part(both, activated, s.ffn, {}));
     LAPILLI_CHECK(linear_part(both, value, s.ffn, columns(gate)));
@@ -620,19 +629,39 @@ class WeightBinder {
     return {};
   }
 
-  // Both stacks share equal tables.
-  WeightIndex rotary_table(const StackConfig& s) {
+  // A table of values; equal ones of the same name are one.
+  WeightIndex shared_values(const char* name, uint32_t n, uint32_t k, std::vector<float> values) {
+    for (size_t i = 0; i < net_.weights.size(); ++i)
+      if (net_.weights[i].name == name && net_.weights[i].values == values) return static_cast<WeightIndex>(i);
     WeightSpec spec;
     spec.kind = WeightSpec::Kind::values;
-    spec.name = "rotations";
-    spec.values = rotations(s);
-    spec.n = 2 * kRotationRows;
-    spec.k = 2 * s.rotary_pairs();
-    spec.words = spec.values.size();
-    for (size_t i = 0; i < net_.weights.size(); ++i)
-      if (net_.weights[i].name == spec.name && net_.weights[i].values == spec.values)
-        return static_cast<WeightIndex>(i);
+    spec.name = name;
+    spec.n = n;
+    spec.k = k;
+    spec.words = values.size();
+    spec.values = std::move(values);
     return add(std::move(spec));
+  }
+
+  WeightIndex rotary_table(const StackConfig& s, double base) {
+    return shared_values("rotations", 2 * kRotationRows, 2 * s.rotary_pairs(), rotations(s, base));
+  }
+
+  // For attention with windows whose weights are kept: a bias that hides keys outside a window, by distance. Wider
+  // windows have none, and their weights are not kept.
+  void window_masks(const StackConfig& s, StackWeights& w) {
+    for (uint32_t i = 0; i < s.layers; ++i) {
+      const uint64_t distances = 2 * uint64_t{s.window(i)} + 3;
+      if (s.window(i) == kNoWindow || distances > kBiasWords || 2 * s.heads > kBiasWords) continue;
+      std::vector<float> buckets(kBiasWords, 0.0f), values(kBiasWords, 0.0f);
+      buckets[0] = buckets[distances - 1] = 1;
+      std::fill_n(values.begin() + s.heads, s.heads, kHidden);
+      AttentionWeights& self = w.layers[i].self;
+      self.distances = shared_values("distances", 1, kBiasWords, std::move(buckets));
+      self.relative_bias = shared_values("window_mask", 1, kBiasWords, std::move(values));
+      self.distance_low = -static_cast<int32_t>(s.window(i)) - 1;
+      self.distance_count = static_cast<uint32_t>(distances);
+    }
   }
 
   enum class Side { encoder, decoder };
@@ -651,16 +680,15 @@ class WeightBinder {
       LayerWeights& layer = w.layers.back();
       LAPILLI_CHECK(attention(n.self, at, false, layer.self));
       if (s.relative_buckets) LAPILLI_CHECK(relative_bias(n.self, at, side == Side::encoder, w));
-      if (!s.windows.empty()) LAPILLI_CHECK(global_projections(n.self, at, layer.self));
+      if (s.global_positions) LAPILLI_CHECK(global_projections(n.self, at, layer.self));
       if (cross) LAPILLI_CHECK(attention(n.cross, at, true, layer.cross));
       LAPILLI_CHECK(feed_forward_in(n, at, layer.fc1));
-      LAPILLI_CHECK(linear(at.linear(n.fc2), s.d_model, s.ffn, layer.fc2));
+      LAPILLI_CHECK(linear(at.feed_forward(n.fc2), s.d_model, s.ffn, layer.fc2));
       LAPILLI_CHECK(norm(with_layer(n.norm, at.layer), s, layer.norm));
     }
-    if (s.rotary) {
-      const WeightIndex table = rotary_table(s);
-      for (LayerWeights& layer : w.layers) layer.self.rotations = table;
-    }
+    for (uint32_t i = 0; s.rotary && i < s.layers; ++i)
+      w.layers[i].self.rotations = rotary_table(s, s.window(i) == kNoWindow ? s.rotary_base : s.window_rotary_base);
+    if (!s.global_positions) window_masks(s, w);
     if (s.embedding_norm) LAPILLI_CHECK(norm(names.embedding_norm, s, s.embedding_columns(), w.embedding_norm));
     if (s.embedding_width)
       LAPILLI_CHECK(linear({names.embedding_projection}, s.d_model, s.embedding_width, w.embedding_projection));

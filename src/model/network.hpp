@@ -86,7 +86,7 @@ struct StageWeights {
 };
 
 struct HeadWeights {
-  WeightIndex pooled = kNoWeight, result = kNoWeight, second = kNoWeight;
+  WeightIndex pooled = kNoWeight, norm = kNoWeight, result = kNoWeight, second = kNoWeight;
   std::vector<WeightIndex> steps;  // as HeadConfig::steps; a norm for those without columns
 };
 

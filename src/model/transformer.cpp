@@ -184,6 +184,9 @@ graph::TensorId forward_encoder(Builder& b, const ForwardShape& shape) {
   return memory;
 }
 
+// Heads but that of ids.
+bool has_other_heads(const Config& c) { return !c.kind().writes && !c.heads.empty(); }
+
 void forward_decoder(Builder& b, const ForwardShape& shape, DecoderRun& run) {
   const StackConfig& s = b.config().decoder;
   EmbedAttributes e = embed_attributes(s, b.config().target_vocabulary);
@@ -201,6 +204,7 @@ void forward_decoder(Builder& b, const ForwardShape& shape, DecoderRun& run) {
   x = decoder_layers(b, x, run);
   if (run.cross_kv.empty()) b.keep_copy("decoder_last_hidden_state", x);
   if (logits) b.keep("logits", output_logits(b, x));
+  if (has_other_heads(b.config())) keep_heads(b, x, spans_state(b), shape.batch);
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ EncodePass pack_pass(std::span<const PassSource> sources, const PassOptions& opt
   pass.rows = span_totals(packed).rows;
   pass.tiles = span_totals(packed).tiles;
   if (!options.windows) return pass;
-  const uint64_t stride = uint64_t{options.source_positions} + 1;
+  const uint64_t stride = uint64_t{options.globals} + 1;
   pass.globals.resize(sources.size() * stride, 0);
   for (size_t i = 0; i < sources.size(); ++i) {
     const auto list = ordered_positions(sources[i].globals);
@@ -83,7 +83,7 @@ std::vector<std::pair<StateKind, const std::vector<uint32_t>*>> words_of(const E
 }
 
 PassOptions pass_options(const model::Config& config, uint32_t source_positions) {
-  PassOptions options{!config.encoder.windows.empty(), source_positions};
+  PassOptions options{!config.encoder.windows.empty(), config.encoder.globals_stride(source_positions) - 1};
   if (config.kind().reads != model::Reads::ids) options.features = &config.features;
   options.types = config.encoder.row_types > 0;
   return options;

@@ -32,7 +32,7 @@ struct EncodePass {
 // Options of the model and the session.
 struct PassOptions {
   bool windows = false;                           // the model has window attention, with
-  uint32_t source_positions = 0;                  // room for this many positions in a sentence's list
+  uint32_t globals = 0;                           // room for this many positions in a sentence's list
   const model::FeatureInput* features = nullptr;  // null for models whose sources are ids
   bool types = false;                             // sources tell the token types of their ids
 };

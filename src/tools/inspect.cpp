@@ -203,7 +203,7 @@ Result<Json> describe(const InspectRequest& request) {
   const model::Network& network = published.network;
   const model::Config& config = network.config;
   const std::string config_path = (published.files / "config.json").path();
-  LAPILLI_TRY(const auto config_json, read_json_file(config_path));
+  LAPILLI_TRY(const auto config_json, read_config(published.files));
   const std::string& type = config.family;
   const model::Family* family = model::find_family(type);
   LAPILLI_TRY(const auto generation, read_generation_config(published.files));

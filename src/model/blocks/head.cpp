@@ -1,5 +1,6 @@
 #include "model/blocks/head.hpp"
 
+#include "model/blocks/norm.hpp"
 #include "model/blocks/output.hpp"
 
 namespace lapilli::model {
@@ -36,6 +37,7 @@ class HeadBlock {
   graph::TensorId pooled(graph::TensorId h) {
     if (w_.pooled == kNoWeight) return h;
     h = ops::linear(b_.g(), "pooler", h, b_.weight(w_.pooled), {head_.pooled, head_.activation});
+    if (w_.norm != kNoWeight) h = normalize(b_, "pooler.norm", {b_.config().last_stack(), w_.norm}, h);
     if (head_.kind == HeadKind::vectors) b_.keep("pooler_output", h);
     return h;
   }

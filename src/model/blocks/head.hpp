@@ -1,4 +1,4 @@
-// Heads of an encoder without a decoder: scores of ids or classes, vectors, numbers for each source or each of its
+// Heads of a model that writes nothing: scores of ids or classes, vectors, numbers for each source or each of its
 // rows.
 #pragma once
 

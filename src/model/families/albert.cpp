@@ -11,9 +11,9 @@ extern const Family family_albert;
 
 namespace {
 
-constexpr TextHeads kHeads = {"Albert", "albert.pooler", "albert.pooler"};
+constexpr TextHeads kAlbertHeads = {"Albert", "albert.pooler", "albert.pooler"};
 
-Status read_groups(const JsonView& v, StackConfig& s) {
+Status read_layer_groups(const JsonView& v, StackConfig& s) {
   LAPILLI_TRY(s.layer_groups, get_size(v, "num_hidden_groups", kMaxModelLayers, 1));
   if (s.layer_groups > s.layers)
     return fail(ErrorCode::invalid_data, "%s: num_hidden_groups %u, but %u layers", v.where, s.layer_groups, s.layers);
@@ -30,13 +30,13 @@ Result<Config> read_albert(const nlohmann::json& json, const std::string& where)
   LAPILLI_CHECK(read_bert_stack(v, "encoder", {4096, 12, 64, 16384, "gelu_new"}, c.encoder));
   LAPILLI_CHECK(read_row_types(v, c.encoder));
   LAPILLI_CHECK(read_embedding_width(v, c.encoder));
-  LAPILLI_CHECK(read_groups(v, c.encoder));
+  LAPILLI_CHECK(read_layer_groups(v, c.encoder));
   LAPILLI_CHECK(read_source_vocabulary(v, 30000, c));
-  LAPILLI_CHECK(read_text_head(v, kHeads, c));
+  LAPILLI_CHECK(read_text_head(v, kAlbertHeads, c));
   return c;
 }
 
-LayerNames layer_names(const std::string& layer) {
+LayerNames albert_layer(const std::string& layer) {
   const std::string attention = layer + "attention.";
   LayerNames n;
   n.self = {attention + "query", attention + "key",       attention + "value",
@@ -51,14 +51,14 @@ Names albert_names(const Config& c) {
   Names n;
   n.base_prefix = "albert.";
   n.encoder = bert_side_names(n.base_prefix, false);
-  n.encoder.layer = layer_names(n.base_prefix + "encoder.albert_layer_groups.{}.albert_layers.0.");
+  n.encoder.layer = albert_layer(n.base_prefix + "encoder.albert_layer_groups.{}.albert_layers.0.");
   n.encoder.embedding_projection = n.base_prefix + "encoder.embedding_hidden_mapping_in";
   n.output = {"predictions.decoder.weight"};
   n.logits_bias = {"predictions.bias", "predictions.decoder.bias"};
   n.output_transform = "predictions.dense";
   n.output_norm = "predictions.LayerNorm";
   if (c.tied_output) tie_encoder_output(n);
-  n.heads = {text_head_names(c, kHeads)};
+  n.heads = {text_head_names(c, kAlbertHeads)};
   return n;
 }
 

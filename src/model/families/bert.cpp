@@ -10,18 +10,18 @@ extern const Family family_bert;
 
 namespace {
 
-constexpr TextHeads kHeads = {"Bert", "bert.pooler.dense", "bert.pooler.dense"};
+constexpr TextHeads kBertHeads = {"Bert", "bert.pooler.dense", "bert.pooler.dense"};
 
 Result<Config> read_bert(const nlohmann::json& json, const std::string& where) {
   const JsonView v{json, where};
   LAPILLI_TRY(Config c, read_bert_encoder(v));
-  LAPILLI_CHECK(read_text_head(v, kHeads, c));
+  LAPILLI_CHECK(read_text_head(v, kBertHeads, c));
   return c;
 }
 
 Names bert_names(const Config& c) {
   Names n = bert_encoder_names(c);
-  n.heads = {text_head_names(c, kHeads)};
+  n.heads = {text_head_names(c, kBertHeads)};
   return n;
 }
 

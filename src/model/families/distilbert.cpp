@@ -10,9 +10,9 @@ extern const Family family_distilbert;
 
 namespace {
 
-constexpr TextHeads kHeads = {"DistilBert", "", "pre_classifier", "classifier", Activation::relu};
+constexpr TextHeads kDistilBertHeads = {"DistilBert", "", "pre_classifier", "classifier", Activation::relu};
 
-Status read_stack(const JsonView& v, StackConfig& s) {
+Status read_distilbert_stack(const JsonView& v, StackConfig& s) {
   LAPILLI_TRY(s.d_model, get_size(v, "dim", kMaxModelWidth, 768));
   LAPILLI_TRY(s.layers, get_u32(v, "n_layers", 6));
   LAPILLI_TRY(s.heads, get_u32(v, "n_heads", 12));
@@ -30,13 +30,13 @@ Result<Config> read_distilbert(const nlohmann::json& json, const std::string& wh
   LAPILLI_CHECK(check_encoder_alone(v));
   Config c;
   c.family = c.tokenizer = c.encoder.type = "distilbert";
-  LAPILLI_CHECK(read_stack(v, c.encoder));
+  LAPILLI_CHECK(read_distilbert_stack(v, c.encoder));
   LAPILLI_CHECK(read_source_vocabulary(v, 30522, c));
-  LAPILLI_CHECK(read_text_head(v, kHeads, c));
+  LAPILLI_CHECK(read_text_head(v, kDistilBertHeads, c));
   return c;
 }
 
-StackNames stack_names(const std::string& base) {
+StackNames distilbert_stack(const std::string& base) {
   const std::string embeddings = base + "embeddings.", layer = base + "transformer.layer.{}.";
   const std::string attention = layer + "attention.";
   StackNames n;
@@ -54,13 +54,13 @@ StackNames stack_names(const std::string& base) {
 Names distilbert_names(const Config& c) {
   Names n;
   n.base_prefix = "distilbert.";
-  n.encoder = stack_names(n.base_prefix);
+  n.encoder = distilbert_stack(n.base_prefix);
   n.output = {"vocab_projector.weight"};
   n.logits_bias = {"vocab_projector.bias"};
   n.output_transform = "vocab_transform";
   n.output_norm = "vocab_layer_norm";
   if (c.tied_output) tie_encoder_output(n);
-  n.heads = {text_head_names(c, kHeads)};
+  n.heads = {text_head_names(c, kDistilBertHeads)};
   return n;
 }
 

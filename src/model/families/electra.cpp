@@ -11,7 +11,8 @@ extern const Family family_electra;
 
 namespace {
 
-constexpr TextHeads kHeads = {"Electra", "", "classifier.dense", "classifier.out_proj", Activation::gelu_erf, false};
+constexpr TextHeads kElectraHeads = {"Electra", "", "classifier.dense", "classifier.out_proj", Activation::gelu_erf,
+                                     false};
 
 Result<Config> read_electra(const nlohmann::json& json, const std::string& where) {
   const JsonView v{json, where};
@@ -24,7 +25,7 @@ Result<Config> read_electra(const nlohmann::json& json, const std::string& where
   LAPILLI_CHECK(read_embedding_width(v, s));
   if (s.embedding_width == s.d_model) s.embedding_width = 0;
   LAPILLI_CHECK(read_source_vocabulary(v, 30522, c));
-  LAPILLI_CHECK(read_text_head(v, kHeads, c));
+  LAPILLI_CHECK(read_text_head(v, kElectraHeads, c));
   c.output_activation = Activation::gelu_erf;
   return c;
 }
@@ -39,7 +40,7 @@ Names electra_names(const Config& c) {
   n.output_transform = "generator_predictions.dense";
   n.output_norm = "generator_predictions.LayerNorm";
   if (c.tied_output) tie_encoder_output(n);
-  n.heads = {text_head_names(c, kHeads)};
+  n.heads = {text_head_names(c, kElectraHeads)};
   return n;
 }
 

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 
 #include "base/result.hpp"
 #include "model/config.hpp"
@@ -19,6 +20,10 @@ struct Family {
 
 // Null if the type is unknown.
 const Family* find_family(const std::string& model_type);
+// The model type of a file that does not say it, by the reference's class ("BertForMaskedLM") or by a tensor's name
+// ("bert.embeddings.word_embeddings.weight"). Empty: both leave it open.
+std::string type_of_class(std::string_view name);
+std::string type_of_tensor(std::string_view name);
 // "marian, ...", for messages.
 std::string family_list();
 

@@ -11,8 +11,8 @@ extern const Family family_mpnet;
 
 namespace {
 
-constexpr TextHeads kHeads = {"MPNet", "mpnet.pooler.dense", "classifier.dense", "classifier.out_proj"};
-constexpr uint32_t kPadding = 1, kBuckets = 32, kDistance = 128;
+constexpr TextHeads kMPNetHeads = {"MPNet", "mpnet.pooler.dense", "classifier.dense", "classifier.out_proj"};
+constexpr uint32_t kMPNetPadding = 1, kMPNetBuckets = 32, kMPNetDistance = 128;
 
 Result<Config> read_mpnet(const nlohmann::json& json, const std::string& where) {
   const JsonView v{json, where};
@@ -20,16 +20,16 @@ Result<Config> read_mpnet(const nlohmann::json& json, const std::string& where) 
   Config c;
   c.family = c.tokenizer = c.encoder.type = "mpnet";
   LAPILLI_CHECK(read_bert_stack(v, "encoder", {}, c.encoder));
-  LAPILLI_CHECK(count_positions(v, "encoder", kPadding, c.encoder));
-  c.encoder.relative_buckets = kBuckets;
-  c.encoder.relative_distance = kDistance;
+  LAPILLI_CHECK(count_positions(v, "encoder", kMPNetPadding, c.encoder));
+  c.encoder.relative_buckets = kMPNetBuckets;
+  c.encoder.relative_distance = kMPNetDistance;
   LAPILLI_CHECK(read_source_vocabulary(v, 30527, c));
-  LAPILLI_CHECK(read_text_head(v, kHeads, c));
+  LAPILLI_CHECK(read_text_head(v, kMPNetHeads, c));
   c.output_activation = Activation::gelu_erf;
   return c;
 }
 
-AttentionNames attention_names(const std::string& encoder) {
+AttentionNames mpnet_attention(const std::string& encoder) {
   const std::string layer = encoder + "layer.{}.attention.", attention = layer + "attn.";
   return {attention + "q", attention + "k",     attention + "v",
           attention + "o", layer + "LayerNorm", encoder + "relative_attention_bias.weight"};
@@ -39,10 +39,10 @@ Names mpnet_names(const Config& c) {
   Names n;
   n.base_prefix = "mpnet.";
   n.encoder = bert_side_names(n.base_prefix, false);
-  n.encoder.layer.self = attention_names(n.base_prefix + "encoder.");
+  n.encoder.layer.self = mpnet_attention(n.base_prefix + "encoder.");
   name_id_scores("", false, n);
   if (c.tied_output) tie_encoder_output(n);
-  n.heads = {text_head_names(c, kHeads)};
+  n.heads = {text_head_names(c, kMPNetHeads)};
   return n;
 }
 

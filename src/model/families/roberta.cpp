@@ -11,20 +11,20 @@ extern const Family family_roberta, family_xlm_roberta, family_camembert;
 
 namespace {
 
-constexpr TextHeads kHeads = {"Roberta XLMRoberta Camembert", "roberta.pooler.dense", "classifier.dense",
-                              "classifier.out_proj"};
+constexpr TextHeads kRobertaHeads = {"Roberta XLMRoberta Camembert", "roberta.pooler.dense", "classifier.dense",
+                                     "classifier.out_proj"};
 
 Result<Config> read_roberta(const nlohmann::json& json, const std::string& where) {
   const JsonView v{json, where};
   LAPILLI_TRY(Config c, read_bert_encoder(v));
-  LAPILLI_CHECK(read_text_head(v, kHeads, c));
+  LAPILLI_CHECK(read_text_head(v, kRobertaHeads, c));
   c.output_activation = Activation::gelu_erf;
   return c;
 }
 
 Names roberta_names(const Config& c) {
   Names n = bert_encoder_names(c);
-  n.heads = {text_head_names(c, kHeads)};
+  n.heads = {text_head_names(c, kRobertaHeads)};
   return n;
 }
 

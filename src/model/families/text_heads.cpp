@@ -87,9 +87,9 @@ Status read_text_head(const JsonView& v, const TextHeads& heads, Config& c) {
 
 HeadNames text_head_names(const Config& c, const TextHeads& heads) {
   const HeadConfig& head = c.heads.front();
-  if (head.kind == HeadKind::vectors) return {heads.pooler, "", ""};
-  if (head.kind == HeadKind::spans) return {"", "qa_outputs", ""};
-  return head.every_row ? HeadNames{"", "classifier", ""} : HeadNames{heads.dense, heads.classifier, ""};
+  if (head.kind == HeadKind::vectors) return {heads.pooler, "", "", ""};
+  if (head.kind == HeadKind::spans) return {"", "qa_outputs", "", ""};
+  return head.every_row ? HeadNames{"", "classifier", "", ""} : HeadNames{heads.dense, heads.classifier, "", ""};
 }
 
 Status read_id_scores(const JsonView& v, Config& c) {
