@@ -204,7 +204,7 @@ void forward_decoder(Builder& b, const ForwardShape& shape, DecoderRun& run) {
   x = decoder_layers(b, x, run);
   if (run.cross_kv.empty()) b.keep_copy("decoder_last_hidden_state", x);
   if (logits) b.keep("logits", output_logits(b, x));
-  if (has_other_heads(b.config())) keep_heads(b, x, spans_state(b), shape.batch);
+  if (has_other_heads(b.config())) keep_heads(b, {x, spans_state(b)}, {shape.batch, shape.only, 0});
 }
 
 }  // namespace
