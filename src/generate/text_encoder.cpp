@@ -44,8 +44,8 @@ std::string lower_cased(std::string_view text) {
 
 PromptChoice prompt_for(const SentenceSettings& settings, std::string_view task) {
   PromptChoice choice;
-  std::vector<std::string> names{std::string(task)};
-  if (task == "document" && settings.default_prompt.empty()) names.insert(names.end(), {"passage", "corpus"});
+  const std::vector<std::string> names =
+      task == "query" ? std::vector<std::string>{"query"} : std::vector<std::string>{"document", "passage", "corpus"};
   for (const auto& name : names)
     if (choice.name.empty() && settings.prompts.contains(name)) choice.name = name;
   return choice;
