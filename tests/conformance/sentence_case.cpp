@@ -49,9 +49,11 @@ Result<Vectors> vectors_of(const std::shared_ptr<Model>& model, const SentenceRu
   return vectors;
 }
 
-// The ids that the network gets: with the prompt, cut, with special ones.
+// The ids of the record: with the prompt that it names, cut, with special ones. Its vectors tell whether that prompt is
+// the method's: those of xlm-roberta-prompts for documents were made with another one.
 Status check_ids(const std::shared_ptr<Model>& model, const SentenceRun& run, const Json& c) {
-  LAPILLI_TRY(const auto encoder, TextEncoder::make(model, run.settings, run.options.prompt));
+  const PromptChoice named{c.value("prompt", std::string()), ""};
+  LAPILLI_TRY(const auto encoder, TextEncoder::make(model, run.settings, named));
   const auto expected = c.at("input_ids").get<std::vector<std::vector<int32_t>>>();
   if (c.contains("prompt_length") && c["prompt_length"].get<uint32_t>() != encoder.prompt_rows())
     return fail(ErrorCode::invalid_data, "the prompt has %u ids", encoder.prompt_rows());
