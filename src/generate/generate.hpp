@@ -243,14 +243,14 @@ Status generate_into(const std::shared_ptr<Model>& model, const GenerateRequest&
 // padding, and its rows of the outputs are zeros.
 struct ForwardRequest {
   std::vector<std::vector<int32_t>> sources;  // as above
-  // For an encoder alone that knows token types: the type of each id of each source, such as 1 for the second text of a
-  // pair. Empty, or an empty row: type 0.
-  std::vector<std::vector<uint32_t>> source_types;
   std::vector<std::shared_ptr<const model::Features>> features;
   std::vector<std::vector<int32_t>> targets;            // decoder ids per source, ragged
   std::vector<std::vector<uint32_t>> global_positions;  // as above
   bool want_hidden_states = false, want_attentions = false, want_logits = true;
   std::vector<uint32_t> cross_layers;  // the cross attention of these layers, without want_attentions
+  // For an encoder alone that knows token types: the type of each id of each source, such as 1 for the second text of a
+  // pair. Empty, or an empty row: type 0.
+  std::vector<std::vector<uint32_t>> source_types;
 };
 struct ForwardTensor {
   std::string name;             // the reference's names: encoder_hidden_states.0, cross_attentions.1, logits...
