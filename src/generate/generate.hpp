@@ -249,9 +249,6 @@ struct PassRoom {
 // padding, and its rows of the outputs are zeros.
 struct ForwardRequest {
   std::vector<std::vector<int32_t>> sources;  // as above
-  // For an encoder alone that knows token types: the type of each id of each source, such as 1 for the second text of a
-  // pair. Empty, or an empty row: type 0.
-  std::vector<std::vector<uint32_t>> source_types;
   std::vector<std::shared_ptr<const model::Features>> features;
   std::vector<std::vector<int32_t>> targets;            // decoder ids per source, ragged
   std::vector<std::vector<uint32_t>> global_positions;  // as above
@@ -262,6 +259,9 @@ struct ForwardRequest {
   uint32_t prompt_rows = 0;    // the rows of a prompt at the beginning of each source (HeadConfig::pools_prompt)
   PassRoom room;               // of a pass that runs several times; at least that of the request
   bool deterministic = false;  // as above
+  // For an encoder alone that knows token types: the type of each id of each source, such as 1 for the second text of a
+  // pair. Empty, or an empty row: type 0.
+  std::vector<std::vector<uint32_t>> source_types;
 };
 struct ForwardTensor {
   std::string name;             // the reference's names: encoder_hidden_states.0, cross_attentions.1, logits...

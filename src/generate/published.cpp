@@ -33,13 +33,15 @@ Result<StoredWeights> open_weights(const Files& files, const JsonView& config) {
 
 namespace {
 
-Result<std::string> guess_type(const Files& files, const JsonView& config) {
-  std::string type = model::type_of_class(model::architecture(config));
-  if (!type.empty()) return type;
-  LAPILLI_TRY(const auto checkpoint, Checkpoint::open(files));
-  for (const StoredTensor& tensor : checkpoint.tensors())
+// Adds the model type and the class as far as the weights tell them.
+void complete(nlohmann::json& json, std::string type, const Checkpoint& weights) {
+  for (const StoredTensor& tensor : weights.tensors())
     if (type.empty()) type = model::type_of_tensor(tensor.name);
-  return type;
+  if (!type.empty()) json["model_type"] = type;
+  if (json.contains("architectures")) return;
+  for (const StoredTensor& tensor : weights.tensors())
+    if (const std::string name = model::class_of_tensor(type, tensor.name); !name.empty())
+      json["architectures"] = nlohmann::json::array({name});
 }
 
 }  // namespace
@@ -47,9 +49,11 @@ Result<std::string> guess_type(const Files& files, const JsonView& config) {
 Result<nlohmann::json> read_config(const Files& files) {
   const FileName path = files / "config.json";
   LAPILLI_TRY(auto json, read_json_file(path));
-  if (has({json, path.path()}, "model_type")) return json;
-  const auto type = guess_type(files, {json, path.path()});
-  if (type && !type->empty()) json["model_type"] = *type;
+  const JsonView v{json, path.path()};
+  if (has(v, "model_type") && has(v, "architectures")) return json;
+  auto type = get_string(v, "model_type", model::type_of_class(model::architecture(v)));
+  const auto weights = Checkpoint::open(files);
+  if (type && weights) complete(json, std::move(type).value(), *weights);
   return json;
 }
 

@@ -22,8 +22,8 @@ struct StoredWeights {
 // `config` is config.json.
 Result<StoredWeights> open_weights(const Files& files, const JsonView& config);
 
-// config.json. Where it lacks the model type, as the oldest files do, it gets the one that the class in `architectures`
-// or the names of the weights tell.
+// config.json. Where it lacks the model type or the class, as files of 2018 to 2020 do, it gets those that the names of
+// the weights tell (or the type that the class tells).
 Result<nlohmann::json> read_config(const Files& files);
 
 // Matrices of packed weights get their stored formats.

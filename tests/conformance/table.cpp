@@ -26,7 +26,7 @@ constexpr TokenizerFolder kTokenizers[] = {
     {"bart", " bart led "},
     {"bert-cased", " encoder-decoder "},
     {"bert-options", " encoder-decoder "},
-    {"bert-uncased", " encoder-decoder "},
+    {"bert-uncased", " bert distilbert electra encoder-decoder "},
     {"blenderbot", " blenderbot "},
     {"blenderbot-small", " blenderbot-small "},
     {"byt5", " t5 "},

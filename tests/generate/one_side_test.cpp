@@ -184,8 +184,8 @@ TEST_F(DeviceTextEncoder, T5WithoutItsDecoder) {
   EXPECT_LT(difference(*a, *b, r.sources), 1e-4);
 }
 
-// A file of 2018 says nothing of its family.
-TEST_F(DeviceTextEncoder, AModelTypeByTheNamesOfWeights) {
+// A file of 2018 says nothing of its family and its head.
+TEST_F(DeviceTextEncoder, AFamilyByTheNamesOfWeights) {
   const TempDirectory directory;
   directory.copy_from(model_directory("bert-masked-lm") + "/model");
   LAPILLI_ASSERT_VALUE(auto json, read_json_file(directory.path() + "/config.json"));
@@ -195,6 +195,7 @@ TEST_F(DeviceTextEncoder, AModelTypeByTheNamesOfWeights) {
     directory.write("config.json", json.dump());
     LAPILLI_ASSERT_VALUE(model_, Model::load(device, directory.path()));
     EXPECT_EQ(model_->info().family, "bert");
+    EXPECT_TRUE(model_->on_device().config().head(model::HeadKind::tokens));
   }
   directory.copy_from(model_directory("bert") + "/model");  // names without a prefix
   directory.write("config.json", json.dump());

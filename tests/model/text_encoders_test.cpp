@@ -302,6 +302,9 @@ TEST(ModelTypes, OfFilesThatDoNotSayThem) {
   EXPECT_EQ(type_of_tensor("bert.embeddings.LayerNorm.gamma"), "bert");
   EXPECT_EQ(type_of_tensor("roberta.embeddings.LayerNorm.weight"), "roberta");
   EXPECT_EQ(type_of_tensor("embeddings.LayerNorm.weight"), "");
+  EXPECT_EQ(class_of_tensor("bert", "cls.predictions.transform.dense.weight"), "BertForMaskedLM");
+  EXPECT_EQ(class_of_tensor("camembert", "lm_head.dense.weight"), "CamembertForMaskedLM");
+  EXPECT_EQ(class_of_tensor("camembert", "classifier.weight"), "");
 }
 
 }  // namespace

@@ -20,10 +20,12 @@ struct Family {
 
 // Null if the type is unknown.
 const Family* find_family(const std::string& model_type);
-// The model type of a file that does not say it, by the reference's class ("BertForMaskedLM") or by a tensor's name
-// ("bert.embeddings.word_embeddings.weight"). Empty: both leave it open.
+// Files of 2018 to 2020 may lack the model type and the reference's class. The type, by the class ("BertForMaskedLM") or
+// by a tensor's name ("bert.embeddings.word_embeddings.weight"), and the class, by the type and the name of a tensor
+// that only this class has. Empty: these leave it open.
 std::string type_of_class(std::string_view name);
 std::string type_of_tensor(std::string_view name);
+std::string class_of_tensor(std::string_view type, std::string_view name);
 // "marian, ...", for messages.
 std::string family_list();
 
