@@ -44,10 +44,8 @@ std::string lower_cased(std::string_view text) {
 
 PromptChoice prompt_for(const SentenceSettings& settings, std::string_view task) {
   PromptChoice choice;
-  const std::vector<std::string> names =
-      task == "query" ? std::vector<std::string>{"query"} : std::vector<std::string>{"document", "passage", "corpus"};
-  for (const auto& name : names)
-    if (choice.name.empty() && settings.prompts.contains(name)) choice.name = name;
+  const auto found = settings.prompts.find(std::string(task));
+  choice.text = found == settings.prompts.end() ? "" : found->second;
   return choice;
 }
 

@@ -52,8 +52,8 @@ class TextEncoder {
   uint32_t most_ids_ = 0, prompt_rows_ = 0;
 };
 
-// The prompt for a task: "query" takes the directory's prompt of that name, "document" the first of "document",
-// "passage" and "corpus"; without such a prompt the texts stay as they are.
+// The prompt for a task, "query" or "document", as the reference chooses it: the directory's prompt of that name, else
+// none, whatever its default is.
 PromptChoice prompt_for(const SentenceSettings& settings, std::string_view task);
 
 }  // namespace lapilli

@@ -49,8 +49,8 @@ Result<Vectors> vectors_of(const std::shared_ptr<Model>& model, const SentenceRu
   return vectors;
 }
 
-// The ids of the record: with the prompt that it names, cut, with special ones. Its vectors tell whether that prompt is
-// the method's: those of xlm-roberta-prompts for documents were made with another one.
+// The ids of the record: with the prompt that it names, cut, with special ones. The vectors of xlm-roberta-prompts for
+// documents were made without that prompt.
 Status check_ids(const std::shared_ptr<Model>& model, const SentenceRun& run, const Json& c) {
   const PromptChoice named{c.value("prompt", std::string()), ""};
   LAPILLI_TRY(const auto encoder, TextEncoder::make(model, run.settings, named));
