@@ -245,8 +245,8 @@ struct PassRoom {
 };
 
 // One pass of the network without a search: teacher forcing; for an encoder alone no targets, for a decoder alone no
-// sources, nor where the decoder reads the source as well (a classifier). The sources of an encoder alone are packed, unless attention weights are wanted: nothing is computed for
-// padding, and its rows of the outputs are zeros.
+// sources, nor where the decoder reads the source as well (a classifier). The sources of an encoder alone are packed,
+// unless attention weights are wanted: nothing is computed for padding, and its rows of the outputs are zeros.
 struct ForwardRequest {
   std::vector<std::vector<int32_t>> sources;  // as above
   std::vector<std::shared_ptr<const model::Features>> features;

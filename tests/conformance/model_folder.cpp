@@ -62,7 +62,7 @@ void merge(Outcome& into, const Outcome& o) {
 // The part of a case that an output belongs to.
 const char* part_of(const std::string& path) {
   if (path.find("attentions") != std::string::npos) return "attention";
-  return path.starts_with("logits") ? "logits" : "states";
+  return path.find("logits") != std::string::npos ? "logits" : "states";
 }
 
 bool asks_for_attention(const Json& outputs) {

@@ -34,7 +34,7 @@ Result<Config> read_bart(const nlohmann::json& json, const std::string& where) {
   return c;
 }
 
-Names names_with_classifier(const Config& c) {
+Names all_names(const Config& c) {
   Names n = bart_names(c);
   n.heads = {{"classification_head.dense", "classification_head.out_proj", "", ""}};
   return n;
@@ -42,6 +42,6 @@ Names names_with_classifier(const Config& c) {
 
 }  // namespace
 
-const Family family_bart = {"bart", "BART, for denoising and summarization", read_bart, names_with_classifier};
+const Family family_bart = {"bart", "BART, for denoising and summarization", read_bart, all_names};
 
 }  // namespace lapilli::model
