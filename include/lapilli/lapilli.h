@@ -266,9 +266,10 @@ typedef struct lapilli_sample_source {
   lapilli_status (*read)(void* user, uint64_t first, float* to, uint64_t room, uint64_t* got);
 } lapilli_sample_source;
 
-/* One input. lapilli_text(), lapilli_text_of(), lapilli_tokens(), lapilli_samples(), lapilli_sample_stream(),
- * lapilli_pulled_samples(), lapilli_pixels() and lapilli_picture_file() make one. The library ignores the fields of
- * other kinds. lapilli_model_info lists the kinds that a model takes; others are LAPILLI_UNSUPPORTED.
+/* One input. lapilli_text(), lapilli_text_of(), lapilli_pair(), lapilli_tokens(), lapilli_samples(),
+ * lapilli_sample_stream(), lapilli_pulled_samples(), lapilli_pixels() and lapilli_picture_file() make one. The library
+ * ignores the fields of other kinds. lapilli_model_info lists the kinds that a model takes; others are
+ * LAPILLI_UNSUPPORTED.
  *
  * Wrong fields fail the call: null pointers, no samples, a wrong rate, no pixels, a row longer than row_stride. An
  * error in the sound, the picture or its file fails only this input. */
@@ -292,6 +293,9 @@ typedef struct lapilli_input {
   uint32_t channels;      /* bytes of a pixel: 1 (grey), 3 (red, green, blue) or 4 (the last is ignored); 0: 3 */
   const uint8_t* pixels;
   size_t row_stride; /* bytes from row to row; 0: width * channels */
+  /* LAPILLI_INPUT_TEXT: a second text, for classifiers and rerankers that read pairs; null: none. */
+  const char* pair;
+  size_t pair_bytes; /* as text_bytes */
 } lapilli_input;
 #define LAPILLI_ZERO_TERMINATED ((size_t)-1)
 
@@ -374,18 +378,21 @@ typedef struct lapilli_picture_options {
   uint32_t classes; /* most classes in the result of a classifier, the likeliest first; at least 1; default: 5 */
 } lapilli_picture_options;
 
-/* Options for models that make vectors of texts (lapilli_model_info.dimensions). For other models a field that differs
- * from its default is LAPILLI_INVALID_ARGUMENT. Begin with lapilli_default_embedding_options(). */
-typedef struct lapilli_embedding_options {
+/* Options for encoders of texts, which make vectors (lapilli_model_info.dimensions) or classes
+ * (lapilli_model_info.classes). For other models a field that differs from its default is LAPILLI_INVALID_ARGUMENT.
+ * Begin with lapilli_default_encoder_options(). */
+typedef struct lapilli_encoder_options {
   uint32_t struct_size;
   uint32_t dimensions;     /* the first numbers of each vector alone, which some models are trained for (Matryoshka);
                               default: 0, all */
   int32_t normalize;       /* not 0: vectors have length 1, also if the steps of the directory do not make it so, and
                               after `dimensions`; default: 0, as the directory says */
+  uint32_t top_classes;    /* most classes in the result of a classifier, the highest score first; at least 1; default:
+                              5 */
   const char* prompt_name; /* name of a prompt among those of config_sentence_transformers.json; it stands before each
                               text. lapilli_options.prompt is a prompt itself, and "" is none. Default: null, by
                               lapilli_options.task, else the directory's default_prompt_name */
-} lapilli_embedding_options;
+} lapilli_encoder_options;
 
 /* Options of a generation. Begin with lapilli_default_options(), which sets the defaults named here. "The model's"
  * means the value of its generation_config: LAPILLI_MODEL_DEFAULT for integers, NaN for floats, a null pointer for
@@ -443,7 +450,7 @@ typedef struct lapilli_options {
   void* stream_user;
   const lapilli_speech_options* speech;   /* default: null, the defaults of each field */
   const lapilli_picture_options* picture; /* default: null, the defaults of each field */
-  const lapilli_embedding_options* embedding; /* default: null, the defaults of each field */
+  const lapilli_encoder_options* encoder; /* default: null, the defaults of each field */
 } lapilli_options;
 
 /* ---- generation -------------------------------------------------------------------------------------------------- */
@@ -564,13 +571,16 @@ LAPILLI_API lapilli_status lapilli_result_get_segment(const lapilli_result* resu
 LAPILLI_API lapilli_status lapilli_result_get_word(const lapilli_result* result, size_t input, size_t segment,
                                                    size_t word, lapilli_word* out);
 
-/* A class of a picture. */
+/* A class of a picture or a text. */
 typedef struct lapilli_class {
   uint32_t struct_size;
   uint32_t index;    /* among the model's classes */
-  const char* label; /* from the model's config.json; "" if it has none */
+  const char* label; /* from the model's config.json; of a picture "" if it has none, of a text LABEL_0 and so on */
   double score;      /* the logit */
-  double probability;
+  double probability; /* among all classes; of labels that hold together (problem_type), of this one alone; of a
+                         regression the number itself */
+  double published_score; /* of a text: the number that the model's publisher calls its score, which for one label is
+                             the logit behind the activation that the directory names, a sigmoid if it names none */
 } lapilli_class;
 
 /* Returns the number of classes in an input's result. */
@@ -1424,11 +1434,21 @@ static inline lapilli_input lapilli_text_of(const char* text, size_t bytes) {
   input.width = input.height = input.channels = 0;
   input.pixels = NULL;
   input.row_stride = 0;
+  input.pair = NULL;
+  input.pair_bytes = 0;
   return input;
 }
 
 /* Makes an input of a zero-terminated text. */
 static inline lapilli_input lapilli_text(const char* text) { return lapilli_text_of(text, LAPILLI_ZERO_TERMINATED); }
+
+/* Makes an input of two zero-terminated texts, for models that read pairs. */
+static inline lapilli_input lapilli_pair(const char* text, const char* pair) {
+  lapilli_input input = lapilli_text(text);
+  input.pair = pair;
+  input.pair_bytes = LAPILLI_ZERO_TERMINATED;
+  return input;
+}
 
 /* Makes an input of token ids, end token included. */
 static inline lapilli_input lapilli_tokens(const int32_t* ids, size_t count) {
@@ -1638,11 +1658,12 @@ static inline lapilli_picture_options lapilli_default_picture_options(void) {
   return o;
 }
 
-static inline lapilli_embedding_options lapilli_default_embedding_options(void) {
-  lapilli_embedding_options o;
-  o.struct_size = (uint32_t)sizeof(lapilli_embedding_options);
+static inline lapilli_encoder_options lapilli_default_encoder_options(void) {
+  lapilli_encoder_options o;
+  o.struct_size = (uint32_t)sizeof(lapilli_encoder_options);
   o.dimensions = 0;
   o.normalize = 0;
+  o.top_classes = 5;
   o.prompt_name = NULL;
   return o;
 }
@@ -1672,7 +1693,7 @@ static inline lapilli_options lapilli_default_options(void) {
   o.stream_user = NULL;
   o.speech = NULL;
   o.picture = NULL;
-  o.embedding = NULL;
+  o.encoder = NULL;
   return o;
 }
 

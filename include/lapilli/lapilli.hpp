@@ -383,10 +383,11 @@ struct PictureOptions {
   uint32_t classes = 5;  // most classes in Output::classes
 };
 
-// For models that make vectors of texts; see lapilli_embedding_options.
-struct EmbeddingOptions {
+// For encoders of texts; see lapilli_encoder_options.
+struct EncoderOptions {
   uint32_t dimensions = 0;            // the first numbers of each vector alone; 0: all
-  bool normalize = false;             // to length 1
+  bool normalize = false;             // vectors have length 1
+  uint32_t top_classes = 5;           // most classes in Output::classes
   std::string prompt_name;            // among the directory's prompts; empty: by Options::task, or the default
   std::optional<std::string> prompt;  // before each text; "": none
 };
@@ -418,7 +419,7 @@ struct Options {
   std::function<bool(size_t input, std::string_view text, const Ids& ids)> stream;
   SpeechOptions speech;
   PictureOptions picture;
-  EmbeddingOptions embedding;
+  EncoderOptions encoder;
 };
 
 // ---- inputs ----
@@ -469,6 +470,7 @@ struct Class {
   uint32_t index = 0;
   std::string label;
   double score = 0, probability = 0;
+  double published_score = 0;  // of texts
 };
 
 // A run of the model that is a part of a sequence, or a kept text; see lapilli_part.
@@ -499,7 +501,7 @@ struct Sequence {
 struct Output {
   std::vector<Sequence> sequences;
   std::vector<Segment> segments;  // of a recording, also of one that failed later
-  std::vector<Class> classes;     // of a picture, the likeliest first
+  std::vector<Class> classes;     // of a picture or a text, the likeliest first
   std::vector<float> vector;      // of a text, from a model that makes vectors
   uint32_t tokens = 0;            // of that text, as the model has read it
   bool cut = false;               // that text was longer than the model reads
@@ -566,7 +568,7 @@ inline std::vector<Class> classes_of(const lapilli_result* result, size_t input)
   for (size_t i = 0; i < count; ++i) {
     lapilli_class found = sized<lapilli_class>();
     if (lapilli_result_get_class(result, input, i, &found) == LAPILLI_OK)
-      all.push_back({found.index, found.label, found.score, found.probability});
+      all.push_back({found.index, found.label, found.score, found.probability, found.published_score});
   }
   return all;
 }
@@ -797,7 +799,7 @@ class CallOptions {
     if (options.cancel_token) c_.cancel_token = options.cancel_token->handle();
     picture_.classes = options.picture.classes;
     c_.picture = &picture_;
-    set_embedding();
+    set_encoder();
   }
   CallOptions(const CallOptions&) = delete;
   CallOptions& operator=(const CallOptions&) = delete;
@@ -873,13 +875,14 @@ class CallOptions {
     speech_.chunks = from.chunks;
     c_.speech = &speech_;
   }
-  void set_embedding() {
-    const EmbeddingOptions& from = options_.embedding;
-    embedding_.dimensions = from.dimensions;
-    embedding_.normalize = from.normalize;
-    embedding_.prompt_name = from.prompt_name.c_str();
+  void set_encoder() {
+    const EncoderOptions& from = options_.encoder;
+    encoder_.dimensions = from.dimensions;
+    encoder_.normalize = from.normalize;
+    encoder_.top_classes = from.top_classes;
+    encoder_.prompt_name = from.prompt_name.c_str();
     if (from.prompt) c_.prompt = from.prompt->c_str();
-    c_.embedding = &embedding_;
+    c_.encoder = &encoder_;
   }
   static int32_t on_progress(void* user, uint64_t done, uint64_t total) {
     auto* self = static_cast<CallOptions*>(user);
@@ -896,7 +899,7 @@ class CallOptions {
   lapilli_options c_ = lapilli_default_options();
   lapilli_speech_options speech_ = lapilli_default_speech_options();
   lapilli_picture_options picture_ = lapilli_default_picture_options();
-  lapilli_embedding_options embedding_ = lapilli_default_embedding_options();
+  lapilli_encoder_options encoder_ = lapilli_default_encoder_options();
   std::vector<lapilli_phrase> bad_words_;
   Carried carried_{};
 };
@@ -905,6 +908,17 @@ inline std::vector<lapilli_input> inputs_of(const std::vector<std::string>& text
   std::vector<lapilli_input> inputs;
   inputs.reserve(texts.size());
   for (const std::string& text : texts) inputs.push_back(lapilli_text_of(text.data(), text.size()));
+  return inputs;
+}
+
+inline std::vector<lapilli_input> inputs_of(const std::vector<std::pair<std::string, std::string>>& pairs) {
+  std::vector<lapilli_input> inputs;
+  inputs.reserve(pairs.size());
+  for (const auto& [text, pair] : pairs) {
+    inputs.push_back(lapilli_text_of(text.data(), text.size()));
+    inputs.back().pair = pair.data();
+    inputs.back().pair_bytes = pair.size();
+  }
   return inputs;
 }
 
@@ -975,6 +989,14 @@ class Model {
     return run(pictures, options, "");
   }
 
+  // Scores texts, or pairs of them, with a classifier or a reranker: Output::classes.
+  Result<Results> classify(const std::vector<std::string>& texts, const Options& options = {}) const {
+    return run(detail::inputs_of(texts), options, "classify");
+  }
+  Result<Results> classify_pairs(const std::vector<std::pair<std::string, std::string>>& pairs,
+                                 const Options& options = {}) const {
+    return run(detail::inputs_of(pairs), options, "classify");
+  }
   // Makes a vector of each text: Output::vector.
   Result<Results> embed(const std::vector<std::string>& texts, const Options& options = {}) const {
     return run(detail::inputs_of(texts), options, "embed");

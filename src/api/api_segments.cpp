@@ -121,6 +121,7 @@ lapilli_status lapilli_result_get_class(const lapilli_result* result, size_t inp
     to.label = found[rank].label.c_str();
     to.score = found[rank].score;
     to.probability = found[rank].probability;
+    to.published_score = found[rank].published;
     return lapilli::api::write_struct(to, out, "lapilli_class");
   });
 }
@@ -128,14 +129,14 @@ lapilli_status lapilli_result_get_class(const lapilli_result* result, size_t inp
 lapilli_status lapilli_result_get_vector(const lapilli_result* result, size_t input, lapilli_vector* out) {
   return guarded([&]() -> Status {
     if (!result) return fail(ErrorCode::invalid_argument, "lapilli_result_get_vector: result is null");
-    if (input >= result->vectors.size())
+    if (input >= result->encoded.size())
       return fail(ErrorCode::invalid_argument, "lapilli_result_get_vector: vector %u of %u", input,
-                  result->vectors.size());
-    const lapilli::EmbeddingResult& found = result->vectors[input];
+                  result->encoded.size());
+    const lapilli::api::EncodedInput& found = result->encoded[input];
     LAPILLI_CHECK(Status(found.status));
     lapilli_vector to{};
-    to.dimensions = static_cast<uint32_t>(found.values.size());
-    to.values = found.values.data();
+    to.dimensions = static_cast<uint32_t>(found.vector.size());
+    to.values = found.vector.data();
     to.tokens = found.tokens;
     to.cut = found.cut ? 1 : 0;
     return lapilli::api::write_struct(to, out, "lapilli_vector");

@@ -125,7 +125,7 @@ Status refuse_other_kinds(const CallOptions& from) {
                       : o.keep_attention != 0 ? "lapilli_options.keep_attention"
                                               : from.speech_field();
   if (!field) field = from.picture_field();
-  if (!field) field = from.embedding_field();
+  if (!field) field = from.encoder_field();
   if (!field) return {};
   return fail(ErrorCode::invalid_argument, "%s is for models of another kind, and this one writes text%s", field,
               prompt ? "; decoder_prompt sets the beginning of its output" : "");
@@ -138,9 +138,11 @@ Result<CallOptions> CallOptions::read(const lapilli_options* from) {
   LAPILLI_CHECK(read_struct(from, to.general, "lapilli_options"));
   LAPILLI_CHECK(read_struct(to.general.speech, to.speech, "lapilli_speech_options"));
   LAPILLI_CHECK(read_struct(to.general.picture, to.picture, "lapilli_picture_options"));
-  LAPILLI_CHECK(read_struct(to.general.embedding, to.embedding, "lapilli_embedding_options"));
+  LAPILLI_CHECK(read_struct(to.general.encoder, to.encoder, "lapilli_encoder_options"));
   if (to.picture.classes == 0)
     return fail(ErrorCode::invalid_argument, "lapilli_picture_options.classes is 0; ask for at least 1");
+  if (to.encoder.top_classes == 0)
+    return fail(ErrorCode::invalid_argument, "lapilli_encoder_options.top_classes is 0; ask for at least 1");
   return to;
 }
 
@@ -160,10 +162,12 @@ const char* CallOptions::picture_field() const {
   return given ? "lapilli_picture_options.classes" : nullptr;
 }
 
-const char* CallOptions::embedding_field() const {
-  if (embedding.dimensions != 0) return "lapilli_embedding_options.dimensions";
-  if (embedding.normalize != 0) return "lapilli_embedding_options.normalize";
-  return embedding.prompt_name && *embedding.prompt_name ? "lapilli_embedding_options.prompt_name" : nullptr;
+const char* CallOptions::encoder_field() const {
+  if (encoder.dimensions != 0) return "lapilli_encoder_options.dimensions";
+  if (encoder.top_classes != lapilli_default_encoder_options().top_classes)
+    return "lapilli_encoder_options.top_classes";
+  if (encoder.normalize != 0) return "lapilli_encoder_options.normalize";
+  return encoder.prompt_name && *encoder.prompt_name ? "lapilli_encoder_options.prompt_name" : nullptr;
 }
 
 double decimal_of(float from) {

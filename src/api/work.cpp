@@ -18,7 +18,7 @@ Result<std::unique_ptr<Work>> start_work(WorkRequest request) {
   const model::Config& c = request.model->on_device().config();
   if (c.kind().reads_text() && c.kind().decodes) return start_texts(std::move(request));
   if (const Status& status = request.front->status; !status) return status.error();
-  if (c.kind().reads_text()) return start_embeddings(std::move(request));
+  if (c.kind().reads_text()) return start_encoder(std::move(request));
   return c.kind().reads == model::Reads::pictures ? start_pictures(std::move(request))
                                                   : start_recordings(std::move(request));
 }
@@ -28,7 +28,7 @@ Result<std::unique_ptr<Work>> prepare_work(WorkRequest request, const JobShape& 
   if (c.kind().reads_text() && c.kind().decodes) return prepare_texts(std::move(request), shape);
   if (c.kind().reads_text())
     return fail(ErrorCode::unsupported,
-                "%s: no shape prepares for vectors of texts: run a job with a text of the usual length", request.function);
+                "%s: no shape prepares for encoders of texts: run a job with a text of the usual length", request.function);
   const bool pictures = c.kind().reads == model::Reads::pictures;
   return fail(ErrorCode::unsupported,
               "%s: %s models read %s, and no shape prepares for that: run a job with %s, and what it makes is kept for "

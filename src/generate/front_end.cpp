@@ -17,9 +17,16 @@ Result<SoundConfig> read_sound(const Model& model, const Files& files) {
 
 namespace {
 
-Result<SentenceSettings> read_sentences(const Files& files) {
+Status read_encoder(const model::Config& c, const Files& files, FrontEnd& front) {
   LAPILLI_TRY(const Files network, files_of_network(files));
-  return read_sentence_settings(files, network);
+  LAPILLI_TRY(const auto sentences, read_sentence_settings(files, network));
+  const model::HeadConfig* head = c.head(model::HeadKind::classes);
+  if (!head) head = c.head(model::HeadKind::regression);
+  if (head && !head->every_row) {
+    LAPILLI_TRY(front.classes, read_class_settings(network, sentences, head->columns));
+  }
+  front.sentences = sentences;
+  return {};
 }
 
 }  // namespace
@@ -34,8 +41,7 @@ FrontEnd read_front_end(const Model& model, const Files& files) {
     auto sound = read_sound(model, files);
     sound ? void(front.sound = std::move(*sound)) : void(front.status = std::move(sound).error());
   } else if (!c.kind().decodes) {
-    auto texts = read_sentences(files);
-    texts ? void(front.sentences = std::move(*texts)) : void(front.status = std::move(texts).error());
+    front.status = read_encoder(c, files, front);
   }
   return front;
 }

@@ -6,6 +6,7 @@
 #include "formats/sentence_modules.hpp"
 #include "formats/sound_config.hpp"
 #include "generate/picture_reader.hpp"
+#include "generate/text_classes.hpp"
 
 namespace lapilli {
 
@@ -13,6 +14,7 @@ struct FrontEnd {
   std::optional<SoundConfig> sound;         // of models for sound
   std::optional<PictureSettings> pictures;  // of models for pictures
   std::optional<SentenceSettings> sentences;  // of encoders of texts
+  std::optional<ClassSettings> classes;       // of those that score texts
   Status status;                              // the reason if a model that needs one of these has none
 };
 

@@ -49,24 +49,29 @@ PromptChoice prompt_for(const SentenceSettings& settings, std::string_view task)
   return choice;
 }
 
-Result<TextEncoder> TextEncoder::make(std::shared_ptr<const Model> model, const SentenceSettings& settings,
+Result<TextEncoder> TextEncoder::make(const Model& model, const SentenceSettings& settings,
                                       const PromptChoice& choice) {
   TextEncoder encoder;
-  encoder.model_ = std::move(model);
+  const model::Config& c = model.on_device().config();
+  encoder.tokenizer_ = model.shared_tokenizer();
+  if (!encoder.tokenizer_) encoder.no_tokenizer_ = model.tokenizer_error();
+  encoder.vocabulary_ = c.source_vocabulary;
+  encoder.positions_ = c.encoder.max_positions;
   LAPILLI_TRY(encoder.prompt_, chosen_prompt(settings, choice));
   encoder.lower_case_ = settings.lower_case;
   if (encoder.lower_case_) LAPILLI_CHECK(require_case_mapping("do_lower_case of sentence_bert_config.json"));
-  encoder.most_ids_ = smaller_limit(settings.max_length, encoder.model_->info().max_source_positions);
-  if (!encoder.model_->tokenizer() && encoder.prompt_.empty()) return encoder;  // ids still work
+  encoder.most_ids_ = smaller_limit(settings.max_length, encoder.positions_);
   LAPILLI_CHECK(encoder.count_prompt());
   return encoder;
 }
 
+Status TextEncoder::check_tokenizer() const { return Status(no_tokenizer_); }
+
 // As the reference counts them: the ids of the prompt alone, without a last one that the tokenizer adds.
 Status TextEncoder::count_prompt() {
   if (prompt_.empty()) return {};
-  if (!model_->tokenizer()) return model_->tokenizer_error();
-  LAPILLI_TRY(const auto ids, model_->tokenizer()->encode_with_offsets(prompt_));
+  LAPILLI_CHECK(check_tokenizer());
+  LAPILLI_TRY(const auto ids, tokenizer_->encode_with_offsets(prompt_));
   prompt_rows_ = static_cast<uint32_t>(ids.ids.size());
   if (!ids.texts.empty() && ids.texts.back() < 0) --prompt_rows_;
   if (most_ids_ == 0 || ids.ids.size() < most_ids_) return {};
@@ -74,25 +79,32 @@ Status TextEncoder::count_prompt() {
               most_ids_);
 }
 
-Result<EncodedText> TextEncoder::encode(std::string_view text) const {
-  if (!model_->tokenizer()) return model_->tokenizer_error();
+Result<std::string> TextEncoder::prepared(std::string_view text) const {
   LAPILLI_CHECK(check_utf8(text, "the text"));
-  std::string whole = prompt_ + std::string(text);
-  if (lower_case_) whole = lower_cased(whole);
+  return lower_case_ ? lower_cased(text) : std::string(text);
+}
+
+Result<EncodedText> TextEncoder::encode(std::string_view text, std::optional<std::string_view> pair) const {
+  LAPILLI_CHECK(check_tokenizer());
+  LAPILLI_TRY(const std::string first, prepared(prompt_ + std::string(text)));
+  LAPILLI_TRY(const std::string second, prepared(pair.value_or("")));
   EncodeOptions options;
   options.max_ids = most_ids_;
+  if (pair) options.pair = second;
+  LAPILLI_TRY(const auto encoding, tokenizer_->encode_with_offsets(first, options));
   EncodedText encoded;
-  LAPILLI_TRY(encoded.ids, model_->tokenizer()->encode(whole, options));
+  encoded.ids = encoding.ids;
+  if (pair) encoded.types.assign(encoding.type_ids.begin(), encoding.type_ids.end());
   if (most_ids_ == 0 || encoded.ids.size() < most_ids_) return encoded;
   options.max_ids = 0;
-  LAPILLI_TRY(const auto all, model_->tokenizer()->encode(whole, options));
+  LAPILLI_TRY(const auto all, tokenizer_->encode(first, options));
   encoded.cut = all.size() > encoded.ids.size();
   return encoded;
 }
 
-Status TextEncoder::check(std::span<const int32_t> ids) const {
-  const model::Config& c = model_->on_device().config();
-  return check_rows({{ids.begin(), ids.end()}}, c.source_vocabulary, c.encoder.max_positions, "source");
+Result<EncodedText> TextEncoder::encode(std::span<const int32_t> ids) const {
+  LAPILLI_CHECK(check_rows({{ids.begin(), ids.end()}}, vocabulary_, positions_, "source"));
+  return EncodedText{{ids.begin(), ids.end()}, {}, false};
 }
 
 }  // namespace lapilli

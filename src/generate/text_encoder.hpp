@@ -14,10 +14,11 @@
 
 namespace lapilli {
 
-// A text's ids, with those that the tokenizer adds.
+// The ids of a text or a pair, with those that the tokenizer adds.
 struct EncodedText {
   std::vector<int32_t> ids;
-  bool cut = false;  // the text was longer than the limit
+  std::vector<uint32_t> types;  // the token type of each id; empty: all 0
+  bool cut = false;             // the text was longer than the limit
 };
 
 // The words before each text.
@@ -26,17 +27,16 @@ struct PromptChoice {
   std::string name;                 // of one of the directory's prompts; empty: its default, if it has one
 };
 
-// Immutable; any thread.
+// Immutable; any thread. Holds nothing of the model but its tokenizer.
 class TextEncoder {
  public:
-  // Refuses a model without a tokenizer, a prompt that is unknown, and one that leaves no room for a text.
-  static Result<TextEncoder> make(std::shared_ptr<const Model> model, const SentenceSettings& settings,
-                                  const PromptChoice& choice);
+  // Refuses a prompt that is unknown, and one that leaves no room for a text. Without a tokenizer ids still work.
+  static Result<TextEncoder> make(const Model& model, const SentenceSettings& settings, const PromptChoice& choice);
 
-  // Texts longer than the limit are cut at their end.
-  [[nodiscard]] Result<EncodedText> encode(std::string_view text) const;
+  // A text, or two for a model that reads pairs. Texts beyond the limit are cut at their ends, the longer one first.
+  [[nodiscard]] Result<EncodedText> encode(std::string_view text, std::optional<std::string_view> pair = {}) const;
   // Ids given by the caller are taken as they are.
-  [[nodiscard]] Status check(std::span<const int32_t> ids) const;
+  [[nodiscard]] Result<EncodedText> encode(std::span<const int32_t> ids) const;
   // Limit of a source's ids; 0: none.
   [[nodiscard]] uint32_t most_ids() const { return most_ids_; }
   // Ids of the prompt at the beginning of each source.
@@ -45,11 +45,14 @@ class TextEncoder {
  private:
   TextEncoder() = default;
   Status count_prompt();
+  [[nodiscard]] Result<std::string> prepared(std::string_view text) const;
+  [[nodiscard]] Status check_tokenizer() const;
 
-  std::shared_ptr<const Model> model_;
+  std::shared_ptr<const Tokenizer> tokenizer_;
+  Status no_tokenizer_;
   std::string prompt_;
   bool lower_case_ = false;
-  uint32_t most_ids_ = 0, prompt_rows_ = 0;
+  uint32_t most_ids_ = 0, prompt_rows_ = 0, vocabulary_ = 0, positions_ = 0;
 };
 
 // The prompt for a task, "query" or "document", as the reference chooses it: the directory's prompt of that name, else

@@ -8,8 +8,14 @@ Failure not_for(const model::Config& c, const char* what) {
   return fail(ErrorCode::unsupported, "%s models %s; what serves them: %s", c.family, what, verbs_for(c));
 }
 
+bool scores_texts(const model::HeadConfig& head) {
+  return !head.every_row && (head.kind == model::HeadKind::classes || head.kind == model::HeadKind::regression);
+}
+
 std::string verbs_of_encoder(const model::Config& c) {
-  if (c.head(model::HeadKind::classes)) return "lapilli classify";
+  const bool pictures = c.kind().reads == model::Reads::pictures;
+  for (const model::HeadConfig& head : c.heads)
+    if (pictures ? head.kind == model::HeadKind::classes : scores_texts(head)) return pictures ? "lapilli classify" : "lapilli classify or lapilli rerank";
   if (c.head(model::HeadKind::sentences)) return "lapilli embed";
   return "programs that want what the encoder makes of a source, no command";
 }

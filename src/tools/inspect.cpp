@@ -10,7 +10,7 @@
 #include "formats/task_params.hpp"
 #include "formats/sentence_modules.hpp"
 #include "generate/conventions.hpp"
-#include "generate/embedding_task.hpp"
+#include "generate/encoding_task.hpp"
 #include "generate/fitting_tokenizer.hpp"
 #include "generate/picture_reader.hpp"
 #include "generate/published.hpp"

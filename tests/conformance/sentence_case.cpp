@@ -3,7 +3,7 @@
 
 #include "base/worst.hpp"
 #include "conformance/folder.hpp"
-#include "generate/embedding_task.hpp"
+#include "generate/encoding_task.hpp"
 #include "generate/front_end.hpp"
 
 namespace lapilli::conformance {
@@ -15,7 +15,8 @@ using Vectors = std::vector<std::vector<float>>;
 
 struct SentenceRun {
   std::vector<std::string> texts;
-  EmbeddingOptions options;
+  PromptChoice prompt;
+  uint32_t batch = 0;
   SentenceSettings settings;
 };
 
@@ -27,25 +28,31 @@ Result<SentenceRun> run_of(const std::shared_ptr<Model>& model, const std::strin
   run.texts = c.at("texts").get<std::vector<std::string>>();
   const Json args = c.value("args", Json::object());
   const std::string method = args.value("method", std::string());
-  if (method == "encode_query") run.options.prompt = prompt_for(run.settings, "query");
-  if (method == "encode_document") run.options.prompt = prompt_for(run.settings, "document");
-  if (args.contains("prompt_name")) run.options.prompt.name = args["prompt_name"].get<std::string>();
-  if (args.contains("prompt")) run.options.prompt.text = args["prompt"].get<std::string>();
-  run.options.batch = args.value("batch_size", 0u);
+  if (method == "encode_query") run.prompt = prompt_for(run.settings, "query");
+  if (method == "encode_document") run.prompt = prompt_for(run.settings, "document");
+  if (args.contains("prompt_name")) run.prompt.name = args["prompt_name"].get<std::string>();
+  if (args.contains("prompt")) run.prompt.text = args["prompt"].get<std::string>();
+  run.batch = args.value("batch_size", 0u);
   return run;
 }
 
 Result<Vectors> vectors_of(const std::shared_ptr<Model>& model, const SentenceRun& run) {
-  EmbeddingRequest request;
-  request.options = run.options;
-  for (const std::string& text : run.texts) request.inputs.emplace_back().text = text;
-  LAPILLI_TRY(const auto task, EmbeddingTask::start(model, run.settings, std::move(request)));
+  LAPILLI_TRY(const auto encoder, TextEncoder::make(*model, run.settings, run.prompt));
+  Vectors vectors(run.texts.size());
+  Status failed;
+  EncodingRequest request;
+  request.sources = run.texts.size();
+  request.source = [&](size_t i) { return encoder.encode(run.texts[i]); };
+  request.on_result = [&](size_t i, Result<std::vector<float>> numbers) {
+    if (!numbers) failed = std::move(numbers).error();
+    if (numbers) vectors[i] = std::move(*numbers);
+  };
+  request.most_ids = encoder.most_ids();
+  request.prompt_rows = encoder.prompt_rows();
+  request.batch = run.batch;
+  LAPILLI_TRY(const auto task, EncodingTask::start(model, std::move(request)));
   LAPILLI_CHECK(task->run());
-  Vectors vectors;
-  for (EmbeddingResult& result : task->take()) {
-    LAPILLI_CHECK(std::move(result.status));
-    vectors.push_back(std::move(result.values));
-  }
+  LAPILLI_CHECK(std::move(failed));
   return vectors;
 }
 
@@ -53,7 +60,7 @@ Result<Vectors> vectors_of(const std::shared_ptr<Model>& model, const SentenceRu
 // documents were made without that prompt.
 Status check_ids(const std::shared_ptr<Model>& model, const SentenceRun& run, const Json& c) {
   const PromptChoice named{c.value("prompt", std::string()), ""};
-  LAPILLI_TRY(const auto encoder, TextEncoder::make(model, run.settings, named));
+  LAPILLI_TRY(const auto encoder, TextEncoder::make(*model, run.settings, named));
   const auto expected = c.at("input_ids").get<std::vector<std::vector<int32_t>>>();
   if (c.contains("prompt_length") && c["prompt_length"].get<uint32_t>() != encoder.prompt_rows())
     return fail(ErrorCode::invalid_data, "the prompt has %u ids", encoder.prompt_rows());

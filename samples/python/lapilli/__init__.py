@@ -82,6 +82,7 @@ class PlainOptions(TypedDict, total=False):
     classes: int
     dimensions: int
     normalize: int
+    top_classes: int
     prompt_name: str
 
 
@@ -170,6 +171,8 @@ class PictureClass:
     index: int
     label: str
     probability: float
+    score: float = math.nan  # the logit
+    published_score: float = math.nan  # of a text: the number that the model's publisher calls the score
 
 
 @dataclasses.dataclass(frozen=True)
@@ -442,6 +445,17 @@ class Model:
         outputs = self._run(_texts(texts), (task or "embed", "", ""), progress, None, cancel_token, options)
         return [_vector_of(output) for output in outputs]
 
+    def classify(
+        self,
+        texts: Texts[Union[str, tuple[str, str], Ids]],
+        *,
+        progress: Optional[Progress] = None,
+        cancel_token: Optional[CancelToken] = None,
+        **options: Unpack[PlainOptions],
+    ) -> list[Output]:
+        """Scores texts, or pairs of texts, with a classifier or a reranker: Output.classes, the likeliest first."""
+        return self._run(_texts(texts), ("classify", "", ""), progress, None, cancel_token, options)
+
     @property
     def dimensions(self) -> int:
         """Numbers of each vector; 0: the model makes none of texts."""
@@ -706,7 +720,7 @@ class Job:
 _Fill = Callable[[_c.Input], object]
 
 
-def _texts(inputs: Texts[Union[str, Ids]]) -> list[_Fill]:
+def _texts(inputs: Texts[Union[str, tuple[str, str], Ids]]) -> list[_Fill]:
     if isinstance(inputs, (str, bytes)):
         raise TypeError("inputs: a list of texts, or of lists of ids, not one text")
     return [lambda to, item=item: _c.fill_input(to, item) for item in inputs]
@@ -834,5 +848,5 @@ def _classes(result: ctypes.c_void_p, index: int) -> list[PictureClass]:
     found = []
     for i in range(count.value):
         _check(_c.library.lapilli_result_get_class(result, index, i, ctypes.byref(c)))
-        found.append(PictureClass(c.index, c.label.decode(), c.probability))
+        found.append(PictureClass(c.index, c.label.decode(), c.probability, c.score, c.published_score))
     return found

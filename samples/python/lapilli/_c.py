@@ -132,6 +132,8 @@ class Input(Sized):
         ("channels", c_uint32),
         ("pixels", c_char_p),
         ("row_stride", c_size_t),
+        ("pair", c_char_p),
+        ("pair_bytes", c_size_t),
     ]
 
 
@@ -171,11 +173,12 @@ class PictureOptions(Sized):
     ]
 
 
-class EmbeddingOptions(Sized):
+class EncoderOptions(Sized):
     _fields_ = [
         ("struct_size", c_uint32),
         ("dimensions", c_uint32),
         ("normalize", c_int32),
+        ("top_classes", c_uint32),
         ("prompt_name", c_char_p),
     ]
 
@@ -220,7 +223,7 @@ class Options(Sized):
         ("stream_user", c_void_p),
         ("speech", POINTER(SpeechOptions)),
         ("picture", POINTER(PictureOptions)),
-        ("embedding", POINTER(EmbeddingOptions)),
+        ("encoder", POINTER(EncoderOptions)),
     ]
 
 
@@ -240,8 +243,9 @@ class CallOptions:
             if kind is c_int32 and name not in self._ZERO:
                 setattr(self.options, name, MODEL_DEFAULT)
         self.picture.classes = 5
-        self.embedding = EmbeddingOptions.sized()
-        self.options.embedding = ctypes.pointer(self.embedding)
+        self.encoder = EncoderOptions.sized()
+        self.encoder.top_classes = 5
+        self.options.encoder = ctypes.pointer(self.encoder)
         self.options.speech = ctypes.pointer(self.speech)
         self.options.picture = ctypes.pointer(self.picture)
         self.pointer = ctypes.pointer(self.options)
@@ -254,7 +258,7 @@ class CallOptions:
             "options": Options,
             "speech": SpeechOptions,
             "picture": PictureOptions,
-            "embedding": EmbeddingOptions,
+            "encoder": EncoderOptions,
         }
         return {
             name: (kind, of)
@@ -376,6 +380,7 @@ class ClassStruct(Sized):
         ("label", c_char_p),
         ("score", c_double),
         ("probability", c_double),
+        ("published_score", c_double),
     ]
 
 
@@ -471,7 +476,7 @@ STRUCTS = {
     "lapilli_stream_event": StreamEvent,
     "lapilli_speech_options": SpeechOptions,
     "lapilli_picture_options": PictureOptions,
-    "lapilli_embedding_options": EmbeddingOptions,
+    "lapilli_encoder_options": EncoderOptions,
     "lapilli_options": Options,
     "lapilli_shape": Shape,
     "lapilli_tuning": TuningStruct,
@@ -493,8 +498,12 @@ STRUCTS = {
 
 
 def fill_input(to: Input, item: Union[str, Iterable[int]]) -> object:
-    """Makes an input of a text or of ids; the returned memory must live through the call."""
+    """Makes an input of a text, a pair of texts or ids; the returned memory must live through the call."""
     to.struct_size = ctypes.sizeof(Input)
+    if isinstance(item, tuple) and len(item) == 2 and all(isinstance(text, str) for text in item):
+        text, pair = (part.encode() for part in item)
+        to.kind, to.text, to.text_bytes, to.pair, to.pair_bytes = INPUT_TEXT, text, len(text), pair, len(pair)
+        return (text, pair)
     if isinstance(item, str):
         kept = item.encode()
         to.kind, to.text, to.text_bytes = INPUT_TEXT, kept, len(kept)

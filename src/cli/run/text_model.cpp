@@ -114,10 +114,10 @@ void TextModel::set_options(const std::string& options_text) {
   options_.deterministic = arguments_.deterministic;
   options_.json = options_json(arguments_, options_text);
   options_.task = arguments_.vectors.task.empty() ? about_.task : arguments_.vectors.task;
-  options_.embedding.dimensions = arguments_.vectors.dimensions;
-  options_.embedding.normalize = arguments_.vectors.normalize;
-  options_.embedding.prompt_name = arguments_.vectors.prompt_name;
-  options_.embedding.prompt = arguments_.vectors.prompt;
+  options_.encoder.dimensions = arguments_.vectors.dimensions;
+  options_.encoder.normalize = arguments_.vectors.normalize;
+  options_.encoder.prompt_name = arguments_.vectors.prompt_name;
+  options_.encoder.prompt = arguments_.vectors.prompt;
   options_.source_language = arguments_.from;
   options_.target_language = arguments_.to;
   if (arguments_.split || arguments_.no_split) options_.split_sentences = arguments_.split;
