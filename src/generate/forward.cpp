@@ -213,22 +213,23 @@ Status check_numbers(const model::Config& c, const ForwardRequest& r) {
                         : " sources");
 }
 
-// Checks that each id has a type that the model knows, or none.
+// Checks that each id of a source has a type that the model knows, or none has any.
+Status check_types(const model::Config& c, const ForwardRequest& r, size_t source) {
+  const auto& types = r.source_types[source];
+  if (!types.empty() && types.size() != r.sources[source].size())
+    return fail(ErrorCode::invalid_argument, "source %u has %u ids, but %u token types", source,
+                r.sources[source].size(), types.size());
+  const uint32_t known = std::max(c.encoder.row_types, 1u), most = types.empty() ? 0 : std::ranges::max(types);
+  if (most < known) return {};
+  return fail(ErrorCode::invalid_argument, "source %u has token type %u; this model knows %u, from 0 on", source, most,
+              known);
+}
+
 Status check_types(const model::Config& c, const ForwardRequest& r) {
   if (!r.source_types.empty() && r.source_types.size() != r.sources.size())
     return fail(ErrorCode::invalid_argument, "token types of %u sources for %u sources", r.source_types.size(),
                 r.sources.size());
-  const uint32_t known = std::max(c.encoder.row_types, 1u);
-  for (size_t i = 0; i < r.source_types.size(); ++i) {
-    const auto& types = r.source_types[i];
-    if (!types.empty() && types.size() != r.sources[i].size())
-      return fail(ErrorCode::invalid_argument, "source %u has %u ids, but %u token types", i, r.sources[i].size(),
-                  types.size());
-    const auto worst = std::ranges::find_if(types, [&](uint32_t type) { return type >= known; });
-    if (worst != types.end())
-      return fail(ErrorCode::invalid_argument, "source %u has token type %u; this model knows %u, from 0 on", i, *worst,
-                  known);
-  }
+  for (size_t i = 0; i < r.source_types.size(); ++i) LAPILLI_CHECK(check_types(c, r, i));
   return {};
 }
 

@@ -104,6 +104,15 @@ Status read_modernbert_stack(const JsonView& v, StackConfig& s) {
   return {};
 }
 
+Status read_pooling(const JsonView& v, HeadConfig& head) {
+  LAPILLI_TRY(const auto pooling, get_string(v, "classifier_pooling", "cls"));
+  if (pooling != "cls" && pooling != "mean")
+    return fail(ErrorCode::unsupported, "%s: classifier_pooling %s is not supported; cls and mean are", v.where,
+                quote_name(pooling, 40));
+  head.pooling = pooling == "mean" ? Pooling::mean : Pooling::row;
+  return {};
+}
+
 // Behind a layer of their own with a norm, whose bias is the config's.
 Status read_modernbert_head(const JsonView& v, Config& c) {
   LAPILLI_CHECK(read_text_head(v, kModernBertHeads, c));
@@ -118,12 +127,7 @@ Status read_modernbert_head(const JsonView& v, Config& c) {
   head.pooled_bias = bias;
   head.pooled_norm = true;
   head.activation = layer.activation;
-  LAPILLI_TRY(const auto pooling, get_string(v, "classifier_pooling", "cls"));
-  if (pooling != "cls" && pooling != "mean")
-    return fail(ErrorCode::unsupported, "%s: classifier_pooling %s is not supported; cls and mean are", v.where,
-                quote_name(pooling, 40));
-  head.pooling = pooling == "mean" ? Pooling::mean : Pooling::row;
-  return {};
+  return read_pooling(v, head);
 }
 
 Result<Config> read_modernbert(const nlohmann::json& json, const std::string& where) {

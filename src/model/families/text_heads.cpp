@@ -1,6 +1,5 @@
 #include "model/families/text_heads.hpp"
 
-#include <algorithm>
 #include <string_view>
 
 #include "formats/quote.hpp"
@@ -15,14 +14,9 @@ constexpr std::string_view kBare = "Model", kMasked = "ForMaskedLM", kPreTrainin
                            kSpans = "ForQuestionAnswering";
 constexpr std::string_view kEndings[] = {kBare, kMasked, kPreTraining, kSources, kRows, kSpans};
 
-// Calls `use` for each of the words.
-template <class Use>
-void for_words(std::string_view words, const Use& use) {
-  while (!words.empty()) {
-    const size_t end = std::min(words.find(' '), words.size());
-    use(words.substr(0, end));
-    words.remove_prefix(std::min(end + 1, words.size()));
-  }
+// Does a name of this family's classes begin so?
+bool is_beginning(const TextHeads& heads, const std::string& name) {
+  return (' ' + std::string(heads.classes) + ' ').find(' ' + name + ' ') != std::string::npos;
 }
 
 Failure unknown_class(const JsonView& v, const std::string& name, const TextHeads& heads) {
@@ -37,14 +31,10 @@ Failure unknown_class(const JsonView& v, const std::string& name, const TextHead
 Result<std::string_view> class_ending(const JsonView& v, const TextHeads& heads) {
   const std::string name = architecture(v);
   if (name.empty()) return kBare;
-  std::string_view found;
-  for_words(heads.classes, [&](std::string_view family) {
-    if (!std::string_view(name).starts_with(family)) return;
-    const auto it = std::ranges::find(kEndings, std::string_view(name).substr(family.size()));
-    if (it != std::end(kEndings)) found = *it;
-  });
-  if (found.empty()) return unknown_class(v, name, heads);
-  return found == kPreTraining ? (heads.pretrained_scores ? kMasked : kBare) : found;
+  for (const std::string_view ending : kEndings)
+    if (name.ends_with(ending) && is_beginning(heads, name.substr(0, name.size() - ending.size())))
+      return ending != kPreTraining ? ending : heads.pretrained_scores ? kMasked : kBare;
+  return unknown_class(v, name, heads);
 }
 
 // The bare model's: the first row, through a pooler if the weights have one.
