@@ -25,7 +25,14 @@ namespace lapilli::cli {
 
 namespace {
 
-constexpr Ability kMakesVectors = {"makes no vectors", "does", "sentence-transformers/all-MiniLM-L6-v2"};
+// The bundled model translates and does nothing else.
+int find_suitable_model(const TextCommand& about, std::string& directory) {
+  constexpr Ability kVectors = {"makes no vectors", "does", "sentence-transformers/all-MiniLM-L6-v2"};
+  constexpr Ability kClasses = {"knows no classes", "does",
+                                "distilbert/distilbert-base-uncased-finetuned-sst-2-english"};
+  if (about.writes()) return find_model(directory);
+  return find_model_with(about.makes == Makes::vectors ? kVectors : kClasses, directory);
+}
 
 class TextRun {
  public:
@@ -78,7 +85,7 @@ class TextRun {
   }
 
   [[nodiscard]] bool writes_npy() const {
-    return run_.about.vectors && run_.vector_format() == VectorFormat::npy;
+    return run_.about.makes == Makes::vectors && run_.vector_format() == VectorFormat::npy;
   }
 
   // With many files each is read only once: an invalid document does not stop the others.
@@ -110,8 +117,7 @@ class TextRun {
 
   int prepare() {
     std::string directory = arguments_.model;
-    if (const int code = run_.about.vectors ? find_model_with(kMakesVectors, directory) : find_model(directory))
-      return code;
+    if (const int code = find_suitable_model(run_.about, directory)) return code;
     if (const int code = check_trace_alone()) return code;
     if (const auto loaded = model_.load(directory, options_); !loaded)
       return complain(exit_code(loaded.error().status()), loaded.error().message());

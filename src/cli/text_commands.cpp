@@ -1,9 +1,13 @@
-// The commands translate, summarize and generate: their names, and their texts in --help.
+// The commands on text but rerank: their names, and their texts in --help.
 #include <memory>
 
+#include "base/path.hpp"
 #include "cli/arguments/mistyped_names.hpp"
+#include "cli/arguments/model_names.hpp"
 #include "cli/arguments/text_arguments.hpp"
 #include "cli/commands.hpp"
+#include "cli/files/output_names.hpp"
+#include "cli/system.hpp"
 
 namespace lapilli::cli {
 
@@ -87,6 +91,21 @@ Examples:
 
 )";
 
+constexpr const char* kClassifyFooter =
+    R"(A model of text takes texts as translate does: every line gives a line, "LABEL PROBABILITY", with --top several of them
+with tabs between. Labels that hold together (problem_type) have probabilities of their own, and a regression gives its
+number. A model of pictures takes files (PNG, JPEG, GIF, BMP, WebP, TIFF), folders of them, or - for a pipe: each class
+has a line, the likeliest first, behind the file's name if there are several. Labels are those of config.json.
+
+Examples:
+  lapilli classify --model ./distilbert-base-uncased-finetuned-sst-2-english "What a fine day."
+  lapilli classify --model ./roberta-base-go_emotions --top 3 --json lines.txt
+  lapilli classify --model ./nli-deberta --pairs pairs.tsv
+  lapilli classify --model ./vit-base-patch16-224 photo.jpg
+  lapilli classify --model ./vit-base-patch16-224 --top 1 photos/
+
+)";
+
 constexpr TextCommand kCommands[] = {
     {"translate", "translate", "Translate text, files or standard input, line by line", kTranslateFooter, "translation",
      false, true},
@@ -94,8 +113,22 @@ constexpr TextCommand kCommands[] = {
     {"generate", "generate", "Run a model on text as it is, without the conventions of a task", kGenerateFooter,
      "output", true, false},
     {"embed", "embed", "Make vectors of texts, for search and comparison", kEmbedFooter, "embedding", false, false,
-     true},
+     Makes::vectors},
+    {"classify", "classify", "Tell which classes texts or pictures belong to", kClassifyFooter, "classes", false, false,
+     Makes::classes},
 };
+
+// Models of pictures have a file that says how these are prepared.
+bool is_of_pictures(const TextArguments& arguments) {
+  std::string directory = arguments.model.empty() ? environment("LAPILLI_MODEL") : arguments.model;
+  return !directory.empty() && find_model(directory) == exit_ok &&
+         file_exists(path_in(directory, "preprocessor_config.json"));
+}
+
+int run_command(const TextCommand& about, const TextArguments& arguments, const Context& context) {
+  if (about.makes == Makes::classes && is_of_pictures(arguments)) return classify_pictures(arguments, context);
+  return run_texts(about, arguments, context);
+}
 
 }  // namespace
 
@@ -107,7 +140,7 @@ void add_text_commands(CLI::App& app, Context& context) {
     command->footer(about.footer + std::string(kFileRules) + kFileNameRule + "\n" + kExitCodeHelp);
     command->callback([&context, &about, a] {
       a->inputs.insert(a->inputs.end(), context.behind_dashes.begin(), context.behind_dashes.end());
-      context.run = [&context, &about, a] { return run_texts(about, *a, context); };
+      context.run = [&context, &about, a] { return run_command(about, *a, context); };
     });
   }
 }

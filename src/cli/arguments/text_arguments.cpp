@@ -22,7 +22,7 @@ namespace lapilli::cli {
 namespace {
 
 // Texts that share a pass, which are cheap.
-constexpr uint32_t kVectorBatch = 256;
+constexpr uint32_t kEncoderBatch = 256;
 
 void add_inputs(CLI::App& command, const TextCommand& about, TextArguments& a) {
   // Taken raw: CLI11's own conversion would interpret braces.
@@ -167,6 +167,30 @@ void add_vectors(CLI::App& command, VectorArguments& v) {
       ->check(CLI::IsMember({"json", "npy", "f32"}));
 }
 
+void add_classes(CLI::App& command, TextArguments& a) {
+  command
+      .add_option("--top", a.scoring.top, "Number of classes; without it 1 of a text, 5 of a picture")
+      ->type_name("N")
+      ->transform(whole_number(1, 1000));
+  command.add_flag("--pairs", a.scoring.pairs, "Each line is two texts with a tab between, for models that read pairs");
+  command.add_flag("--json", a.json, "One JSON object per text or picture");
+}
+
+void add_ranking(CLI::App& command, TextArguments& a) {
+  command.add_option("--top", a.scoring.top, "Only the N best documents")
+      ->type_name("N")
+      ->transform(whole_number(1, kMostU32));
+  command.add_flag("--probability", a.scoring.probability,
+                   "Scores from 0 to 1, whatever the directory calls the score");
+  command.add_flag("--json", a.json, "One JSON object per document");
+}
+
+void add_results(CLI::App& command, const TextCommand& about, TextArguments& a) {
+  if (about.makes == Makes::vectors) add_vectors(command, a.vectors);
+  if (about.makes == Makes::classes) add_classes(command, a);
+  if (about.makes == Makes::ranking) add_ranking(command, a);
+}
+
 void add_device(CLI::App& command, TextArguments& a) {
   command.add_option("--batch", a.batch, "Texts or sentences worked on together")
       ->type_name("N")
@@ -243,10 +267,10 @@ CLI::Validator finite_number() {
 
 void add_text_arguments(CLI::App& command, const TextCommand& about, TextArguments& a) {
   add_inputs(command, about, a);
-  add_files(command, about, a.files);
-  if (about.vectors) {
-    a.batch = kVectorBatch;
-    add_vectors(command, a.vectors);
+  if (about.makes != Makes::ranking) add_files(command, about, a.files);
+  if (!about.writes()) {
+    a.batch = kEncoderBatch;
+    add_results(command, about, a);
     return add_device(command, a);
   }
   add_search(command, a);

@@ -11,6 +11,9 @@
 
 namespace lapilli::cli {
 
+// The results of a command on texts.
+enum class Makes : uint8_t { text, vectors, classes, ranking };
+
 // A command that runs texts through a model.
 struct TextCommand {
   const char* name;
@@ -20,7 +23,8 @@ struct TextCommand {
   const char* result;  // its key in JSON lines
   bool whole_files;    // a file or an argument is one text; otherwise each line is
   bool languages;      // --from, --to, --no-split
-  bool vectors = false;  // the results are vectors, not texts
+  Makes makes = Makes::text;
+  [[nodiscard]] bool writes() const { return makes == Makes::text; }
 };
 
 // Where the output goes, and the format of the input.
@@ -45,6 +49,13 @@ struct VectorArguments {
   bool normalize = false;
 };
 
+// How texts are scored.
+struct ScoreArguments {
+  uint32_t top = 0;          // classes of a text, or documents; 0: the command's default
+  bool pairs = false;        // each line is two texts with a tab between
+  bool probability = false;  // of a ranking: from 0 to 1, instead of the published score
+};
+
 struct TextArguments {
   std::vector<std::string> inputs;
   bool force_text = false, force_file = false;
@@ -61,6 +72,7 @@ struct TextArguments {
   bool lines = false;
   FileArguments files;
   VectorArguments vectors;
+  ScoreArguments scoring;
   AttentionArguments attention;
   std::optional<double> unsure;  // sureness below which an output is reported; nothing: the model's own threshold
   bool no_unsure = false;

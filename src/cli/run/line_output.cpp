@@ -1,5 +1,7 @@
 #include "cli/run/line_output.hpp"
 
+#include <cstdio>
+
 #include "cli/output.hpp"
 #include "cli/run/text_json.hpp"
 #include "cli/run/unsure.hpp"
@@ -45,6 +47,32 @@ std::string vector_output(const LineResult& result, uint64_t number, VectorForma
   if (result.status != Status::ok) return out + error_json(result) + "\n";
   return out + "\"embedding\":" + vector_json(values) + ",\"tokens\":" + std::to_string(result.output->tokens) +
          (result.output->cut ? ",\"cut\":true" : "") + "}\n";
+}
+
+std::string classes_json(const std::vector<Class>& classes) {
+  std::string out = "[";
+  for (const Class& c : classes) {
+    char numbers[96];
+    std::snprintf(numbers, sizeof numbers, ",\"probability\":%.9g,\"score\":%.9g}", c.probability, c.score);
+    out += (out.size() > 1 ? "," : "") + ("{\"class\":" + std::to_string(c.index)) +
+           ",\"label\":" + json_string(c.label) + numbers;
+  }
+  return out + "]";
+}
+
+std::string classes_output(const LineResult& result, uint64_t number, bool json) {
+  const std::vector<Class> classes = result.output ? result.output->classes : std::vector<Class>();
+  if (json) {
+    const std::string out = "{\"line\":" + std::to_string(number) + ",";
+    return out + (result.status != Status::ok ? error_json(result) : "\"classes\":" + classes_json(classes) + "}");
+  }
+  std::string text;
+  for (const Class& c : classes) {
+    char probability[32];
+    std::snprintf(probability, sizeof probability, " %.3f", c.probability);
+    text += (text.empty() ? "" : "\t") + in_one_field(c.label) + probability;
+  }
+  return text;
 }
 
 std::string in_one_line(std::string text) {

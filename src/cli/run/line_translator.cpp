@@ -170,7 +170,10 @@ std::vector<Line> LineTranslator::texts_of(const std::vector<Line>& lines, std::
 }
 
 std::string LineTranslator::output(const Line& line, const LineResult& result) const {
-  if (run_.about.vectors && (!format_ || run_.vector_format() != VectorFormat::json))
+  const Makes makes = run_.about.makes;
+  if (makes == Makes::classes && !format_)
+    return classes_output(result, shown_before_ + line.number, run_.arguments.json) + '\n';
+  if (makes == Makes::vectors && (!format_ || run_.vector_format() != VectorFormat::json))
     return vector_output(result, shown_before_ + line.number, run_.vector_format(), run_.model.dimensions());
   if (!format_)
     return line_output(result, shown_before_ + line.number, run_.arguments, run_.model.unsure_below()) + '\n';
@@ -179,8 +182,10 @@ std::string LineTranslator::output(const Line& line, const LineResult& result) c
   if (result.status != Status::ok) {
     made.error = result.error;
   } else if (!made.nothing) {
-    made.json = run_.about.vectors;
-    made.text = made.json ? vector_json(result.output->vector) : result.output->text();
+    made.json = makes != Makes::text;
+    made.text = makes == Makes::vectors   ? vector_json(result.output->vector)
+                : makes == Makes::classes ? classes_json(result.output->classes)
+                                          : result.output->text();
   }
   return format_->output(line, made);
 }

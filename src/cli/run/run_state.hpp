@@ -29,7 +29,7 @@ struct RunState {
 
   // Lines, or texts, that are sorted by length together. More of them fill batches better, but an interruption may lose
   // them.
-  [[nodiscard]] size_t window() const { return size_t{arguments.batch} * (about.vectors ? 16 : 2); }
+  [[nodiscard]] size_t window() const { return size_t{arguments.batch} * (about.writes() ? 2 : 16); }
   [[nodiscard]] VectorFormat vector_format() const {
     return cli::vector_format(arguments.vectors.format, arguments.files.output).value_or(VectorFormat::json);
   }
