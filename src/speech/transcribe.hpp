@@ -98,8 +98,8 @@ struct TranscribeRequest {
   // failed as a whole.
   std::function<void(size_t recording, const Status& status)> on_end;
   // For recordings in progress: after this many new frames, and with nothing else to do, the incomplete window is
-  // transcribed as if it were the last. on_interim gets its segments, which replace earlier ones until on_segment brings
-  // the final ones. Final results do not depend on them. 0: none.
+  // transcribed as if it were the last. on_interim gets its segments, which replace earlier ones until on_segment
+  // brings the final ones. Final results do not depend on them. 0: none.
   uint32_t interim_frames = 0;
   std::function<Status(size_t recording, std::span<const Segment> segments)> on_interim;
   // Used by transcribe(); those who pump a job query it instead. Frames done and in total, over all recordings; false
