@@ -96,7 +96,7 @@ TEST(CliDeviceSlowBench, ForcedIdsOfPublishedDirectories) {
   EXPECT_EQ(run(lapilli({"bench", model, "--per-op", "--runs", "1"})).code, 0);
 }
 
-// Of a model that knows a single word: in a segment, and over segments that each say it once.
+// The model knows a single word: it repeats it in a segment, and over segments that each say it once.
 TEST(CliDeviceTranscribe, NotesWhatRepeatsItself) {
   const TemporaryFolder folder;
   const std::string file = folder.file("long.wav", wav_of(glide(16000, 14)));
@@ -136,7 +136,7 @@ TEST(CliDeviceTranscribe, NotesThatNothingIsToBeHeard) {
   EXPECT_FALSE(contains(told({kSecond}, ""), "silent"));
 }
 
-// Of a recording of half a second, in a window that a model may take for a whole one.
+// A recording of half a second, in a window that a model may take for a whole one.
 TEST(CliDeviceTranscribe, SubtitlesEndWithTheRecording) {
   const TemporaryFolder folder;
   const std::string sound = wav_of(glide(16000, 0.5)), file = folder.file("half.wav", sound);
@@ -315,7 +315,7 @@ TEST(CliDeviceTranscribe, SubtitlesOfSeveralFiles) {
 
 nlohmann::json json_in(const std::string& file) { return nlohmann::json::parse(read_file(file), nullptr, false); }
 
-// What an output's name ends in; several formats, each in a file named by the recording.
+// The format is the ending of an output's name; several formats go to files named by the recording.
 TEST(CliDeviceTranscribe, FormatsByNameAndSeveralAtOnce) {
   TemporaryFolder folder;
   const auto to = [&](const char* name) { return (folder.path() / name).string(); };
@@ -391,7 +391,7 @@ TEST(CliDeviceTranscribe, PartsOfRecordings) {
   EXPECT_TRUE(contains(short_pipe.err, "no sound in it from --offset on")) << short_pipe.err;
 }
 
-// What an earlier run has written is left as it is; what it could not read is tried again.
+// Files that an earlier run has written are left as they are; recordings that it could not read are tried again.
 TEST(CliDeviceTranscribe, FoldersAreResumed) {
   TemporaryFolder folder;
   const fs::path talks = folder.path() / "talks", out = folder.path() / "out";
@@ -438,7 +438,7 @@ TEST(CliDeviceTranscribe, ResumesTheSameAlone) {
   EXPECT_TRUE(contains(other.err, "second.txt was begun with another --language or --to")) << other.err;
 }
 
-// Of a recording with hum between what is said nothing is written there.
+// Where a recording has hum between speech, nothing is written.
 TEST(CliDeviceTranscribe, WhatIsNoSpeechIsLeftOut) {
   TemporaryFolder folder;
   const std::string spoken = read_file(LAPILLI_TEST_DATA "/sounds/spoken.wav").substr(44);
@@ -573,7 +573,7 @@ TEST(CliDeviceTranscribe, SaysWhatIsWrong) {
   EXPECT_EQ(transcribe_ids({(folder.path() / "none.wav").string()}).code, 3);
 }
 
-// What is wrong with one is said by its name, and costs the others nothing.
+// An error names its recording and does not change the others.
 TEST(CliDeviceTranscribe, HostileRecordingsAmongOthers) {
   TemporaryFolder folder;
   const WavShape floats{16000, 1, 3, 32};
@@ -615,7 +615,7 @@ TEST(CliTranscribe, ARecordingIsNeverWrittenOver) {
   EXPECT_TRUE(contains(mistyped.err, "there is no folder ")) << mistyped.err;
 }
 
-// What of a folder is no recording is said, with the reason.
+// Files of a folder that are no recordings are named, with the reason.
 TEST(CliTranscribe, FoldersSayWhatTheyLeaveOut) {
   const TemporaryFolder folder;
   for (const char* name : {"a.wav", "film.mkv", "notes.txt", "cover.jpg", ".hidden.wav"}) folder.file(name, "");
