@@ -78,7 +78,7 @@ Result<std::vector<std::vector<uint32_t>>> global_positions(const Record& record
   return positions;
 }
 
-// What cases may bring.
+// True for inputs that a case may have.
 bool is_known_input(const std::string& key) {
   constexpr const char* kKnown[] = {
       "input_ids",    "attention_mask",    "input_features",         "input_values",

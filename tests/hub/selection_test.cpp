@@ -1,4 +1,4 @@
-// Which files of a model are fetched: all that the recorded models and tokenizers are made of.
+// The files of a model that are fetched: all files of the recorded models and tokenizers.
 #include "fetched/selection.hpp"
 
 #include <gtest/gtest.h>

@@ -182,7 +182,7 @@ TEST_F(DeviceOffline, FillingIsAskedFor) {
   r.keep_encoded = true;
   r.options.max_new_tokens = 20;
   LAPILLI_ASSERT_VALUE(const auto first, generate(model_, r));
-  // What was kept of it has the length that counts.
+  // The encoded source that was kept has the length that counts.
   GenerateRequest again;
   again.features = {nullptr};
   again.encoded = first.encoded;

@@ -30,7 +30,7 @@ class Words : public testing::Test {
     LAPILLI_ASSERT_VALUE(tokenizer_, load_tokenizer(Files(LAPILLI_TEST_DATA "/tokenizers/whisper/files"), "whisper"));
   }
 
-  // Of a text whose id number i ends at i + 1 seconds, with a probability of 1 / (i + 1).
+  // The words of a text whose id number i ends at i + 1 seconds, with a probability of 1 / (i + 1).
   std::vector<Word> words(const std::string& text, const std::string& language) {
     EncodeOptions plain;
     plain.add_special = false;
