@@ -8,7 +8,7 @@ namespace lapilli {
 
 Result<SoundConfig> read_sound(const Model& model, const Files& files) {
   const ModelInfo& info = model.info();
-  LAPILLI_CHECK(check_hears(model.on_device().config()));
+  LAPILLI_CHECK(check_reads_sound(model.on_device().config()));
   LAPILLI_TRY(auto config, read_sound_config(files));
   // one number per row: samples
   LAPILLI_CHECK(check_sound_config(config, {info.feature_width == 1 ? 0 : info.feature_width, info.feature_rows}));

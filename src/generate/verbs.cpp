@@ -42,7 +42,7 @@ Status check_writes_text(const model::Config& c) {
   return c.kind().writes ? Status() : not_for(c, "have no decoder and write no text");
 }
 
-Status check_hears(const model::Config& c) {
+Status check_reads_sound(const model::Config& c) {
   if (c.kind().reads == model::Reads::sound) return check_writes_text(c);
   return not_for(
       c, c.kind().reads == model::Reads::pictures ? "read pictures and take no sound" : "read text and take no sound");

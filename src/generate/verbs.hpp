@@ -14,7 +14,7 @@ std::string verbs_for(const model::Config& config);
 Status check_reads_text(const model::Config& config);
 Status check_writes_text(const model::Config& config);
 // Fails if it takes no sound, or does not transcribe.
-Status check_hears(const model::Config& config);
+Status check_reads_sound(const model::Config& config);
 // Fails if it reads no pictures.
 Status check_reads_pictures(const model::Config& config);
 

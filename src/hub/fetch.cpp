@@ -69,10 +69,10 @@ class Fetching {
 
   Result<FileLock> wait_for_lock() {
     const std::string path = directory_ + "/.lock";
-    for (bool told = false;; told = true) {
+    for (bool noted = false;; noted = true) {
       if (auto lock = FileLock::take(path)) return std::move(*lock);
       if (errno != EWOULDBLOCK) return fail(ErrorCode::not_found, "%s cannot be made: %s", path, std::strerror(errno));
-      if (!told && watch_.note) watch_.note("another lapilli fetches " + model_.text() + "; waiting for it");
+      if (!noted && watch_.note) watch_.note("another lapilli fetches " + model_.text() + "; waiting for it");
       if (requests_.stopped()) return fail(ErrorCode::cancelled, "interrupted");
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }

@@ -93,7 +93,7 @@ Json languages_json(const Tokenizer& tokenizer) {
 }
 
 // A tokenizer of Whisper knows a hundred languages, also that of a model that was trained for one: the settings tell.
-Result<Json> heard_languages(const std::string& directory) {
+Result<Json> speech_languages(const std::string& directory) {
   LAPILLI_TRY(const SpeechSettings settings, read_speech_settings(directory));
   Json source = Json::array(), target = Json::array();
   for (const auto& [token, id] : settings.languages)
@@ -230,7 +230,7 @@ Result<Json> describe(const InspectRequest& request) {
   json["input"] = pictures ? "picture" : sound ? "sound" : "text";
   json["languages"] = tokenizer ? languages_json(**tokenizer) : Json(nullptr);
   if (sound) {
-    LAPILLI_TRY(json["languages"], heard_languages(directory));
+    LAPILLI_TRY(json["languages"], speech_languages(directory));
   }
   if (pictures || sound) json["preprocessor"] = front_end_of(directory, config);
   if (!request.tensors) return json;

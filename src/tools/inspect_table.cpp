@@ -58,7 +58,7 @@ std::string some(const Json& codes) {
   return codes.size() <= kMost ? text : format("%s and %u more (--json lists them)", text, codes.size() - kMost);
 }
 
-std::string heard_text(const Json& languages) {
+std::string speech_languages_text(const Json& languages) {
   const Json &source = languages["source"], &target = languages["target"];
   if (source.empty()) return "the one that it was trained for";
   return "transcribes " + some(source) + (target.empty() ? "" : "; translates to " + some(target));
@@ -162,7 +162,8 @@ std::string inspect_table(const Json& json) {
   line("tokenizer", json["tokenizer"].get<std::string>());
   if (encoder_alone && json["input"] == "text") return text + tensors_text(json) + summary(json);
   line("generation", json["generation"].dump());
-  line("languages", json["input"] == "sound" ? heard_text(json["languages"]) : languages_text(json["languages"]));
+  line("languages",
+       json["input"] == "sound" ? speech_languages_text(json["languages"]) : languages_text(json["languages"]));
   return text + tensors_text(json) + summary(json);
 }
 

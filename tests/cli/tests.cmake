@@ -5,7 +5,7 @@ if(LAPILLI_BUILD_SAMPLES)
   add_dependencies(test_cli sample_minimal sample_minimal_c)
 endif()
 target_link_libraries(test_cli PRIVATE util)  # openpty
-# What of the program is tested by itself: for what no file of a test can do, and hostile input in numbers.
+# Parts of the program that are tested by themselves: for cases that no file of a test can make, and for much hostile input.
 foreach(source arguments/foreign_models arguments/foreign_options arguments/seconds files/blanks files/foreign_files files/journal
     files/json_object files/left_out files/line_reader files/output_names files/record_format output progress/progress_text
     run/cues run/interruption run/notes run/subtitle_lines run/unsure system)

@@ -36,7 +36,7 @@ Result<std::vector<std::vector<int32_t>>> read_ids(const Record& record, const s
 Result<std::vector<std::vector<int32_t>>> masked_rows(const Record& record, const nlohmann::json& inputs,
                                                       const char* ids, const char* mask);
 
-// What a model reads of a case's inputs: rows of ids, or features, as many sources.
+// The inputs of a case that a model reads: as many sources, as rows of ids or as features.
 struct CaseSources {
   std::vector<std::vector<int32_t>> ids;
   std::vector<std::shared_ptr<const model::Features>> features;
@@ -68,7 +68,7 @@ Result<Outcome> run_speech(const std::shared_ptr<Model>& model, const Record& re
 // Kinds "features" and "audio_features"; `model` is the directory with the latter's settings.
 Outcome run_sound_case(const std::string& directory, const std::string& model, const RunOptions& options,
                        const Record& record, const nlohmann::json& c);
-// What is not supported is unsupported, all else has failed.
+// Unsupported for an error that says so, failed for all others.
 Outcome from_error(const Error& e);
 
 // Runs every case of every directory of the folder.

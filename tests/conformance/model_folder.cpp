@@ -95,7 +95,7 @@ Result<std::vector<std::vector<uint32_t>>> source_types(const Record& record, co
   return types;
 }
 
-// What cases may bring.
+// True for inputs that a case may have.
 bool is_known_input(const std::string& key) {
   constexpr const char* kKnown[] = {
       "input_ids",         "attention_mask",         "input_features",        "input_values",  "pixel_values",

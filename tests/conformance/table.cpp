@@ -18,7 +18,7 @@ using Json = nlohmann::json;
 constexpr const char* kBegin = "<!-- Written by the conformance program: the table begins. -->\n";
 constexpr const char* kEnd = "<!-- The table ends. -->\n";
 
-// Which families a tokenizer's folder stands for: between spaces.
+// The families that a tokenizer's folder stands for, between spaces.
 struct TokenizerFolder {
   const char *name, *families;
 };

@@ -5,7 +5,7 @@ file(GLOB tokenizers CONFIGURE_DEPENDS LIST_DIRECTORIES true ${PROJECT_SOURCE_DI
 # The same run compares the table of docs/use/models.md with what it finds.
 lapilli_gpu_test(conformance COMMAND conformance --strict --check-table ${PROJECT_SOURCE_DIR}/docs/use/models.md ${models}
   ${tokenizers} DRIVERS lavapipe LABELS slow UNOPTIMIZED)
-# What a GPU would run; the kernels are the same in all families, and every fourth case has them.
+# The kernels of a GPU; they are the same in all families, and every fourth case has them.
 lapilli_gpu_test(conformance.marian COMMAND conformance --strict --every 4 ${PROJECT_SOURCE_DIR}/tests/data/models/marian
   MASKS gpu,small-work LABELS fast)
 lapilli_gpu_test(conformance.marian COMMAND conformance --strict --every 12 ${PROJECT_SOURCE_DIR}/tests/data/models/marian
@@ -45,7 +45,7 @@ file(GLOB pictures CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/data/pictures/*
 list(TRANSFORM pictures REPLACE "/expected[.]json$" "")
 add_test(NAME conformance.pictures COMMAND conformance --strict ${pictures})
 set_tests_properties(conformance.pictures PROPERTIES LABELS fast-host)
-# What the program must fail, it fails.
+# The program fails where it must.
 lapilli_gpu_test(conformance.selftest COMMAND ${CMAKE_CURRENT_LIST_DIR}/selftest $<TARGET_FILE:conformance>
   ${PROJECT_SOURCE_DIR}/tests/data/models/marian-separate-vocab ${CMAKE_COMMAND} LABELS fast)
 add_test(NAME conformance.table COMMAND ${CMAKE_CURRENT_LIST_DIR}/table-selftest $<TARGET_FILE:conformance>

@@ -60,7 +60,7 @@ class HubFetch : public testing::Test {
   std::string fetched_file(const std::string& name) const { return read_file(directory() + "/" + name); }
   bool is_model() const { return read_manifest(directory()).has_value(); }
   bool is_there(const std::string& name) const { return file_exists(directory() + "/" + name); }
-  // Of the weights; what a broken fetch left.
+  // The part of the weights that a broken fetch left.
   std::string part() const {
     return part_of({kWeights, 0, test::sha256_of(hub.large.at(kWeights)), ""}, directory() + "/" + kWeights);
   }

@@ -1,4 +1,4 @@
-// Which files of a model are fetched: all that the recorded models and tokenizers are made of.
+// The files of a model that are fetched: all files of the recorded models and tokenizers.
 #include "fetched/selection.hpp"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ TEST(HubSelection, EveryFileOfTheRecordedModels) {
   EXPECT_GE(folders, 40u);
 }
 
-// Models that hear and see say there how sound and pictures become numbers.
+// These files say how a model turns sound and pictures into numbers.
 TEST(HubSelection, FilesOfPreprocessors) {
   const std::set<std::string> names = {"preprocessor_config.json", "processor_config.json", "README.md"};
   const auto chosen = selected(names);

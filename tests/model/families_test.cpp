@@ -154,7 +154,7 @@ TEST(Families, FieldsThatContradictTheNetworkAreNamed) {
   }
 }
 
-// What tells the families of the group apart, all from one config.json.
+// The differences between the families of the group, all from one config.json.
 TEST(Families, ShapesOfTheBartGroup) {
   struct Expected {
     const char* type;

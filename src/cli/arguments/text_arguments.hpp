@@ -83,7 +83,7 @@ struct TextArguments {
   std::optional<double> temperature, top_p, min_p, typical_p;
 
   // True if the input is declared to be text, whatever its name and first bytes say.
-  [[nodiscard]] bool said_to_be_text() const { return !files.format.empty() || ids; }
+  [[nodiscard]] bool is_declared_text() const { return !files.format.empty() || ids; }
 };
 
 struct Context;

@@ -85,10 +85,10 @@ class JobFinder {
   int refuse(const std::string& name) {
     if (file_kind(name) != FileKind::regular) return exit_ok;
     const bool by_name = !takes_all_text(about_);
-    const ForeignKind* foreign = foreign_file(by_name ? name : "", head_of(name), arguments_.said_to_be_text());
+    const ForeignKind* foreign = foreign_file(by_name ? name : "", head_of(name), arguments_.is_declared_text());
     if (!foreign) return exit_ok;
     refused_ = true;
-    return complain(exit_input, name + ": " + told(*foreign));
+    return complain(exit_input, name + ": " + refusal_of(*foreign));
   }
 
   // Options that select a place in records require records.

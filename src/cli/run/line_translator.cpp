@@ -61,7 +61,7 @@ int LineTranslator::argument() {
 int LineTranslator::file(uint64_t units) {
   const size_t longest = source_.format == Format::lines ? kMaxLineBytes : kMaxRecordBytes;
   LineReader reader(source_.standard_input() ? InputFile::standard_input() : InputFile::open(source_.name), longest,
-                    run_.arguments.said_to_be_text());
+                    run_.arguments.is_declared_text());
   if (!reader.file().ok()) {
     if (interrupted()) return exit_ok;  // before anybody wrote to a pipe
     return complain(exit_input, source_.name + ": " + std::strerror(errno));
