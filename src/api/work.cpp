@@ -28,7 +28,8 @@ Result<std::unique_ptr<Work>> prepare_work(WorkRequest request, const JobShape& 
   if (c.kind().reads_text() && c.kind().decodes) return prepare_texts(std::move(request), shape);
   if (c.kind().reads_text())
     return fail(ErrorCode::unsupported,
-                "%s: no shape prepares for encoders of texts: run a job with a text of the usual length", request.function);
+                "%s: no shape prepares for encoders of texts: run a job with a text of the usual length",
+                request.function);
   const bool pictures = c.kind().reads == model::Reads::pictures;
   return fail(ErrorCode::unsupported,
               "%s: %s models read %s, and no shape prepares for that: run a job with %s, and what it makes is kept for "

@@ -189,8 +189,7 @@ class Classes : public Encodings {
     auto work = std::make_unique<Classes>();
     work->settings_ = *from.front->classes;
     const bool regression = from.model->on_device().config().head(model::HeadKind::regression);
-    LAPILLI_CHECK(
-        work->begin(std::move(from), regression ? model::HeadKind::regression : model::HeadKind::classes));
+    LAPILLI_CHECK(work->begin(std::move(from), regression ? model::HeadKind::regression : model::HeadKind::classes));
     return std::unique_ptr<Work>(std::move(work));
   }
 

@@ -330,12 +330,8 @@ constexpr PictureCommand kPictureCommands[] = {
      {"sees no pictures", "reads them", "microsoft/trocr-base-printed"}},
 };
 
-constexpr PictureCommand kClassifyPictures = {"classify",
-                                              "",
-                                              "",
-                                              "classes",
-                                              true,
-                                              {"sees no pictures", "knows classes", "google/vit-base-patch16-224"}};
+constexpr PictureCommand kClassifyPictures = {
+    "classify", "", "", "classes", true, {"sees no pictures", "knows classes", "google/vit-base-patch16-224"}};
 
 void add_attention(CLI::App& command, PictureArguments& a) {
   command

@@ -21,9 +21,9 @@ namespace lapilli::cli {
 
 namespace {
 
-constexpr TextCommand kRerank = {"rerank",  "classify", "Sort documents by how well they answer a query", "",
-                                 "ranking", false,      false,
-                                 Makes::ranking};
+constexpr TextCommand kRerank = {"rerank", "classify",    "Sort documents by how well they answer a query",
+                                 "",       "ranking",     false,
+                                 false,    Makes::ranking};
 
 constexpr const char* kFooter =
     R"(The first argument is the query. Every line of the files, or of standard input, is a document. Documents come back with
@@ -96,7 +96,8 @@ class RerankRun {
     for (auto lines = reader.read(kAtATime); !lines.empty(); lines = reader.read(kAtATime))
       if (const int code = add(lines, name)) return code;
     if (!reader.refusal().empty()) return complain(exit_input, source.name + ": " + reader.refusal());
-    return reader.error() == 0 ? int{exit_ok} : complain(exit_input, source.name + ": " + std::strerror(reader.error()));
+    return reader.error() == 0 ? int{exit_ok}
+                               : complain(exit_input, source.name + ": " + std::strerror(reader.error()));
   }
 
   int add(const std::vector<Line>& lines, const std::string& name) {
@@ -128,7 +129,8 @@ class RerankRun {
       return;
     }
     if (output.cut && !context_.quiet)
-      complain(exit_ok, "note: " + document.where + ": the document is longer than the model reads; its end is left out");
+      complain(exit_ok,
+               "note: " + document.where + ": the document is longer than the model reads; its end is left out");
     const Class& found = output.classes.front();
     document.scored = true;
     document.logit = found.score;
@@ -148,8 +150,8 @@ class RerankRun {
   [[nodiscard]] std::string line_of(size_t i) const {
     const Document& d = documents_[i];
     if (!arguments_.json) return shortest(d.score) + "\t" + d.text + "\n";
-    return "{\"rank\":" + std::to_string(i + 1) + ",\"score\":" + shortest(d.score) + ",\"document\":" +
-           json_string(d.where) + ",\"text\":" + json_string(d.text) + "}\n";
+    return "{\"rank\":" + std::to_string(i + 1) + ",\"score\":" + shortest(d.score) +
+           ",\"document\":" + json_string(d.where) + ",\"text\":" + json_string(d.text) + "}\n";
   }
 
   [[nodiscard]] int finish(int code) const {

@@ -186,10 +186,10 @@ Result<std::optional<SentenceModules>> read_sentence_modules(const Files& files)
 namespace {
 
 // Names by the class of the network, which old versions wrote.
-constexpr const char* kTransformerConfigs[] = {
-    "sentence_bert_config.json",      "sentence_roberta_config.json",     "sentence_distilbert_config.json",
-    "sentence_camembert_config.json", "sentence_albert_config.json",      "sentence_xlm-roberta_config.json",
-    "sentence_xlnet_config.json"};
+constexpr const char* kTransformerConfigs[] = {"sentence_bert_config.json",       "sentence_roberta_config.json",
+                                               "sentence_distilbert_config.json", "sentence_camembert_config.json",
+                                               "sentence_albert_config.json",     "sentence_xlm-roberta_config.json",
+                                               "sentence_xlnet_config.json"};
 
 // A whole number that files also write as 1e30, which stands for none.
 uint32_t limit_of(const nlohmann::json& json, const char* key) {

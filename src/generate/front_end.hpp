@@ -1,4 +1,5 @@
-// Settings for sound, pictures and the texts of encoders from a model's directory: read while the model loads, the same on any device.
+// Settings for sound, pictures and the texts of encoders from a model's directory: read while the model loads, the same
+// on any device.
 #pragma once
 
 #include <optional>
@@ -11,8 +12,8 @@
 namespace lapilli {
 
 struct FrontEnd {
-  std::optional<SoundConfig> sound;         // of models for sound
-  std::optional<PictureSettings> pictures;  // of models for pictures
+  std::optional<SoundConfig> sound;           // of models for sound
+  std::optional<PictureSettings> pictures;    // of models for pictures
   std::optional<SentenceSettings> sentences;  // of encoders of texts
   std::optional<ClassSettings> classes;       // of those that score texts
   Status status;                              // the reason if a model that needs one of these has none

@@ -23,8 +23,8 @@ Pooling pooling_of(SentencePooling from) {
 
 Result<Activation> activation_of(const SentenceStep& step) {
   constexpr std::pair<const char*, Activation> kKnown[] = {
-      {"Identity", Activation::none}, {"Tanh", Activation::tanh},     {"ReLU", Activation::relu},
-      {"GELU", Activation::gelu_erf}, {"SiLU", Activation::silu},     {"Mish", Activation::mish},
+      {"Identity", Activation::none}, {"Tanh", Activation::tanh}, {"ReLU", Activation::relu},
+      {"GELU", Activation::gelu_erf}, {"SiLU", Activation::silu}, {"Mish", Activation::mish},
       {"ReLU6", Activation::relu6}};
   for (const auto& [name, activation] : kKnown)
     if (step.activation == name) return activation;

@@ -15,7 +15,8 @@ bool scores_texts(const model::HeadConfig& head) {
 std::string verbs_of_encoder(const model::Config& c) {
   const bool pictures = c.kind().reads == model::Reads::pictures;
   for (const model::HeadConfig& head : c.heads)
-    if (pictures ? head.kind == model::HeadKind::classes : scores_texts(head)) return pictures ? "lapilli classify" : "lapilli classify or lapilli rerank";
+    if (pictures ? head.kind == model::HeadKind::classes : scores_texts(head))
+      return pictures ? "lapilli classify" : "lapilli classify or lapilli rerank";
   if (c.head(model::HeadKind::sentences)) return "lapilli embed";
   return "programs that want what the encoder makes of a source, no command";
 }

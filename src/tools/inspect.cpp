@@ -5,10 +5,10 @@
 
 #include "formats/checkpoint.hpp"
 #include "formats/hf_config.hpp"
+#include "formats/sentence_modules.hpp"
 #include "formats/sound_config.hpp"
 #include "formats/speech_settings.hpp"
 #include "formats/task_params.hpp"
-#include "formats/sentence_modules.hpp"
 #include "generate/conventions.hpp"
 #include "generate/encoding_task.hpp"
 #include "generate/fitting_tokenizer.hpp"
@@ -223,10 +223,10 @@ Result<Json> describe(const InspectRequest& request) {
   json["generation"] = generation_json(generation);
   const bool pictures = config.kind().reads == model::Reads::pictures,
              sound = config.kind().reads == model::Reads::sound;
-  json["tasks"] = pictures ? picture_tasks(config)
-                  : sound  ? Json::array({"transcribe"})
+  json["tasks"] = pictures                 ? picture_tasks(config)
+                  : sound                  ? Json::array({"transcribe"})
                   : !config.kind().decodes ? tasks_of_encoder(config)
-                           : tasks_of(type, config_json, config_path);
+                                           : tasks_of(type, config_json, config_path);
   json["input"] = pictures ? "picture" : sound ? "sound" : "text";
   json["languages"] = tokenizer ? languages_json(**tokenizer) : Json(nullptr);
   if (sound) {

@@ -80,7 +80,8 @@ std::string vectors_text(const Json& vectors) {
   for (const Json& step : vectors["steps"]) text += ", " + step.get<std::string>();
   const auto most = vectors["max_tokens"].get<uint64_t>();
   if (most) text += "; texts are cut at " + number(most) + " tokens";
-  for (const auto& [name, prompt] : vectors["prompts"].items()) prompts += (prompts.empty() ? "" : ", ") + code_text(name);
+  for (const auto& [name, prompt] : vectors["prompts"].items())
+    prompts += (prompts.empty() ? "" : ", ") + code_text(name);
   return text + (prompts.empty() ? "" : "; prompts: " + prompts);
 }
 

@@ -320,19 +320,18 @@ struct CaseFolders {
   std::string record, model;
 };
 
-Outcome run_case(const std::shared_ptr<Model>& model, const CaseFolders& folders, const Record& record,
-                 const Json& c) {
+Outcome run_case(const std::shared_ptr<Model>& model, const CaseFolders& folders, const Record& record, const Json& c) {
   const std::string kind = c.value("kind", std::string("?"));
   try {  // records are read with nlohmann::json's checked accessors
-    auto result = kind == "forward"    ? run_forward(model, record, c)
-                  : kind == "generate" ? run_generate(model, record, c)
-                  : kind == "trace"    ? run_trace(model, record, c)
-                  : kind == "score"    ? run_score(model, record, c)
-                  : kind == "text"     ? run_text(model, folders.record, record, c)
-                  : kind == "embed"    ? run_embed(model, folders.model, record, c)
+    auto result = kind == "forward"      ? run_forward(model, record, c)
+                  : kind == "generate"   ? run_generate(model, record, c)
+                  : kind == "trace"      ? run_trace(model, record, c)
+                  : kind == "score"      ? run_score(model, record, c)
+                  : kind == "text"       ? run_text(model, folders.record, record, c)
+                  : kind == "embed"      ? run_embed(model, folders.model, record, c)
                   : kind == "similarity" ? run_similarity(model, folders.model, record, c)
-                  : is_speech(kind)    ? run_speech(model, record, c)
-                                       : Result<Outcome>(Outcome::unsupported("kind " + kind));
+                  : is_speech(kind)      ? run_speech(model, record, c)
+                                         : Result<Outcome>(Outcome::unsupported("kind " + kind));
     return result ? *result : from_error(result.error());
   } catch (const std::exception& e) {
     return Outcome::failed(std::string("the record is damaged: ") + e.what());
@@ -367,7 +366,8 @@ void run_directory(const std::string& directory, const Json& entry, const RunOpt
       report.add(folder, name, run_sound_case(directory, folder, options, *record, c), subject);
       continue;
     }
-    report.add(folder, name, model ? run_case(*model, {directory, folder}, *record, c) : from_error(model.error()), subject);
+    report.add(folder, name, model ? run_case(*model, {directory, folder}, *record, c) : from_error(model.error()),
+               subject);
   }
 }
 

@@ -36,9 +36,11 @@ constexpr Group kGroups[] = {
      " --text --file --lines --raw --offset --duration --live --ids --from --to --language --split --no-split "},
     {"Output",
      " --output --suffix --resume --force --skip-existing --format --field --to-field --column --json --scores --txt "
-     "--srt --vtt --tsv --max-line-width --max-line-count --stream --words --top --report --unsure --no-unsure --vectors "
+     "--srt --vtt --tsv --max-line-width --max-line-count --stream --words --top --report --unsure --no-unsure "
+     "--vectors "
      "--normalize --dimensions "},
-    {"Model", " --model --shape --dtype --kv-dtype --memory-limit --batch --prompt --prompt-text --task --source "
+    {"Model",
+     " --model --shape --dtype --kv-dtype --memory-limit --batch --prompt --prompt-text --task --source "
      "--target "},
     {"Search",
      " --beam --max-length --max-new-tokens --nbest --sample --seed --temperature --top-k --top-p --min-p --typical-p "

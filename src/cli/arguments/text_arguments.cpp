@@ -168,8 +168,7 @@ void add_vectors(CLI::App& command, VectorArguments& v) {
 }
 
 void add_classes(CLI::App& command, TextArguments& a) {
-  command
-      .add_option("--top", a.scoring.top, "Number of classes; without it 1 of a text, 5 of a picture")
+  command.add_option("--top", a.scoring.top, "Number of classes; without it 1 of a text, 5 of a picture")
       ->type_name("N")
       ->transform(whole_number(1, 1000));
   command.add_flag("--pairs", a.scoring.pairs, "Each line is two texts with a tab between, for models that read pairs");

@@ -79,8 +79,8 @@ void add_options(Collector& all, const TextArguments& a, const std::string& opti
   all.add("--alignment", a.attention.alignment ? a.attention.layer : "");
   all.add("--field or --to-field", a.files.field + '\n' + a.files.to_field);
   all.add("--column", a.files.column);
-  all.add("--prompt, --prompt-text or --task", a.vectors.prompt_name + '\n' + a.vectors.task + '\n' +
-                                                   (a.vectors.prompt ? "text " + *a.vectors.prompt : ""));
+  all.add("--prompt, --prompt-text or --task",
+          a.vectors.prompt_name + '\n' + a.vectors.task + '\n' + (a.vectors.prompt ? "text " + *a.vectors.prompt : ""));
   all.number("--dimensions", a.vectors.dimensions);
   all.add("--normalize", a.vectors.normalize ? "normalize" : "");
   all.add("--vectors", a.vectors.format);

@@ -176,7 +176,7 @@ int TargetFile::write(std::string_view text) {
 }
 
 int TargetFile::replace_head(std::string_view head) {
-  if (file_ < 0) return exit_ok;  // the resumed output was complete
+  if (file_ < 0) return exit_ok;                // the resumed output was complete
   const int fd = open_to_lock(part_of(name_));  // does not truncate
   if (fd < 0) return fail(part_of(name_));
   const int error = write_all(fd, head);

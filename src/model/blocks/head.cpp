@@ -28,8 +28,7 @@ class HeadBlock {
       const auto weight = b_.weight(w_.steps[i]);
       const float columns = static_cast<float>(b_.g().tensor(h).cols);
       h = step.columns ? ops::linear(b_.g(), label, h, weight, {step.columns, step.activation})
-                       : ops::layer_norm(b_.g(), label, h, weight,
-                                         {kSmallestLength * kSmallestLength / columns, 1});
+                       : ops::layer_norm(b_.g(), label, h, weight, {kSmallestLength * kSmallestLength / columns, 1});
     }
     return h;
   }

@@ -33,8 +33,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
     return node_error(node, "%u sentences; 1 to %u", y.rows, state::MAX_ROWS);
   if (a.more > a.beside.size()) return node_error(node, "%u poolings beside the first", a.more);
   const bool side_by_side = x.cols % 4 == 0 && x.ld == x.cols && y.ld == y.cols;
-  if (x.ld % 4 != 0 || (a.more ? !side_by_side : y.ld != x.ld))
-    return node_error(node, "rows are not whole vectors");
+  if (x.ld % 4 != 0 || (a.more ? !side_by_side : y.ld != x.ld)) return node_error(node, "rows are not whole vectors");
   if (x.rows > kMostRows) return node_error(node, "%u rows; at most %u", x.rows, kMostRows);
   return {};
 }
@@ -141,10 +140,9 @@ std::vector<OpCase> cases() {
   all.push_back(make_case("sum by the root of rows", 20, several, {Pooling::mean_sqrt}));
   all.push_back(make_case("without a prompt's rows", 24, several, {Pooling::mean, 0, 2}));
   all.push_back(make_case("first row behind a prompt", 24, several, {Pooling::row, 0, 3}));
-  all.push_back(make_case("three side by side", 44, several,
-                          {Pooling::row, 0, 0, 2, {Pooling::maximum, Pooling::mean}}));
-  all.push_back(make_case("two side by side behind a prompt", 16, several,
-                          {Pooling::mean, 0, 1, 1, {Pooling::last}}));
+  all.push_back(
+      make_case("three side by side", 44, several, {Pooling::row, 0, 0, 2, {Pooling::maximum, Pooling::mean}}));
+  all.push_back(make_case("two side by side behind a prompt", 16, several, {Pooling::mean, 0, 1, 1, {Pooling::last}}));
   all.push_back(make_case("mean of one column and row", 1, {1}, {Pooling::mean}));
   all.push_back(
       make_case("as many sentences as there can be", 3, std::vector<uint32_t>(state::MAX_ROWS, 2), {Pooling::mean}));

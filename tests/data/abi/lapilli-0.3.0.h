@@ -574,9 +574,9 @@ LAPILLI_API lapilli_status lapilli_result_get_word(const lapilli_result* result,
 /* A class of a picture or a text. */
 typedef struct lapilli_class {
   uint32_t struct_size;
-  uint32_t index;    /* among the model's classes */
-  const char* label; /* from the model's config.json; of a picture "" if it has none, of a text LABEL_0 and so on */
-  double score;      /* the logit */
+  uint32_t index;     /* among the model's classes */
+  const char* label;  /* from the model's config.json; of a picture "" if it has none, of a text LABEL_0 and so on */
+  double score;       /* the logit */
   double probability; /* among all classes; of labels that hold together (problem_type), of this one alone; of a
                          regression the number itself */
   double published_score; /* of a text: the number that the model's publisher calls its score, which for one label is
@@ -593,10 +593,10 @@ LAPILLI_API lapilli_status lapilli_result_get_class(const lapilli_result* result
 /* The vector of a text. */
 typedef struct lapilli_vector {
   uint32_t struct_size;
-  uint32_t dimensions;  /* numbers of the vector; all are finite */
-  const float* values;  /* live as long as the result */
-  uint32_t tokens;      /* ids of the text and its prompt that the model has read, with those that the tokenizer adds */
-  int32_t cut;          /* not 0: the text was longer than the model reads, and its end is left out */
+  uint32_t dimensions; /* numbers of the vector; all are finite */
+  const float* values; /* live as long as the result */
+  uint32_t tokens;     /* ids of the text and its prompt that the model has read, with those that the tokenizer adds */
+  int32_t cut;         /* not 0: the text was longer than the model reads, and its end is left out */
 } lapilli_vector;
 
 /* Fills in the vector of input `input`, of a model with lapilli_model_info.dimensions. If that input failed, this
