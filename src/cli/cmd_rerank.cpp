@@ -25,7 +25,7 @@ constexpr TextCommand kRerank = {"rerank", "classify",    "Sort documents by how
                                  "",       "ranking",     false,
                                  false,    Makes::ranking};
 
-constexpr const char* kFooter =
+constexpr const char* kRerankFooter =
     R"(The first argument is the query. Every line of the files, or of standard input, is a document. Documents come back with
 their scores, the best first, equal ones in their order. A score is the number that the model's directory calls so: the
 logit of ms-marco's models, a number from 0 to 1 of those that name no activation. A document that is too long is cut at
@@ -175,7 +175,7 @@ void add_rerank(CLI::App& app, Context& context) {
   auto a = std::make_shared<TextArguments>();
   CLI::App* command = app.add_subcommand(kRerank.name, kRerank.description);
   add_text_arguments(*command, kRerank, *a);
-  command->footer(std::string(kFooter) + kExitCodeHelp);
+  command->footer(std::string(kRerankFooter) + kExitCodeHelp);
   command->callback([&context, a] {
     a->inputs.insert(a->inputs.end(), context.behind_dashes.begin(), context.behind_dashes.end());
     context.run = [&context, a] { return RerankRun(*a, context).run(); };

@@ -97,10 +97,16 @@ void EncodingTask::gather_one() {
   ++next_;
 }
 
+// A decoder behind the encoder takes its sources padded: one at a time, nothing is computed for padding.
+uint32_t EncodingTask::at_a_time() const {
+  if (info().decoder_layers != 0) return 1;
+  return request_.batch ? std::min(request_.batch, kSources) : kSources;
+}
+
 // False: the round is full, and the text goes into the next one.
 bool EncodingTask::add(size_t source, EncodedText& text) {
   const auto rows = static_cast<uint32_t>(text.ids.size());
-  const uint32_t most = request_.batch ? std::min(request_.batch, kSources) : kSources;
+  const uint32_t most = at_a_time();
   coming_.full = coming_.sources.size() == most || (coming_.rows > 0 && coming_.rows + rows > kRows);
   if (coming_.full) return false;
   coming_.sources.push_back(source);
@@ -117,7 +123,8 @@ bool EncodingTask::add(size_t source, EncodedText& text) {
 // The room of a full round, unless these are all texts: then the next ones need no other pass.
 PassRoom EncodingTask::room() const {
   PassRoom room = coming_.need();
-  if (!coming_.full && !request_.deterministic) return room;
+  const bool alone = info().decoder_layers != 0;
+  if (alone || (!coming_.full && !request_.deterministic)) return room;
   room.sources = kSources;
   room.rows = std::max(room.rows, kRows);
   room.longest = std::max(room.longest, request_.most_ids ? std::min(request_.most_ids, kRows) : kRows);

@@ -54,6 +54,7 @@ class EncodingTask : public Task {
   Status begin_again(const FrontEnd& front) override;
   void release() override;
   [[nodiscard]] bool is_in_flight() const { return !round_.sources.empty(); }
+  [[nodiscard]] uint32_t at_a_time() const;
   bool gather(double budget_us);
   void gather_one();
   bool add(size_t source, EncodedText& text);

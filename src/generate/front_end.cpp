@@ -20,9 +20,7 @@ namespace {
 Status read_encoder(const model::Config& c, const Files& files, FrontEnd& front) {
   LAPILLI_TRY(const Files network, files_of_network(files));
   LAPILLI_TRY(const auto sentences, read_sentence_settings(files, network));
-  const model::HeadConfig* head = c.head(model::HeadKind::classes);
-  if (!head) head = c.head(model::HeadKind::regression);
-  if (head && !head->every_row) {
+  if (const model::HeadConfig* head = scores_of_texts(c)) {
     LAPILLI_TRY(front.classes, read_class_settings(network, sentences, head->columns));
   }
   front.sentences = sentences;
@@ -40,7 +38,7 @@ FrontEnd read_front_end(const Model& model, const Files& files) {
   } else if (c.kind().reads == model::Reads::sound) {
     auto sound = read_sound(model, files);
     sound ? void(front.sound = std::move(*sound)) : void(front.status = std::move(sound).error());
-  } else if (!c.kind().decodes) {
+  } else if (encodes_texts(c)) {
     front.status = read_encoder(c, files, front);
   }
   return front;

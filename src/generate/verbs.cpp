@@ -8,20 +8,25 @@ Failure not_for(const model::Config& c, const char* what) {
   return fail(ErrorCode::unsupported, "%s models %s; what serves them: %s", c.family, what, verbs_for(c));
 }
 
-bool scores_texts(const model::HeadConfig& head) {
-  return !head.every_row && (head.kind == model::HeadKind::classes || head.kind == model::HeadKind::regression);
-}
-
 std::string verbs_of_encoder(const model::Config& c) {
   const bool pictures = c.kind().reads == model::Reads::pictures;
-  for (const model::HeadConfig& head : c.heads)
-    if (pictures ? head.kind == model::HeadKind::classes : scores_texts(head))
-      return pictures ? "lapilli classify" : "lapilli classify or lapilli rerank";
+  if (pictures && c.head(model::HeadKind::classes)) return "lapilli classify";
+  if (const model::HeadConfig* scores = pictures ? nullptr : scores_of_texts(c))
+    return scores->columns == 1 ? "lapilli rerank or lapilli classify" : "lapilli classify";
   if (c.head(model::HeadKind::sentences)) return "lapilli embed";
   return "programs that want what the encoder makes of a source, no command";
 }
 
 }  // namespace
+
+bool encodes_texts(const model::Config& c) { return c.kind().reads == model::Reads::ids && !c.kind().writes; }
+
+const model::HeadConfig* scores_of_texts(const model::Config& c) {
+  for (const model::HeadConfig& head : c.heads)
+    if (!head.every_row && (head.kind == model::HeadKind::classes || head.kind == model::HeadKind::regression))
+      return &head;
+  return nullptr;
+}
 
 std::string verbs_for(const model::Config& c) {
   if (!c.kind().writes) return verbs_of_encoder(c);

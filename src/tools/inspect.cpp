@@ -14,6 +14,7 @@
 #include "generate/fitting_tokenizer.hpp"
 #include "generate/picture_reader.hpp"
 #include "generate/published.hpp"
+#include "generate/verbs.hpp"
 #include "image/processor.hpp"
 #include "model/families/family.hpp"
 #include "model/network.hpp"
@@ -109,8 +110,12 @@ Json picture_tasks(const model::Config& c) {
 }
 
 Json tasks_of_encoder(const model::Config& c) {
-  if (c.head(model::HeadKind::sentences)) return Json::array({"embed"});
-  return Json::array();
+  Json tasks = Json::array();
+  if (c.head(model::HeadKind::sentences)) tasks.push_back("embed");
+  const model::HeadConfig* scores = scores_of_texts(c);
+  if (scores) tasks.push_back("classify");
+  if (scores && scores->columns == 1) tasks.push_back("rerank");
+  return tasks;
 }
 
 Json tasks_of(const std::string& family, const nlohmann::json& config, const std::string& path) {
@@ -225,7 +230,7 @@ Result<Json> describe(const InspectRequest& request) {
              sound = config.kind().reads == model::Reads::sound;
   json["tasks"] = pictures                 ? picture_tasks(config)
                   : sound                  ? Json::array({"transcribe"})
-                  : !config.kind().decodes ? tasks_of_encoder(config)
+                  : encodes_texts(config) ? tasks_of_encoder(config)
                                            : tasks_of(type, config_json, config_path);
   json["input"] = pictures ? "picture" : sound ? "sound" : "text";
   json["languages"] = tokenizer ? languages_json(**tokenizer) : Json(nullptr);
