@@ -228,10 +228,10 @@ Result<Json> describe(const InspectRequest& request) {
   json["generation"] = generation_json(generation);
   const bool pictures = config.kind().reads == model::Reads::pictures,
              sound = config.kind().reads == model::Reads::sound;
-  json["tasks"] = pictures                 ? picture_tasks(config)
-                  : sound                  ? Json::array({"transcribe"})
+  json["tasks"] = pictures                ? picture_tasks(config)
+                  : sound                 ? Json::array({"transcribe"})
                   : encodes_texts(config) ? tasks_of_encoder(config)
-                                           : tasks_of(type, config_json, config_path);
+                                          : tasks_of(type, config_json, config_path);
   json["input"] = pictures ? "picture" : sound ? "sound" : "text";
   json["languages"] = tokenizer ? languages_json(**tokenizer) : Json(nullptr);
   if (sound) {

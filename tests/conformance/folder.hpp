@@ -62,6 +62,14 @@ Result<Outcome> run_embed(const std::shared_ptr<Model>& model, const std::string
 Result<Outcome> run_similarity(const std::shared_ptr<Model>& model, const std::string& directory, const Record& record,
                                const nlohmann::json& c);
 
+// "classify", "rerank", "rank"; and "refuse", of a model that may not load.
+Result<Outcome> run_classify(const std::shared_ptr<Model>& model, const std::string& directory, const Record& record,
+                             const nlohmann::json& c);
+Result<Outcome> run_rerank(const std::shared_ptr<Model>& model, const std::string& directory, const Record& record,
+                           const nlohmann::json& c);
+Result<Outcome> run_rank(const std::shared_ptr<Model>& model, const std::string& directory, const nlohmann::json& c);
+Outcome run_refuse(const Result<std::shared_ptr<Model>>& model, const nlohmann::json& c);
+
 // "asr", "asr_long", "asr_token_timestamps", "detect_language".
 Result<Outcome> run_speech(const std::shared_ptr<Model>& model, const Record& record, const nlohmann::json& c);
 

@@ -328,6 +328,9 @@ Outcome run_case(const std::shared_ptr<Model>& model, const CaseFolders& folders
                   : kind == "trace"      ? run_trace(model, record, c)
                   : kind == "score"      ? run_score(model, record, c)
                   : kind == "text"       ? run_text(model, folders.record, record, c)
+                  : kind == "classify"   ? run_classify(model, folders.model, record, c)
+                  : kind == "rerank"     ? run_rerank(model, folders.model, record, c)
+                  : kind == "rank"       ? run_rank(model, folders.model, c)
                   : kind == "embed"      ? run_embed(model, folders.model, record, c)
                   : kind == "similarity" ? run_similarity(model, folders.model, record, c)
                   : is_speech(kind)      ? run_speech(model, record, c)
@@ -364,6 +367,10 @@ void run_directory(const std::string& directory, const Json& entry, const RunOpt
     if (name.find(options.filter) == std::string::npos || of_kind[subject.group]++ % options.every != 0) continue;
     if (c.value("kind", std::string()) == "audio_features") {  // which needs no weights
       report.add(folder, name, run_sound_case(directory, folder, options, *record, c), subject);
+      continue;
+    }
+    if (c.value("kind", std::string()) == "refuse") {
+      report.add(folder, name, run_refuse(model, c), subject);
       continue;
     }
     report.add(folder, name, model ? run_case(*model, {directory, folder}, *record, c) : from_error(model.error()),
