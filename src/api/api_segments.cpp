@@ -134,6 +134,8 @@ lapilli_status lapilli_result_get_vector(const lapilli_result* result, size_t in
                   result->encoded.size());
     const lapilli::api::EncodedInput& found = result->encoded[input];
     LAPILLI_CHECK(Status(found.status));
+    if (found.vector.empty())
+      return fail(ErrorCode::invalid_argument, "lapilli_result_get_vector: the model gives classes, no vectors");
     lapilli_vector to{};
     to.dimensions = static_cast<uint32_t>(found.vector.size());
     to.values = found.vector.data();

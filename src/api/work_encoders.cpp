@@ -20,9 +20,29 @@ Status refuse(const CallOptions& given_options) {
                       : given(o.source_language)   ? "lapilli_options.source_language"
                       : given(o.target_language)   ? "lapilli_options.target_language"
                                                    : given_options.speech_field();
+  if (o.num_beams != LAPILLI_MODEL_DEFAULT) field = "lapilli_options.num_beams";
+  if (o.json && *o.json) field = "lapilli_options.json";
   if (!field) field = given_options.picture_field();
   if (!field) return {};
   return fail(ErrorCode::invalid_argument, "%s is not for models that make vectors or classes of texts", field);
+}
+
+// Refuses what is for the other kind of encoder.
+Status check_kind(const CallOptions& from, bool classifies) {
+  const std::string_view task = from.general.task ? from.general.task : "";
+  const bool suits =
+      task.empty() || (classifies ? task == "classify" : task == "embed" || task == "query" || task == "document");
+  if (!suits)
+    return fail(ErrorCode::unsupported, "lapilli_options.task is \"%s\", and the model %s", task,
+                classifies ? "gives classes of texts: \"classify\", or none"
+                           : "makes vectors of texts: \"embed\", \"query\", \"document\" or none");
+  const lapilli_encoder_options& e = from.encoder;
+  const bool other = classifies ? e.dimensions != 0 || e.normalize != 0
+                                : e.top_classes != lapilli_default_encoder_options().top_classes;
+  if (!other) return {};
+  return fail(ErrorCode::invalid_argument, "lapilli_encoder_options: %s, and the model %s",
+              classifies ? "dimensions and normalize are for vectors" : "top_classes is for classifiers",
+              classifies ? "gives classes" : "makes vectors");
 }
 
 Result<PromptChoice> prompt_of(const WorkRequest& from) {
@@ -32,10 +52,6 @@ Result<PromptChoice> prompt_of(const WorkRequest& from) {
   PromptChoice choice;
   const bool by_task = task == "query" || task == "document";
   if (by_task) choice = prompt_for(*from.front->sentences, task);
-  if (!by_task && !task.empty() && task != "embed" && task != "classify")
-    return fail(ErrorCode::invalid_argument,
-                "lapilli_options.task is \"%s\"; a model that makes vectors takes \"query\", \"document\" or none",
-                o.task);
   if (name && *name) choice = {std::nullopt, name};
   if (o.prompt) choice.text = o.prompt;
   return choice;
@@ -65,6 +81,7 @@ class Encodings : public Work {
  protected:
   Status begin(WorkRequest from, model::HeadKind head) {
     LAPILLI_CHECK(refuse(from.options));
+    LAPILLI_CHECK(check_kind(from.options, head != model::HeadKind::sentences));
     LAPILLI_CHECK(check_head(from.model->on_device().config(), head));
     LAPILLI_TRY(const auto prompt, prompt_of(from));
     LAPILLI_TRY(encoder_, TextEncoder::make(*from.model, *from.front->sentences, prompt));

@@ -388,6 +388,11 @@ std::string only_for_texts(const TextArguments& a) {
   if (!a.files.format.empty()) return "--format";
   if (a.files.resume) return "--resume";
   if (a.files.skip_existing) return "--skip-existing";
+  if (a.files.names_member()) return "--field";
+  if (a.files.names_column()) return "--column";
+  if (a.deterministic) return "--deterministic";
+  if (!a.trace_file.empty()) return "--trace";
+  if (a.validation) return "--validation";
   return a.force_text ? "--text" : "";
 }
 
@@ -414,6 +419,8 @@ PictureArguments of_pictures(const TextArguments& a) {
 int classify_pictures(const TextArguments& arguments, const Context& context) {
   if (const std::string option = only_for_texts(arguments); !option.empty())
     return complain(exit_usage, option + " is for models of text, and this one reads pictures");
+  if (arguments.batch > kMostPicturesAtOnce && arguments.batch != kEncoderBatch)
+    return complain(exit_usage, "--batch: at most " + std::to_string(kMostPicturesAtOnce) + " pictures at a time");
   if (arguments.inputs.empty()) return complain(exit_usage, "name the pictures: files, folders, or - for a pipe");
   return PictureRun(kClassifyPictures, of_pictures(arguments), context).run();
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -15,6 +16,7 @@
 #include "cli/files/text_sources.hpp"
 #include "cli/output.hpp"
 #include "cli/run/text_model.hpp"
+#include "cli/run/trace_file.hpp"
 #include "cli/system.hpp"
 
 namespace lapilli::cli {
@@ -103,8 +105,12 @@ class RerankRun {
   int add(const std::vector<Line>& lines, const std::string& name) {
     for (const Line& line : lines) {
       const std::string where = (name.empty() ? "line " : name) + std::to_string(line.number);
-      if (line.too_long) return complain(exit_input, where + ": the line is too long");
-      if (!is_blank(line.text)) documents_.push_back({where, line.text});
+      if (line.too_long) {
+        ++failed_;
+        complain(exit_ok, where + ": the line is longer than " + std::to_string(kMaxLineBytes) + " bytes");
+      } else if (!is_blank(line.text)) {
+        documents_.push_back({where, line.text});
+      }
     }
     return exit_ok;
   }
@@ -118,6 +124,7 @@ class RerankRun {
     options.batch = arguments_.batch;
     const auto results = model_.model().classify_pairs(pairs, options);
     if (!results) return complain(exit_code(results.error().status()), results.error().message());
+    statistics_.add(results->stats());
     for (size_t i = begin; i < end && !interrupted(); ++i) take((*results)[i - begin], documents_[i]);
     return exit_ok;
   }
@@ -134,7 +141,7 @@ class RerankRun {
     const Class& found = output.classes.front();
     document.scored = true;
     document.logit = found.score;
-    document.score = arguments_.scoring.probability ? found.probability : found.published_score;
+    document.score = arguments_.scoring.probability ? 1 / (1 + std::exp(-found.score)) : found.published_score;
   }
 
   int print_ranking() {
@@ -156,7 +163,9 @@ class RerankRun {
 
   [[nodiscard]] int finish(int code) const {
     if (interrupted()) return 128 + interrupted();
+    if (arguments_.stats) statistics_.print(model_.model().info().value(), arguments_.json);
     if (code != exit_ok) return code;
+    if (const auto written = model_.write_trace(); !written) return complain_of_trace(written.error().message());
     return failed_ > 0 ? exit_some_failed : exit_ok;
   }
 
@@ -166,6 +175,7 @@ class RerankRun {
   std::string query_;
   FoundJobs found_;
   std::vector<Document> documents_;
+  Statistics statistics_;
   uint64_t failed_ = 0;
 };
 

@@ -153,6 +153,10 @@ class TextRun {
       // Folders of outputs below a folder are created.
       const std::string missing = job.target == files.output ? missing_folder(job.target) : "";
       if (!missing.empty()) return complain(exit_usage, missing);
+      if (writes_npy() && !targets_.back()->has_head())
+        return complain(exit_usage, job.target +
+                                        ": a .npy file begins with the number of its rows, and what is written "
+                                        "to a pipe or a device stays; --vectors f32 needs no beginning");
       const std::string obstacle = targets_.back()->obstacle(files.force, files.resume);
       if (!obstacle.empty()) return complain(exit_usage, obstacle);
     }

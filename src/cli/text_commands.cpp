@@ -119,15 +119,17 @@ constexpr TextCommand kCommands[] = {
 };
 
 // Models of pictures have a file that says how these are prepared.
-bool is_of_pictures(const TextArguments& arguments) {
-  std::string directory = arguments.model.empty() ? environment("LAPILLI_MODEL") : arguments.model;
-  return !directory.empty() && find_model(directory) == exit_ok &&
-         file_exists(path_in(directory, "preprocessor_config.json"));
+int run_classify(const TextCommand& about, const TextArguments& arguments, const Context& context) {
+  TextArguments found = arguments;
+  if (found.model.empty()) found.model = environment("LAPILLI_MODEL");
+  if (!found.model.empty())
+    if (const int code = find_model(found.model)) return code;
+  const bool pictures = !found.model.empty() && file_exists(path_in(found.model, "preprocessor_config.json"));
+  return pictures ? classify_pictures(found, context) : run_texts(about, found, context);
 }
 
 int run_command(const TextCommand& about, const TextArguments& arguments, const Context& context) {
-  if (about.makes == Makes::classes && is_of_pictures(arguments)) return classify_pictures(arguments, context);
-  return run_texts(about, arguments, context);
+  return about.makes == Makes::classes ? run_classify(about, arguments, context) : run_texts(about, arguments, context);
 }
 
 }  // namespace

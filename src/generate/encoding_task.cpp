@@ -13,6 +13,8 @@ namespace {
 
 // A pass of more rows takes memory and is hardly faster.
 constexpr uint32_t kRows = 4096, kSources = 256;
+// Longer sources are refused: a pool's invocation reads all rows of one.
+constexpr size_t kLongest = 32768;
 
 bool fits(const PassRoom& room, const PassRoom& need) {
   return need.sources <= room.sources && need.rows <= room.rows && need.longest <= room.longest;
@@ -89,6 +91,9 @@ void EncodingTask::gather_one() {
   }
   if (!held_) {
     auto text = request_.source(next_);
+    if (text && text->ids.size() > kLongest)
+      text = fail(ErrorCode::invalid_argument, "the text has %u tokens; at most %u are taken: cut it into parts",
+                  text->ids.size(), kLongest);
     if (!text) return finish(next_++, std::move(text).error());
     held_ = std::move(*text);
   }
@@ -142,7 +147,8 @@ Status EncodingTask::begin() {
   request.prompt_rows = request_.prompt_rows;
   request.deterministic = request_.deterministic;
   round_.ids.clear();
-  if (pass_ && fits(pass_room_, need)) return pass_->again(std::move(request));
+  const bool usual = pass_room_.rows <= kRows;  // a pass that was made for a giant text serves that one alone
+  if (pass_ && usual && fits(pass_room_, need)) return pass_->again(std::move(request));
   pass_.reset();
   pass_room_ = request.room = made;
   LAPILLI_TRY(pass_, ForwardRun::start(model(), std::move(request)));

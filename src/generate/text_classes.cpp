@@ -3,6 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/log.hpp"
 #include "formats/hf_config.hpp"
 #include "formats/quote.hpp"
 
@@ -19,11 +20,14 @@ Result<ClassSettings::Scores> read_scores(const JsonView& config, uint32_t class
   return ClassSettings::Scores::softmax;
 }
 
-Result<ClassSettings::Activation> activation_of(const std::string& name) {
-  if (name.empty() || name == "Sigmoid") return ClassSettings::Activation::sigmoid;
-  if (name == "Identity") return ClassSettings::Activation::identity;
+// Where the files name none: a sigmoid for one label, nothing for several. An activation that is not known is left out
+// with a note, since only the published score has it.
+ClassSettings::Activation activation_of(const std::string& name, uint32_t classes) {
+  if (name == "Sigmoid" || (name.empty() && classes == 1)) return ClassSettings::Activation::sigmoid;
   if (name == "Tanh") return ClassSettings::Activation::tanh;
-  return fail(ErrorCode::unsupported, "the activation %s of scores is not supported", quote_name(name));
+  if (!name.empty() && name != "Identity")
+    log(LogLevel::note, "the activation " + quote_name(name) + " of scores is not known; they are given without one");
+  return ClassSettings::Activation::identity;
 }
 
 double activated(double score, ClassSettings::Activation activation) {
@@ -42,7 +46,7 @@ Result<ClassSettings> read_class_settings(const Files& network, const SentenceSe
   for (uint32_t i = 0; i < classes; ++i)
     if (settings.labels[i].empty()) settings.labels[i] = format("LABEL_%u", i);
   LAPILLI_TRY(settings.scores, read_scores(config, classes));
-  LAPILLI_TRY(settings.activation, activation_of(sentences.score_activation));
+  settings.activation = activation_of(sentences.score_activation, classes);
   return settings;
 }
 
@@ -51,7 +55,7 @@ std::vector<ScoredClass> text_classes(std::span<const float> scores, uint32_t to
   for (ScoredClass& c : classes) {
     if (settings.scores == ClassSettings::Scores::sigmoid) c.probability = sigmoid(c.score);
     if (settings.scores == ClassSettings::Scores::number) c.probability = c.score;
-    c.published = scores.size() == 1 ? activated(c.score, settings.activation) : c.score;
+    c.published = activated(c.score, settings.activation);
   }
   return classes;
 }

@@ -15,8 +15,8 @@ struct ClassSettings {
   std::vector<std::string> labels;  // by number; LABEL_0 and so on where config.json names none
   // From a score to a probability.
   enum class Scores : uint8_t { softmax, sigmoid, number } scores = Scores::softmax;
-  // From the score of a model with one label to the number that its publisher calls the score.
-  enum class Activation : uint8_t { identity, sigmoid, tanh } activation = Activation::sigmoid;
+  // From a score to the number that the publisher calls the score.
+  enum class Activation : uint8_t { identity, sigmoid, tanh } activation = Activation::identity;
 };
 
 // `network`: the files of the network.

@@ -40,8 +40,11 @@ std::string lower_cased(std::string_view text) {
   return lower;
 }
 
+Failure no_ids() { return fail(ErrorCode::invalid_argument, "the text has no ids, and nothing is made of none"); }
+
 }  // namespace
 
+// The reference names "query" and "document" among its prompts also where a directory does not, with empty texts.
 PromptChoice prompt_for(const SentenceSettings& settings, std::string_view task) {
   PromptChoice choice;
   const auto found = settings.prompts.find(std::string(task));
@@ -71,7 +74,8 @@ Status TextEncoder::check_tokenizer() const { return Status(no_tokenizer_); }
 Status TextEncoder::count_prompt() {
   if (prompt_.empty()) return {};
   LAPILLI_CHECK(check_tokenizer());
-  LAPILLI_TRY(const auto ids, tokenizer_->encode_with_offsets(prompt_));
+  LAPILLI_TRY(const std::string prompt, prepared(prompt_));
+  LAPILLI_TRY(const auto ids, tokenizer_->encode_with_offsets(prompt));
   prompt_rows_ = static_cast<uint32_t>(ids.ids.size());
   if (!ids.texts.empty() && ids.texts.back() < 0) --prompt_rows_;
   if (most_ids_ == 0 || ids.ids.size() < most_ids_) return {};
@@ -92,6 +96,7 @@ Result<EncodedText> TextEncoder::encode(std::string_view text, std::optional<std
   options.max_ids = most_ids_;
   if (pair) options.pair = second;
   LAPILLI_TRY(const auto encoding, tokenizer_->encode_with_offsets(first, options));
+  if (encoding.ids.empty()) return no_ids();
   EncodedText encoded;
   encoded.ids = encoding.ids;
   if (pair) encoded.types.assign(encoding.type_ids.begin(), encoding.type_ids.end());
@@ -103,6 +108,12 @@ Result<EncodedText> TextEncoder::encode(std::string_view text, std::optional<std
 }
 
 Result<EncodedText> TextEncoder::encode(std::span<const int32_t> ids) const {
+  if (!prompt_.empty())
+    return fail(
+        ErrorCode::invalid_argument,
+        "ids are taken as they are, and a prompt stands before texts: put its ids in front, and ask for no prompt "
+        "(an empty one)");
+  if (ids.empty()) return no_ids();
   LAPILLI_CHECK(check_rows({{ids.begin(), ids.end()}}, vocabulary_, positions_, "source"));
   return EncodedText{{ids.begin(), ids.end()}, {}, false};
 }

@@ -21,9 +21,6 @@ namespace lapilli::cli {
 
 namespace {
 
-// Texts that share a pass, which are cheap.
-constexpr uint32_t kEncoderBatch = 256;
-
 void add_inputs(CLI::App& command, const TextCommand& about, TextArguments& a) {
   // Taken raw: CLI11's own conversion would interpret braces.
   command
@@ -144,15 +141,16 @@ void add_vectors(CLI::App& command, VectorArguments& v) {
                                "Prompt of the model's directory that stands before each text, by its name; without it, "
                                "the directory's default")
                    ->type_name("NAME");
-  command.add_option("--prompt-text", v.prompt, "Put this before each text; \"\" for no prompt")
-      ->type_name("TEXT")
-      ->excludes(name);
+  auto* text = command.add_option("--prompt-text", v.prompt, "Put this before each text; \"\" for no prompt")
+                   ->type_name("TEXT")
+                   ->excludes(name);
   command
       .add_option("--task", v.task,
                   "query or document: the prompt that the directory has for it, or none if it has none")
       ->type_name("TASK")
       ->check(CLI::IsMember({"query", "document"}))
-      ->excludes(name);
+      ->excludes(name)
+      ->excludes(text);
   command
       .add_option("--dimensions", v.dimensions,
                   "The first N numbers of each vector alone, for models that are trained for it (Matryoshka)")

@@ -86,6 +86,9 @@ struct TextArguments {
   [[nodiscard]] bool is_declared_text() const { return !files.format.empty() || ids; }
 };
 
+// Default of --batch for encoders: texts that share a pass, which are cheap.
+inline constexpr uint32_t kEncoderBatch = 256;
+
 struct Context;
 
 // Runs the command and gives the exit code.
