@@ -161,8 +161,8 @@ void add_vectors(CLI::App& command, VectorArguments& v) {
   command.add_flag("--normalize", v.normalize, "Give vectors length 1, also if the directory does not say so");
   command
       .add_option("--vectors", v.format,
-                  "json, npy or f32 (numbers of 32 bits, one after the other); without it, the ending of -o decides "
-                  "(.npy, .f32), else json")
+                  "json, npy or f32 (numbers of 32 bits, one after the other); without it, the ending of -o or --suffix "
+                  "decides (.npy, .f32), else json")
       ->type_name("FORMAT")
       ->check(CLI::IsMember({"json", "npy", "f32"}));
 }

@@ -31,7 +31,9 @@ struct RunState {
   // them.
   [[nodiscard]] size_t window() const { return size_t{arguments.batch} * (about.writes() ? 2 : 16); }
   [[nodiscard]] VectorFormat vector_format() const {
-    return cli::vector_format(arguments.vectors.format, arguments.files.output).value_or(VectorFormat::json);
+    const FileArguments& files = arguments.files;
+    return cli::vector_format(arguments.vectors.format, files.suffix.empty() ? files.output : files.suffix)
+        .value_or(VectorFormat::json);
   }
   // `where`: gives the line's name in messages; `keeps_lost`: see NotesAbout.
   template <class Where>
