@@ -833,7 +833,7 @@ class CallOptions {
     c_.task = options_.task.empty() ? default_task : options_.task.c_str();
     c_.source_language = options_.source_language.c_str();
     c_.target_language = options_.target_language.c_str();
-    c_.prompt = options_.prompt.c_str();
+    if (!options_.prompt.empty()) c_.prompt = options_.prompt.c_str();
     c_.json = options_.json.c_str();
   }
   void set_search() {

@@ -87,7 +87,7 @@ Examples:
   lapilli embed --model ./multilingual-e5-small --prompt-text "query: " --normalize "harbour"
   lapilli embed --model ./mxbai-embed-large-v1 --task query "harbour"
   lapilli embed --model ./all-MiniLM-L6-v2 --format jsonl --field title < in.jsonl > out.jsonl
-  lapilli embed --model ./nomic-embed --dimensions 256 --normalize -o small.npy lines.txt
+  lapilli embed --model ./mxbai-embed-large-v1 --dimensions 256 --normalize -o small.npy lines.txt
 
 )";
 

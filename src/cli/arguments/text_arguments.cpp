@@ -158,9 +158,10 @@ void add_vectors(CLI::App& command, VectorArguments& v) {
       ->transform(whole_number(1, kMostU32));
   command.add_flag("--normalize", v.normalize, "Give vectors length 1, also if the directory does not say so");
   command
-      .add_option("--vectors", v.format,
-                  "json, npy or f32 (numbers of 32 bits, one after the other); without it, the ending of -o decides "
-                  "(.npy, .f32), else json")
+      .add_option(
+          "--vectors", v.format,
+          "json, npy or f32 (numbers of 32 bits, one after the other); without it, the ending of -o or --suffix "
+          "decides (.npy, .f32), else json")
       ->type_name("FORMAT")
       ->check(CLI::IsMember({"json", "npy", "f32"}));
 }
@@ -322,6 +323,7 @@ std::string named_as_typed(const TextArguments& a, const std::string& message) {
   return named_as_typed({{a.beam > 0, "num_beams:", "--beam:"},
                          {a.nbest > 1, "num_return_sequences:", "--nbest:"},
                          {a.max_length > 0, "max_length:", "--max-length:"},
+                         {a.vectors.dimensions > 0, "lapilli_encoder_options.dimensions", "--dimensions"},
                          {a.temperature.has_value(), "temperature:", "--temperature:"},
                          {a.top_p.has_value(), "top_p:", "--top-p:"},
                          {a.min_p.has_value(), "min_p:", "--min-p:"},

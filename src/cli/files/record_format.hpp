@@ -15,6 +15,7 @@ class RecordFormat {
   struct Text {
     std::string text;   // "": nothing to translate
     std::string error;  // why there is none
+    bool kept = false;  // no record, such as the names of columns: the line stays as it is
   };
   virtual Text text(const Line& line) = 0;
   // Why the file of these lines cannot be translated at all; known from its first line. "": it can.

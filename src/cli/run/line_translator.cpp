@@ -163,6 +163,7 @@ std::vector<Line> LineTranslator::texts_of(const std::vector<Line>& lines, std::
     if (text.too_long) continue;
     RecordFormat::Text found = format_ ? format_->text(lines[i]) : RecordFormat::Text{lines[i].text, ""};
     text.text = std::move(found.text);
+    text.kept = found.kept;
     errors[i] = std::move(found.error);
     text.too_long = text.text.size() > kMaxLineBytes;
   }
@@ -173,7 +174,9 @@ std::string LineTranslator::output(const Line& line, const LineResult& result) c
   const Makes makes = run_.about.makes;
   if (makes == Makes::classes && !format_)
     return classes_output(result, shown_before_ + line.number, run_.arguments.json) + '\n';
-  if (makes == Makes::vectors && (!format_ || run_.vector_format() != VectorFormat::json))
+  const bool numbers = makes == Makes::vectors && run_.vector_format() != VectorFormat::json;
+  if (numbers && result.status == Status::ok && !result.output) return "";  // no record
+  if (numbers || (makes == Makes::vectors && !format_))
     return vector_output(result, shown_before_ + line.number, run_.vector_format(), run_.model.dimensions());
   if (!format_)
     return line_output(result, shown_before_ + line.number, run_.arguments, run_.model.unsure_below()) + '\n';

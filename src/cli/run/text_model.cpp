@@ -154,7 +154,7 @@ bool TextModel::add_pair(const Line& line, LineResult& result, Inputs& inputs) {
 
 bool TextModel::add_input(const Line& line, LineResult& result, Inputs& inputs) const {
   if (line.too_long) return refuse(result, "the line is longer than " + std::to_string(kMaxLineBytes) + " bytes");
-  if (is_blank(line.text) && about_.writes()) return false;
+  if (line.kept || (is_blank(line.text) && about_.writes())) return false;
   if (arguments_.scoring.pairs) return add_pair(line, result, inputs);
   if (!arguments_.ids) {
     inputs.texts.push_back(line.text);
