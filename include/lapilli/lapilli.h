@@ -403,8 +403,9 @@ typedef struct lapilli_options {
   int32_t num_beams;           /* 1: greedy; default: the model's */
   const char* task;            /* "translate" or "summarize": the conventions of the model family, such as words before
                                   the input, language tokens and settings; "generate": none. For sound "transcribe" or
-                                  "translate", to English. For vectors of texts "query" or "document": the prompt
-                                  that the directory has for it. Default: null, none, and for sound "transcribe" */
+                                  "translate", to English. For encoders of texts "classify", or "embed", "query" and
+                                  "document": the last two take the prompt of that name, or none if the directory has
+                                  none. Default: null, none, and for sound "transcribe" */
   const char* source_language; /* language of the inputs; default: null, the model's, or for sound the language that the
                                   first window of each recording detects */
   const char* target_language; /* language of the output; default: null, the model's */
