@@ -520,7 +520,8 @@ std::vector<std::string> commands_of_encoders_page() {
   std::ifstream page(LAPILLI_SOURCE_DIR "/docs/use/encoders.md");
   std::vector<std::string> commands;
   for (std::string line, more; std::getline(page, line);) {
-    if (!line.starts_with("    $ lapilli embed") && !line.starts_with("    $ lapilli inspect")) continue;
+    const auto begins = [&](const char* command) { return line.starts_with(std::string("    $ lapilli ") + command); };
+    if (!begins("embed") && !begins("inspect") && !begins("classify") && !begins("rerank")) continue;
     while (line.ends_with("\\") && std::getline(page, more)) line = line.substr(0, line.size() - 1) + more;
     commands.push_back(line.substr(6));
   }
@@ -534,6 +535,15 @@ void fill_for_encoders_page(const TemporaryFolder& folder) {
     fs::create_directories((folder.path() / name).parent_path());
     fs::copy(sentence_model("bert-cls"), folder.path() / name, fs::copy_options::recursive);
   }
+  const std::pair<const char*, const char*> scoring[] = {
+      {"distilbert/distilbert-base-uncased-finetuned-sst-2-english",
+       "distilbert__distilbert-base-uncased-finetuned-sst-2-english"},
+      {"cross-encoder/ms-marco-MiniLM-L-6-v2", "cross-encoder__ms-marco-MiniLM-L-6-v2@4.36"}};
+  for (const auto& [name, twin] : scoring) {
+    fs::create_directories((folder.path() / name).parent_path());
+    fs::copy(sentence_model(twin), folder.path() / name, fs::copy_options::recursive);
+  }
+  folder.file("answers.txt", "The museum opens at ten.\nFish.\n");
   folder.file("lines.txt", "How do I renew my passport?\nThe harbour froze over last winter.\n");
   folder.file("in.jsonl", "{\"id\": 7, \"title\": \"The harbour froze over.\"}\n");
   folder.file("table.tsv", "id\ttitle\n7\tThe harbour froze over.\n");
@@ -544,7 +554,7 @@ TEST(CliDeviceEmbed, EachCommandOfItsPageRuns) {
   TemporaryFolder folder;
   fill_for_encoders_page(folder);
   const auto commands = commands_of_encoders_page();
-  EXPECT_EQ(commands.size(), 9u);
+  EXPECT_EQ(commands.size(), 11u);
   for (std::string command : commands) {
     if (const size_t at = command.find("--dimensions 512"); at != std::string::npos)
       command.replace(at, 16, "--dimensions 16");
