@@ -103,9 +103,7 @@ void append_published(const std::vector<float>& row, const ClassSettings& settin
 
 std::vector<float> published(const Scored& scored) {
   std::vector<float> scores;
-  for (const auto& row : scored.logits)
-    for (const ScoredClass& c : text_classes(row, 1, scored.settings))
-      scores.push_back(static_cast<float>(c.published));
+  for (const auto& row : scored.logits) append_published(row, scored.settings, scores);
   return scores;
 }
 
