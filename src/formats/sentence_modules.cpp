@@ -175,7 +175,10 @@ Result<std::optional<SentenceModules>> read_sentence_modules(const Files& files)
   SentenceModules to;
   if (modules.front().name != "Transformer") return unknown_step(list, modules.front()).error();
   to.transformer = modules.front().folder;
-  for (size_t i = 1; i < modules.size(); ++i) LAPILLI_CHECK(read_step(files, list, modules[i], to));
+  for (size_t i = 1; i < modules.size(); ++i) {
+    LAPILLI_CHECK(read_step(files, list, modules[i], to));
+    if (!modules[i].folder.empty()) to.folders.push_back(modules[i].folder);
+  }
   if (to.poolings.empty())
     return fail(ErrorCode::unsupported, "%s has no step Pooling, so that a text has no vector", list);
   return std::optional<SentenceModules>(std::move(to));

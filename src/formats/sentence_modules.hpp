@@ -30,6 +30,7 @@ struct SentenceModules {
   std::vector<SentencePooling> poolings;
   bool pools_prompt = true;  // otherwise the rows of a prompt are left out
   std::vector<SentenceStep> steps;
+  std::vector<std::string> folders;  // of all steps but the network that have one; not all exist
 };
 
 // Nothing: the directory has no modules.json, or that of a cross-encoder, which has one step. Refuses steps that this
