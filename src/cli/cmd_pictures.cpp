@@ -416,6 +416,10 @@ PictureArguments of_pictures(const TextArguments& a) {
 
 }  // namespace
 
+bool names_pictures(const std::vector<std::string>& inputs) {
+  return std::any_of(inputs.begin(), inputs.end(), [](const std::string& name) { return is_picture_name(name); });
+}
+
 int classify_pictures(const TextArguments& arguments, const Context& context) {
   if (const std::string option = only_for_texts(arguments); !option.empty())
     return complain(exit_usage, option + " is for models of text, and this one reads pictures");

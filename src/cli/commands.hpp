@@ -26,6 +26,8 @@ std::string unprotect(std::string argument);
 struct TextArguments;
 // lapilli classify with a model of pictures; gives the exit code.
 int classify_pictures(const TextArguments& arguments, const Context& context);
+// True if one of these names ends like a picture's.
+bool names_pictures(const std::vector<std::string>& inputs);
 
 // For option->transform: only decimal digits, within the limits, without a sign; a finite number.
 CLI::Validator whole_number(uint64_t low, uint64_t high);

@@ -120,6 +120,7 @@ constexpr TextCommand kCommands[] = {
 
 // Models of pictures have a file that says how these are prepared.
 int run_classify(const TextCommand& about, const TextArguments& arguments, const Context& context) {
+  if (names_pictures(arguments.inputs) && !arguments.force_text) return classify_pictures(arguments, context);
   TextArguments found = arguments;
   if (found.model.empty()) found.model = environment("LAPILLI_MODEL");
   if (!found.model.empty())

@@ -83,7 +83,7 @@ Result<Encoding> Tokenizer::encode_checked(std::string_view text, const EncodeOp
     return encoding;
   };
   LAPILLI_TRY(Encoding first, plain(text, "the text", 0));
-  if (!options.pair) {
+  if (!options.pair || options.pair->empty()) {
     LAPILLI_CHECK(truncate(first, nullptr, options));
     return surround(first, nullptr, options);
   }
