@@ -200,8 +200,7 @@ TEST(CliDeviceEmbed, NormalizeGivesLengthOne) {
 }
 
 TEST(CliDeviceEmbed, MoreDimensionsThanThereAreAreRefusedWithTheirNumber) {
-  expect_refused(embed(sentence_model("bert-cls"), {"--dimensions", "33", "a"}), 2,
-                 {"--dimensions is 33", "have 32 numbers"});
+  expect_refused(embed(sentence_model("bert-cls"), {"--dimensions", "33", "a"}), 2, {"--dimensions 33", "have 32"});
   EXPECT_EQ(embedded(sentence_model("bert-cls"), {"--dimensions", "32", "a"})[0].size(), 32u);
 }
 
