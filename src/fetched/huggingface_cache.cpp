@@ -48,8 +48,7 @@ Repository files_of(const std::string& snapshot) {
   for (const std::string& name : names_in(snapshot)) {
     add_file(snapshot, name, repository);
     if (!is_plain_name(name) || !directory_exists(snapshot + "/" + name)) continue;
-    for (const std::string& inner : names_in(snapshot + "/" + name))
-      add_file(snapshot, name + "/" + inner, repository);
+    for (const std::string& inner : names_in(snapshot + "/" + name)) add_file(snapshot, name + "/" + inner, repository);
   }
   return repository;
 }

@@ -648,21 +648,34 @@ TEST_F(HubFetch, HostileNamesAreNeverAskedForNorWritten) {
 
 TEST_F(HubFetch, HostileFoldersAreNeverAskedForNorWritten) {
   add_steps(hub);
-  const std::vector<std::string> names = {
-      "../1_Pooling/config.json", "1_Pooling/../../config.json", "1_Pooling/a/config.json", "/1_Pooling/config.json",
-      "1_Pooling//config.json",   "3_Dense\\config.json",        "3_Dense/",                "3_Dense/.hidden",
-      "3_Dense/nul.json",         ".3_Dense/config.json",        "3_Dense./config.json",    "1_pooling/config.json",
-      "2_DENSE/config.json",      "4_Dense/config.json",         "4_Dense",                 "5_Dense/config.json",
-      "5_dense",                  "1_Pooling/config.json",       "config.json",             "C:/config.json"};
+  const std::vector<std::string> names = {"../1_Pooling/config.json",
+                                          "1_Pooling/../../config.json",
+                                          "1_Pooling/a/config.json",
+                                          "/1_Pooling/config.json",
+                                          "1_Pooling//config.json",
+                                          "3_Dense\\config.json",
+                                          "3_Dense/",
+                                          "3_Dense/.hidden",
+                                          "3_Dense/nul.json",
+                                          ".3_Dense/config.json",
+                                          "3_Dense./config.json",
+                                          "1_pooling/config.json",
+                                          "2_DENSE/config.json",
+                                          "4_Dense/config.json",
+                                          "4_Dense",
+                                          "5_Dense/config.json",
+                                          "5_dense",
+                                          "1_Pooling/config.json",
+                                          "config.json",
+                                          "C:/config.json"};
   hub.change_answer = [&](nlohmann::json& answer) {
     for (const std::string& name : names)
       answer["siblings"].push_back({{"rfilename", name}, {"size", 3}, {"blobId", test::git_blob_of("abc")}});
   };
   expect_fetched();
-  EXPECT_EQ(names_in(directory()),
-            (std::vector<std::string>{".lock", "1_Pooling", "2_Dense", "config.json", "lapilli-model.json",
-                                      "model.safetensors", "modules.json", "sentence_bert_config.json", "source.spm",
-                                      "vocab.json"}));
+  EXPECT_EQ(names_in(directory()), (std::vector<std::string>{".lock", "1_Pooling", "2_Dense", "config.json",
+                                                             "lapilli-model.json", "model.safetensors", "modules.json",
+                                                             "sentence_bert_config.json", "source.spm", "vocab.json"}));
   EXPECT_EQ(names_in(settings.models + "/owner/model"), std::vector<std::string>{kCommit});
   EXPECT_EQ(read_manifest(directory())->files.size(), 9u);
   EXPECT_EQ(hub.at_hub_asked().size(), 10u);

@@ -75,9 +75,8 @@ TEST(HubSelection, EveryFileOfTheRecordedSentenceModels) {
 }
 
 TEST(HubSelection, FoldersOfSteps) {
-  const std::set<std::string> taken = {"modules.json",          "config_sentence_transformers.json",
-                                       "1_Pooling/config.json", "10_Dense/config.json",
-                                       "10_Dense/model.safetensors"};
+  const std::set<std::string> taken = {"modules.json", "config_sentence_transformers.json", "1_Pooling/config.json",
+                                       "10_Dense/config.json", "10_Dense/model.safetensors"};
   std::set<std::string> names = taken;
   for (const char* other :
        {"10_Dense/pytorch_model.bin", "1_Pooling/README.md", "onnx/config.json", "_Dense/config.json", "1_/config.json",

@@ -323,7 +323,6 @@ std::string named_as_typed(const TextArguments& a, const std::string& message) {
   return named_as_typed({{a.beam > 0, "num_beams:", "--beam:"},
                          {a.nbest > 1, "num_return_sequences:", "--nbest:"},
                          {a.max_length > 0, "max_length:", "--max-length:"},
-                         {a.vectors.dimensions > 0, "lapilli_encoder_options.dimensions", "--dimensions"},
                          {a.temperature.has_value(), "temperature:", "--temperature:"},
                          {a.top_p.has_value(), "top_p:", "--top-p:"},
                          {a.min_p.has_value(), "min_p:", "--min-p:"},
