@@ -83,11 +83,11 @@ missing_packages() {
   have_cmd xauth || echo xauth
   have_cmd pkg-config || have_cmd pkgconf || echo pkgconf
   have_cmd readelf || echo binutils
-  # What packs and checks a deb is of use on Debian alone.
+  # Tools that pack and check a deb are of use only on Debian.
   ! have_cmd dpkg || have_cmd lintian || echo lintian
   ! have_cmd dpkg || have_cmd dpkg-shlibdeps || echo dpkg-dev
   python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
-  # What packs the Android sample, which takes a JDK: too large to be installed for that alone.
+  # Packing the Android sample takes a JDK, which is too large to be installed for that alone.
   ! have_cmd javac || have_cmd aapt2 || echo aapt
   ! have_cmd javac || have_cmd zipalign || echo zipalign
   ! have_cmd javac || have_cmd apksigner || echo apksigner

@@ -1,6 +1,6 @@
 #version 450
-// Rotates queries and keys of self attention by their positions, two neighbouring columns at a time; one workgroup per
-// row. -DSTEP: rows of a decoding step; -DSPANS: rows of an encode pass.
+// Rotates queries and keys of self attention by their positions, two columns at a time: neighbours, or one of each half;
+// one workgroup per row. -DSTEP: rows of a decoding step; -DSPANS: rows of an encode pass.
 #extension GL_GOOGLE_include_directive : enable
 #ifdef STEP
 #define USE_STEP
@@ -24,6 +24,7 @@ layout(push_constant) uniform P {
   uint groups;
   uint first_row;
   uint heads, head_dim, pairs;           // heads: of the queries, at least as many as those of the keys
+  uint halves;                           // 1: pairs of a column in each half, not of neighbours
   uint table_ld;
   uint q_ld, q_begin;                    // words; q_ld 0: other dispatches handle the queries
   uint rows_per_slot, slots, positions;  // of kv
@@ -32,6 +33,9 @@ layout(push_constant) uniform P {
   uint kv_begin;                         // where the bound part begins, in numbers of kv
 } p;
 const uint TABLE_ROWS = 256u;  // kRotationRows
+
+// Where a pair's second column is, counted from its first.
+uint partner() { return p.halves != 0u ? p.pairs : 1u; }
 
 // Rotates v by the angle whose cosine and sine are given.
 vec2 turned(const vec2 v, const vec2 angle) { return vec2(v.x * angle.x - v.y * angle.y, v.y * angle.x + v.x * angle.y); }
@@ -56,17 +60,23 @@ void main() {
   uint low = position % TABLE_ROWS * p.table_ld, high = (TABLE_ROWS + position / TABLE_ROWS) * p.table_ld;
   bool bound = cell >= p.cell_begin && cell < p.cell_end;
   for (uint i = gl_LocalInvocationIndex; i < p.heads * p.pairs; i += LOCAL) {
-    uint head = i / p.pairs, column = 2u * (i - head * p.pairs);
-    vec2 angle = turned(vec2(table[low + column], table[low + column + 1u]), vec2(table[high + column], table[high + column + 1u]));
+    uint head = i / p.pairs, pair = i - head * p.pairs, column = p.halves != 0u ? pair : 2u * pair, cosine = 2u * pair;
+    vec2 angle = turned(vec2(table[low + cosine], table[low + cosine + 1u]), vec2(table[high + cosine], table[high + cosine + 1u]));
     if (p.q_ld != 0u) {
       uint at = p.q_begin + group * p.q_ld + head * p.head_dim + column;
-      vec2 v = turned(vec2(q[at], q[at + 1u]), angle);
+      vec2 v = turned(vec2(q[at], q[at + partner()]), angle);
       q[at] = v.x;
-      q[at + 1u] = v.y;
+      q[at + partner()] = v.y;
     }
     if (bound && head >= p.head_begin && head < p.head_end) {
       uint at = (head * p.slots * p.positions + cell) * 2u * p.head_dim + column - p.kv_begin;
+#ifdef STEP
       store_kv_pair(at, turned(kv_pair(at), angle));
+#else
+      vec2 v = turned(vec2(kv_number(at), kv_number(at + partner())), angle);
+      store_kv_number(at, v.x);
+      store_kv_number(at + partner(), v.y);
+#endif
     }
   }
 }

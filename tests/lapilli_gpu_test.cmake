@@ -28,7 +28,7 @@ function(lapilli_gpu_test name)
       set(t_${variable} ${default})
     endif()
   endforeach()
-  # What takes longest begins first, so that it does not run alone at the end.
+  # The longest tests begin first, so that they do not run alone at the end.
   set(cost 10)
   if(slow IN_LIST t_LABELS)
     set(cost 1000)

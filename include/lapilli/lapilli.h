@@ -214,6 +214,7 @@ typedef struct lapilli_model_info {
                                  segments have times. 0: it takes a recording as a whole, up to a length that an error
                                  states, and gives one segment */
   uint32_t classes;           /* not 0: the model assigns an input to one of this many classes and writes no text */
+  uint32_t dimensions;        /* not 0: the model makes a vector of this many numbers of a text (lapilli_vector) */
   uint32_t source_vocabulary; /* number of ids */
   uint32_t target_vocabulary;
   uint32_t max_source_tokens; /* longest input, end token included; 0: no limit */
@@ -265,9 +266,10 @@ typedef struct lapilli_sample_source {
   lapilli_status (*read)(void* user, uint64_t first, float* to, uint64_t room, uint64_t* got);
 } lapilli_sample_source;
 
-/* One input. lapilli_text(), lapilli_text_of(), lapilli_tokens(), lapilli_samples(), lapilli_sample_stream(),
- * lapilli_pulled_samples(), lapilli_pixels() and lapilli_picture_file() make one. The library ignores the fields of
- * other kinds. lapilli_model_info lists the kinds that a model takes; others are LAPILLI_UNSUPPORTED.
+/* One input. lapilli_text(), lapilli_text_of(), lapilli_pair(), lapilli_tokens(), lapilli_samples(),
+ * lapilli_sample_stream(), lapilli_pulled_samples(), lapilli_pixels() and lapilli_picture_file() make one. The library
+ * ignores the fields of other kinds. lapilli_model_info lists the kinds that a model takes; others are
+ * LAPILLI_UNSUPPORTED.
  *
  * Wrong fields fail the call: null pointers, no samples, a wrong rate, no pixels, a row longer than row_stride. An
  * error in the sound, the picture or its file fails only this input. */
@@ -291,6 +293,9 @@ typedef struct lapilli_input {
   uint32_t channels;      /* bytes of a pixel: 1 (grey), 3 (red, green, blue) or 4 (the last is ignored); 0: 3 */
   const uint8_t* pixels;
   size_t row_stride; /* bytes from row to row; 0: width * channels */
+  /* LAPILLI_INPUT_TEXT: a second text, for classifiers and rerankers that read pairs; null: none. */
+  const char* pair;
+  size_t pair_bytes; /* as text_bytes */
 } lapilli_input;
 #define LAPILLI_ZERO_TERMINATED ((size_t)-1)
 
@@ -373,6 +378,22 @@ typedef struct lapilli_picture_options {
   uint32_t classes; /* most classes in the result of a classifier, the likeliest first; at least 1; default: 5 */
 } lapilli_picture_options;
 
+/* Options for encoders of texts, which make vectors (lapilli_model_info.dimensions) or classes
+ * (lapilli_model_info.classes). For other models a field that differs from its default is LAPILLI_INVALID_ARGUMENT.
+ * Begin with lapilli_default_encoder_options(). */
+typedef struct lapilli_encoder_options {
+  uint32_t struct_size;
+  uint32_t dimensions;     /* the first numbers of each vector alone, which some models are trained for (Matryoshka);
+                              default: 0, all */
+  int32_t normalize;       /* not 0: vectors have length 1, also if the steps of the directory do not make it so, and
+                              after `dimensions`; default: 0, as the directory says */
+  uint32_t top_classes;    /* most classes in the result of a classifier, the highest score first; at least 1; default:
+                              5 */
+  const char* prompt_name; /* name of a prompt among those of config_sentence_transformers.json; it stands before each
+                              text. lapilli_options.prompt is a prompt itself, and "" is none. Default: null, by
+                              lapilli_options.task, else the directory's default_prompt_name */
+} lapilli_encoder_options;
+
 /* Options of a generation. Begin with lapilli_default_options(), which sets the defaults named here. "The model's"
  * means the value of its generation_config: LAPILLI_MODEL_DEFAULT for integers, NaN for floats, a null pointer for
  * lists. Lengths count tokens; max_length and min_length include the start token, max_new_tokens and min_new_tokens do
@@ -382,14 +403,16 @@ typedef struct lapilli_options {
   int32_t num_beams;           /* 1: greedy; default: the model's */
   const char* task;            /* "translate" or "summarize": the conventions of the model family, such as words before
                                   the input, language tokens and settings; "generate": none. For sound "transcribe" or
-                                  "translate", to English. Default: null, none, and for sound "transcribe" */
+                                  "translate", to English. For encoders of texts "classify", or "embed", "query" and
+                                  "document": the last two take the prompt of that name, or none if the directory has
+                                  none. Default: null, none, and for sound "transcribe" */
   const char* source_language; /* language of the inputs; default: null, the model's, or for sound the language that the
                                   first window of each recording detects */
   const char* target_language; /* language of the output; default: null, the model's */
   const char* prompt;          /* text before the output. Sound: in front of every window, or with condition_on_previous
                                   of the first; the end of a long prompt counts (Whisper: 223 ids). Pictures: the
-                                  beginning of the answer, with tokens spelled out ("<s_cord-v2>"). Texts: not
-                                  supported. Default: null, none */
+                                  beginning of the answer, with tokens spelled out ("<s_cord-v2>"). Vectors of texts:
+                                  before each text. Other texts: not supported. Default: null, none */
   int32_t num_return_sequences; /* at most num_beams; with sampling and one beam up to 256; default: the model's */
   int32_t max_length, max_new_tokens, min_length, min_new_tokens; /* default: the model's */
   int32_t early_stopping;                                         /* LAPILLI_EARLY_STOPPING_...; default: the model's */
@@ -428,6 +451,7 @@ typedef struct lapilli_options {
   void* stream_user;
   const lapilli_speech_options* speech;   /* default: null, the defaults of each field */
   const lapilli_picture_options* picture; /* default: null, the defaults of each field */
+  const lapilli_encoder_options* encoder; /* default: null, the defaults of each field */
 } lapilli_options;
 
 /* ---- generation -------------------------------------------------------------------------------------------------- */
@@ -548,13 +572,16 @@ LAPILLI_API lapilli_status lapilli_result_get_segment(const lapilli_result* resu
 LAPILLI_API lapilli_status lapilli_result_get_word(const lapilli_result* result, size_t input, size_t segment,
                                                    size_t word, lapilli_word* out);
 
-/* A class of a picture. */
+/* A class of a picture or a text. */
 typedef struct lapilli_class {
   uint32_t struct_size;
-  uint32_t index;    /* among the model's classes */
-  const char* label; /* from the model's config.json; "" if it has none */
-  double score;      /* the logit */
-  double probability;
+  uint32_t index;     /* among the model's classes */
+  const char* label;  /* from the model's config.json; of a picture "" if it has none, of a text LABEL_0 and so on */
+  double score;       /* the logit */
+  double probability; /* among all classes; of labels that hold together (problem_type), of this one alone; of a
+                         regression the number itself */
+  double published_score; /* of a text: the number that the model's publisher calls its score, which for one label is
+                             the logit behind the activation that the directory names, a sigmoid if it names none */
 } lapilli_class;
 
 /* Returns the number of classes in an input's result. */
@@ -563,6 +590,19 @@ LAPILLI_API lapilli_status lapilli_result_classes(const lapilli_result* result, 
  * its probability the score. */
 LAPILLI_API lapilli_status lapilli_result_get_class(const lapilli_result* result, size_t input, size_t rank,
                                                     lapilli_class* out);
+
+/* The vector of a text. */
+typedef struct lapilli_vector {
+  uint32_t struct_size;
+  uint32_t dimensions; /* numbers of the vector; all are finite */
+  const float* values; /* live as long as the result */
+  uint32_t tokens;     /* ids of the text and its prompt that the model has read, with those that the tokenizer adds */
+  int32_t cut;         /* not 0: the text was longer than the model reads, and its end is left out */
+} lapilli_vector;
+
+/* Fills in the vector of input `input`, of a model with lapilli_model_info.dimensions. If that input failed, this
+ * returns its status, and lapilli_last_error() has its message. */
+LAPILLI_API lapilli_status lapilli_result_get_vector(const lapilli_result* result, size_t input, lapilli_vector* out);
 
 /* Times and counts of a call. Times are wall clock in milliseconds. */
 typedef struct lapilli_stats {
@@ -1395,11 +1435,21 @@ static inline lapilli_input lapilli_text_of(const char* text, size_t bytes) {
   input.width = input.height = input.channels = 0;
   input.pixels = NULL;
   input.row_stride = 0;
+  input.pair = NULL;
+  input.pair_bytes = 0;
   return input;
 }
 
 /* Makes an input of a zero-terminated text. */
 static inline lapilli_input lapilli_text(const char* text) { return lapilli_text_of(text, LAPILLI_ZERO_TERMINATED); }
+
+/* Makes an input of two zero-terminated texts, for models that read pairs. */
+static inline lapilli_input lapilli_pair(const char* text, const char* pair) {
+  lapilli_input input = lapilli_text(text);
+  input.pair = pair;
+  input.pair_bytes = LAPILLI_ZERO_TERMINATED;
+  return input;
+}
 
 /* Makes an input of token ids, end token included. */
 static inline lapilli_input lapilli_tokens(const int32_t* ids, size_t count) {
@@ -1609,6 +1659,16 @@ static inline lapilli_picture_options lapilli_default_picture_options(void) {
   return o;
 }
 
+static inline lapilli_encoder_options lapilli_default_encoder_options(void) {
+  lapilli_encoder_options o;
+  o.struct_size = (uint32_t)sizeof(lapilli_encoder_options);
+  o.dimensions = 0;
+  o.normalize = 0;
+  o.top_classes = 5;
+  o.prompt_name = NULL;
+  return o;
+}
+
 static inline lapilli_options lapilli_default_options(void) {
   lapilli_options o;
   const lapilli_ids not_given = {NULL, 0};
@@ -1634,6 +1694,7 @@ static inline lapilli_options lapilli_default_options(void) {
   o.stream_user = NULL;
   o.speech = NULL;
   o.picture = NULL;
+  o.encoder = NULL;
   return o;
 }
 

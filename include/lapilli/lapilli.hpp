@@ -383,10 +383,19 @@ struct PictureOptions {
   uint32_t classes = 5;  // most classes in Output::classes
 };
 
+// For encoders of texts; see lapilli_encoder_options.
+struct EncoderOptions {
+  uint32_t dimensions = 0;            // the first numbers of each vector alone; 0: all
+  bool normalize = false;             // vectors have length 1
+  uint32_t top_classes = 5;           // most classes in Output::classes
+  std::string prompt_name;            // among the directory's prompts; empty: by Options::task, or the default
+  std::optional<std::string> prompt;  // before each text; "": none
+};
+
 // See lapilli_options. The model's generation_config decides empty fields. LAPILLI_NO_TOKEN switches a token off.
 struct Options {
-  // "translate", "summarize" or "generate"; for sound "transcribe" or "translate". Empty: translate() translates,
-  // summarize() summarizes, generate() has no conventions.
+  // "translate", "summarize" or "generate"; for sound "transcribe" or "translate"; for vectors "query" or "document".
+  // Empty: translate() translates, summarize() summarizes, generate() has no conventions.
   std::string task;
   std::string source_language, target_language;
   std::string prompt;  // text before the output, for sound and pictures
@@ -410,6 +419,7 @@ struct Options {
   std::function<bool(size_t input, std::string_view text, const Ids& ids)> stream;
   SpeechOptions speech;
   PictureOptions picture;
+  EncoderOptions encoder;
 };
 
 // ---- inputs ----
@@ -460,6 +470,7 @@ struct Class {
   uint32_t index = 0;
   std::string label;
   double score = 0, probability = 0;
+  double published_score = 0;  // of texts
 };
 
 // A run of the model that is a part of a sequence, or a kept text; see lapilli_part.
@@ -490,7 +501,10 @@ struct Sequence {
 struct Output {
   std::vector<Sequence> sequences;
   std::vector<Segment> segments;  // of a recording, also of one that failed later
-  std::vector<Class> classes;     // of a picture, the likeliest first
+  std::vector<Class> classes;     // of a picture or a text, the likeliest first
+  std::vector<float> vector;      // of a text, from a model that makes vectors
+  uint32_t tokens = 0;            // of that text, as the model has read it
+  bool cut = false;               // that text was longer than the model reads
   std::optional<Error> error;
   bool ok() const noexcept { return !error.has_value(); }
   // The best text; empty if this input failed.
@@ -554,9 +568,17 @@ inline std::vector<Class> classes_of(const lapilli_result* result, size_t input)
   for (size_t i = 0; i < count; ++i) {
     lapilli_class found = sized<lapilli_class>();
     if (lapilli_result_get_class(result, input, i, &found) == LAPILLI_OK)
-      all.push_back({found.index, found.label, found.score, found.probability});
+      all.push_back({found.index, found.label, found.score, found.probability, found.published_score});
   }
   return all;
+}
+
+inline void read_vector(const lapilli_result* result, size_t input, Output& to) {
+  lapilli_vector found = sized<lapilli_vector>();
+  if (lapilli_result_get_vector(result, input, &found) != LAPILLI_OK) return;
+  to.vector.assign(found.values, found.values + found.dimensions);
+  to.tokens = found.tokens;
+  to.cut = found.cut != 0;
 }
 
 inline Part to_part(const lapilli_part& from) {
@@ -604,6 +626,7 @@ inline Output output_of(const lapilli_result* result, size_t input) {
   Output out;
   out.segments = segments_of(result, input);
   out.classes = classes_of(result, input);
+  read_vector(result, input, out);
   for (size_t i = 0, count = 1; i < count; ++i) {
     auto read = read_sequence(result, input, i, out);
     if (!read) {
@@ -776,6 +799,7 @@ class CallOptions {
     if (options.cancel_token) c_.cancel_token = options.cancel_token->handle();
     picture_.classes = options.picture.classes;
     c_.picture = &picture_;
+    set_encoder();
   }
   CallOptions(const CallOptions&) = delete;
   CallOptions& operator=(const CallOptions&) = delete;
@@ -809,7 +833,7 @@ class CallOptions {
     c_.task = options_.task.empty() ? default_task : options_.task.c_str();
     c_.source_language = options_.source_language.c_str();
     c_.target_language = options_.target_language.c_str();
-    c_.prompt = options_.prompt.c_str();
+    if (!options_.prompt.empty()) c_.prompt = options_.prompt.c_str();
     c_.json = options_.json.c_str();
   }
   void set_search() {
@@ -851,6 +875,15 @@ class CallOptions {
     speech_.chunks = from.chunks;
     c_.speech = &speech_;
   }
+  void set_encoder() {
+    const EncoderOptions& from = options_.encoder;
+    encoder_.dimensions = from.dimensions;
+    encoder_.normalize = from.normalize;
+    encoder_.top_classes = from.top_classes;
+    encoder_.prompt_name = from.prompt_name.c_str();
+    if (from.prompt) c_.prompt = from.prompt->c_str();
+    c_.encoder = &encoder_;
+  }
   static int32_t on_progress(void* user, uint64_t done, uint64_t total) {
     auto* self = static_cast<CallOptions*>(user);
     return self->carried_.call([&] { return self->options_.progress(done, total) ? 0 : 1; }, 1);
@@ -866,6 +899,7 @@ class CallOptions {
   lapilli_options c_ = lapilli_default_options();
   lapilli_speech_options speech_ = lapilli_default_speech_options();
   lapilli_picture_options picture_ = lapilli_default_picture_options();
+  lapilli_encoder_options encoder_ = lapilli_default_encoder_options();
   std::vector<lapilli_phrase> bad_words_;
   Carried carried_{};
 };
@@ -874,6 +908,17 @@ inline std::vector<lapilli_input> inputs_of(const std::vector<std::string>& text
   std::vector<lapilli_input> inputs;
   inputs.reserve(texts.size());
   for (const std::string& text : texts) inputs.push_back(lapilli_text_of(text.data(), text.size()));
+  return inputs;
+}
+
+inline std::vector<lapilli_input> inputs_of(const std::vector<std::pair<std::string, std::string>>& pairs) {
+  std::vector<lapilli_input> inputs;
+  inputs.reserve(pairs.size());
+  for (const auto& [text, pair] : pairs) {
+    inputs.push_back(lapilli_text_of(text.data(), text.size()));
+    inputs.back().pair = pair.data();
+    inputs.back().pair_bytes = pair.size();
+  }
   return inputs;
 }
 
@@ -942,6 +987,19 @@ class Model {
   // Runs pictures, which pixels() and picture_file() make; the model gives texts or Output::classes.
   Result<Results> describe(const std::vector<lapilli_input>& pictures, const Options& options = {}) const {
     return run(pictures, options, "");
+  }
+
+  // Scores texts, or pairs of them, with a classifier or a reranker: Output::classes.
+  Result<Results> classify(const std::vector<std::string>& texts, const Options& options = {}) const {
+    return run(detail::inputs_of(texts), options, "classify");
+  }
+  Result<Results> classify_pairs(const std::vector<std::pair<std::string, std::string>>& pairs,
+                                 const Options& options = {}) const {
+    return run(detail::inputs_of(pairs), options, "classify");
+  }
+  // Makes a vector of each text: Output::vector.
+  Result<Results> embed(const std::vector<std::string>& texts, const Options& options = {}) const {
+    return run(detail::inputs_of(texts), options, "embed");
   }
 
   // The same as jobs, which are pumped and do not wait. start() translates, start_ids() generates, and start_inputs()

@@ -1,4 +1,4 @@
-/* What an engine hands to its plugins: a mock of what Unity, Unreal and others have, each by other names. The README
+/* The interface of an engine to its plugins: a mock of what Unity, Unreal and others name otherwise. The README
  * says what takes its place there. */
 #ifndef ENGINE_HOST_INTERFACE_H
 #define ENGINE_HOST_INTERFACE_H

@@ -86,7 +86,7 @@ static void submit_later(void* user, const lapilli_submit_info* info) {
 
 /* ---- the engine's device */
 
-/* Which extensions and features an engine has enabled it does not say: Lapilli does without all of them. */
+/* The engine does not say which extensions and features it has enabled: Lapilli does without all of them. */
 static int adopt(void) {
   lapilli_host_device described = lapilli_default_host_device();
   described.api_version = plugin.vulkan.api_version;

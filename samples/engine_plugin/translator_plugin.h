@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-/* What the plugin, or a request, is at. */
+/* The state of the plugin, or of a request. */
 enum {
   TRANSLATOR_FAILED = -1, /* translator_error() says why */
   TRANSLATOR_NOTHING = 0, /* no model; no such request */
@@ -38,13 +38,13 @@ TRANSLATOR_API int32_t translator_update(uint32_t budget_us);
 
 /* A number for the functions below, or 0 if there is no model, the text is none, or there are too many (8). */
 TRANSLATOR_API int32_t translator_request(const char* text);
-/* What a request is at. `text` gets as much of the translation as is known and fits into `capacity` bytes, with a zero
+/* A request's state. `text` gets as much of the translation as is known and fits into `capacity` bytes, with a zero
  * at its end; never a part of a letter. */
 TRANSLATOR_API int32_t translator_poll(int32_t request, char* text, int32_t capacity);
 /* The request is not needed any more; if it is at work, it is cancelled. */
 TRANSLATOR_API void translator_release(int32_t request);
 
-/* Of the last function that failed; never null. Valid until the next call. */
+/* The error of the last function that failed; never null. Valid until the next call. */
 TRANSLATOR_API const char* translator_error(void);
 
 #ifdef __cplusplus

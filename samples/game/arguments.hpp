@@ -1,5 +1,4 @@
-// What the program was called with, in UTF-8, on Windows as well: there argv is in the code page, which lacks most
-// letters.
+// The program's arguments in UTF-8, on Windows as well: there argv is in the code page, which lacks most letters.
 #pragma once
 
 #include <string>

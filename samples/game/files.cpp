@@ -9,7 +9,7 @@
 namespace game {
 namespace {
 
-// Of char8_t, else Windows takes the bytes for those of its code page.
+// A path is made of char8_t, since Windows takes other bytes for those of its code page.
 std::filesystem::path path_of(const std::string& utf8) { return {std::u8string(utf8.begin(), utf8.end())}; }
 
 [[noreturn]] void failed(const char* what, const std::string& path) {

@@ -49,7 +49,7 @@ bool Gpu::find_family() {
   return false;
 }
 
-// What Lapilli makes use of, if the device has it. A device that it refuses still runs the game.
+// Asks Lapilli for the extensions and features that it can use. A device that it refuses still runs the game.
 void Gpu::ask_lapilli() {
   needs_.struct_size = sizeof needs_;
   void* entry = reinterpret_cast<void*>(vkGetInstanceProcAddr);

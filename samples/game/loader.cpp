@@ -5,7 +5,7 @@
 namespace game {
 namespace {
 
-// Of the device's time at a go, so that frames that are drawn meanwhile do not stand still.
+// The device's time for one step of loading, so that frames that are drawn meanwhile do not stand still.
 constexpr uint64_t kLoadBudgetUs = 4000;
 
 // pump() never waits; the device is given time to do what it was handed.

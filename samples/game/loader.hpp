@@ -10,7 +10,7 @@
 
 namespace game {
 
-// What a translation of this game asks for; a model is prepared for just that.
+// The options of this game's translations; a model is prepared for exactly these.
 lapilli_options translation_options();
 
 class Loader {

@@ -45,7 +45,7 @@ std::string name_of_model(const std::string& directory) {
   return directory.substr(0, end + 1).substr(directory.find_last_of("/\\", end) + 1);
 }
 
-// What all runs share.
+// The part that all runs share.
 class Game {
  public:
   explicit Game(const Options& options)

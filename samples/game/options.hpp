@@ -1,4 +1,4 @@
-// What the command line says.
+// The options of the command line.
 #pragma once
 
 #include <string>

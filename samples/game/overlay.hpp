@@ -1,4 +1,4 @@
-// What is written over the scene: the subtitle on its panel, the language, and while a model loads how far that is.
+// The text over the scene: the subtitle on its panel, the language, and the progress of a model that loads.
 #pragma once
 
 #include "renderer.hpp"

@@ -17,7 +17,7 @@ std::string number(const char* format, double value) {
   return text;
 }
 
-// Of those with (or without) a translation at work: the value that so large a part does not exceed.
+// The quantile `part` of the frames with (or without) a translation at work.
 double quantile(const Series& series, double part, bool translating) {
   std::vector<double> times;
   for (const FrameTime& f : series.frames)

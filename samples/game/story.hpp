@@ -1,4 +1,4 @@
-// What is said in the game, and where it stands: the lines of two scenes, one behind the other.
+// The dialogue of the game and its current place: the lines of two scenes, one after the other.
 #pragma once
 
 #include <string>
@@ -27,7 +27,7 @@ class Story {
 
   bool over() const;
   const Line& line() const;
-  // What is to be read: the translation as far as it is there, or the original.
+  // The text to show: the translation as far as it is there, or the original.
   std::string subtitle(const Dialogue& dialogue) const;
   // Subtitles that were complete, in order; "(skipped)" for a scene that was not seen to its end.
   const std::vector<std::string>& log() const { return log_; }

@@ -1,6 +1,6 @@
-// What comes through a pipe as samples of one channel: a WAV file of 16-bit or 32-bit float samples, or else 32-bit
-// floats without a header, of one channel and the rate that is expected. Reads on a machine whose bytes lie in the
-// order of these files (little endian, which all of today's are).
+// Reads a pipe as samples of one channel: a WAV file of 16-bit or 32-bit float samples, or else 32-bit floats without a
+// header, of one channel and the expected rate. Reads on a machine whose bytes lie in the order of these files (little
+// endian, which all of today's are).
 #pragma once
 
 #include <cstdint>

@@ -2,6 +2,7 @@
 #include "api/handles.hpp"
 #include "api/host_store.hpp"
 #include "base/log.hpp"
+#include "generate/encoding_task.hpp"
 #include "ops/core/shader_table.hpp"
 #include "runtime/check/self_test.hpp"
 #include "tools/tools.hpp"
@@ -15,6 +16,7 @@ constexpr std::pair<std::string_view, const char*> kHelpers[] = {
     {"lapilli_options", "lapilli_default_options()"},
     {"lapilli_speech_options", "lapilli_default_speech_options()"},
     {"lapilli_picture_options", "lapilli_default_picture_options()"},
+    {"lapilli_encoder_options", "lapilli_default_encoder_options()"},
     {"lapilli_model_options", "lapilli_default_model_options()"},
     {"lapilli_device_options", "lapilli_default_device_options()"},
     {"lapilli_host_device", "lapilli_default_host_device()"},
@@ -242,7 +244,9 @@ lapilli_status lapilli_model_get_info(const lapilli_model* model, lapilli_model_
     out.decoder_heads = from.decoder_layers != 0 ? from.decoder_heads : 0;
     out.commands = model->commands.c_str();
     out.tokenizer_error = out.has_tokenizer ? nullptr : model->tokenizer_error.c_str();
-    out.classes = model->front->pictures ? static_cast<uint32_t>(model->front->pictures->labels.size()) : 0;
+    out.dimensions = lapilli::embedding_width(model->model()->on_device().config());
+    if (const auto& pictures = model->front->pictures) out.classes = static_cast<uint32_t>(pictures->labels.size());
+    if (const auto& texts = model->front->classes) out.classes = static_cast<uint32_t>(texts->labels.size());
     return lapilli::api::write_struct(out, info, "lapilli_model_info");
   });
 }

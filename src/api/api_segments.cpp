@@ -1,4 +1,4 @@
-// The C interface: contents of recordings and pictures.
+// The C interface: segments of recordings, classes of pictures, vectors of texts.
 #include <cmath>
 
 #include "api/handles.hpp"
@@ -121,7 +121,27 @@ lapilli_status lapilli_result_get_class(const lapilli_result* result, size_t inp
     to.label = found[rank].label.c_str();
     to.score = found[rank].score;
     to.probability = found[rank].probability;
+    to.published_score = found[rank].published;
     return lapilli::api::write_struct(to, out, "lapilli_class");
+  });
+}
+
+lapilli_status lapilli_result_get_vector(const lapilli_result* result, size_t input, lapilli_vector* out) {
+  return guarded([&]() -> Status {
+    if (!result) return fail(ErrorCode::invalid_argument, "lapilli_result_get_vector: result is null");
+    if (input >= result->encoded.size())
+      return fail(ErrorCode::invalid_argument, "lapilli_result_get_vector: vector %u of %u", input,
+                  result->encoded.size());
+    const lapilli::api::EncodedInput& found = result->encoded[input];
+    LAPILLI_CHECK(Status(found.status));
+    if (found.vector.empty())
+      return fail(ErrorCode::invalid_argument, "lapilli_result_get_vector: the model gives classes, no vectors");
+    lapilli_vector to{};
+    to.dimensions = static_cast<uint32_t>(found.vector.size());
+    to.values = found.vector.data();
+    to.tokens = found.tokens;
+    to.cut = found.cut ? 1 : 0;
+    return lapilli::api::write_struct(to, out, "lapilli_vector");
   });
 }
 

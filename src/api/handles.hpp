@@ -57,6 +57,7 @@ struct lapilli_result {
   lapilli_stats stats{};
   std::vector<std::vector<lapilli::api::TranscriptSegment>> segments;     // by input, for recordings
   std::vector<std::vector<lapilli::ScoredClass>> classes;                 // by input, for classified pictures
+  std::vector<lapilli::api::EncodedInput> encoded;                        // by input, of encoders of texts
   std::vector<std::optional<lapilli::api::OverlayInput>> overlay_inputs;  // by input, if asked for
   std::string drawing;                                                    // result of the last call
 };

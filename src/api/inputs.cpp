@@ -34,10 +34,14 @@ Failure unknown_kind(const At& at, int32_t kind) {
               LAPILLI_INPUT_SAMPLES, LAPILLI_INPUT_PIXELS, LAPILLI_INPUT_PICTURE_FILE);
 }
 
+std::string_view view_of(const char* text, size_t bytes) {
+  return bytes == LAPILLI_ZERO_TERMINATED ? std::string_view(text) : std::string_view(text, bytes);
+}
+
 Status read_text(const At& at, const lapilli_input& from, Input& to) {
   if (!from.text) return fail(ErrorCode::invalid_argument, "%s: text of input %u is null", at.function, at.index);
-  to.text = from.text_bytes == LAPILLI_ZERO_TERMINATED ? std::string_view(from.text)
-                                                       : std::string_view(from.text, from.text_bytes);
+  to.text = view_of(from.text, from.text_bytes);
+  if (from.pair) to.pair = view_of(from.pair, from.pair_bytes);
   return {};
 }
 
@@ -216,6 +220,7 @@ image::Picture picture_of(const PixelView& view) {
 }
 
 void InputCopies::keep(Input& input) {
+  if (input.pair) input.pair = pairs_.emplace_back(*input.pair);
   if (input.kind == LAPILLI_INPUT_IDS) input.ids = ids_.emplace_back(input.ids.begin(), input.ids.end());
   if (input.kind == LAPILLI_INPUT_SAMPLES)
     input.samples = samples_.emplace_back(input.samples.begin(), input.samples.end());

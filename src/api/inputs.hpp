@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -26,6 +28,7 @@ image::Picture picture_of(const PixelView& view);
 struct Input {
   int32_t kind = 0;       // LAPILLI_INPUT_...
   std::string_view text;  // or the path of a picture file
+  std::optional<std::string_view> pair;
   std::span<const int32_t> ids;
   std::span<const float> samples;
   uint32_t sample_rate = 0;
@@ -43,7 +46,7 @@ Status check_sample_count(const char* where, uint64_t count);
 // An error if the model does not take inputs of these kinds.
 Status check_kinds(const char* function, std::span<const Input> inputs, const Model& model);
 
-// Owns copies of the inputs' ids, samples and pixels.
+// Owns copies of the inputs' second texts, ids, samples and pixels.
 class InputCopies {
  public:
   // Copies the data; the input then refers to the copy.
@@ -52,6 +55,7 @@ class InputCopies {
  private:
   std::vector<std::vector<float>> samples_;
   std::vector<std::vector<int32_t>> ids_;
+  std::deque<std::string> pairs_;
   std::vector<image::Picture> pictures_;
 };
 

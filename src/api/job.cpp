@@ -482,6 +482,7 @@ Status Job::take(lapilli_result** result) {
   handle->output = std::move(output_->text);
   handle->segments = std::move(output_->segments);
   handle->classes = std::move(output_->classes);
+  handle->encoded = std::move(output_->encoded);
   handle->overlay_inputs = std::move(output_->overlay_inputs);
   handle->sources = std::move(texts_);
   taken_ = true;

@@ -117,7 +117,7 @@ Status read_task(const lapilli_options& from, TranslateRequest& to) {
   return {};
 }
 
-// Refuses options that only models for sound or pictures take.
+// Refuses options that only models of other kinds take.
 Status refuse_other_kinds(const CallOptions& from) {
   const lapilli_options& o = from.general;
   const bool prompt = o.prompt && *o.prompt;
@@ -125,8 +125,9 @@ Status refuse_other_kinds(const CallOptions& from) {
                       : o.keep_attention != 0 ? "lapilli_options.keep_attention"
                                               : from.speech_field();
   if (!field) field = from.picture_field();
+  if (!field) field = from.encoder_field();
   if (!field) return {};
-  return fail(ErrorCode::invalid_argument, "%s is for models of sound or pictures, and this one reads text%s", field,
+  return fail(ErrorCode::invalid_argument, "%s is for models of another kind, and this one writes text%s", field,
               prompt ? "; decoder_prompt sets the beginning of its output" : "");
 }
 
@@ -137,8 +138,11 @@ Result<CallOptions> CallOptions::read(const lapilli_options* from) {
   LAPILLI_CHECK(read_struct(from, to.general, "lapilli_options"));
   LAPILLI_CHECK(read_struct(to.general.speech, to.speech, "lapilli_speech_options"));
   LAPILLI_CHECK(read_struct(to.general.picture, to.picture, "lapilli_picture_options"));
+  LAPILLI_CHECK(read_struct(to.general.encoder, to.encoder, "lapilli_encoder_options"));
   if (to.picture.classes == 0)
     return fail(ErrorCode::invalid_argument, "lapilli_picture_options.classes is 0; ask for at least 1");
+  if (to.encoder.top_classes == 0)
+    return fail(ErrorCode::invalid_argument, "lapilli_encoder_options.top_classes is 0; ask for at least 1");
   return to;
 }
 
@@ -156,6 +160,14 @@ const char* CallOptions::speech_field() const {
 const char* CallOptions::picture_field() const {
   const bool given = picture.classes != lapilli_default_picture_options().classes;
   return given ? "lapilli_picture_options.classes" : nullptr;
+}
+
+const char* CallOptions::encoder_field() const {
+  if (encoder.dimensions != 0) return "lapilli_encoder_options.dimensions";
+  if (encoder.top_classes != lapilli_default_encoder_options().top_classes)
+    return "lapilli_encoder_options.top_classes";
+  if (encoder.normalize != 0) return "lapilli_encoder_options.normalize";
+  return encoder.prompt_name && *encoder.prompt_name ? "lapilli_encoder_options.prompt_name" : nullptr;
 }
 
 double decimal_of(float from) {

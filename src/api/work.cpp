@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "generate/repeats.hpp"
+#include "generate/verbs.hpp"
 #include "search/network_on_device.hpp"
 
 namespace lapilli::api {
@@ -16,15 +17,20 @@ Status Work::end_recording(size_t input) { return append(input, {}); }
 Result<std::unique_ptr<Work>> start_work(WorkRequest request) {
   LAPILLI_CHECK(check_kinds(request.function, request.inputs, *request.model));
   const model::Config& c = request.model->on_device().config();
-  if (c.kind().reads_text()) return start_texts(std::move(request));
+  if (c.kind().reads_text() && !encodes_texts(c)) return start_texts(std::move(request));
   if (const Status& status = request.front->status; !status) return status.error();
+  if (c.kind().reads_text()) return start_encoder(std::move(request));
   return c.kind().reads == model::Reads::pictures ? start_pictures(std::move(request))
                                                   : start_recordings(std::move(request));
 }
 
 Result<std::unique_ptr<Work>> prepare_work(WorkRequest request, const JobShape& shape) {
   const model::Config& c = request.model->on_device().config();
-  if (c.kind().reads_text()) return prepare_texts(std::move(request), shape);
+  if (c.kind().reads_text() && !encodes_texts(c)) return prepare_texts(std::move(request), shape);
+  if (c.kind().reads_text())
+    return fail(ErrorCode::unsupported,
+                "%s: no shape prepares for encoders of texts: run a job with a text of the usual length",
+                request.function);
   const bool pictures = c.kind().reads == model::Reads::pictures;
   return fail(ErrorCode::unsupported,
               "%s: %s models read %s, and no shape prepares for that: run a job with %s, and what it makes is kept for "

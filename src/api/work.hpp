@@ -23,10 +23,12 @@ struct CallOptions {
   // The first field that differs from its default, for messages; null if none does.
   [[nodiscard]] const char* speech_field() const;
   [[nodiscard]] const char* picture_field() const;
+  [[nodiscard]] const char* encoder_field() const;
 
   lapilli_options general = lapilli_default_options();
   lapilli_speech_options speech = lapilli_default_speech_options();
   lapilli_picture_options picture = lapilli_default_picture_options();
+  lapilli_encoder_options encoder = lapilli_default_encoder_options();
 };
 
 // A segment of a recording, as reported and kept.
@@ -43,11 +45,21 @@ struct OverlayInput {
   int32_t start = 0;  // the decoder's start id
 };
 
+// What an encoder makes of a text.
+struct EncodedInput {
+  Status status;  // the reason if there is neither vector nor classes
+  std::vector<float> vector;
+  std::vector<ScoredClass> classes;  // the highest score first
+  uint32_t tokens = 0;               // with those that the tokenizer adds
+  bool cut = false;                  // the text was longer than the model reads
+};
+
 // Results of the inputs, in order.
 struct WorkOutput {
   TranslateOutput text;
   std::vector<std::vector<TranscriptSegment>> segments;     // for recordings; otherwise empty
   std::vector<std::vector<ScoredClass>> classes;            // for pictures; otherwise empty
+  std::vector<EncodedInput> encoded;                        // for encoders of texts; otherwise empty
   std::vector<std::optional<OverlayInput>> overlay_inputs;  // for pictures, if asked for
   double read_ms = 0;                                       // part of the time that the host spent on reading pictures
 };
@@ -92,6 +104,7 @@ Result<std::unique_ptr<Work>> start_texts(WorkRequest request);
 Result<std::unique_ptr<Work>> prepare_texts(WorkRequest request, const JobShape& shape);
 Result<std::unique_ptr<Work>> start_recordings(WorkRequest request);
 Result<std::unique_ptr<Work>> start_pictures(WorkRequest request);
+Result<std::unique_ptr<Work>> start_encoder(WorkRequest request);
 
 // A sequence of one part, without a source for attention.
 TextSequence sequence_of(std::string text, std::vector<int32_t> ids, std::vector<float> token_scores, Finish finish);

@@ -82,9 +82,9 @@ class PulledSamples : public audio::SampleSource {
  private:
   // The failure concerns this recording alone, whatever status the function returns.
   static Failure failed(lapilli_status status) {
-    const Error said{static_cast<ErrorCode>(status), {}};
-    const bool own = status > LAPILLI_OK && status <= LAPILLI_INTERNAL && concerns_one(said);
-    return fail(own ? said.code : ErrorCode::invalid_data,
+    const Error error{static_cast<ErrorCode>(status), {}};
+    const bool own = status > LAPILLI_OK && status <= LAPILLI_INTERNAL && concerns_one(error);
+    return fail(own ? error.code : ErrorCode::invalid_data,
                 "the samples cannot be read: the program's read failed with status %d (%s)", status,
                 lapilli_status_name(status));
   }

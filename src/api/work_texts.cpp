@@ -23,6 +23,8 @@ class Texts : public Work {
 Result<TranslateRequest> request_for(WorkRequest& from) {
   TranslateRequest to;
   for (const Input& input : from.inputs) {
+    if (input.pair)
+      return fail(ErrorCode::invalid_argument, "models that write text read one text, not a pair (lapilli_input.pair)");
     TextInput& text = to.inputs.emplace_back();
     text.text = input.text;
     text.ids = input.ids;

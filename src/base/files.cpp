@@ -163,11 +163,20 @@ Files::Files(std::unique_ptr<FileSource> source, std::string directory)
 }
 
 FileName Files::operator/(std::string_view name) const {
-  FileName file(host_ && directory_.empty() ? std::string(name) : directory_ + "/" + std::string(name));
+  FileName file(host_ && directory_.empty() ? folder_ + std::string(name) : directory_ + "/" + std::string(name));
   if (!host_) return file;
-  file.name_ = name;
+  file.name_ = folder_ + std::string(name);
   file.host_ = host_;
   return file;
+}
+
+Files Files::below(const std::string& folder) const {
+  Files files = *this;
+  if (folder.empty()) return files;
+  files.label_ += "/" + folder;
+  if (!directory_.empty()) files.directory_ += "/" + folder;
+  files.folder_ += folder + "/";
+  return files;
 }
 
 bool Files::are_there() const { return host_ || directory_exists(directory_); }

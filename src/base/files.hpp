@@ -95,6 +95,8 @@ class Files {
   Files(std::unique_ptr<FileSource> source, std::string directory);
 
   [[nodiscard]] FileName operator/(std::string_view name) const;
+  // The same files, whose names lie in a folder ("1_Pooling"); an empty one is the directory itself.
+  [[nodiscard]] Files below(const std::string& folder) const;
   [[nodiscard]] bool are_there() const;  // true if the directory exists; always for a FileSource
   [[nodiscard]] const std::string& directory() const { return directory_; }
   [[nodiscard]] const char* c_str() const { return label_.c_str(); }  // for messages
@@ -105,6 +107,7 @@ class Files {
 
  private:
   std::string label_, directory_;
+  std::string folder_;                    // before the host's names; "" or "1_Pooling/"
   std::shared_ptr<FileName::Host> host_;  // null: on disk
 };
 

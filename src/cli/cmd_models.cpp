@@ -102,6 +102,11 @@ one, listed or not. A model that other programs have fetched into HF_HUB_CACHE (
 is shown with its folder and used there; --remove leaves it alone, and removes others without asking.
 )";
 
+int run_removal(const ModelsArguments& a) {
+  if (!a.wanted.task.empty()) return complain(exit_usage, "--remove names a model; it does not go with --task");
+  return remove_model(a.remove);
+}
+
 }  // namespace
 
 void add_models(CLI::App& app, Context& context) {
@@ -116,10 +121,10 @@ void add_models(CLI::App& app, Context& context) {
   command->add_flag("--json", a->json, "As JSON");
   CLI::Option* remove = command->add_option("--remove", a->remove, "Remove what was fetched of this model");
   remove->type_name("OWNER/NAME")->check(not_empty())->configurable(false);
-  for (const char* other : {"--from", "--to", "--task", "--family", "--json"}) remove->excludes(other);
+  for (const char* other : {"--from", "--to", "--family", "--json"}) remove->excludes(other);
   command->footer(kModelsFooter);
   command->callback(
-      [&context, a] { context.run = [a] { return a->remove.empty() ? run_models(*a) : remove_model(a->remove); }; });
+      [&context, a] { context.run = [a] { return a->remove.empty() ? run_models(*a) : run_removal(*a); }; });
 }
 
 }  // namespace lapilli::cli

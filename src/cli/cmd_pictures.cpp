@@ -1,4 +1,4 @@
-// lapilli caption, read, classify: run pictures from files and folders through a model.
+// lapilli caption, read, and classify of pictures: run pictures from files and folders through a model.
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -29,6 +29,8 @@
 namespace lapilli::cli {
 
 namespace {
+
+constexpr uint32_t kMostPicturesAtOnce = 64;
 
 struct PictureArguments {
   std::vector<std::string> inputs;
@@ -313,15 +315,6 @@ Examples:
     --prompt '<s_docvqa><s_question>What is the total?</s_question><s_answer>' receipt.jpg
 
 )";
-constexpr const char* kClassifyFooter =
-    R"(Each line has a probability and the class, the likeliest first; they are named as the model's config.json does.
-
-Examples:
-  lapilli classify --model ./vit-base-patch16-224 photo.jpg
-  lapilli classify --model ./vit-base-patch16-224 --top 1 photos/
-
-)";
-
 constexpr PictureCommand kPictureCommands[] = {
     {"caption",
      "Say in words what pictures show",
@@ -335,13 +328,10 @@ constexpr PictureCommand kPictureCommands[] = {
      "text",
      false,
      {"sees no pictures", "reads them", "microsoft/trocr-base-printed"}},
-    {"classify",
-     "Tell which classes pictures belong to",
-     kClassifyFooter,
-     "classes",
-     true,
-     {"sees no pictures", "knows classes", "google/vit-base-patch16-224"}},
 };
+
+constexpr PictureCommand kClassifyPictures = {
+    "classify", "", "", "classes", true, {"sees no pictures", "knows classes", "google/vit-base-patch16-224"}};
 
 void add_attention(CLI::App& command, PictureArguments& a) {
   command
@@ -357,36 +347,25 @@ void add_attention(CLI::App& command, PictureArguments& a) {
         ->capture_default_str();
 }
 
-void add_arguments(CLI::App& command, const PictureCommand& about, PictureArguments& a) {
+void add_arguments(CLI::App& command, PictureArguments& a) {
   PictureRequest& r = a.request;
   command.add_option("pictures", a.inputs, "Files or folders; - is standard input")->required()->type_name("FILE");
   command
       .add_option("-m,--model", r.model,
                   "Model directory as published, or OWNER/NAME of a fetched one; without it, LAPILLI_MODEL")
       ->type_name("MODEL");
-  if (about.classes) {
-    command.add_option("--top", r.top, "Number of classes per picture")
-        ->transform(whole_number(1, 1'000))
-        ->capture_default_str()
-        ->type_name("N");
-    command.add_option("--batch", r.batch, "Pictures at a time")
-        ->transform(whole_number(1, 64))
-        ->capture_default_str()
-        ->type_name("N");
-  } else {
-    command
-        .add_option("--prompt", r.prompt,
-                    "Text that the answer goes on from; tokens may be spelled out, such as <s_cord-v2>, a task of "
-                    "Donut's. Without it the model's own start")
-        ->type_name("TEXT");
-    command.add_option("-b,--beam", r.beams, "Beams; without it as the model says")
-        ->transform(whole_number(1, kMostBeams))
-        ->type_name("N");
-    command.add_option("--max-length", r.max_length, "Ids of a text at most; without it as the model says")
-        ->transform(whole_number(1, kMostLength))
-        ->type_name("N");
-  }
-  if (!about.classes) add_attention(command, a);
+  command
+      .add_option("--prompt", r.prompt,
+                  "Text that the answer goes on from; tokens may be spelled out, such as <s_cord-v2>, a task of "
+                  "Donut's. Without it the model's own start")
+      ->type_name("TEXT");
+  command.add_option("-b,--beam", r.beams, "Beams; without it as the model says")
+      ->transform(whole_number(1, kMostBeams))
+      ->type_name("N");
+  command.add_option("--max-length", r.max_length, "Ids of a text at most; without it as the model says")
+      ->transform(whole_number(1, kMostLength))
+      ->type_name("N");
+  add_attention(command, a);
   add_dtype(command, r.dtype);
   add_kv_dtype(command, r.kv_dtype);
   command.add_option("-o,--output", a.output, "Write to FILE, which gets its name when it is complete")
@@ -402,13 +381,59 @@ void add_arguments(CLI::App& command, const PictureCommand& about, PictureArgume
   command.add_flag("--no-cache", a.no_cache, "Keep nothing between runs");
 }
 
+// Options of texts that say nothing about pictures; "" if none was given.
+std::string only_for_texts(const TextArguments& a) {
+  if (a.scoring.pairs) return "--pairs";
+  if (!a.files.suffix.empty()) return "--suffix";
+  if (!a.files.format.empty()) return "--format";
+  if (a.files.resume) return "--resume";
+  if (a.files.skip_existing) return "--skip-existing";
+  if (a.files.names_member()) return "--field";
+  if (a.files.names_column()) return "--column";
+  if (a.deterministic) return "--deterministic";
+  if (!a.trace_file.empty()) return "--trace";
+  if (a.validation) return "--validation";
+  return a.force_text ? "--text" : "";
+}
+
+PictureArguments of_pictures(const TextArguments& a) {
+  PictureArguments p;
+  p.inputs = a.inputs;
+  p.output = a.files.output;
+  p.force = a.files.force;
+  p.json = a.json;
+  p.stats = a.stats;
+  p.no_cache = a.no_cache;
+  p.request.model = a.model;
+  p.request.select = a.device;
+  p.request.caps = a.caps;
+  if (!a.dtype.empty()) p.request.dtype = a.dtype;
+  p.request.memory_mib = a.memory_limit;
+  if (a.scoring.top > 0) p.request.top = a.scoring.top;
+  if (a.batch <= kMostPicturesAtOnce) p.request.batch = a.batch;
+  return p;
+}
+
 }  // namespace
+
+bool names_pictures(const std::vector<std::string>& inputs) {
+  return std::any_of(inputs.begin(), inputs.end(), [](const std::string& name) { return is_picture_name(name); });
+}
+
+int classify_pictures(const TextArguments& arguments, const Context& context) {
+  if (const std::string option = only_for_texts(arguments); !option.empty())
+    return complain(exit_usage, option + " is for models of text, and this one reads pictures");
+  if (arguments.batch > kMostPicturesAtOnce && arguments.batch != kEncoderBatch)
+    return complain(exit_usage, "--batch: at most " + std::to_string(kMostPicturesAtOnce) + " pictures at a time");
+  if (arguments.inputs.empty()) return complain(exit_usage, "name the pictures: files, folders, or - for a pipe");
+  return PictureRun(kClassifyPictures, of_pictures(arguments), context).run();
+}
 
 void add_picture_commands(CLI::App& app, Context& context) {
   for (const PictureCommand& about : kPictureCommands) {
     auto a = std::make_shared<PictureArguments>();
     CLI::App* command = app.add_subcommand(about.name, about.description);
-    add_arguments(*command, about, *a);
+    add_arguments(*command, *a);
     command->footer(about.footer + std::string(kRules) + kExitCodeHelp);
     command->callback([&context, &about, a] {
       context.run = [&context, &about, a] { return PictureRun(about, *a, context).run(); };

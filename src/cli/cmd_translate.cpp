@@ -25,6 +25,15 @@ namespace lapilli::cli {
 
 namespace {
 
+// The bundled model translates and does nothing else.
+int find_suitable_model(const TextCommand& about, std::string& directory) {
+  constexpr Ability kVectors = {"makes no vectors", "does", "sentence-transformers/all-MiniLM-L6-v2"};
+  constexpr Ability kClasses = {"knows no classes", "does",
+                                "distilbert/distilbert-base-uncased-finetuned-sst-2-english"};
+  if (about.writes()) return find_model(directory);
+  return find_model_with(about.makes == Makes::vectors ? kVectors : kClasses, directory);
+}
+
 class TextRun {
  public:
   TextRun(const TextCommand& about, const TextArguments& arguments, const Context& context)
@@ -55,6 +64,7 @@ class TextRun {
   int look() {
     std::string wrong = contradiction(arguments_, run_.about.languages);
     if (wrong.empty()) wrong = model_.check();
+    if (wrong.empty()) wrong = obstacle_to_npy();
     if (!wrong.empty()) return complain(exit_usage, wrong);
     if (const int error = read_options(arguments_, options_))
       return complain(exit_input, arguments_.options.substr(1) + ": " + std::strerror(error));
@@ -66,6 +76,16 @@ class TextRun {
     leave_existing();
     if (const int code = check_targets()) return code;
     return check_documents();
+  }
+
+  // The number of rows stands at the beginning of a .npy file and is known at its end.
+  [[nodiscard]] std::string obstacle_to_npy() const {
+    if (!writes_npy() || arguments_.files.wanted()) return "";
+    return "--vectors npy needs -o FILE or --suffix: the file begins with the number of its rows";
+  }
+
+  [[nodiscard]] bool writes_npy() const {
+    return run_.about.makes == Makes::vectors && run_.vector_format() == VectorFormat::npy;
   }
 
   // With many files each is read only once: an invalid document does not stop the others.
@@ -97,7 +117,7 @@ class TextRun {
 
   int prepare() {
     std::string directory = arguments_.model;
-    if (const int code = find_model(directory)) return code;
+    if (const int code = find_suitable_model(run_.about, directory)) return code;
     if (const int code = check_trace_alone()) return code;
     if (const auto loaded = model_.load(directory, options_); !loaded)
       return complain(exit_code(loaded.error().status()), loaded.error().message());
@@ -133,6 +153,10 @@ class TextRun {
       // Folders of outputs below a folder are created.
       const std::string missing = job.target == files.output ? missing_folder(job.target) : "";
       if (!missing.empty()) return complain(exit_usage, missing);
+      if (writes_npy() && !targets_.back()->has_head())
+        return complain(exit_usage, job.target +
+                                        ": a .npy file begins with the number of its rows, and what is written "
+                                        "to a pipe or a device stays; --vectors f32 needs no beginning");
       const std::string obstacle = targets_.back()->obstacle(files.force, files.resume);
       if (!obstacle.empty()) return complain(exit_usage, obstacle);
     }
@@ -152,7 +176,9 @@ class TextRun {
       ++resumed_;
       return exit_ok;
     }
-    int code = translate_all(jobs_[job].sources, target, from);
+    int code = writes_npy() && target.bytes() == 0 ? target.write(npy_header(0, model_.dimensions())) : exit_ok;
+    if (code == exit_ok) code = translate_all(jobs_[job].sources, target, from);
+    if (code == exit_ok && !interrupted() && writes_npy()) code = target.replace_head(npy_head(target));
     if (code == exit_ok && !interrupted()) code = target.finish();
     if (code == exit_ok && !interrupted()) {
       ++written_;
@@ -160,6 +186,11 @@ class TextRun {
     }
     target.stop();
     return code;
+  }
+
+  [[nodiscard]] std::string npy_head(const TargetFile& target) const {
+    const uint64_t row_bytes = uint64_t{4} * model_.dimensions();
+    return npy_header((target.bytes() - kNpyHeaderBytes) / row_bytes, model_.dimensions());
   }
 
   int begin(TargetFile& target, const std::vector<Source>& sources, Journal& from) {

@@ -23,6 +23,12 @@ struct Context {
 std::string protect(std::string argument);
 std::string unprotect(std::string argument);
 
+struct TextArguments;
+// lapilli classify with a model of pictures; gives the exit code.
+int classify_pictures(const TextArguments& arguments, const Context& context);
+// True if one of these names ends like a picture's.
+bool names_pictures(const std::vector<std::string>& inputs);
+
 // For option->transform: only decimal digits, within the limits, without a sign; a finite number.
 CLI::Validator whole_number(uint64_t low, uint64_t high);
 CLI::Validator not_empty();
@@ -43,8 +49,9 @@ inline constexpr const char* kTraceHelp =
 inline constexpr const char* kModelHelp =
     "Model directory, or OWNER/NAME of a fetched model; without it, the one that translate would use";
 
-void add_text_commands(CLI::App& app, Context& context);     // translate, summarize, generate
-void add_picture_commands(CLI::App& app, Context& context);  // caption, read, classify
+void add_text_commands(CLI::App& app, Context& context);     // translate, summarize, generate, embed, classify
+void add_picture_commands(CLI::App& app, Context& context);  // caption, read
+void add_rerank(CLI::App& app, Context& context);
 void add_transcribe(CLI::App& app, Context& context);
 void add_devices(CLI::App& app, Context& context);
 void add_models(CLI::App& app, Context& context);

@@ -1,9 +1,13 @@
-// The commands translate, summarize and generate: their names, and their texts in --help.
+// The commands on text but rerank: their names, and their texts in --help.
 #include <memory>
 
+#include "base/path.hpp"
 #include "cli/arguments/mistyped_names.hpp"
+#include "cli/arguments/model_names.hpp"
 #include "cli/arguments/text_arguments.hpp"
 #include "cli/commands.hpp"
+#include "cli/files/output_names.hpp"
+#include "cli/system.hpp"
 
 namespace lapilli::cli {
 
@@ -71,13 +75,63 @@ recordings, archives, tables, files of apps' texts and other kinds that are not 
 
 )";
 
+constexpr const char* kEmbedFooter =
+    R"(Every line of input is a text and gives a vector, an empty line as well. Directories of sentence-transformers run as
+modules.json says: pooling, linear layers, length 1. A directory without modules.json gives the mean of its rows. A text
+that is longer than the model reads is cut at its end, with a note. Standard output gets a line of JSON for each text;
+files that end in .npy or .f32 get the numbers alone, and zeros for a text that failed.
+
+Examples:
+  lapilli embed --model sentence-transformers/all-MiniLM-L6-v2 "Where is the station?"
+  lapilli embed --model ./bge-small-en-v1.5 -o vectors.npy lines.txt
+  lapilli embed --model ./multilingual-e5-small --prompt-text "query: " --normalize "harbour"
+  lapilli embed --model ./mxbai-embed-large-v1 --task query "harbour"
+  lapilli embed --model ./all-MiniLM-L6-v2 --format jsonl --field title < in.jsonl > out.jsonl
+  lapilli embed --model ./mxbai-embed-large-v1 --dimensions 256 --normalize -o small.npy lines.txt
+
+)";
+
+constexpr const char* kClassifyFooter =
+    R"(A model of text takes texts as translate does: every line gives a line, "LABEL PROBABILITY", with --top several of them
+with tabs between. Labels that hold together (problem_type) have probabilities of their own, and a regression gives its
+number. A model of pictures takes files (PNG, JPEG, GIF, BMP, WebP, TIFF), folders of them, or - for a pipe: each class
+has a line, the likeliest first, behind the file's name if there are several. Labels are those of config.json.
+
+Examples:
+  lapilli classify --model ./distilbert-base-uncased-finetuned-sst-2-english "What a fine day."
+  lapilli classify --model ./roberta-base-go_emotions --top 3 --json lines.txt
+  lapilli classify --model ./nli-deberta --pairs pairs.tsv
+  lapilli classify --model ./vit-base-patch16-224 photo.jpg
+  lapilli classify --model ./vit-base-patch16-224 --top 1 photos/
+
+)";
+
 constexpr TextCommand kCommands[] = {
     {"translate", "translate", "Translate text, files or standard input, line by line", kTranslateFooter, "translation",
      false, true},
     {"summarize", "summarize", "Summarize a text, files or standard input", kSummarizeFooter, "summary", true, false},
     {"generate", "generate", "Run a model on text as it is, without the conventions of a task", kGenerateFooter,
      "output", true, false},
+    {"embed", "embed", "Make vectors of texts, for search and comparison", kEmbedFooter, "embedding", false, false,
+     Makes::vectors},
+    {"classify", "classify", "Tell which classes texts or pictures belong to", kClassifyFooter, "classes", false, false,
+     Makes::classes},
 };
+
+// Models of pictures have a file that says how these are prepared.
+int run_classify(const TextCommand& about, const TextArguments& arguments, const Context& context) {
+  if (names_pictures(arguments.inputs) && !arguments.force_text) return classify_pictures(arguments, context);
+  TextArguments found = arguments;
+  if (found.model.empty()) found.model = environment("LAPILLI_MODEL");
+  if (!found.model.empty())
+    if (const int code = find_model(found.model)) return code;
+  const bool pictures = !found.model.empty() && file_exists(path_in(found.model, "preprocessor_config.json"));
+  return pictures ? classify_pictures(found, context) : run_texts(about, found, context);
+}
+
+int run_command(const TextCommand& about, const TextArguments& arguments, const Context& context) {
+  return about.makes == Makes::classes ? run_classify(about, arguments, context) : run_texts(about, arguments, context);
+}
 
 }  // namespace
 
@@ -89,7 +143,7 @@ void add_text_commands(CLI::App& app, Context& context) {
     command->footer(about.footer + std::string(kFileRules) + kFileNameRule + "\n" + kExitCodeHelp);
     command->callback([&context, &about, a] {
       a->inputs.insert(a->inputs.end(), context.behind_dashes.begin(), context.behind_dashes.end());
-      context.run = [&context, &about, a] { return run_texts(about, *a, context); };
+      context.run = [&context, &about, a] { return run_command(about, *a, context); };
     });
   }
 }

@@ -33,7 +33,7 @@ bool read_entry(const Json& entry, HubFile& file) {
   const auto size = entry.find("size");
   if (size == entry.end() || !size->is_number_unsigned()) return false;
   file = {string_at(entry, "name"), size->get<uint64_t>(), string_at(entry, "sha256"), string_at(entry, "git_blob")};
-  return is_plain_name(file.name);
+  return is_file_name(file.name);
 }
 
 bool is_there(const std::string& directory, const HubFile& file) {

@@ -8,7 +8,7 @@
 namespace lapilli::hub {
 
 struct HubFile {
-  std::string name;
+  std::string name;  // is_file_name()
   uint64_t size = 0;
   std::string sha256;    // of large files
   std::string git_blob;  // of the others: SHA-1 of "blob SIZE", a zero and the content
@@ -17,7 +17,7 @@ struct HubFile {
 struct Repository {
   std::string commit;
   std::string licence;         // "" if none is stated
-  std::vector<HubFile> files;  // those with a plain name, a size and a hash; others cannot be fetched
+  std::vector<HubFile> files;  // those with a file name, a size and a hash; others cannot be fetched
 };
 
 }  // namespace lapilli::hub

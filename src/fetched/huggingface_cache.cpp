@@ -38,25 +38,38 @@ std::string commit_of(const std::string& folder, const std::string& revision) {
 }
 
 // Dangling links count as missing files.
+void add_file(const std::string& snapshot, const std::string& name, Repository& repository) {
+  const std::string path = snapshot + "/" + name;
+  if (is_file_name(name) && file_exists(path)) repository.files.push_back({name, file_size(path), "", ""});
+}
+
 Repository files_of(const std::string& snapshot) {
   Repository repository;
   for (const std::string& name : names_in(snapshot)) {
-    const std::string path = snapshot + "/" + name;
-    if (is_plain_name(name) && file_exists(path)) repository.files.push_back({name, file_size(path), "", ""});
+    add_file(snapshot, name, repository);
+    if (!is_plain_name(name) || !directory_exists(snapshot + "/" + name)) continue;
+    for (const std::string& inner : names_in(snapshot + "/" + name)) add_file(snapshot, name + "/" + inner, repository);
   }
   return repository;
+}
+
+Status check_files(const std::string& snapshot) {
+  const Repository repository = files_of(snapshot);
+  LAPILLI_TRY(const Selection selection, select_files(repository));
+  for (const HubFile& index : selection.indices) {
+    LAPILLI_TRY(const auto text, read_text_file(snapshot + "/" + index.name, kMostIndexBytes));
+    LAPILLI_CHECK(files_of_index(repository, index.name, text));
+  }
+  if (!file_exists(snapshot + "/" + kModules)) return {};
+  LAPILLI_TRY(const auto modules, read_text_file(snapshot + "/" + kModules, kMostModulesBytes));
+  return check_modules(repository, modules);
 }
 
 Status check_whole(const std::string& folder, const std::string& snapshot) {
   for (const std::string& place : {folder + "/blobs", snapshot})
     for (const std::string& name : names_in(place))
       if (name.ends_with(".incomplete")) return fail(ErrorCode::not_found, "a download of it did not end");
-  const Repository repository = files_of(snapshot);
-  LAPILLI_TRY(const Selection selection, select_files(repository));
-  if (selection.index.empty()) return {};
-  LAPILLI_TRY(const auto index, read_text_file(snapshot + "/" + selection.index, kMostIndexBytes));
-  LAPILLI_CHECK(files_of_index(repository, selection.index, index));
-  return {};
+  return check_files(snapshot);
 }
 
 }  // namespace

@@ -30,6 +30,12 @@ bool is_plain_name(std::string_view name) {
   return plain && name.find("..") == std::string_view::npos && !is_windows_device(name);
 }
 
+bool is_file_name(std::string_view name) {
+  const size_t slash = name.find('/');
+  if (slash == std::string_view::npos) return is_plain_name(name);
+  return is_plain_name(name.substr(0, slash)) && is_plain_name(name.substr(slash + 1));
+}
+
 bool is_revision(std::string_view name) {
   for (size_t at = 0;;) {
     const size_t slash = std::min(name.find('/', at), name.size());

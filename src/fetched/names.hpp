@@ -17,6 +17,8 @@ std::optional<ModelName> parse_model_name(std::string_view text);
 
 // True for letters, digits, ".", "_", "-"; not hidden, not a parent directory, no Windows device.
 bool is_plain_name(std::string_view name);
+// A file of a repository: a plain name, or FOLDER/NAME with two of them.
+bool is_file_name(std::string_view name);
 // The same, with single slashes in between.
 bool is_revision(std::string_view name);
 // True for a git commit id: 40 or 64 hexadecimal digits in lower case.

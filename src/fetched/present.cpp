@@ -8,21 +8,27 @@
 #include "base/path.hpp"
 #include "fetched/cache.hpp"
 #include "fetched/huggingface_cache.hpp"
+#include "fetched/selection.hpp"
 
 namespace lapilli::hub {
 
 namespace {
 
 // If the file cannot be read, the family is unknown.
-std::string family_of(const std::string& directory) {
+std::string family_in(const std::string& config) {
   constexpr size_t kMostBytes = size_t{16} << 20;
-  const auto text = read_text_file(directory + "/config.json", kMostBytes);
+  const auto text = read_text_file(config, kMostBytes);
   if (!text || json_nests_too_deep(*text)) return "";
   const auto json = nlohmann::json::parse(*text, nullptr, false);
   const auto type = json.is_object() ? json.find("model_type") : json.end();
   if (!json.is_object() || type == json.end() || !type->is_string()) return "";
   const std::string family = type->get<std::string>();
   return is_plain_name(family) ? family : "";
+}
+
+std::string family_of(const std::string& directory) {
+  const std::string family = family_in(directory + "/config.json");
+  return family.empty() ? family_in(directory + "/" + kNetworkFolder + "/config.json") : family;
 }
 
 std::vector<ModelName> names_in_own(const std::string& models) {

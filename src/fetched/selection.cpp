@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/json_depth.hpp"
+#include "fetched/names.hpp"
 
 namespace lapilli::hub {
 
@@ -12,6 +13,15 @@ namespace {
 
 // All files that src/formats, src/text and src/image open.
 constexpr const char* kRead[] = {"config.json",
+                                 "modules.json",
+                                 "config_sentence_transformers.json",
+                                 "sentence_bert_config.json",
+                                 "sentence_roberta_config.json",
+                                 "sentence_distilbert_config.json",
+                                 "sentence_camembert_config.json",
+                                 "sentence_albert_config.json",
+                                 "sentence_xlm-roberta_config.json",
+                                 "sentence_xlnet_config.json",
                                  "generation_config.json",
                                  "preprocessor_config.json",
                                  "processor_config.json",
@@ -40,6 +50,27 @@ const HubFile* find(const Repository& repository, std::string_view name) {
   return found == repository.files.end() ? nullptr : &*found;
 }
 
+// "1_Pooling", as sentence-transformers names the folder of a step.
+bool is_step_folder(std::string_view name) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  const auto begin = std::find_if_not(name.begin(), name.end(), is_digit);
+  return begin != name.begin() && name.end() - begin > 1 && *begin == '_' &&
+         std::all_of(begin + 1, name.end(), is_letter);
+}
+
+// The places of files: "" is the top, the others end in a slash.
+std::set<std::string> places_of(const Repository& repository) {
+  std::set<std::string> places = {""};
+  if (!find(repository, kModules)) return places;
+  for (const HubFile& file : repository.files) {
+    const size_t slash = file.name.find('/');
+    if (slash != std::string::npos && is_step_folder(file.name.substr(0, slash)))
+      places.insert(file.name.substr(0, slash + 1));
+  }
+  return places;
+}
+
 Failure no_weights(const Repository& repository) {
   for (const char* other : kOtherWeights) {
     if (find(repository, other))
@@ -48,29 +79,49 @@ Failure no_weights(const Repository& repository) {
   return fail(ErrorCode::unsupported, "it has no weights: neither model.safetensors nor pytorch_model.bin");
 }
 
-Status add_weights(const Repository& repository, Selection& selection) {
-  for (const std::string name : kWeights) {
-    const HubFile *whole = find(repository, name), *index = find(repository, name + ".index.json");
+// Adds the weights of a place, if it has any.
+Status add_weights(const Repository& repository, const std::string& place, Selection& selection) {
+  for (const char* name : kWeights) {
+    const HubFile* whole = find(repository, place + name);
+    const HubFile* index = find(repository, place + name + ".index.json");
     if (!whole && !index) continue;
     if (!whole && index->size > kMostIndexBytes)
       return fail(ErrorCode::invalid_data, "its %s is too large for a list of files", index->name);
     selection.files.push_back(whole ? *whole : *index);
-    if (!whole) selection.index = index->name;
+    if (!whole) selection.indices.push_back(*index);
     return {};
   }
-  return no_weights(repository);
+  return {};
+}
+
+bool has_weights(const Repository& repository, const std::string& place) {
+  return std::any_of(std::begin(kWeights), std::end(kWeights), [&](const char* name) {
+    return find(repository, place + name) || find(repository, place + name + ".index.json");
+  });
+}
+
+// The network lies at the top or in a folder; old versions wrote a config.json at the top that only names them.
+Status check_network(const Repository& repository, const std::set<std::string>& places) {
+  bool configured = false;
+  for (const std::string& place : {std::string(), std::string(kNetworkFolder) + "/"}) {
+    if (!places.contains(place) || !find(repository, place + "config.json")) continue;
+    if (has_weights(repository, place)) return {};
+    configured = true;
+  }
+  if (configured) return no_weights(repository);
+  return fail(ErrorCode::unsupported, "it has no config.json, so it is no model of Transformers");
 }
 
 }  // namespace
 
 Result<Selection> select_files(const Repository& repository) {
-  if (!find(repository, "config.json"))
-    return fail(ErrorCode::unsupported, "it has no config.json, so it is no model of Transformers");
+  const auto places = places_of(repository);
+  LAPILLI_CHECK(check_network(repository, places));
   Selection selection;
-  for (const char* name : kRead) {
-    if (const HubFile* file = find(repository, name)) selection.files.push_back(*file);
-  }
-  LAPILLI_CHECK(add_weights(repository, selection));
+  for (const std::string& place : places)
+    for (const char* name : kRead)
+      if (const HubFile* file = find(repository, place + name)) selection.files.push_back(*file);
+  for (const std::string& place : places) LAPILLI_CHECK(add_weights(repository, place, selection));
   return selection;
 }
 
@@ -82,14 +133,44 @@ Result<std::vector<HubFile>> files_of_index(const Repository& repository, const 
     return fail(ErrorCode::invalid_data, "its %s has no weight_map", index);
   std::set<std::string> names;
   for (const auto& file : *map) names.insert(file.is_string() ? file.get<std::string>() : "");
+  const size_t slash = index.find('/');
+  const std::string place = slash == std::string::npos ? "" : index.substr(0, slash + 1);
   std::vector<HubFile> files;
   for (const std::string& name : names) {
-    const HubFile* file = find(repository, name);
+    const HubFile* file = is_plain_name(name) ? find(repository, place + name) : nullptr;
     if (!file || std::find(std::begin(kRead), std::end(kRead), name) != std::end(kRead))
       return fail(ErrorCode::invalid_data, "its %s names a file of weights that it does not have", index);
     files.push_back(*file);
   }
   return files;
+}
+
+namespace {
+
+std::string text_of(const nlohmann::json& step, const char* key) {
+  const auto found = step.is_object() ? step.find(key) : step.end();
+  return step.is_object() && found != step.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+// A normalization has no settings.
+Status check_step(const Repository& repository, const std::string& folder, const std::string& type) {
+  if (type.ends_with(".Normalize")) return {};
+  if (!find(repository, folder + "/config.json"))
+    return fail(ErrorCode::not_found, "its %s names %s/config.json, which it does not have", kModules, folder);
+  if (!type.ends_with(".Dense") || has_weights(repository, folder + "/")) return {};
+  return fail(ErrorCode::not_found, "its %s names %s, which has no weights", kModules, folder);
+}
+
+}  // namespace
+
+Status check_modules(const Repository& repository, std::string_view modules) {
+  const auto json = json_nests_too_deep(modules) ? nlohmann::json() : nlohmann::json::parse(modules, nullptr, false);
+  if (!json.is_array()) return {};
+  for (const auto& step : json) {
+    const std::string folder = text_of(step, "path");
+    if (is_plain_name(folder)) LAPILLI_CHECK(check_step(repository, folder, text_of(step, "type")));
+  }
+  return {};
 }
 
 }  // namespace lapilli::hub

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <new>
 #include <nlohmann/json.hpp>
@@ -243,6 +244,20 @@ bool Checkpoint::add_name(const std::string& name, std::string_view of) {
                                        [](const std::string& n, const StoredTensor& t) { return n < t.name; });
   tensors_.insert(behind, std::move(copy));
   return true;
+}
+
+void Checkpoint::join(Checkpoint other, const std::string& prefix) {
+  const auto first = static_cast<uint32_t>(files_.size());
+  files_.insert(files_.end(), other.files_.begin(), other.files_.end());
+  std::vector<StoredTensor> more;
+  for (StoredTensor& t : other.tensors_) {
+    t.name = prefix + t.name;
+    t.file += first;
+    if (!find(t.name)) more.push_back(std::move(t));
+  }
+  tensors_.insert(tensors_.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  std::sort(tensors_.begin(), tensors_.end(),
+            [](const StoredTensor& a, const StoredTensor& b) { return a.name < b.name; });
 }
 
 std::vector<std::string> Checkpoint::names() const {

@@ -83,6 +83,9 @@ class Checkpoint {
   [[nodiscard]] const StoredTensor* find(std::string_view name) const;
   // Gives a tensor a second name. False if it does not exist or the name is taken. Invalidates pointers from find().
   bool add_name(const std::string& name, std::string_view of);
+  // Takes over another checkpoint's tensors with `prefix` before their names; names that are taken stay. Invalidates
+  // pointers from find().
+  void join(Checkpoint other, const std::string& prefix);
   [[nodiscard]] const std::vector<StoredTensor>& tensors() const { return tensors_; }  // sorted by name
   [[nodiscard]] std::vector<std::string> names() const;                                // sorted
   [[nodiscard]] uint64_t total_bytes() const;                                          // shared bytes counted once

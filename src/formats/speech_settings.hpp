@@ -1,5 +1,5 @@
 // A directory's settings for transcription (Whisper): ids of languages and tasks, and the cross-attention heads that
-// tell where a word is heard.
+// tell where a word is spoken.
 #pragma once
 
 #include <cstdint>

@@ -47,6 +47,14 @@ Status write_rows(const StateWriter& write, StateKind ids_kind, StateKind length
   return write_lengths(write, lengths_kind, lengths);
 }
 
+// Behind the ids' types, each row of the states has zeros.
+Status write_types(const StateWriter& write, const ForwardRequest& request, uint32_t stride) {
+  std::vector<uint32_t> types(request.sources.size() * stride, 0);
+  for (size_t i = 0; i < request.source_types.size(); ++i)
+    std::ranges::copy(request.source_types[i], types.begin() + static_cast<ptrdiff_t>(i * stride));
+  return write(StateKind::source_types, types);
+}
+
 // The rows of each source begin where they would if all were as long as the longest.
 Status write_features(const StateWriter& write, const model::FeatureInput& input, const ForwardRequest& request,
                       uint32_t longest) {
@@ -67,14 +75,15 @@ Status write_features(const StateWriter& write, const model::FeatureInput& input
 }
 
 // The sources of a packed pass, in their order.
-std::vector<PassSource> pass_sources(const ForwardRequest& r, uint32_t batch) {
+std::vector<PassSource> pass_sources(const ForwardRequest& r) {
   std::vector<PassSource> sources;
-  for (uint32_t i = 0; i < batch; ++i) {
+  for (uint32_t i = 0; i < std::max(r.sources.size(), r.features.size()); ++i) {
     PassSource& s = sources.emplace_back();
     s.slot = i;
     if (!r.sources.empty()) s.ids = r.sources[i];
     if (!r.features.empty()) s.features = r.features[i].get();
     if (!r.global_positions.empty()) s.globals = r.global_positions[i];
+    if (!r.source_types.empty()) s.types = r.source_types[i];
   }
   return sources;
 }
@@ -100,7 +109,8 @@ std::vector<uint64_t> output_shape(const std::string& name, const model::Forward
                                    const graph::Tensor& t) {
   const uint64_t cols = t.cols, batch = s.batch, source = s.source_length, target = s.target_length;
   if (t.live_rows) return {batch, source, cols};
-  const bool of_source = !c.kind().decodes && !c.heads.front().every_row;
+  if (name == "sentence_embedding") return {batch, cols};
+  const bool of_source = !c.kind().writes && !c.heads.empty() && !c.heads.front().every_row;
   if (of_source && (name == "pooler_output" || name == "logits")) return {batch, cols};
   if (name.starts_with("encoder_attentions")) return {batch, c.encoder.heads, source, source};
   if (name.starts_with("decoder_attentions")) return {batch, c.decoder.heads, target, target};
@@ -128,6 +138,20 @@ void join_streams(std::vector<ForwardTensor>& outputs) {
     }
   std::erase_if(outputs, is_part);
   outputs.push_back(std::move(all));
+}
+
+// Splits the scores of spans, [batch, length, 2], into the reference's "start_logits" and "end_logits".
+void split_spans(const model::Config& c, std::vector<ForwardTensor>& outputs) {
+  const auto it = std::ranges::find(outputs, "logits", &ForwardTensor::name);
+  if (!c.head(model::HeadKind::spans) || it == outputs.end()) return;
+  const ForwardTensor both = std::move(*it);
+  outputs.erase(it);
+  for (const size_t column : {size_t{0}, size_t{1}}) {
+    ForwardTensor& one = outputs.emplace_back();
+    one.name = column == 0 ? "start_logits" : "end_logits";
+    one.shape = {both.shape[0], both.shape[1]};
+    for (size_t i = column; i < both.values.size(); i += 2) one.values.push_back(both.values[i]);
+  }
 }
 
 // Uses the reference's names for outputs of a model with one side: "hidden_states.0".
@@ -162,12 +186,25 @@ Result<std::unique_ptr<Session>> find_room(const Model& model, const Plan& plan)
   return make_room(model, plan);
 }
 
+// The decoder's ids: given ones, or the sources behind the start instead of their last ids.
+std::vector<std::vector<int32_t>> targets_of(const model::Config& c, const ForwardRequest& r) {
+  if (c.shifted_start == model::kNoPositionId) return r.targets;
+  std::vector<std::vector<int32_t>> targets = r.sources;
+  for (auto& ids : targets) {
+    if (ids.empty()) continue;  // refused as a source
+    ids.pop_back();
+    ids.insert(ids.begin(), static_cast<int32_t>(c.shifted_start));
+  }
+  return targets;
+}
+
 // Checks that the model takes this kind of sources and targets, and their numbers.
-Status check_numbers(const model::Kind& kind, const ForwardRequest& r) {
+Status check_numbers(const model::Config& c, const ForwardRequest& r) {
+  const model::Kind kind = c.kind();
   const bool ids = kind.reads == model::Reads::ids, none = kind.reads == model::Reads::nothing;
   const size_t given = none ? r.targets.size() : ids ? r.sources.size() : r.features.size();
   const size_t others = none ? r.sources.size() + r.features.size() : ids ? r.features.size() : r.sources.size();
-  const size_t targets = kind.decodes ? given : 0;
+  const size_t targets = kind.decodes && c.shifted_start == model::kNoPositionId ? given : 0;
   if (given > 0 && others == 0 && targets == r.targets.size() && given <= state::MAX_ROWS) return {};
   return fail(ErrorCode::invalid_argument, "%u sources of %s and %u targets; 1 to %u%s are needed",
               none ? r.sources.size() : given, ids || none ? "ids" : "features", r.targets.size(), state::MAX_ROWS,
@@ -176,14 +213,36 @@ Status check_numbers(const model::Kind& kind, const ForwardRequest& r) {
                         : " sources");
 }
 
+// Checks that each id of a source has a type that the model knows, or none has any.
+Status check_types(const model::Config& c, const ForwardRequest& r, size_t source) {
+  const auto& types = r.source_types[source];
+  if (!types.empty() && types.size() != r.sources[source].size())
+    return fail(ErrorCode::invalid_argument, "source %u has %u ids, but %u token types", source,
+                r.sources[source].size(), types.size());
+  const uint32_t known = std::max(c.encoder.row_types, 1u), most = types.empty() ? 0 : std::ranges::max(types);
+  if (most < known) return {};
+  return fail(ErrorCode::invalid_argument, "source %u has token type %u; this model knows %u, from 0 on", source, most,
+              known);
+}
+
+Status check_types(const model::Config& c, const ForwardRequest& r) {
+  if (!r.source_types.empty() && r.source_types.size() != r.sources.size())
+    return fail(ErrorCode::invalid_argument, "token types of %u sources for %u sources", r.source_types.size(),
+                r.sources.size());
+  for (size_t i = 0; i < r.source_types.size(); ++i) LAPILLI_CHECK(check_types(c, r, i));
+  return {};
+}
+
 // Also finds the longest one.
 Status check_forward(const model::Config& c, const ForwardRequest& r, model::ForwardShape& shape) {
-  LAPILLI_CHECK(check_numbers(c.kind(), r));
-  LAPILLI_CHECK(check_rows(r.targets, c.target_vocabulary, c.decoder.max_positions, "target"));
+  LAPILLI_CHECK(check_numbers(c, r));
+  const auto targets = targets_of(c, r);
+  LAPILLI_CHECK(check_rows(targets, c.target_vocabulary, c.decoder.max_positions, "target"));
   shape.batch = static_cast<uint32_t>(std::max({r.sources.size(), r.features.size(), r.targets.size()}));
-  shape.target_length = longest(r.targets);
+  shape.target_length = longest(targets);
   shape.source_length = longest(r.sources);
   LAPILLI_CHECK(check_rows(r.sources, c.source_vocabulary, c.encoder.max_positions, "source"));
+  LAPILLI_CHECK(check_types(c, r));
   uint32_t all = 0;
   for (const auto& source : r.sources) all += static_cast<uint32_t>(source.size());
   for (size_t i = 0; i < r.features.size(); ++i) {
@@ -193,7 +252,10 @@ Status check_forward(const model::Config& c, const ForwardRequest& r, model::For
     shape.features = std::max(shape.features, r.features[i]->rows);
     all += rows;
   }
-  if (!c.kind().decodes && !r.want_attentions) shape.rows = all;
+  if (c.kind().decodes || r.want_attentions) return {};
+  shape.rows = std::max(all, r.room.rows);
+  shape.batch = std::max(shape.batch, r.room.sources);
+  shape.source_length = std::max(shape.source_length, r.room.longest);
   return {};
 }
 
@@ -234,6 +296,8 @@ Result<graph::Graph> ForwardPass::Impl::build(const std::shared_ptr<Model>& of, 
   shape.attentions = request.want_attentions;
   shape.logits = request.want_logits;
   shape.cross_layers = request.cross_layers;
+  shape.only = request.only;
+  shape.prompt_rows = request.prompt_rows;
   graph::Graph g;
   model::Builder b(on_device.network, g);
   model::build_forward(b, shape);
@@ -253,7 +317,7 @@ Status ForwardPass::Impl::bind(std::shared_ptr<const Plan> compiled) {
 Result<ForwardPass> ForwardPass::make(const std::shared_ptr<Model>& model, const ForwardRequest& request) {
   ForwardPass pass;
   LAPILLI_TRY(const auto g, pass.impl_->build(model, request));
-  LAPILLI_TRY(auto plan, compile_tested(model->device(), g));
+  LAPILLI_TRY(auto plan, compile_tested(model->device(), g, request.deterministic));
   LAPILLI_CHECK(pass.impl_->bind(std::move(plan)));
   return pass;
 }
@@ -264,22 +328,23 @@ Status ForwardPass::Impl::write(const ForwardRequest& request, const StateWriter
   const model::Config& c = model->on_device().config();
   if (c.kind().encodes) LAPILLI_CHECK(write_sources(request, to));
   if (!c.kind().decodes) return {};
-  LAPILLI_CHECK(write_rows(to, StateKind::target_ids, StateKind::target_lengths, request.targets, shape.target_length));
-  const auto globals = global_words(c, request.global_positions, shape.batch, shape.source_length);
-  return globals.empty() ? Status() : to(StateKind::globals, globals);
+  if (!c.kind().writes) LAPILLI_CHECK(write_spans_apart(to, rows, shape.target_length));
+  return write_rows(to, StateKind::target_ids, StateKind::target_lengths, targets_of(c, request), shape.target_length);
 }
 
 Status ForwardPass::Impl::write_sources(const ForwardRequest& request, const StateWriter& to) const {
   const model::Config& c = model->on_device().config();
   if (!c.kind().decodes) LAPILLI_CHECK(write_spans_apart(to, rows, shape.source_length));
-  return c.kind().reads == model::Reads::ids
-             ? write_rows(to, StateKind::source_ids, StateKind::lengths, request.sources, shape.source_length)
-             : write_features(to, c.features, request, shape.features);
+  if (c.kind().reads != model::Reads::ids) return write_features(to, c.features, request, shape.features);
+  if (c.encoder.row_types) LAPILLI_CHECK(write_types(to, request, shape.source_length));
+  const auto globals = global_words(c, request.global_positions, shape.batch, shape.source_length);
+  if (!globals.empty()) LAPILLI_CHECK(to(StateKind::globals, globals));
+  return write_rows(to, StateKind::source_ids, StateKind::lengths, request.sources, shape.source_length);
 }
 
 Status ForwardPass::Impl::write_packed(const ForwardRequest& request, const StateWriter& to) const {
   const model::Config& c = model->on_device().config();
-  const auto sources = pass_sources(request, shape.batch);
+  const auto sources = pass_sources(request);
   const auto pass = pack_pass(sources, pass_options(c, shape.source_length));
   for (const auto& [kind, words] : words_of(pass))
     if (!words->empty()) LAPILLI_CHECK(to(kind, *words));
@@ -315,7 +380,8 @@ Status ForwardPass::Impl::check_again(const ForwardRequest& request) const {
   model::ForwardShape now;
   LAPILLI_CHECK(check_forward(c, request, now));
   LAPILLI_CHECK(check_globals(c, request.sources, request.global_positions));
-  if (now.batch == shape.batch && now.source_length <= shape.source_length && now.features <= shape.features &&
+  const bool as_many = shape.rows != 0 ? now.batch <= shape.batch : now.batch == shape.batch;
+  if (as_many && now.source_length <= shape.source_length && now.features <= shape.features &&
       now.target_length <= shape.target_length && now.rows <= shape.rows)
     return {};
   return fail(ErrorCode::invalid_argument, "a pass made for %u sources is asked for %u, or for longer ones",
@@ -333,6 +399,7 @@ Result<std::vector<ForwardTensor>> ForwardPass::run(const ForwardRequest& reques
     outputs.push_back(std::move(f));
   }
   join_streams(outputs);
+  split_spans(impl_->model->on_device().config(), outputs);
   const model::Kind kind = impl_->model->on_device().config().kind();
   if (!kind.encodes || !kind.decodes) name_as_alone(outputs);
   return outputs;
@@ -373,14 +440,15 @@ Result<std::unique_ptr<ForwardRun>> ForwardRun::start(const std::shared_ptr<Mode
   Impl& j = *job->impl_;
   LAPILLI_TRY(j.graph, j.pass.build(model, request));
   j.request = std::move(request);
-  j.compilation.emplace(model->device(), j.graph);
+  j.compilation.emplace(model->device(), j.graph, j.request.deterministic);
   return job;
 }
 
 Status ForwardRun::Impl::write() {
   constexpr std::array kWritten = {StateKind::source_ids,    StateKind::lengths,    StateKind::features,
                                    StateKind::feature_spans, StateKind::target_ids, StateKind::target_lengths,
-                                   StateKind::globals,       StateKind::spans,      StateKind::encode_grids};
+                                   StateKind::globals,       StateKind::spans,      StateKind::encode_grids,
+                                   StateKind::source_types};
   if (!area) {
     LAPILLI_TRY(area, UploadArea::create(*pass.session, kWritten));
   }

@@ -1,5 +1,6 @@
 #include "generate/front_end.hpp"
 
+#include "generate/published.hpp"
 #include "generate/verbs.hpp"
 #include "search/network_on_device.hpp"
 
@@ -7,12 +8,26 @@ namespace lapilli {
 
 Result<SoundConfig> read_sound(const Model& model, const Files& files) {
   const ModelInfo& info = model.info();
-  LAPILLI_CHECK(check_hears(model.on_device().config()));
+  LAPILLI_CHECK(check_reads_sound(model.on_device().config()));
   LAPILLI_TRY(auto config, read_sound_config(files));
   // one number per row: samples
   LAPILLI_CHECK(check_sound_config(config, {info.feature_width == 1 ? 0 : info.feature_width, info.feature_rows}));
   return config;
 }
+
+namespace {
+
+Status read_encoder(const model::Config& c, const Files& files, FrontEnd& front) {
+  LAPILLI_TRY(const Files network, files_of_network(files));
+  LAPILLI_TRY(const auto sentences, read_sentence_settings(files, network));
+  if (const model::HeadConfig* head = scores_of_texts(c)) {
+    LAPILLI_TRY(front.classes, read_class_settings(network, sentences, head->columns));
+  }
+  front.sentences = sentences;
+  return {};
+}
+
+}  // namespace
 
 FrontEnd read_front_end(const Model& model, const Files& files) {
   FrontEnd front;
@@ -23,6 +38,8 @@ FrontEnd read_front_end(const Model& model, const Files& files) {
   } else if (c.kind().reads == model::Reads::sound) {
     auto sound = read_sound(model, files);
     sound ? void(front.sound = std::move(*sound)) : void(front.status = std::move(sound).error());
+  } else if (encodes_texts(c)) {
+    front.status = read_encoder(c, files, front);
   }
   return front;
 }

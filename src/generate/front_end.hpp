@@ -1,17 +1,22 @@
-// Settings for sound and pictures from a model's directory: read while the model loads, the same on any device.
+// Settings for sound, pictures and the texts of encoders from a model's directory: read while the model loads, the same
+// on any device.
 #pragma once
 
 #include <optional>
 
+#include "formats/sentence_modules.hpp"
 #include "formats/sound_config.hpp"
 #include "generate/picture_reader.hpp"
+#include "generate/text_classes.hpp"
 
 namespace lapilli {
 
 struct FrontEnd {
-  std::optional<SoundConfig> sound;         // of models for sound
-  std::optional<PictureSettings> pictures;  // of models for pictures
-  Status status;                            // of a model for sound or pictures: the reason if both are missing
+  std::optional<SoundConfig> sound;           // of models for sound
+  std::optional<PictureSettings> pictures;    // of models for pictures
+  std::optional<SentenceSettings> sentences;  // of encoders of texts
+  std::optional<ClassSettings> classes;       // of those that score texts
+  Status status;                              // the reason if a model that needs one of these has none
 };
 
 // A model works without one, on features that a program makes itself; so an error is reported only when it is needed.

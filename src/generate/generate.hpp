@@ -20,6 +20,7 @@
 #include "formats/generation_config.hpp"
 #include "formats/speech_settings.hpp"
 #include "formats/task_params.hpp"
+#include "model/config.hpp"
 #include "model/features.hpp"
 #include "ops/core/weight_layout.hpp"
 #include "search/hypothesis.hpp"
@@ -238,9 +239,14 @@ Result<GenerateOutput> generate(const std::shared_ptr<Model>& model, const Gener
 Status generate_into(const std::shared_ptr<Model>& model, const GenerateRequest& request,
                      const std::function<bool(uint64_t done, uint64_t total)>& progress, GenerateOutput& out);
 
+// Room of a packed pass, which takes any request that needs no more.
+struct PassRoom {
+  uint32_t sources = 0, rows = 0, longest = 0;
+};
+
 // One pass of the network without a search: teacher forcing; for an encoder alone no targets, for a decoder alone no
-// sources. The sources of an encoder alone are packed, unless attention weights are wanted: nothing is computed for
-// padding, and its rows of the outputs are zeros.
+// sources, nor where the decoder reads the source as well (a classifier). The sources of an encoder alone are packed,
+// unless attention weights are wanted: nothing is computed for padding, and its rows of the outputs are zeros.
 struct ForwardRequest {
   std::vector<std::vector<int32_t>> sources;  // as above
   std::vector<std::shared_ptr<const model::Features>> features;
@@ -248,6 +254,14 @@ struct ForwardRequest {
   std::vector<std::vector<uint32_t>> global_positions;  // as above
   bool want_hidden_states = false, want_attentions = false, want_logits = true;
   std::vector<uint32_t> cross_layers;  // the cross attention of these layers, without want_attentions
+  // An encoder alone: only the results of these heads are computed.
+  std::optional<model::HeadKind> only;
+  uint32_t prompt_rows = 0;    // the rows of a prompt at the beginning of each source (HeadConfig::pools_prompt)
+  PassRoom room;               // of a pass that runs several times; at least that of the request
+  bool deterministic = false;  // as above
+  // For an encoder alone that knows token types: the type of each id of each source, such as 1 for the second text of a
+  // pair. Empty, or an empty row: type 0.
+  std::vector<std::vector<uint32_t>> source_types;
 };
 struct ForwardTensor {
   std::string name;             // the reference's names: encoder_hidden_states.0, cross_attentions.1, logits...

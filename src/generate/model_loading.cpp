@@ -106,7 +106,7 @@ Status ModelLoading::read() {
   model_->impl_->network.tunings = tunings_on(device());
   note_tuned(*model_->impl_->network.tunings);
   LAPILLI_TRY(published_, read_published(files_, options_.pictures));
-  LAPILLI_TRY(auto generation, read_generation_config(files_));
+  LAPILLI_TRY(auto generation, read_generation_config(published_->files));
   note_ignored(generation);
   LAPILLI_TRY(const WeightFormat format, chosen_format());
   LAPILLI_CHECK(check_formats(device().caps(), format, options_.kv_format));
@@ -154,7 +154,7 @@ Status ModelLoading::load_weights() {
 
 void ModelLoading::read_tokenizer() {
   const TimelineScope scope(device().timeline(), "read the tokenizer");
-  tokenizer_ = load_fitting_tokenizer(files_, published_->network.config);
+  tokenizer_ = load_fitting_tokenizer(published_->files, published_->network.config);
 }
 
 Status ModelLoading::settle() {

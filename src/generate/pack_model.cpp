@@ -12,6 +12,7 @@
 #include "base/half.hpp"
 #include "base/path.hpp"
 #include "formats/quantization.hpp"
+#include "formats/sentence_modules.hpp"
 #include "generate/published.hpp"
 
 namespace lapilli {
@@ -79,12 +80,27 @@ struct Entry {
 };
 using Entries = std::map<std::string, Entry>;  // by name
 
-Entries entries_of(const model::Network& network) {
+// The linear layers of sentence-transformers, which have folders of their own.
+std::vector<std::string> dense_folders(const SentenceModules& modules) {
+  std::vector<std::string> folders;
+  for (const SentenceStep& step : modules.steps)
+    if (!step.normalizes) folders.push_back(step.folder);
+  return folders;
+}
+
+bool lies_in(const std::vector<std::string>& folders, const std::string& tensor) {
+  return std::any_of(folders.begin(), folders.end(),
+                     [&](const std::string& folder) { return tensor.starts_with(folder + "."); });
+}
+
+// Without the tensors of the folders, which are copied as they are.
+Entries entries_of(const model::Network& network, const std::vector<std::string>& folders) {
   Entries entries;
   for (const model::WeightSpec& spec : network.weights)
     for (const model::WeightPart& part : spec.parts)
-      entries[part.tensor->name] = {part.rows_of ? part.rows_of : part.tensor, spec.format,
-                                    spec.kind == model::WeightSpec::Kind::matrix && !part.bias};
+      if (!lies_in(folders, part.tensor->name))
+        entries[part.tensor->name] = {part.rows_of ? part.rows_of : part.tensor, spec.format,
+                                      spec.kind == model::WeightSpec::Kind::matrix && !part.bias};
   return entries;
 }
 
@@ -219,16 +235,48 @@ Status copy_file(const std::string& from, const std::string& to) {
   return file.close();
 }
 
-// Copies all other files of the directory itself: tokenizer, settings, licence.
-Result<std::vector<std::string>> copy_others(const std::string& directory, const std::string& output) {
+using IsCopied = bool (*)(const std::string& name);
+
+bool is_visible(const std::string& name) { return !name.starts_with("."); }
+bool is_setting(const std::string& name) { return is_visible(name) && !holds_weights(name); }
+bool is_other(const std::string& name) { return is_setting(name) && name != "config.json"; }
+
+// Where the files of a model are read and written; `folder` lies in both, and "" is the directory itself.
+struct Places {
+  std::string from, to;
+  [[nodiscard]] Places below(const std::string& folder) const {
+    return folder.empty() ? *this : Places{from + "/" + folder, to + "/" + folder};
+  }
+};
+
+// Copies files of a folder, but of no folder in it, and adds their names.
+Status copy_folder(const Places& places, const std::string& folder, IsCopied is_copied,
+                   std::vector<std::string>& copied) {
+  const auto [from, to] = places.below(folder);
   std::vector<FolderEntry> entries;
-  if (!list_folder(directory, entries))
-    return fail(ErrorCode::not_found, "%s cannot be listed: %s", directory, std::strerror(errno));
-  std::vector<std::string> copied;
+  if (!list_folder(from, entries))
+    return fail(ErrorCode::not_found, "%s cannot be listed: %s", from, std::strerror(errno));
+  if (!make_directories(to)) return fail(ErrorCode::not_found, "%s cannot be made: %s", to, std::strerror(errno));
   for (const auto& [name, kind] : entries) {
-    if (kind != FileKind::regular || name == "config.json" || name.starts_with(".") || holds_weights(name)) continue;
-    LAPILLI_CHECK(copy_file(directory + "/" + name, output + "/" + name));
-    copied.push_back(name);
+    if (kind != FileKind::regular || !is_copied(name)) continue;
+    LAPILLI_CHECK(copy_file(from + "/" + name, to + "/" + name));
+    copied.push_back(folder.empty() ? name : folder + "/" + name);
+  }
+  return {};
+}
+
+// Copies all files but the network's weights and configuration: tokenizer, settings, licence, and the folders of
+// modules.json, of which linear layers keep their weights.
+Result<std::vector<std::string>> copy_others(const Places& places, const SentenceModules& modules) {
+  std::vector<std::string> copied;
+  LAPILLI_CHECK(copy_folder(places, "", modules.transformer.empty() ? is_other : is_setting, copied));
+  if (!modules.transformer.empty()) LAPILLI_CHECK(copy_folder(places, modules.transformer, is_other, copied));
+  const auto dense = dense_folders(modules);
+  for (const std::string& folder : modules.folders) {
+    // A normalization has no settings, and some directories lack its folder.
+    if (folder == modules.transformer || !directory_exists(places.from + "/" + folder)) continue;
+    const bool has_weights = std::find(dense.begin(), dense.end(), folder) != dense.end();
+    LAPILLI_CHECK(copy_folder(places, folder, has_weights ? is_visible : is_setting, copied));
   }
   return copied;
 }
@@ -248,7 +296,8 @@ bool lies_otherwise(const model::Network& network) {
   });
 }
 
-Status check_input(const Published& published, const std::string& directory, WeightFormat format) {
+Status check_input(const Published& published, const SentenceModules& modules, const std::string& directory,
+                   WeightFormat format) {
   if (lies_otherwise(published.network))
     return fail(ErrorCode::unsupported,
                 "%s stores matrices transposed or side by side (as GPT-2 does), which packed directories have no place "
@@ -257,28 +306,43 @@ Status check_input(const Published& published, const std::string& directory, Wei
   if (published.packed)
     return fail(ErrorCode::invalid_argument, "%s is packed as %s already; pack the model that it was made from",
                 directory, name(*published.packed));
+  for (const std::string& folder : dense_folders(modules))
+    if (folder.empty() || folder == modules.transformer)
+      return fail(ErrorCode::unsupported,
+                  "%s has a linear layer without a folder of its own, which packed directories have no place for; "
+                  "give --dtype %s when it is loaded",
+                  directory, name(format));
   if (format != WeightFormat::fp32) return {};
   return fail(ErrorCode::invalid_argument, "there is nothing to pack in fp32; give bf16, fp16, int8 or int4");
+}
+
+PackedModel counted(const Entries& entries, std::vector<model::KeptMatrix> kept) {
+  PackedModel made;
+  for (const auto& [name, entry] : entries) {
+    made.bytes_before += entry.tensor->elements() * stored_bytes(entry.tensor->type);
+    made.bytes_after += entry.bytes();
+    made.matrices += entry.converted() ? 1 : 0;
+  }
+  made.kept = std::move(kept);
+  return made;
 }
 
 }  // namespace
 
 Result<PackedModel> pack_model(const std::string& directory, const std::string& output, WeightFormat format) {
   LAPILLI_TRY(auto published, read_published(directory));
-  LAPILLI_CHECK(check_input(published, directory, format));
-  PackedModel made;
-  LAPILLI_TRY(made.kept, model::set_format(published.network, format));
-  const Entries entries = entries_of(published.network);
-  for (const auto& [name, entry] : entries) {
-    made.bytes_before += entry.tensor->elements() * stored_bytes(entry.tensor->type);
-    made.bytes_after += entry.bytes();
-    made.matrices += entry.converted() ? 1 : 0;
-  }
+  LAPILLI_TRY(const auto listed, read_sentence_modules(directory));
+  const SentenceModules modules = listed.value_or(SentenceModules());
+  LAPILLI_CHECK(check_input(published, modules, directory, format));
+  LAPILLI_TRY(auto kept, model::set_format(published.network, format));
+  const Entries entries = entries_of(published.network, dense_folders(modules));
+  PackedModel made = counted(entries, std::move(kept));
   LAPILLI_CHECK(make_output(output));
-  LAPILLI_TRY(made.copied, copy_others(directory, output));
+  const Places places{directory, output}, network = places.below(modules.transformer);
+  LAPILLI_TRY(made.copied, copy_others(places, modules));
   // The configuration comes last: without it, an incomplete directory cannot be loaded.
-  LAPILLI_CHECK(write_weights(entries, output + "/model.safetensors"));
-  LAPILLI_CHECK(write_config(directory, {name(format), published.network.tied}, output + "/config.json"));
+  LAPILLI_CHECK(write_weights(entries, network.to + "/model.safetensors"));
+  LAPILLI_CHECK(write_config(network.from, {name(format), published.network.tied}, network.to + "/config.json"));
   return made;
 }
 

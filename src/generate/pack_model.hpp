@@ -21,7 +21,8 @@ struct PackedModel {
 // files without weights. Matrices of int8 and int4 are tensors of words: row r has those of stored row r, as counted by
 // packed::row_words; those of bf16 and fp16 are numbers of that type. Every other tensor that the model uses stays as
 // it is stored; unused ones are left out. Loading the directory gives the same words as loading the model with this
-// dtype.
+// dtype. Folders that modules.json names are written as folders, one of which may hold the network; linear layers in
+// them are copied as they are, so that beside int8 and int4 they stay in fp32.
 Result<PackedModel> pack_model(const std::string& directory, const std::string& output, WeightFormat format);
 
 }  // namespace lapilli

@@ -19,6 +19,7 @@ struct ScoredClass {
   uint32_t index = 0;
   std::string label;  // of config.json's id2label; "" if it has none
   double score = 0, probability = 0;
+  double published = 0;  // of texts: the number that the model's publisher calls the score
 };
 
 // Result for one picture. Errors concern it alone.

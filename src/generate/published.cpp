@@ -5,7 +5,10 @@
 #include "formats/hf_config.hpp"
 #include "formats/quantization.hpp"
 #include "formats/quote.hpp"
+#include "formats/sentence_modules.hpp"
+#include "generate/sentence_head.hpp"
 #include "model/families/family.hpp"
+#include "model/families/parse.hpp"
 #include "model/patches.hpp"
 #include "model/shape.hpp"
 #include "model/weight_formats.hpp"
@@ -28,6 +31,32 @@ Result<StoredWeights> open_weights(const Files& files, const JsonView& config) {
   return StoredWeights{std::move(checkpoint), *format};
 }
 
+namespace {
+
+// Adds the model type and the class as far as the weights tell them.
+void complete(nlohmann::json& json, std::string type, const Checkpoint& weights) {
+  for (const StoredTensor& tensor : weights.tensors())
+    if (type.empty()) type = model::type_of_tensor(tensor.name);
+  if (!type.empty()) json["model_type"] = type;
+  if (json.contains("architectures")) return;
+  for (const StoredTensor& tensor : weights.tensors())
+    if (const std::string name = model::class_of_tensor(type, tensor.name); !name.empty())
+      json["architectures"] = nlohmann::json::array({name});
+}
+
+}  // namespace
+
+Result<nlohmann::json> read_config(const Files& files) {
+  const FileName path = files / "config.json";
+  LAPILLI_TRY(auto json, read_json_file(path));
+  const JsonView v{json, path.path()};
+  if (has(v, "model_type") && has(v, "architectures")) return json;
+  auto type = get_string(v, "model_type", model::type_of_class(model::architecture(v)));
+  const auto weights = Checkpoint::open(files);
+  if (type && weights) complete(json, std::move(type).value(), *weights);
+  return json;
+}
+
 Result<model::Network> bind_network(const model::Config& config, const model::Names& names,
                                     const StoredWeights& weights) {
   LAPILLI_TRY(auto network, model::bind_weights(config, names, weights.checkpoint, weights.packed));
@@ -37,12 +66,19 @@ Result<model::Network> bind_network(const model::Config& config, const model::Na
   return network;
 }
 
+Result<Files> files_of_network(const Files& files) {
+  LAPILLI_TRY(const auto modules, read_sentence_modules(files));
+  return files.below(modules ? modules->transformer : "");
+}
+
 Result<Published> read_published(const Files& files, const PictureSize& pictures) {
   if (!files.are_there())
     return fail(ErrorCode::not_found,
                 "%s is not a directory; give the directory of a published model (with config.json)", files);
-  const FileName path = files / "config.json";
-  LAPILLI_TRY(const auto json, read_json_file(path));
+  LAPILLI_TRY(const auto modules, read_sentence_modules(files));
+  const Files network_files = files.below(modules ? modules->transformer : "");
+  const FileName path = network_files / "config.json";
+  LAPILLI_TRY(const auto json, read_config(network_files));
   LAPILLI_TRY(const auto type, get_string({json, path.path()}, "model_type"));
   const model::Family* family = model::find_family(type);
   if (!family)
@@ -50,10 +86,13 @@ Result<Published> read_published(const Files& files, const PictureSize& pictures
                 model::family_list());
   LAPILLI_TRY(auto config, family->config(json, path.path()));
   if (pictures.height) LAPILLI_CHECK(model::set_picture_size(config, pictures.height, pictures.width));
-  LAPILLI_TRY(auto weights, open_weights(files, {json, path.path()}));
-  auto network = bind_network(config, family->names(config), weights);
+  auto names = family->names(config);
+  if (auto added = add_sentence_head(modules, config, names); !added) return std::move(added).error().in(files.c_str());
+  LAPILLI_TRY(auto weights, open_weights(network_files, {json, path.path()}));
+  if (modules && !config.kind().decodes) LAPILLI_CHECK(join_sentence_weights(files, *modules, weights.checkpoint));
+  auto network = bind_network(config, names, weights);
   if (!network) return std::move(network).error().in(files.c_str());
-  return Published{std::move(network).value(), std::move(weights.checkpoint), weights.packed};
+  return Published{std::move(network).value(), std::move(weights.checkpoint), weights.packed, network_files};
 }
 
 Result<model::Network> read_network(const std::string& directory_or_shape, WeightFormat format, KvFormat kv_format) {

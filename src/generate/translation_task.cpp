@@ -183,7 +183,7 @@ Status TranslationTask::tokenize_one(size_t index) {
   Input& in = inputs_[index];
   in.parts = std::move(*parts);
   in.left = in.parts.parts.size();
-  in.said.resize(in.left);
+  in.results.resize(in.left);
   if (request_.stream) in.stream.emplace(tokenizer_.get(), input.text, in.parts.ranges);
   add_units(index);
   return {};
@@ -424,10 +424,10 @@ void TranslationTask::join(size_t input) {
   const std::string_view text = request_.inputs[input].text;
   out.status = {};
   size_t count = ~size_t{0};
-  for (const auto& said : in.said) count = std::min(count, said.size());
+  for (const auto& part : in.results) count = std::min(count, part.size());
   for (size_t k = 0; k < count; ++k) {
     std::vector<TextSequence> parts;
-    for (auto& said : in.said) parts.push_back(std::move(said[k]));
+    for (auto& part : in.results) parts.push_back(std::move(part[k]));
     out.sequences.push_back(join_parts(text, in.parts, std::move(parts), search_.length_penalty));
   }
   if (!out.sequences.empty()) out_.stats.generated_tokens += out.sequences.front().ids.size();
@@ -436,7 +436,7 @@ void TranslationTask::join(size_t input) {
 }
 
 void TranslationTask::tell(size_t input) {
-  if (std::exchange(inputs_[input].told, true) || !request_.input_ended) return;
+  if (std::exchange(inputs_[input].reported, true) || !request_.input_ended) return;
   request_.input_ended(input, out_.outputs[input].status);
 }
 
@@ -452,10 +452,10 @@ void TranslationTask::finish_search(std::vector<Hypothesis>& hypotheses, size_t 
 
 void TranslationTask::collect(std::vector<TextSequence> sequences, size_t unit) {
   Input& in = inputs_[units_[unit].input];
-  in.said[units_[unit].part] = std::move(sequences);
+  in.results[units_[unit].part] = std::move(sequences);
   Status streamed;
   if (in.stream) {
-    const TextSequence& best = in.said[units_[unit].part].front();
+    const TextSequence& best = in.results[units_[unit].part].front();
     streamed = hand_out(units_[unit].input, in.stream->finish(units_[unit].part, best.text, best.ids));
   }
   finish_unit(unit, {});

@@ -50,9 +50,9 @@ class TranslationTask : public Task {
   };
   struct Input {
     InputParts parts;
-    std::vector<std::vector<TextSequence>> said;  // per part
-    size_t left = 0;                              // parts that are not done
-    bool told = false;                            // input_ended was called
+    std::vector<std::vector<TextSequence>> results;  // per part
+    size_t left = 0;                                 // parts that are not done
+    bool reported = false;                           // input_ended was called
     std::optional<InputStream> stream;
   };
   enum class Phase : uint8_t { prepare, tokenize, keep, search };

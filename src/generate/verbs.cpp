@@ -8,12 +8,28 @@ Failure not_for(const model::Config& c, const char* what) {
   return fail(ErrorCode::unsupported, "%s models %s; what serves them: %s", c.family, what, verbs_for(c));
 }
 
+std::string verbs_of_encoder(const model::Config& c) {
+  const bool pictures = c.kind().reads == model::Reads::pictures;
+  if (pictures && c.head(model::HeadKind::classes)) return "lapilli classify";
+  if (const model::HeadConfig* scores = pictures ? nullptr : scores_of_texts(c))
+    return scores->columns == 1 ? "lapilli rerank or lapilli classify" : "lapilli classify";
+  if (c.head(model::HeadKind::sentences)) return "lapilli embed";
+  return "programs that want what the encoder makes of a source, no command";
+}
+
 }  // namespace
 
+bool encodes_texts(const model::Config& c) { return c.kind().reads == model::Reads::ids && !c.kind().writes; }
+
+const model::HeadConfig* scores_of_texts(const model::Config& c) {
+  for (const model::HeadConfig& head : c.heads)
+    if (!head.every_row && (head.kind == model::HeadKind::classes || head.kind == model::HeadKind::regression))
+      return &head;
+  return nullptr;
+}
+
 std::string verbs_for(const model::Config& c) {
-  if (!c.kind().writes)
-    return c.head(model::HeadKind::classes) ? "lapilli classify"
-                                            : "programs that want what the encoder makes of a source, no command";
+  if (!c.kind().writes) return verbs_of_encoder(c);
   switch (c.kind().reads) {
     case model::Reads::pictures: return "lapilli caption or lapilli read";
     case model::Reads::sound: return "lapilli transcribe";
@@ -32,7 +48,7 @@ Status check_writes_text(const model::Config& c) {
   return c.kind().writes ? Status() : not_for(c, "have no decoder and write no text");
 }
 
-Status check_hears(const model::Config& c) {
+Status check_reads_sound(const model::Config& c) {
   if (c.kind().reads == model::Reads::sound) return check_writes_text(c);
   return not_for(
       c, c.kind().reads == model::Reads::pictures ? "read pictures and take no sound" : "read text and take no sound");

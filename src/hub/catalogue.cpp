@@ -14,14 +14,14 @@ namespace {
 using Json = nlohmann::json;
 using Names = std::vector<std::string>;
 
-// A picture has no language, and neither do its classes.
+// A picture has no language, and neither do its classes, nor the vector of a text.
 struct TaskKind {
   const char* name;
   bool reads_language, writes_language;
 };
 constexpr TaskKind kTasks[] = {{"translate", true, true},  {"summarize", true, true}, {"generate", true, true},
                                {"transcribe", true, true}, {"caption", false, true},  {"read", false, true},
-                               {"classify", false, false}};
+                               {"classify", false, false}, {"embed", true, false}};
 
 const TaskKind* find_task(const std::string& name) {
   const auto found =
@@ -108,11 +108,12 @@ std::string languages_of(const Names& names) {
   return names.size() <= kShown ? joined(names, ",") : std::to_string(names.size());
 }
 
-// "en > de", "en > 14", "202 languages", "en", "> en"; for an unlisted model its family.
+// "en > de", "en > 14", "202 languages", "en", "> en"; for an unlisted model its family. What only reads languages is
+// shown as what writes the same ones.
 std::string direction_of(const Listed& model) {
   if (!model.listed) return model.family.empty() ? "?" : model.family;
   if (model.from.empty()) return model.to.empty() ? "" : "> " + languages_of(model.to);
-  if (model.from != model.to) return languages_of(model.from) + " > " + languages_of(model.to);
+  if (!model.to.empty() && model.from != model.to) return languages_of(model.from) + " > " + languages_of(model.to);
   return model.from.size() == 1 ? model.from[0] : std::to_string(model.from.size()) + " languages";
 }
 
@@ -202,7 +203,9 @@ std::vector<Listed> select_models(const std::vector<Listed>& all, const Wanted& 
            (task.empty() || has(model.tasks, task)) && (wanted.family.empty() || model.family == wanted.family);
   });
   if (!wanted.from.empty() || !wanted.to.empty()) {
-    const auto directions = [](const Listed& model) { return model.from.size() * model.to.size(); };
+    const auto directions = [](const Listed& model) {
+      return std::max<size_t>(model.from.size(), 1) * std::max<size_t>(model.to.size(), 1);
+    };
     std::stable_sort(chosen.begin(), chosen.end(),
                      [&](const Listed& a, const Listed& b) { return directions(a) < directions(b); });
   }

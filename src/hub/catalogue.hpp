@@ -21,7 +21,7 @@ struct Listed {
   bool listed = true;  // false: it is on this machine, but not in the list
   std::string family;
   std::vector<std::string> tasks;     // of task_names()
-  std::vector<std::string> from, to;  // languages, each of these to each of those; none for pictures and classes
+  std::vector<std::string> from, to;  // languages, each of these to each of those; empty where there are none
   std::optional<uint64_t> parameters;
   std::string licence;         // "" if not certain
   std::optional<Tried> tried;  // with these very weights; otherwise only the family's records speak for them

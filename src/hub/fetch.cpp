@@ -33,8 +33,7 @@ class Fetching {
     directory_ = directory_of(settings_.models, model_, repository_.commit);
     if (is_there(selection)) return already_there();
     if (watch_.licence) watch_.licence(repository_.commit, repository_.licence);
-    if (!make_directories(directory_))
-      return fail(ErrorCode::not_found, "%s cannot be made: %s", directory_, std::strerror(errno));
+    LAPILLI_CHECK(make_folder(directory_));
     LAPILLI_TRY(const FileLock lock, wait_for_lock());
     if (is_there(selection)) return already_there();
     LAPILLI_CHECK(add_parts_of_weights(selection));
@@ -69,30 +68,36 @@ class Fetching {
 
   Result<FileLock> wait_for_lock() {
     const std::string path = directory_ + "/.lock";
-    for (bool told = false;; told = true) {
+    for (bool noted = false;; noted = true) {
       if (auto lock = FileLock::take(path)) return std::move(*lock);
       if (errno != EWOULDBLOCK) return fail(ErrorCode::not_found, "%s cannot be made: %s", path, std::strerror(errno));
-      if (!told && watch_.note) watch_.note("another lapilli fetches " + model_.text() + "; waiting for it");
+      if (!noted && watch_.note) watch_.note("another lapilli fetches " + model_.text() + "; waiting for it");
       if (requests_.stopped()) return fail(ErrorCode::cancelled, "interrupted");
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
   }
 
   Status add_parts_of_weights(Selection& selection) {
-    if (selection.index.empty()) return {};
-    const auto index = std::find_if(selection.files.begin(), selection.files.end(),
-                                    [&](const HubFile& file) { return file.name == selection.index; });
-    LAPILLI_CHECK(fetch_file(*index, {}));
-    LAPILLI_TRY(const auto text, read_text_file(path_of(*index), index->size));
-    LAPILLI_TRY(const auto parts, files_of_index(repository_, selection.index, text));
-    selection.files.insert(selection.files.end(), parts.begin(), parts.end());
+    for (const HubFile& index : selection.indices) {
+      LAPILLI_CHECK(fetch_file(index, {}));
+      LAPILLI_TRY(const auto text, read_text_file(path_of(index), index.size));
+      LAPILLI_TRY(const auto parts, files_of_index(repository_, index.name, text));
+      selection.files.insert(selection.files.end(), parts.begin(), parts.end());
+    }
     return {};
+  }
+
+  [[nodiscard]] static Status make_folder(const std::string& folder) {
+    if (make_directories(folder)) return {};
+    return fail(ErrorCode::not_found, "%s cannot be made: %s", folder, std::strerror(errno));
   }
 
   Status fetch_file(const HubFile& file, const Progress& progress) {
     const std::string path = path_of(file);
     if (file_exists(path) && file_size(path) == file.size && verify(file, path, [this] { return requests_.stopped(); }))
       return {};
+    if (const size_t slash = file.name.find('/'); slash != std::string::npos)
+      LAPILLI_CHECK(make_folder(directory_ + "/" + file.name.substr(0, slash)));
     const std::string url =
         settings_.hub.endpoint + "/" + model_.text() + "/resolve/" + repository_.commit + "/" + file.name;
     return download(requests_, url, file, path, progress);

@@ -1,6 +1,9 @@
 #include "hub/repository.hpp"
 
+#include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
 
 #include "base/json_depth.hpp"
 #include "hub/url.hpp"
@@ -33,10 +36,29 @@ bool read_file(const Json& sibling, HubFile& file) {
   const auto large = sibling.find("lfs");
   if (large != sibling.end() && large->is_object()) {
     file.sha256 = text_of(*large, "sha256");
-    return is_plain_name(file.name) && is_hash(file.sha256, 64) && read_size(*large, file.size);
+    return is_file_name(file.name) && is_hash(file.sha256, 64) && read_size(*large, file.size);
   }
   file.git_blob = text_of(sibling, "blobId");
-  return is_plain_name(file.name) && is_hash(file.git_blob, 40) && read_size(sibling, file.size);
+  return is_file_name(file.name) && is_hash(file.git_blob, 40) && read_size(sibling, file.size);
+}
+
+std::string lower_case(std::string text) {
+  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return text;
+}
+
+// Leaves out the folders that cannot lie beside the rest everywhere: named like a file, or like an earlier folder in
+// another case.
+void drop_clashing_folders(std::vector<HubFile>& files) {
+  std::map<std::string, std::string> taken;  // in lower case: the first folder of that name; "" for a file
+  for (const HubFile& file : files)
+    if (file.name.find('/') == std::string::npos) taken[lower_case(file.name)] = "";
+  std::erase_if(files, [&](const HubFile& file) {
+    const size_t slash = file.name.find('/');
+    if (slash == std::string::npos) return false;
+    const std::string folder = file.name.substr(0, slash);
+    return taken.try_emplace(lower_case(folder), folder).first->second != folder;
+  });
 }
 
 // The text is shown on a terminal.
@@ -77,6 +99,7 @@ Result<Repository> read_repository(std::string_view text) {
     HubFile file;
     if (read_file(sibling, file)) repository.files.push_back(std::move(file));
   }
+  drop_clashing_folders(repository.files);
   return repository;
 }
 

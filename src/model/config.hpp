@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "ops/attention/attention.hpp"
 #include "ops/products/matmul.hpp"
 #include "ops/rows/basic.hpp"
 
@@ -32,6 +33,11 @@ constexpr uint32_t kNoPositionId = ~0u;
 struct StackConfig {
   uint32_t layers = 0, heads = 0, ffn = 0;
   uint32_t d_model = 0;
+  // Not 0: embeddings, positions, their norm and the output projection have this width, and a linear layer takes the
+  // embeddings to d_model (an encoder alone).
+  uint32_t embedding_width = 0;
+  // Not 0: layers share weights in so many groups of neighbours.
+  uint32_t layer_groups = 0;
   uint32_t head_dim = 0;  // of queries, keys and values; heads * head_dim may differ from d_model
   // Heads of keys and values, each for as many heads of queries; a divisor of `heads`. 0: as many as `heads`.
   uint32_t cache_heads = 0;
@@ -42,8 +48,10 @@ struct StackConfig {
   bool key_bias = true;            // with linear_bias: keys have a bias
   bool qkv_bias = true;            // with linear_bias: queries, keys and values have a bias
   bool out_bias = true;            // with linear_bias: the projection after attention has a bias
+  bool ffn_bias = true;            // with linear_bias: the feed-forward layers have a bias
   bool transposed_linear = false;  // weights of linear layers are stored [depth, columns]
   bool pre_norm = false;           // normalization before each sublayer, not after it
+  bool first_norm = true;          // with pre_norm: the first layer's attention has one too
   bool final_norm = false;         // another normalization at the end of the stack
   bool states_before_final_norm =
       false;  // the reference's last hidden state is the input of the final norm, not its output
@@ -55,6 +63,9 @@ struct StackConfig {
   bool scaled_attention = true;  // scores are divided by sqrt(head_dim)
   float embedding_scale = 1;
   bool token_types = false;  // the embedding of token type 0 is added to every position (BERT)
+  // An encoder's sources tell the token type of each row, one of so many (the two texts of a pair), whose embedding is
+  // added; without token_types. 0: they do not.
+  uint32_t row_types = 0;
   Positions positions = Positions::none;
   uint32_t position_offset = 0;  // table row of the first position
   // This id takes the row before position_offset and is not counted (padding in families that derive positions from
@@ -66,17 +77,29 @@ struct StackConfig {
   uint32_t relative_buckets = 0, relative_distance = 0;
   bool relative_per_layer = false;  // otherwise all layers use the first layer's
   // Rotary positions of self attention: the columns of each head's queries and keys that are rotated, in pairs of
-  // neighbours, pair i by position * rotary_base^(-2i / rotary). 0: none.
+  // neighbours (or of columns i and rotary / 2 + i), pair i by position * rotary_base^(-2i / rotary). 0: none.
   uint32_t rotary = 0;
   double rotary_base = 10000;
+  double window_rotary_base = 10000;  // of layers with a window
+  bool rotary_halves = false;
   // Predicting streams beside the main one (ProphetNet; decoder only). 0: an ordinary decoder. With streams, the
   // relative bias is a linear layer of the query's hidden state instead of a table.
   uint32_t streams = 0;
-  // Window attention, per layer: keys on either side that a query sees besides the global ones. Empty: it sees all.
-  // Global positions have projections of their own (global_q...).
+  // Window attention, per layer: keys on either side that a query sees besides the global ones; kNoWindow: it sees all.
+  // Empty: all layers see all.
   std::vector<uint32_t> windows;
+  // With windows: sources may have global positions, which have projections of their own (global_q...).
+  bool global_positions = false;
   std::string type;  // model_type of the side, in families with one per side
 
+  [[nodiscard]] uint32_t embedding_columns() const { return embedding_width ? embedding_width : d_model; }
+  // The number of a layer's weights.
+  [[nodiscard]] uint32_t stored_layer(uint32_t layer) const {
+    return layer_groups ? static_cast<uint32_t>(uint64_t{layer} * layer_groups / layers) : layer;
+  }
+  [[nodiscard]] uint32_t window(uint32_t layer) const { return windows.empty() ? kNoWindow : windows[layer]; }
+  // Words of a source's list of global positions, for sources of this many positions.
+  [[nodiscard]] uint32_t globals_stride(uint32_t most) const { return global_positions ? most + 1 : 1; }
   [[nodiscard]] uint32_t rotary_pairs() const { return (rotary + 1) / 2; }
   [[nodiscard]] uint32_t kv_heads() const { return cache_heads ? cache_heads : heads; }
   [[nodiscard]] uint32_t group() const { return kv_heads() ? heads / kv_heads() : 1; }
@@ -143,7 +166,16 @@ enum class HeadKind : uint8_t {
   classes,     // a score for each class
   spans,       // two scores: an answer begins here, ends here
   vectors,     // numbers that represent the source
+  sentences,   // vectors of whole texts, as sentence-transformers makes them (Reimers and Gurevych 2019)
   regression,  // numbers, each a measure of its own
+};
+
+// A step behind the pooling of a sentence: a linear layer with an activation, or, without columns, the division by the
+// Euclidean length.
+struct SentenceStep {
+  uint32_t columns = 0;
+  Activation activation = Activation::none;
+  bool bias = true;
 };
 
 // A head: a linear layer on rows of the last stack's output.
@@ -154,8 +186,15 @@ struct HeadConfig {
   uint32_t row = 0;     // with Pooling::row: which of the source's rows
   uint32_t pooled = 0;  // columns of a linear layer with an activation before it, if stored; 0: none
   Activation activation = Activation::tanh;
-  uint32_t columns = 0;    // of the result; 0: the pooled row itself. Of tokens: the target vocabulary
-  bool distilled = false;  // classes: another such layer reads the second row; scores are the mean of both
+  bool pooled_bias = true;   // this layer has a bias
+  bool pooled_norm = false;  // a normalization follows it, of the last stack's kind
+  uint32_t columns = 0;      // of the result; 0: the pooled row itself. Of tokens: the target vocabulary
+  bool distilled = false;    // classes: another such layer reads the second row; scores are the mean of both
+  // Sentences: rows made by these poolings stand side by side behind the first, then the steps follow. A prompt's rows
+  // may be left out of all poolings.
+  std::vector<Pooling> beside;
+  std::vector<SentenceStep> steps;
+  bool pools_prompt = true;
 };
 
 // The rows of a source: token ids, numbers (frames of filter banks, or samples of sound), or patches of a picture. A
@@ -199,13 +238,18 @@ struct Config {
   PatchInput patches;
   std::vector<HeadConfig> heads{HeadConfig()};
   uint32_t source_vocabulary = 0, target_vocabulary = 0;  // source: 0 unless sources are ids
-  bool tied_output = true;         // the output projection is the target embedding unless the file has its own
-  bool shared_embeddings = true;   // source and target embedding are one unless the file has two
+  bool tied_output = true;        // the output projection is the target embedding unless the file has its own
+  bool shared_embeddings = true;  // source and target embedding are one unless the file has two
+  // Not kNoPositionId: the decoder reads the source as well, behind this id, and its rows go to a head (BART as a
+  // classifier).
+  uint32_t shifted_start = kNoPositionId;
   bool tied_stacks = false;        // tensors that the encoder lacks in the file are the decoder's (tie_encoder_decoder)
   bool logits_bias = false;        // a bias on the logits may be stored
   bool memory_projection = false;  // a linear layer from the encoder's width to the decoder's
-  // Between decoder and output projection: a linear layer, activation and normalization (BERT's head), then a factor.
+  // Between last stack and output projection: a linear layer, activation and normalization (BERT's head), then a
+  // factor.
   bool output_transform = false;
+  bool output_transform_bias = true;
   Activation output_activation = Activation::none;
   float output_scale = 1;
 };
@@ -220,13 +264,14 @@ struct AttentionNames {
 };
 struct LayerNames {
   AttentionNames self, cross;  // cross: decoder only
-  // fc1 and gate of the same name are in one tensor, the gate's rows (those not activated) first.
+  // fc1 and gate of the same name are in one tensor, the gate's rows (those not activated) first unless gate_last.
   std::string fc1, gate, fc2, norm;
+  bool gate_last = false;
 };
 struct StackNames {
   // Full names in order of preference; the first one in the checkpoint is taken.
   std::vector<std::string> embedding, positions, token_types, streams;
-  std::string embedding_norm, final_norm;
+  std::string embedding_norm, embedding_projection, final_norm;
   std::vector<std::string> input, input_norms;  // by FeatureInput::layers; norms are empty for layers without one
   std::vector<std::string> front;               // full names, of FeatureInput::front rows
   LayerNames layer;
@@ -236,7 +281,8 @@ struct StageNames {
   std::string merge_norm, merge;
 };
 struct HeadNames {
-  std::string pooled, result, second;
+  std::string pooled, result, second, norm;
+  std::vector<std::string> steps;  // as HeadConfig::steps; empty for those without columns
 };
 struct Names {
   StackNames encoder, decoder;

@@ -77,12 +77,13 @@ graph::TensorId build_encoder(Builder& b, const EncoderRun& run) {
   if (run.keep_hidden_states) b.keep_copy("encoder_hidden_states.0", x);
 
   if (!s.windows.empty())
-    how.globals = b.state(state_id(StateKind::globals), "globals", run.batch, uint64_t{run.length} + 1);
+    how.globals = b.state(state_id(StateKind::globals), "globals", run.batch, s.globals_stride(run.length));
   for (uint32_t i = 0; i < s.layers; ++i) {
     const LayerWeights& layer = w.layers[i];
     const std::string label = format("encoder.%u", i);
-    how.keep_weights = run.keep_attentions && s.windows.empty() ? format("encoder_attentions.%u", i) : "";
-    if (!s.windows.empty()) how.window = s.windows[i];
+    how.window = s.window(i);
+    const bool kept = how.window == kNoWindow || layer.self.relative_bias != kNoWeight;
+    how.keep_weights = run.keep_attentions && kept ? format("encoder_attentions.%u", i) : "";
     auto h = before_sublayer(b, label + ".self.norm", {s, layer.self.norm}, x);
     x = self_attention(b, label + ".self", {s, layer.self}, {h, x}, how);
     x = after_sublayer(b, label + ".self.norm", {s, layer.self.norm}, x);

@@ -11,7 +11,7 @@ struct EncoderRun {
   // sentence b has the rows from b * length on.
   uint32_t rows = 0;
   uint32_t features = 0;  // not a pass: the most rows of features of one source, if sources are features
-  bool keep_hidden_states = false, keep_attentions = false;  // window attention is never kept
+  bool keep_hidden_states = false, keep_attentions = false;  // not of windows with global positions
 };
 // The states of an encode pass: where its sentences are, and the arguments of grids that follow its rows and tiles.
 graph::TensorId spans_state(Builder& b);

@@ -1,5 +1,7 @@
 #include "model/network.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <initializer_list>
 #include <span>
 
@@ -45,6 +47,8 @@ WeightPart columns(uint32_t first, uint32_t group = 1, uint32_t stride = 1) {
 }
 
 bool floating(StoredType t) { return t == StoredType::f32 || t == StoredType::f16 || t == StoredType::bf16; }
+
+constexpr float kHidden = -1e30f;
 
 class WeightBinder {
  public:
@@ -140,12 +144,12 @@ class WeightBinder {
   }
 
   Status behind_the_layers() {
-    const uint32_t d = c_.last_stack().d_model;
+    const uint32_t d = c_.last_stack().d_model, width = c_.last_stack().embedding_columns();
     if (c_.memory_projection)
       LAPILLI_CHECK(linear({names_.memory_projection, true}, d, c_.encoder.d_model, net_.memory_projection));
-    if (!c_.output_transform) return {};
-    LAPILLI_CHECK(linear({names_.output_transform, true}, d, d, net_.output_transform));
-    return norm(names_.output_norm, c_.last_stack(), net_.output_norm);
+    if (!c_.output_transform || !c_.head(HeadKind::tokens)) return {};
+    LAPILLI_CHECK(linear({names_.output_transform, c_.output_transform_bias}, width, d, net_.output_transform));
+    return norm(names_.output_norm, c_.last_stack(), width, net_.output_norm);
   }
 
   Status heads() {
@@ -157,21 +161,51 @@ class WeightBinder {
 
   Status head(const HeadConfig& head, const HeadNames& names, HeadWeights& w) {
     uint32_t width = c_.last_stack().d_model;
-    // Models made without a pooler lack it in the file, though config.json does not say so.
-    if (head.pooled && stored(names.pooled + ".weight")) {
-      LAPILLI_CHECK(linear({names.pooled}, head.pooled, width, w.pooled));
+    // Models made without a pooler lack it in the file, though config.json does not say so; other heads need theirs.
+    if (head.pooled && (head.kind != HeadKind::vectors || stored(names.pooled + ".weight"))) {
+      LAPILLI_CHECK(linear({names.pooled, head.pooled_bias}, head.pooled, width, w.pooled));
       width = head.pooled;
+      if (head.pooled_norm) LAPILLI_CHECK(norm(names.norm, c_.last_stack(), width, w.norm));
     }
     if (head.columns) LAPILLI_CHECK(linear({names.result}, head.columns, width, w.result));
-    return head.distilled ? linear({names.second}, head.columns, width, w.second) : Status();
+    if (head.distilled) LAPILLI_CHECK(linear({names.second}, head.columns, width, w.second));
+    return sentence_steps(head, names, w);
+  }
+
+  Status sentence_steps(const HeadConfig& head, const HeadNames& names, HeadWeights& w) {
+    uint32_t width = c_.last_stack().d_model * static_cast<uint32_t>(1 + head.beside.size());
+    for (size_t i = 0; i < head.steps.size(); ++i) {
+      const SentenceStep& step = head.steps[i];
+      WeightIndex& index = w.steps.emplace_back(kNoWeight);
+      if (step.columns == 0) {
+        index = unit_norm(width);
+        continue;
+      }
+      LAPILLI_CHECK(linear({names.steps[i], step.bias}, step.columns, width, index));
+      width = step.columns;
+    }
+    return {};
+  }
+
+  // The weights with which a root mean square norm divides a row by its Euclidean length.
+  WeightIndex unit_norm(uint32_t width) {
+    WeightSpec spec;
+    spec.kind = WeightSpec::Kind::values;
+    spec.name = "unit length";
+    spec.n = 1;
+    spec.words = round_up<uint64_t>(width, 4);
+    spec.k = static_cast<uint32_t>(spec.words);
+    spec.values.assign(spec.words, 0.0f);
+    std::fill_n(spec.values.begin(), width, 1.0f / std::sqrt(static_cast<float>(width)));
+    return add(std::move(spec));
   }
 
   Status embeddings() {
-    const uint32_t d = c_.last_stack().d_model;
+    const uint32_t d = c_.last_stack().embedding_columns(), width = c_.encoder.embedding_columns();
     const Kind kind = c_.kind();
     const StoredTensor *source = nullptr, *target = nullptr, *output = nullptr;
     if (kind.reads == Reads::ids) {
-      LAPILLI_TRY(source, find_matrix(names_.encoder.embedding, c_.source_vocabulary, c_.encoder.d_model));
+      LAPILLI_TRY(source, find_matrix(names_.encoder.embedding, c_.source_vocabulary, width));
     }
     if (kind.decodes) {
       LAPILLI_TRY(target, find_matrix(names_.decoder.embedding, c_.target_vocabulary, d));
@@ -191,8 +225,16 @@ class WeightBinder {
     else if (tied(source, target))
       net_.encoder.embedding = net_.decoder.embedding;
     else
-      net_.encoder.embedding =
-          table(matrix("source_embedding", c_.source_vocabulary, c_.encoder.d_model), source, nullptr);
+      net_.encoder.embedding = table(matrix("source_embedding", c_.source_vocabulary, width), source, nullptr);
+    return row_types();
+  }
+
+  // A table that is looked up like the embeddings.
+  Status row_types() {
+    const StackConfig& s = c_.encoder;
+    if (s.row_types == 0) return {};
+    LAPILLI_TRY(const auto* t, find_matrix(names_.encoder.token_types, s.row_types, s.embedding_columns()));
+    net_.encoder.row_types = table(matrix("token_types", s.row_types, s.embedding_columns()), t, nullptr);
     return {};
   }
 
@@ -244,7 +286,7 @@ class WeightBinder {
     WeightSpec spec;
     spec.name = name;
     spec.n = s.max_positions + s.position_offset + (s.streams ? 1 : 0);
-    spec.k = s.d_model;
+    spec.k = s.embedding_columns();
     spec.words = uint64_t{spec.n} * round_up<uint64_t>(spec.k, 4);
     bool is_stored = s.positions == Positions::learned;
     for (const auto& n : names.positions) is_stored = is_stored || stored(n);
@@ -322,7 +364,11 @@ class WeightBinder {
   }
 
   Status norm(const std::string& name, const StackConfig& s, WeightIndex& index) {
-    return norm(name, s.d_model, s.norm == Norm::layer, s.norm_bias, index);
+    return norm(name, s, s.d_model, index);
+  }
+
+  Status norm(const std::string& name, const StackConfig& s, uint32_t width, WeightIndex& index) {
+    return norm(name, width, s.norm == Norm::layer, s.norm_bias, index);
   }
 
   // A norm with room for a bias, which is zero unless stored.
@@ -457,6 +503,11 @@ class WeightBinder {
     [[nodiscard]] Linear linear(const std::string& pattern) const {
       return {with_layer(pattern, layer), s.linear_bias, s.transposed_linear};
     }
+    [[nodiscard]] Linear feed_forward(const std::string& pattern) const {
+      Linear part = linear(pattern);
+      part.bias = part.bias && s.ffn_bias;
+      return part;
+    }
   };
 
   // Queries, keys or values. Those of the same name are in one tensor, in this order.
@@ -500,6 +551,7 @@ class WeightBinder {
     Linear out = at.linear(n.out);
     out.bias = out.bias && at.s.out_bias;
     LAPILLI_CHECK(linear(out, d, inner, w.out));
+    if (!cross && at.layer == 0 && !at.s.first_norm) return {};
     return norm(with_layer(n.norm, at.layer), at.s, w.norm);
   }
 
@@ -563,13 +615,13 @@ class WeightBinder {
 
   Status feed_forward_in(const LayerNames& n, const Place& at, WeightIndex& index) {
     const StackConfig& s = at.s;
-    if (!s.gated) return linear(at.linear(n.fc1), s.ffn, s.d_model, index);
+    if (!s.gated) return linear(at.feed_forward(n.fc1), s.ffn, s.d_model, index);
     const auto gate = static_cast<uint32_t>(gate_value_column(s.ffn));
     WeightSpec both = matrix(with_layer(n.fc1, at.layer) + "+gate", gate + s.ffn, s.d_model);
-    Linear activated = at.linear(n.fc1), value = at.linear(n.gate);
+    Linear activated = at.feed_forward(n.fc1), value = at.feed_forward(n.gate);
     if (n.fc1 == n.gate) {
       activated.of = value.of = 2;
-      activated.share = 1;
+      (n.gate_last ? value : activated).share = 1;
     }
     LAPILLI_CHECK(linear_part(both, activated, s.ffn, {}));
     LAPILLI_CHECK(linear_part(both, value, s.ffn, columns(gate)));
@@ -577,19 +629,39 @@ class WeightBinder {
     return {};
   }
 
-  // Both stacks share equal tables.
-  WeightIndex rotary_table(const StackConfig& s) {
+  // A table of values; equal ones of the same name are one.
+  WeightIndex shared_values(const char* name, uint32_t n, uint32_t k, std::vector<float> values) {
+    for (size_t i = 0; i < net_.weights.size(); ++i)
+      if (net_.weights[i].name == name && net_.weights[i].values == values) return static_cast<WeightIndex>(i);
     WeightSpec spec;
     spec.kind = WeightSpec::Kind::values;
-    spec.name = "rotations";
-    spec.values = rotations(s);
-    spec.n = 2 * kRotationRows;
-    spec.k = 2 * s.rotary_pairs();
-    spec.words = spec.values.size();
-    for (size_t i = 0; i < net_.weights.size(); ++i)
-      if (net_.weights[i].name == spec.name && net_.weights[i].values == spec.values)
-        return static_cast<WeightIndex>(i);
+    spec.name = name;
+    spec.n = n;
+    spec.k = k;
+    spec.words = values.size();
+    spec.values = std::move(values);
     return add(std::move(spec));
+  }
+
+  WeightIndex rotary_table(const StackConfig& s, double base) {
+    return shared_values("rotations", 2 * kRotationRows, 2 * s.rotary_pairs(), rotations(s, base));
+  }
+
+  // For attention with windows whose weights are kept: a bias that hides keys outside a window, by distance. Wider
+  // windows have none, and their weights are not kept.
+  void window_masks(const StackConfig& s, StackWeights& w) {
+    for (uint32_t i = 0; i < s.layers; ++i) {
+      const uint64_t distances = 2 * uint64_t{s.window(i)} + 3;
+      if (s.window(i) == kNoWindow || distances > kBiasWords || 2 * s.heads > kBiasWords) continue;
+      std::vector<float> buckets(kBiasWords, 0.0f), values(kBiasWords, 0.0f);
+      buckets[0] = buckets[distances - 1] = 1;
+      std::fill_n(values.begin() + s.heads, s.heads, kHidden);
+      AttentionWeights& self = w.layers[i].self;
+      self.distances = shared_values("distances", 1, kBiasWords, std::move(buckets));
+      self.relative_bias = shared_values("window_mask", 1, kBiasWords, std::move(values));
+      self.distance_low = -static_cast<int32_t>(s.window(i)) - 1;
+      self.distance_count = static_cast<uint32_t>(distances);
+    }
   }
 
   enum class Side { encoder, decoder };
@@ -599,22 +671,27 @@ class WeightBinder {
     const LayerNames& n = names.layer;
     const bool cross = side == Side::decoder && c_.kind().attends;
     for (uint32_t i = 0; i < s.layers; ++i) {
-      const Place at{s, i};
+      const Place at{s, s.stored_layer(i)};
+      if (i > 0 && at.layer == s.stored_layer(i - 1)) {
+        w.layers.push_back(LayerWeights(w.layers.back()));
+        continue;
+      }
       w.layers.emplace_back();
       LayerWeights& layer = w.layers.back();
       LAPILLI_CHECK(attention(n.self, at, false, layer.self));
       if (s.relative_buckets) LAPILLI_CHECK(relative_bias(n.self, at, side == Side::encoder, w));
-      if (!s.windows.empty()) LAPILLI_CHECK(global_projections(n.self, at, layer.self));
+      if (s.global_positions) LAPILLI_CHECK(global_projections(n.self, at, layer.self));
       if (cross) LAPILLI_CHECK(attention(n.cross, at, true, layer.cross));
       LAPILLI_CHECK(feed_forward_in(n, at, layer.fc1));
-      LAPILLI_CHECK(linear(at.linear(n.fc2), s.d_model, s.ffn, layer.fc2));
-      LAPILLI_CHECK(norm(with_layer(n.norm, i), s, layer.norm));
+      LAPILLI_CHECK(linear(at.feed_forward(n.fc2), s.d_model, s.ffn, layer.fc2));
+      LAPILLI_CHECK(norm(with_layer(n.norm, at.layer), s, layer.norm));
     }
-    if (s.rotary) {
-      const WeightIndex table = rotary_table(s);
-      for (LayerWeights& layer : w.layers) layer.self.rotations = table;
-    }
-    if (s.embedding_norm) LAPILLI_CHECK(norm(names.embedding_norm, s, w.embedding_norm));
+    for (uint32_t i = 0; s.rotary && i < s.layers; ++i)
+      w.layers[i].self.rotations = rotary_table(s, s.window(i) == kNoWindow ? s.rotary_base : s.window_rotary_base);
+    if (!s.global_positions) window_masks(s, w);
+    if (s.embedding_norm) LAPILLI_CHECK(norm(names.embedding_norm, s, s.embedding_columns(), w.embedding_norm));
+    if (s.embedding_width)
+      LAPILLI_CHECK(linear({names.embedding_projection}, s.d_model, s.embedding_width, w.embedding_projection));
     return s.final_norm ? norm(names.final_norm, s, w.final_norm) : Status();
   }
 

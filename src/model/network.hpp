@@ -73,6 +73,7 @@ struct LayerWeights {
 };
 struct StackWeights {
   WeightIndex embedding = kNoWeight, positions = kNoWeight, embedding_norm = kNoWeight, final_norm = kNoWeight;
+  WeightIndex row_types = kNoWeight, embedding_projection = kNoWeight;
   // The layers of the encoder's input, and their norms.
   std::vector<WeightIndex> input, input_norms;
   std::vector<WeightIndex> streams;  // positions of each predicting stream, including the vector that marks the stream
@@ -85,7 +86,8 @@ struct StageWeights {
 };
 
 struct HeadWeights {
-  WeightIndex pooled = kNoWeight, result = kNoWeight, second = kNoWeight;
+  WeightIndex pooled = kNoWeight, norm = kNoWeight, result = kNoWeight, second = kNoWeight;
+  std::vector<WeightIndex> steps;  // as HeadConfig::steps; a norm for those without columns
 };
 
 // Indices of parts that the Config does not have are kNoWeight.

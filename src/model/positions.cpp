@@ -27,13 +27,13 @@ std::vector<float> sinusoids(const StackConfig& s) {
   return table;
 }
 
-std::vector<float> rotations(const StackConfig& s) {
+std::vector<float> rotations(const StackConfig& s, double base) {
   const uint64_t ld = round_up<uint64_t>(2 * uint64_t{s.rotary_pairs()}, 4);
   std::vector<float> table(2 * kRotationRows * ld, 0.0f);
   for (uint32_t r = 0; r < 2 * kRotationRows; ++r)
     for (uint32_t i = 0; i < s.rotary_pairs(); ++i) {
       const double position = r < kRotationRows ? r : (r - kRotationRows) * double{kRotationRows};
-      const double angle = position * std::pow(s.rotary_base, -2.0 * i / s.rotary);
+      const double angle = position * std::pow(base, -2.0 * i / s.rotary);
       table[r * ld + 2 * uint64_t{i}] = static_cast<float>(std::cos(angle));
       table[r * ld + 2 * uint64_t{i} + 1] = static_cast<float>(std::sin(angle));
     }

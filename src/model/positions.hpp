@@ -12,7 +12,7 @@ namespace lapilli::model {
 // with zeros.
 std::vector<float> sinusoids(const StackConfig& stack);
 
-// The table of "rotate" (ops/attention/attention.hpp) for a stack with rotary positions.
-std::vector<float> rotations(const StackConfig& stack);
+// The table of "rotate" (ops/attention/attention.hpp) for a stack with rotary positions of this base.
+std::vector<float> rotations(const StackConfig& stack, double base);
 
 }  // namespace lapilli::model

@@ -180,9 +180,12 @@ DecoderRun forward_run(Builder& b, const ForwardShape& shape) {
 graph::TensorId forward_encoder(Builder& b, const ForwardShape& shape) {
   EncoderRun run{shape.batch, shape.source_length, shape.rows, shape.features, shape.hidden_states, shape.attentions};
   const auto memory = build_encoder(b, run);
-  b.keep_copy("encoder_last_hidden_state", memory);
+  if (!shape.only) b.keep_copy("encoder_last_hidden_state", memory);
   return memory;
 }
+
+// Heads but that of ids.
+bool has_other_heads(const Config& c) { return !c.kind().writes && !c.heads.empty(); }
 
 void forward_decoder(Builder& b, const ForwardShape& shape, DecoderRun& run) {
   const StackConfig& s = b.config().decoder;
@@ -201,6 +204,7 @@ void forward_decoder(Builder& b, const ForwardShape& shape, DecoderRun& run) {
   x = decoder_layers(b, x, run);
   if (run.cross_kv.empty()) b.keep_copy("decoder_last_hidden_state", x);
   if (logits) b.keep("logits", output_logits(b, x));
+  if (has_other_heads(b.config())) keep_heads(b, {x, spans_state(b)}, {shape.batch, shape.only, 0});
 }
 
 }  // namespace
@@ -210,7 +214,7 @@ void build_forward(Builder& b, const ForwardShape& shape) {
   const auto memory = kind.encodes ? forward_encoder(b, shape) : graph::kNone;
   if (!kind.decodes) {
     if (shape.rows != 0) encode_grids(b);
-    return keep_heads(b, memory, spans_state(b), shape.batch);
+    return keep_heads(b, {memory, spans_state(b)}, {shape.batch, shape.only, shape.prompt_rows});
   }
   DecoderRun run = forward_run(b, shape);
   if (kind.attends) add_cross_keys_values(b, shape, project_memory(b, memory), run);

@@ -75,10 +75,10 @@ class PosixChild : public Child {
     out_.close();
     for (const auto until = Clock::now() + kMost; Clock::now() < until;) {
       int status = 0;
-      hear(kOften);
+      read_errors(kOften);
       if (::waitpid(pid_, &status, WNOHANG) != pid_) continue;
       pid_ = -1;
-      while (hear(milliseconds(0))) {
+      while (read_errors(milliseconds(0))) {
       }
       return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     }
@@ -96,13 +96,13 @@ class PosixChild : public Child {
       if (left.count() <= 0) return false;
       pollfd both[2] = {{out_.get(), POLLIN, 0}, {err_.get(), POLLIN, 0}};
       if (::poll(both, 2, static_cast<int>(std::min<int64_t>(left.count(), 60'000))) <= 0) continue;
-      if (both[1].revents != 0) hear(milliseconds(0));
+      if (both[1].revents != 0) read_errors(milliseconds(0));
       if (both[0].revents != 0) return true;
     }
   }
 
   // Reads some of stderr, if it comes in time. Grandchildren may hold that pipe open.
-  bool hear(milliseconds most) {
+  bool read_errors(milliseconds most) {
     pollfd words{err_.get(), POLLIN, 0};
     if (::poll(&words, 1, static_cast<int>(most.count())) <= 0) return false;
     char room[4096];

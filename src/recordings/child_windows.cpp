@@ -85,7 +85,7 @@ class WindowsChild : public Child {
   Result<size_t> read(std::span<std::byte> to, milliseconds most) override {
     const auto until = Clock::now() + most;
     for (; Clock::now() < until; std::this_thread::sleep_for(kOften)) {
-      hear();
+      read_errors();
       DWORD there = 0, got = 0;
       if (!PeekNamedPipe(out_.get(), nullptr, 0, nullptr, &there, nullptr)) return size_t{0};  // no writer is left
       if (there == 0) continue;
@@ -100,9 +100,9 @@ class WindowsChild : public Child {
     out_.close();
     DWORD code = 1;
     for (const auto until = Clock::now() + kMost; Clock::now() < until;) {
-      hear();
+      read_errors();
       if (WaitForSingleObject(process_.get(), static_cast<DWORD>(kOften.count())) != WAIT_OBJECT_0) continue;
-      hear();
+      read_errors();
       return GetExitCodeProcess(process_.get(), &code) ? static_cast<int>(code) : -1;
     }
     end();
@@ -112,7 +112,7 @@ class WindowsChild : public Child {
   [[nodiscard]] std::string last_words() const override { return words_.in_one_line(); }
 
  private:
-  void hear() {
+  void read_errors() {
     char room[4096];
     DWORD there = 0, got = 0;
     while (PeekNamedPipe(err_.get(), nullptr, 0, nullptr, &there, nullptr) && there > 0 &&

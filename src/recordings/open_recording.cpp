@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint64_t kMostKept = uint64_t{1} << 32;  // bytes kept of a pipe's content
 
-Result<Stream> open_to_hear(const std::string& path) {
+Result<Stream> open_input(const std::string& path) {
   if (directory_exists(path)) return fail(ErrorCode::invalid_argument, "%s is a folder, no recording", path);
   Stream stream(path == "-" ? stdin : open_stream(path, "rb"));
   if (!stream) return fail(ErrorCode::not_found, "%s cannot be opened: %s", path, std::strerror(errno));
@@ -60,12 +60,12 @@ Result<std::unique_ptr<Reader>> open_kept(Stream& stream, bool came_through_pipe
 }  // namespace
 
 Result<std::unique_ptr<Reader>> open_sound_file(const std::string& path) {
-  LAPILLI_TRY(Stream stream, open_to_hear(path));
+  LAPILLI_TRY(Stream stream, open_input(path));
   return open_sound_stream(stream, path);
 }
 
 Result<std::unique_ptr<Reader>> open_recording(const std::string& path, const MediaRequest& request) {
-  LAPILLI_TRY(Stream stream, open_to_hear(path));
+  LAPILLI_TRY(Stream stream, open_input(path));
   if (can_seek(stream.get())) return open_kept(stream, path == "-", path, request);
   std::byte room[kWavHead];
   const auto head = std::span<const std::byte>(room, std::fread(room, 1, sizeof room, stream.get()));

@@ -1,4 +1,4 @@
-// A recording as a model hears it: one channel at the model's rate, whatever the file's format.
+// A recording as a model reads it: one channel at the model's rate, whatever the file's format.
 #pragma once
 
 #include <algorithm>

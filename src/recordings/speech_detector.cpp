@@ -72,8 +72,8 @@ class Blocks {
     std::array<double, kBands> moved{};
     double all = 0;
     for (size_t b = 0; b < kBands; ++b) {
-      const auto heard = [&](size_t at) { return std::max(level(at, b), static_cast<double>(floor_) - 10); };
-      moved[b] = heard(t + 2) - heard(t);
+      const auto audible = [&](size_t at) { return std::max(level(at, b), static_cast<double>(floor_) - 10); };
+      moved[b] = audible(t + 2) - audible(t);
       all += moved[b] / kBands;
     }
     double apart = 0;

@@ -31,6 +31,12 @@ void pack_features(std::span<const PassSource> sources, const model::FeatureInpu
   pass.feature_spans = model::feature_span_words(input, rows);
 }
 
+// Behind the source's ids.
+void pack_types(const PassSource& source, EncodePass& pass) {
+  pass.source_types.insert(pass.source_types.end(), source.types.begin(), source.types.end());
+  pass.source_types.resize(pass.source_ids.size(), 0);
+}
+
 }  // namespace
 
 EncodePass pack_pass(std::span<const PassSource> sources, const PassOptions& options) {
@@ -40,6 +46,7 @@ EncodePass pack_pass(std::span<const PassSource> sources, const PassOptions& opt
     sentences.push_back({0, 0, positions_of(s, options), s.slot});
     std::transform(s.ids.begin(), s.ids.end(), std::back_inserter(pass.source_ids),
                    [](int32_t id) { return static_cast<uint32_t>(id); });
+    if (options.types) pack_types(s, pass);
   }
   if (options.features) pack_features(sources, *options.features, pass);
   const auto packed = packed_spans(sentences);
@@ -47,7 +54,7 @@ EncodePass pack_pass(std::span<const PassSource> sources, const PassOptions& opt
   pass.rows = span_totals(packed).rows;
   pass.tiles = span_totals(packed).tiles;
   if (!options.windows) return pass;
-  const uint64_t stride = uint64_t{options.source_positions} + 1;
+  const uint64_t stride = uint64_t{options.globals} + 1;
   pass.globals.resize(sources.size() * stride, 0);
   for (size_t i = 0; i < sources.size(); ++i) {
     const auto list = ordered_positions(sources[i].globals);
@@ -71,12 +78,14 @@ std::vector<std::pair<StateKind, const std::vector<uint32_t>*>> words_of(const E
           {StateKind::spans, &pass.spans},
           {StateKind::globals, &pass.globals},
           {StateKind::features, &pass.features},
-          {StateKind::feature_spans, &pass.feature_spans}};
+          {StateKind::feature_spans, &pass.feature_spans},
+          {StateKind::source_types, &pass.source_types}};
 }
 
 PassOptions pass_options(const model::Config& config, uint32_t source_positions) {
-  PassOptions options{!config.encoder.windows.empty(), source_positions};
+  PassOptions options{!config.encoder.windows.empty(), config.encoder.globals_stride(source_positions) - 1};
   if (config.kind().reads != model::Reads::ids) options.features = &config.features;
+  options.types = config.encoder.row_types > 0;
   return options;
 }
 

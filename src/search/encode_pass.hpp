@@ -18,6 +18,7 @@ struct PassSource {
   uint32_t slot = 0;                    // its slot in cross_kv, unique within the pass
   std::span<const uint32_t> globals{};  // positions with global attention, in any order
   const model::Features* features = nullptr;
+  std::span<const uint32_t> types{};  // token types of the ids; empty: all are 0
 };
 
 // Contents of the pass's states, named after their kinds.
@@ -26,12 +27,14 @@ struct EncodePass {
   std::vector<uint32_t> source_ids, spans;
   std::vector<uint32_t> globals;                  // empty for models without windows
   std::vector<uint32_t> features, feature_spans;  // empty for models whose sources are ids
+  std::vector<uint32_t> source_types;             // empty for models whose sources tell none
 };
 // Options of the model and the session.
 struct PassOptions {
   bool windows = false;                           // the model has window attention, with
-  uint32_t source_positions = 0;                  // room for this many positions in a sentence's list
+  uint32_t globals = 0;                           // room for this many positions in a sentence's list
   const model::FeatureInput* features = nullptr;  // null for models whose sources are ids
+  bool types = false;                             // sources tell the token types of their ids
 };
 PassOptions pass_options(const model::Config& config, uint32_t source_positions);
 // Packs the sources in the given order; at most state::MAX_ROWS rows.

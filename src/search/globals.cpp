@@ -9,8 +9,8 @@ namespace lapilli {
 Status check_globals(const model::Config& config, const std::vector<std::vector<int32_t>>& sources,
                      const GlobalPositions& positions) {
   if (positions.empty()) return {};
-  if (config.encoder.windows.empty())
-    return fail(ErrorCode::unsupported, "global positions: %s models have no window attention", config.family);
+  if (!config.encoder.global_positions)
+    return fail(ErrorCode::unsupported, "global positions: %s models have none", config.family);
   if (positions.size() != sources.size())
     return fail(ErrorCode::invalid_argument, "global positions for %u of %u sources", positions.size(), sources.size());
   for (size_t i = 0; i < positions.size(); ++i)
@@ -31,7 +31,7 @@ std::vector<uint32_t> ordered_positions(std::span<const uint32_t> positions) {
 std::vector<uint32_t> global_words(const model::Config& config, const GlobalPositions& positions, uint32_t sentences,
                                    uint32_t length) {
   if (config.encoder.windows.empty()) return {};
-  const uint64_t stride = uint64_t{length} + 1;
+  const uint64_t stride = config.encoder.globals_stride(length);
   std::vector<uint32_t> words(sentences * stride, 0);
   for (size_t i = 0; i < positions.size(); ++i) {
     const auto list = ordered_positions(positions[i]);

@@ -12,7 +12,8 @@ namespace lapilli {
 
 using GlobalPositions = std::vector<std::vector<uint32_t>>;
 
-// Expects none, or for models with windows one list per source of positions within it; the error names the source.
+// Expects none, or for models with global positions one list per source of positions within it; the error names the
+// source.
 Status check_globals(const model::Config& config, const std::vector<std::vector<int32_t>>& sources,
                      const GlobalPositions& positions);
 // The positions sorted, each once.

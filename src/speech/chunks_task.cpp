@@ -85,7 +85,7 @@ void ChunksTask::begin_recording() {
   next_ = 0;
   languages_ = request_.how.languages;
   const bool measures = now_ < request_.recordings.size() && recording().source;
-  phase_ = measures ? Phase::measure : detects_ ? Phase::detect : Phase::hear;
+  phase_ = measures ? Phase::measure : detects_ ? Phase::detect : Phase::transcribe;
 }
 
 // An error that does not concern the recording alone ends the task.
@@ -100,7 +100,7 @@ Status ChunksTask::step_recording(double budget_us) {
   switch (phase_) {
     case Phase::measure: return measure(budget_us);
     case Phase::detect: return detect(budget_us);
-    case Phase::hear: return hear(budget_us);
+    case Phase::transcribe: return transcribe(budget_us);
   }
   return {};
 }
@@ -122,7 +122,7 @@ TaskProgress ChunksTask::progress() const {
   const auto& all = request_.recordings;
   TaskProgress now{job_ ? job_->progress().done : 0, frames_, tokens()};
   for (size_t i = 0; i < now_; ++i) now.done += all[i].frames->extent().frames;
-  if (phase_ != Phase::hear || now_ == all.size()) return now;
+  if (phase_ != Phase::transcribe || now_ == all.size()) return now;
   const auto& chunks = all[now_].chunks;
   now.done += next_ < chunks.size() ? chunks[next_].first : all[now_].frames->extent().frames;
   return now;
@@ -149,7 +149,7 @@ void ChunksTask::cut() {
   energies_.reset();
   energies.resize(recording().frames->extent().frames);  // pads with silence
   recording().chunks = cut_at_silence(energies, info().feature_rows);
-  phase_ = detects_ ? Phase::detect : Phase::hear;
+  phase_ = detects_ ? Phase::detect : Phase::transcribe;
 }
 
 Status ChunksTask::detect(double budget_us) {
@@ -159,13 +159,13 @@ Status ChunksTask::detect(double budget_us) {
   if (!done) return {};
   languages_ = {language_token(model()->speech(), detection_->found().front())};
   detection_.reset();
-  phase_ = Phase::hear;
+  phase_ = Phase::transcribe;
   return {};
 }
 
 // ---- groups of chunks --------------------------------------------------------------------------------
 
-Status ChunksTask::hear(double budget_us) {
+Status ChunksTask::transcribe(double budget_us) {
   if (!job_ && next_ == recording().chunks.size()) return end_recording({});
   if (!job_) LAPILLI_CHECK(begin_together());
   return job_->pump(budget_us) ? end_together() : Status();

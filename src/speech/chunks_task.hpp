@@ -37,7 +37,7 @@ class ChunksTask : public SpeechTask {
   [[nodiscard]] TaskProgress progress() const override;
 
  private:
-  enum class Phase : uint8_t { measure, detect, hear };
+  enum class Phase : uint8_t { measure, detect, transcribe };
   ChunksTask(std::shared_ptr<Model> model, ChunksRequest request, bool detects);
   void begin_recording();
   Status step(double budget_us) override;
@@ -49,7 +49,7 @@ class ChunksTask : public SpeechTask {
   Status measure(double budget_us);
   void cut();
   Status detect(double budget_us);
-  Status hear(double budget_us);
+  Status transcribe(double budget_us);
   Status begin_together();
   Status end_together();
   void keep_windows(std::vector<Window> windows);
@@ -61,7 +61,7 @@ class ChunksTask : public SpeechTask {
   ChunksRequest request_;
   const bool detects_;   // the language of each recording is detected first
   uint64_t frames_ = 0;  // of all recordings
-  Phase phase_ = Phase::hear;
+  Phase phase_ = Phase::transcribe;
   size_t now_ = 0;  // index of the current recording
   std::optional<FrameEnergies> energies_;
   std::unique_ptr<LanguageDetection> detection_;

@@ -129,13 +129,14 @@ Status OfflineTask::take_results(GenerateOutput& out) {
   return {};
 }
 
-Result<Segment> OfflineTask::segment_of(size_t recording, const Hypothesis& said) const {
+Result<Segment> OfflineTask::segment_of(size_t recording, const Hypothesis& hypothesis) const {
   Segment s;
   s.recording = recording;
   s.end = static_cast<double>(*request_.recordings[recording].samples) / rate_;
-  s.ids.assign(said.ids.begin() + std::min<ptrdiff_t>(1, static_cast<ptrdiff_t>(said.ids.size())), said.ids.end());
-  s.token_scores = said.token_scores;
-  if (said.finish != Finish::length && !s.ids.empty()) s.ids.pop_back();
+  s.ids.assign(hypothesis.ids.begin() + std::min<ptrdiff_t>(1, static_cast<ptrdiff_t>(hypothesis.ids.size())),
+               hypothesis.ids.end());
+  s.token_scores = hypothesis.token_scores;
+  if (hypothesis.finish != Finish::length && !s.ids.empty()) s.ids.pop_back();
   if (s.token_scores.size() > s.ids.size()) s.token_scores.resize(s.ids.size());
   if (const Tokenizer* tokenizer = model()->tokenizer()) {
     LAPILLI_TRY(s.text, tokenizer->decode(s.ids));
@@ -143,10 +144,10 @@ Result<Segment> OfflineTask::segment_of(size_t recording, const Hypothesis& said
   return s;
 }
 
-Status OfflineTask::deliver(size_t recording, const Hypothesis& said) {
-  LAPILLI_TRY(auto segment, segment_of(recording, said));
+Status OfflineTask::deliver(size_t recording, const Hypothesis& hypothesis) {
+  LAPILLI_TRY(auto segment, segment_of(recording, hypothesis));
   over_[recording] = true;
-  results().transcripts[recording].cut = said.finish == Finish::length;
+  results().transcripts[recording].cut = hypothesis.finish == Finish::length;
   LAPILLI_CHECK(give(std::move(segment), request_.on_segment));
   if (request_.on_end) request_.on_end(recording, {});
   return {};

@@ -51,8 +51,8 @@ class OfflineTask : public SpeechTask {
   Status begin_search();
   Status search(double budget_us);
   Status take_results(GenerateOutput& out);
-  Status deliver(size_t recording, const Hypothesis& said);
-  [[nodiscard]] Result<Segment> segment_of(size_t recording, const Hypothesis& said) const;
+  Status deliver(size_t recording, const Hypothesis& hypothesis);
+  [[nodiscard]] Result<Segment> segment_of(size_t recording, const Hypothesis& hypothesis) const;
   Status set_aside(size_t recording, Status status);
 
   std::shared_ptr<OfflineRecordings> reader_;

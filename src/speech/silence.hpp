@@ -1,4 +1,4 @@
-// Quiet points of a recording, which cut it into chunks that can be heard without what lies before them.
+// Quiet points of a recording, which cut it into chunks that can be transcribed without the sound before them.
 #pragma once
 
 #include <cstdint>

@@ -97,9 +97,9 @@ struct TranscribeRequest {
   // Called for each recording once it is complete, with its own error if it has one; not in a run that was cancelled or
   // failed as a whole.
   std::function<void(size_t recording, const Status& status)> on_end;
-  // For recordings in progress: after this many new frames, and with nothing else to do, the incomplete window is heard
-  // as if it were the last. on_interim gets its segments, which replace earlier ones until on_segment brings the
-  // final ones. Final results do not depend on them. 0: none.
+  // For recordings in progress: after this many new frames, and with nothing else to do, the incomplete window is
+  // transcribed as if it were the last. on_interim gets its segments, which replace earlier ones until on_segment
+  // brings the final ones. Final results do not depend on them. 0: none.
   uint32_t interim_frames = 0;
   std::function<Status(size_t recording, std::span<const Segment> segments)> on_interim;
   // Used by transcribe(); those who pump a job query it instead. Frames done and in total, over all recordings; false
@@ -111,7 +111,7 @@ struct Transcript {
   Status status;  // this recording's own error; segments before it are kept
   std::vector<Segment> segments;
   std::string language;  // its token ("<|en|>"); empty: the model has none
-  bool cut = false;      // for recordings heard as a whole: the text hit the length limit
+  bool cut = false;      // for recordings transcribed as a whole: the text hit the length limit
 };
 struct TranscribeOutput {
   std::vector<Transcript> transcripts;  // by recording

@@ -184,7 +184,7 @@ Status TranscriptionTask::choose() {
     all_done = all_done && is_done(all_[i]);
     if (is_ready(all_[i])) round_.push_back(i);
   }
-  tell_ends();
+  report_ends();
   interim_ = round_.empty();
   if (interim_ && r_.on_interim && r_.interim_frames > 0) choose_interim();
   for (const size_t i : round_) all_[i].end = all_[i].recording->frames->extent().frames;
@@ -194,9 +194,9 @@ Status TranscriptionTask::choose() {
   return {};
 }
 
-void TranscriptionTask::tell_ends() {
+void TranscriptionTask::report_ends() {
   for (size_t i = 0; i < all_.size(); ++i) {
-    if (!is_done(all_[i]) || std::exchange(all_[i].told, true) || !r_.on_end) continue;
+    if (!is_done(all_[i]) || std::exchange(all_[i].reported, true) || !r_.on_end) continue;
     r_.on_end(i, results().transcripts[i].status);
   }
 }

@@ -37,7 +37,7 @@ class TranscriptionTask : public SpeechTask {
     const Recording* recording = nullptr;
     std::vector<int32_t> prefix;
     bool detect_language = false, over = false;  // over: it has failed
-    bool told = false;                           // on_end was called
+    bool reported = false;                       // on_end was called
     uint64_t seek = 0;
     uint64_t end = 0;          // frames available when the window was begun
     uint64_t interim_end = 0;  // end of its last interim result
@@ -63,7 +63,7 @@ class TranscriptionTask : public SpeechTask {
   Status begin_again(const FrontEnd& front) override;
   void release() override;
   Status choose();
-  void tell_ends();
+  void report_ends();
   void choose_interim();
   [[nodiscard]] bool is_done(const Progress& p) const;
   [[nodiscard]] bool is_ready(const Progress& p) const;

@@ -89,9 +89,9 @@ class Doctor {
     if (!caps.quirks.empty()) line("quirks", list_of(caps.quirks) + " (known faults of the driver, worked around)");
     if (!caps.masks.empty()) line("masks", list_of(caps.masks) + " (--caps or LAPILLI_CAPS)");
     report_["lapilli"] = LAPILLI_VERSION;
-    Capabilities told = caps;
-    for (std::string& mask : told.masks) mask = file_name(mask);
-    report_["device"] = Json::parse(to_json(told));
+    Capabilities reported = caps;
+    for (std::string& mask : reported.masks) mask = file_name(mask);
+    report_["device"] = Json::parse(to_json(reported));
     report_["work_limit"] = static_cast<uint64_t>(WorkLimit::of(caps).operations());
     return {};
   }
@@ -132,7 +132,8 @@ class Doctor {
     for (const auto& heap : memory.heaps)
       heaps.push_back({{"bytes", heap.bytes}, {"device_local", heap.device_local}, {"main", heap.main}});
     for (const auto& type : memory.types) types.push_back({{"heap", type.heap}, {"kind", type.kind}});
-    line("memory", mib(memory.left) + " left" + (memory.told_budget ? ", says the driver" : ", by the heap's size"));
+    line("memory",
+         mib(memory.left) + " left" + (memory.budget_from_driver ? ", says the driver" : ", by the heap's size"));
     for (const auto& use : memory.uses) {
       uses[use.use] = use.types;
       const std::string kind = use.types.empty() ? "" : memory.types[use.types.front()].kind;

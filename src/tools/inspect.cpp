@@ -5,13 +5,16 @@
 
 #include "formats/checkpoint.hpp"
 #include "formats/hf_config.hpp"
+#include "formats/sentence_modules.hpp"
 #include "formats/sound_config.hpp"
 #include "formats/speech_settings.hpp"
 #include "formats/task_params.hpp"
 #include "generate/conventions.hpp"
+#include "generate/encoding_task.hpp"
 #include "generate/fitting_tokenizer.hpp"
 #include "generate/picture_reader.hpp"
 #include "generate/published.hpp"
+#include "generate/verbs.hpp"
 #include "image/processor.hpp"
 #include "model/families/family.hpp"
 #include "model/network.hpp"
@@ -91,7 +94,7 @@ Json languages_json(const Tokenizer& tokenizer) {
 }
 
 // A tokenizer of Whisper knows a hundred languages, also that of a model that was trained for one: the settings tell.
-Result<Json> heard_languages(const std::string& directory) {
+Result<Json> speech_languages(const std::string& directory) {
   LAPILLI_TRY(const SpeechSettings settings, read_speech_settings(directory));
   Json source = Json::array(), target = Json::array();
   for (const auto& [token, id] : settings.languages)
@@ -104,6 +107,15 @@ Result<Json> heard_languages(const std::string& directory) {
 Json picture_tasks(const model::Config& c) {
   if (c.kind().writes) return Json::array({"caption", "read"});
   return c.head(model::HeadKind::classes) ? Json::array({"classify"}) : Json::array();
+}
+
+Json tasks_of_encoder(const model::Config& c) {
+  Json tasks = Json::array();
+  if (c.head(model::HeadKind::sentences)) tasks.push_back("embed");
+  const model::HeadConfig* scores = scores_of_texts(c);
+  if (scores) tasks.push_back("classify");
+  if (scores && scores->columns == 1) tasks.push_back("rerank");
+  return tasks;
 }
 
 Json tasks_of(const std::string& family, const nlohmann::json& config, const std::string& path) {
@@ -149,7 +161,36 @@ void add_architecture(Json& json, const model::Config& config, const model::Netw
   json["parameters"] = network.parameters;
 }
 
-void add_checkpoint(Json& json, const StoredWeights& weights) {
+const char* pooling_name(Pooling pooling) {
+  switch (pooling) {
+    case Pooling::row: return "first token";
+    case Pooling::last: return "last token";
+    case Pooling::mean: return "mean";
+    case Pooling::ramp: return "weighted mean";
+    case Pooling::maximum: return "maximum";
+    case Pooling::mean_sqrt: break;
+  }
+  return "sum by the root of the length";
+}
+
+// The way from a text to its vector.
+Result<Json> vectors_json(const std::string& directory, const Published& published) {
+  const model::HeadConfig& head = *published.network.config.head(model::HeadKind::sentences);
+  LAPILLI_TRY(const auto settings, read_sentence_settings(directory, published.files));
+  Json poolings = Json::array({pooling_name(head.pooling)}), steps = Json::array(), prompts = Json::object();
+  for (const Pooling more : head.beside) poolings.push_back(pooling_name(more));
+  for (const model::SentenceStep& step : head.steps)
+    steps.push_back(step.columns ? format("linear layer to %u numbers", step.columns) : std::string("length 1"));
+  for (const auto& [name, text] : settings.prompts) prompts[name] = text;
+  return Json{{"dimensions", embedding_width(published.network.config)},
+              {"pooling", poolings},
+              {"steps", steps},
+              {"prompts", prompts},
+              {"default_prompt", settings.default_prompt},
+              {"max_tokens", settings.max_length}};
+}
+
+void add_checkpoint(Json& json, const Published& weights) {
   const Checkpoint& checkpoint = weights.checkpoint;
   json["checkpoint"] = {{"format", checkpoint.format()},
                         {"tensors", checkpoint.tensors().size()},
@@ -163,42 +204,42 @@ Result<Json> describe(const InspectRequest& request) {
   if (directory.empty()) {
     LAPILLI_TRY(directory, default_model_directory());
   }
-  const std::string config_path = directory + "/config.json";
-  LAPILLI_TRY(const auto config_json, read_json_file(config_path));
-  LAPILLI_TRY(const std::string type, get_string({config_json, config_path}, "model_type"));
+  LAPILLI_TRY(const auto published, read_published(directory));
+  const model::Network& network = published.network;
+  const model::Config& config = network.config;
+  const std::string config_path = (published.files / "config.json").path();
+  LAPILLI_TRY(const auto config_json, read_config(published.files));
+  const std::string& type = config.family;
   const model::Family* family = model::find_family(type);
-  if (!family) {
-    return fail(ErrorCode::unsupported, "%s: the model family \"%s\" is not supported; known are: %s", config_path,
-                type, model::family_list());
-  }
-  LAPILLI_TRY(const auto config, family->config(config_json, config_path));
-  LAPILLI_TRY(const auto weights, open_weights(directory, {config_json, config_path}));
-  LAPILLI_TRY(const auto network, bind_network(config, family->names(config), weights));
-  LAPILLI_TRY(const auto generation, read_generation_config(directory));
-  const auto tokenizer = load_fitting_tokenizer(directory, config);
+  LAPILLI_TRY(const auto generation, read_generation_config(published.files));
+  const auto tokenizer = load_fitting_tokenizer(published.files, config);
 
   Json json;
   json["directory"] = directory;
   json["family"] = type;
-  json["description"] = family->description;
+  json["description"] = family ? family->description : "";
   add_architecture(json, config, network);
-  add_checkpoint(json, weights);
+  if (config.head(model::HeadKind::sentences)) {
+    LAPILLI_TRY(json["vectors"], vectors_json(directory, published));
+  }
+  add_checkpoint(json, published);
   json["device_weight_bytes"] = weight_bytes(network);
   json["tokenizer"] = tokenizer ? "ok" : tokenizer.error().message;
   json["generation"] = generation_json(generation);
   const bool pictures = config.kind().reads == model::Reads::pictures,
              sound = config.kind().reads == model::Reads::sound;
-  json["tasks"] = pictures ? picture_tasks(config)
-                  : sound  ? Json::array({"transcribe"})
-                           : tasks_of(type, config_json, config_path);
+  json["tasks"] = pictures                ? picture_tasks(config)
+                  : sound                 ? Json::array({"transcribe"})
+                  : encodes_texts(config) ? tasks_of_encoder(config)
+                                          : tasks_of(type, config_json, config_path);
   json["input"] = pictures ? "picture" : sound ? "sound" : "text";
   json["languages"] = tokenizer ? languages_json(**tokenizer) : Json(nullptr);
   if (sound) {
-    LAPILLI_TRY(json["languages"], heard_languages(directory));
+    LAPILLI_TRY(json["languages"], speech_languages(directory));
   }
   if (pictures || sound) json["preprocessor"] = front_end_of(directory, config);
   if (!request.tensors) return json;
-  for (const StoredTensor& tensor : weights.checkpoint.tensors()) {
+  for (const StoredTensor& tensor : published.checkpoint.tensors()) {
     json["tensors"].push_back(
         {{"name", tensor.name}, {"type", stored_type_name(tensor.type)}, {"shape", tensor.shape}});
   }

@@ -58,7 +58,7 @@ std::string some(const Json& codes) {
   return codes.size() <= kMost ? text : format("%s and %u more (--json lists them)", text, codes.size() - kMost);
 }
 
-std::string heard_text(const Json& languages) {
+std::string speech_languages_text(const Json& languages) {
   const Json &source = languages["source"], &target = languages["target"];
   if (source.empty()) return "the one that it was trained for";
   return "transcribes " + some(source) + (target.empty() ? "" : "; translates to " + some(target));
@@ -70,6 +70,19 @@ std::string languages_text(const Json& languages) {
   if (target.empty()) return "the files name none";
   if (source == target) return "between " + some(target);
   return (source.empty() ? "" : some(source) + " ") + "to " + some(target);
+}
+
+// "384 numbers: mean, length 1; at most 256 tokens; prompts: query, passage".
+std::string vectors_text(const Json& vectors) {
+  std::string text = number(vectors["dimensions"].get<uint64_t>()) + " numbers: ", prompts;
+  for (const Json& pooling : vectors["pooling"])
+    text += (text.back() == ' ' ? "" : " beside ") + pooling.get<std::string>();
+  for (const Json& step : vectors["steps"]) text += ", " + step.get<std::string>();
+  const auto most = vectors["max_tokens"].get<uint64_t>();
+  if (most) text += "; texts are cut at " + number(most) + " tokens";
+  for (const auto& [name, prompt] : vectors["prompts"].items())
+    prompts += (prompts.empty() ? "" : ", ") + code_text(name);
+  return text + (prompts.empty() ? "" : "; prompts: " + prompts);
 }
 
 std::string tensors_text(const Json& json) {
@@ -100,7 +113,8 @@ std::string command_line(const Json& json) {
 // The encoder's input and the decoder's vocabulary.
 std::string vocabulary_text(const Json& json) {
   const std::string target = number(json["target_vocabulary"].get<uint64_t>()) + " target";
-  if (!json.contains("features")) return number(json["source_vocabulary"].get<uint64_t>()) + " source, " + target;
+  const std::string source = number(json["source_vocabulary"].get<uint64_t>());
+  if (!json.contains("features")) return json["decoder"]["layers"] == 0 ? source : source + " source, " + target;
   const uint64_t rows = json["features"]["rows"].get<uint64_t>();
   return "features of " + number(json["features"]["width"].get<uint64_t>()) + " numbers" +
          (rows ? ", " + number(rows) + " rows of them" : "") + "; " + target;
@@ -138,15 +152,19 @@ std::string inspect_table(const Json& json) {
   line("encoder", stack_text(json["encoder"]));
   if (json["decoder"]["layers"] != 0) line("decoder", stack_text(json["decoder"]));
   line("vocabulary", vocabulary_text(json));
-  if (!json.contains("features")) line("embeddings", tied_text(json["tied"]));
+  const bool encoder_alone = json["decoder"]["layers"] == 0;
+  if (!json.contains("features") && !encoder_alone) line("embeddings", tied_text(json["tied"]));
+  if (json.contains("vectors")) line("vectors", vectors_text(json["vectors"]));
   line("parameters", number(json["parameters"].get<uint64_t>()));
   line("checkpoint", checkpoint["format"].get<std::string>() + ", " + types + ", " + mebibytes(checkpoint["bytes"]));
   line("on device", mebibytes(json["device_weight_bytes"]) + " of weights (" +
                         checkpoint.value("packed", std::string("fp32")) + ")");
   if (json.contains("preprocessor")) line("preprocessor", json["preprocessor"].get<std::string>());
   line("tokenizer", json["tokenizer"].get<std::string>());
+  if (encoder_alone && json["input"] == "text") return text + tensors_text(json) + summary(json);
   line("generation", json["generation"].dump());
-  line("languages", json["input"] == "sound" ? heard_text(json["languages"]) : languages_text(json["languages"]));
+  line("languages",
+       json["input"] == "sound" ? speech_languages_text(json["languages"]) : languages_text(json["languages"]));
   return text + tensors_text(json) + summary(json);
 }
 

@@ -105,7 +105,9 @@ Result<std::string> check_named(const std::string& name) {
   auto found = find_model_directory(name);
   if (!found) return std::move(found).error().in("LAPILLI_MODEL");
   const std::string& directory = *found;
-  if (directory_exists(directory) && file_kind(directory + "/config.json") != FileKind::none) return directory;
+  // The network of a directory with modules.json may lie in a folder.
+  for (const char* file : {"/config.json", "/modules.json"})
+    if (directory_exists(directory) && file_kind(directory + file) != FileKind::none) return directory;
   return fail(ErrorCode::not_found, "LAPILLI_MODEL names %s, which is not %s; set it to one with a published model",
               directory, directory_exists(directory) ? "a directory with a config.json" : "a directory");
 }

@@ -37,7 +37,7 @@ public final class JniTest {
   /** Its later sentences are at work for long after the first has ended. */
   static String longText = THREE;
   static int rotations = 50;
-  /** Of several cases, as making one takes a slow driver seconds; and what it makes of the long text. */
+  /** Shared by several cases, since a slow driver takes seconds to make one; with it, its translation of the long text. */
   static Translator shared;
   static String whole;
   static int failures;
@@ -217,7 +217,7 @@ public final class JniTest {
     translation.attach(new Recorder(null, ended::release), HERE);
     ended.acquire();
     expectEqual(GARE, translation.text());
-    // Who comes late is told all of it, and the end.
+    // A view that is attached late gets the whole text, and the end.
     translation.attach(recorder, HERE);
     expectEqual(List.of(GARE), recorder.texts);
     expectGrowing();

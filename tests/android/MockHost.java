@@ -7,7 +7,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
-/** What Android does to an app's screens, on a thread that stands for the main one. */
+/** Does to an app's screens what Android does, on a thread that stands for the main one. */
 final class MockHost implements AutoCloseable {
   /** One screen: what it was shown, in order. */
   static final class Screen implements TranslationView {

@@ -47,7 +47,7 @@ TEST(CppDevice, OptionsArrive) {
   }
   options.num_return_sequences = 3;
   EXPECT_EQ(model.translate({"Hello."}, options).error().status(), lapilli::Status::invalid_argument);
-  // What is said as JSON holds where no field says otherwise.
+  // Options in JSON hold where no field says otherwise.
   options = {};
   options.json = R"({"num_beams": 3, "num_return_sequences": 2})";
   EXPECT_EQ(model.translate({"Hello."}, options).value()[0].sequences.size(), 2u);

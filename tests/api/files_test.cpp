@@ -244,7 +244,8 @@ TEST_F(ApiFilesDevice, Memory) {
   expect_bundled();
 }
 
-// What "lapilli pack" wrote, read by functions: its dtype is the files', and the ids are those of packing at load.
+// A model that "lapilli pack" wrote, read by functions: its dtype is the files', and the ids are those of packing at
+// load.
 TEST_F(ApiFilesDevice, PackedFiles) {
   const TempDirectory folder;
   const std::string packed = folder.path() + "/packed";
@@ -331,7 +332,7 @@ TEST_F(ApiFilesDevice, SeveralWeightFiles) {
   EXPECT_TRUE(says("one.safetensors")) << lapilli_last_error();
 }
 
-// Which reads or opens of `count` to make wrong: the first and the last ones, and some of those between.
+// The reads or opens, out of `count`, that are to fail: the first and the last ones, and some of those between.
 std::vector<size_t> chosen(size_t count, size_t step) {
   std::vector<size_t> all;
   for (size_t i = 0; i < count; i += i < 12 || i + 12 > count ? 1 : step) all.push_back(i);

@@ -103,7 +103,7 @@ ModelHandle ApiDeviceLive::whisper_;
 std::vector<float> ApiDeviceLive::long_, ApiDeviceLive::second_, ApiDeviceLive::short_;
 
 AllOptions with_interim_results() {
-  AllOptions options = hearing_options();
+  AllOptions options = speech_options();
   options.of_speech.interim_samples = 4000;  // a quarter of the model's window
   options.of_speech.word_times = 1;
   return options;
@@ -253,8 +253,8 @@ struct Pulled {
 TEST_F(ApiDeviceLive, PulledSamplesAreTheSame) {
   Pulled pulled{long_};
   const lapilli_sample_source source = pulled.source();
-  const std::string want = transcribed({input_of(long_)}, hearing_options());
-  EXPECT_EQ(transcribed({lapilli_pulled_samples(&source, 16000)}, hearing_options()), want);
+  const std::string want = transcribed({input_of(long_)}, speech_options());
+  EXPECT_EQ(transcribed({lapilli_pulled_samples(&source, 16000)}, speech_options()), want);
   EXPECT_GE(pulled.passes, 2u);
   EXPECT_GT(pulled.reads, 8u) << "it is read as a whole";
   // One that has ended before its time is silent from there on.
@@ -263,11 +263,11 @@ TEST_F(ApiDeviceLive, PulledSamplesAreTheSame) {
   std::vector<float> silent = long_;
   std::fill(silent.begin() + 50000, silent.end(), 0.0f);
   const lapilli_sample_source less = cut.source();
-  EXPECT_EQ(transcribed({lapilli_pulled_samples(&less, 16000)}, hearing_options()),
-            transcribed({input_of(silent)}, hearing_options()));
+  EXPECT_EQ(transcribed({lapilli_pulled_samples(&less, 16000)}, speech_options()),
+            transcribed({input_of(silent)}, speech_options()));
   // Without a job.
   const lapilli_input input = lapilli_pulled_samples(&source, 16000);
-  const AllOptions options = hearing_options();
+  const AllOptions options = speech_options();
   lapilli_result* result = nullptr;
   ASSERT_EQ(lapilli_generate(whisper_.get(), &input, 1, &options, &result), LAPILLI_OK) << lapilli_last_error();
   EXPECT_EQ(segments_of(result, 0), want);
@@ -313,7 +313,7 @@ TEST_F(ApiDeviceLive, SourcesThatFail) {
       bad.fails = c.says;
       bad.fails_at = c.at;
       const lapilli_sample_source failing = bad.source(), other = good.source();
-      AllOptions options = hearing_options();
+      AllOptions options = speech_options();
       options.of_speech.chunks = chunks;
       const JobHandle job =
           start({lapilli_pulled_samples(&failing, 16000), lapilli_pulled_samples(&other, 16000)}, options);
@@ -331,7 +331,7 @@ TEST_F(ApiDeviceLive, SourcesThatFail) {
   Pulled lying{long_};
   lying.too_many = 1;
   const lapilli_sample_source more = lying.source();
-  const JobHandle job = start({lapilli_pulled_samples(&more, 16000)}, hearing_options());
+  const JobHandle job = start({lapilli_pulled_samples(&more, 16000)}, speech_options());
   ASSERT_TRUE(wait(job));
   Events events(1);
   events.read(job.get());
@@ -344,7 +344,7 @@ TEST_F(ApiDeviceLive, SourcesThatAreWrong) {
     lapilli_sample_source source = pulled.source();
     lapilli_input input = lapilli_pulled_samples(&source, 16000);
     set(source, input);
-    return refused({input}, hearing_options(), want);
+    return refused({input}, speech_options(), want);
   };
   EXPECT_THAT(with([](auto& s, auto&) { s.read = nullptr; }), HasSubstr("the read function of input 0 is null"));
   EXPECT_THAT(with([](auto& s, auto&) { s.count = 0; }), HasSubstr("says that it has 0 samples"));
@@ -363,7 +363,7 @@ TEST_F(ApiDeviceLive, ChunksAreTheSameHoweverManyAtATime) {
   Pulled pulled{short_};
   const lapilli_sample_source source = pulled.source();
   const std::vector<lapilli_input> inputs{input_of(long_), lapilli_pulled_samples(&source, 16000)};
-  AllOptions options = hearing_options();
+  AllOptions options = speech_options();
   const std::string windows = transcribed({inputs[0]}, options);
   options.of_speech.chunks = 1;
   const std::string one = transcribed(inputs, options, 0), other = transcribed(inputs, options, 1);
@@ -380,19 +380,19 @@ TEST_F(ApiDeviceLive, ChunksAreTheSameHoweverManyAtATime) {
 }
 
 TEST_F(ApiDeviceLive, ChunksThatAreRefused) {
-  AllOptions options = hearing_options();
+  AllOptions options = speech_options();
   options.of_speech.chunks = 4;
   EXPECT_THAT(refused({lapilli_sample_stream(16000)}, options), HasSubstr("input 0 continues"));
   options.of_speech.condition_on_previous = 1;
   EXPECT_THAT(refused({input_of(long_)}, options), HasSubstr("chunks do not go on from what was written before them"));
-  options = hearing_options("Klingon");
+  options = speech_options("Klingon");
   options.of_speech.chunks = 4;
   EXPECT_THAT(refused({input_of(long_)}, options), HasSubstr("Klingon"));
 }
 
-// Cancelled while it is measured, and while it is heard.
+// Cancelled while it is measured, and while it is transcribed.
 TEST_F(ApiDeviceLive, ChunksEndAtAnyTime) {
-  AllOptions options = hearing_options();
+  AllOptions options = speech_options();
   options.of_speech.chunks = 2;
   for (const int pumps : {0, 1, 3, 1000}) {
     const JobHandle job = start({input_of(short_), input_of(second_)}, options);
@@ -417,7 +417,7 @@ TEST_F(ApiDeviceLive, ChunksEndAtAnyTime) {
 
 TEST_F(ApiDeviceLive, WhatWordsLookedAtIsDrawnWithTheirSegment) {
   for (const uint32_t chunks : {0u, 4u}) {
-    AllOptions options = hearing_options();
+    AllOptions options = speech_options();
     options.keep_attention = 1;
     options.of_speech.chunks = chunks;
     const JobHandle job = start({input_of(long_)}, options);
@@ -449,7 +449,7 @@ TEST_F(ApiDeviceLive, WhatWordsLookedAtIsDrawnWithTheirSegment) {
 }
 
 TEST_F(ApiDeviceLive, LooksThatAreNotThere) {
-  const JobHandle job = start({input_of(long_)}, hearing_options());
+  const JobHandle job = start({input_of(long_)}, speech_options());
   ASSERT_TRUE(wait(job));
   ASSERT_EQ(next(job, LAPILLI_EVENT_SEGMENT).kind, LAPILLI_EVENT_SEGMENT);
   const uint8_t* file = nullptr;
@@ -462,7 +462,7 @@ TEST_F(ApiDeviceLive, LooksThatAreNotThere) {
   EXPECT_THAT(lapilli_last_error(), HasSubstr("lapilli_attention_drawing.layer and head"));
   EXPECT_EQ(lapilli_job_draw_attention(nullptr, nullptr, &file, &bytes), LAPILLI_INVALID_ARGUMENT);
   EXPECT_EQ(lapilli_job_draw_attention(job.get(), nullptr, nullptr, &bytes), LAPILLI_INVALID_ARGUMENT);
-  AllOptions options = hearing_options();
+  AllOptions options = speech_options();
   options.keep_attention = 1;
   const lapilli_input input = input_of(long_);
   lapilli_result* result = nullptr;

@@ -53,7 +53,7 @@ bool begins_topic(const std::string& line) {
          line.find(' ') == word;
 }
 
-// What is wrong with a comment, a line for each.
+// The faults of a comment, a line for each.
 Lines complaints(const Lines& comment) {
   Lines wrong;
   size_t paragraph = 0;
@@ -95,7 +95,7 @@ TEST(Manual, HasItsTopics) {
   EXPECT_THAT(topics, testing::ElementsAre("Errors", "Structs", "Strings", "Ownership", "Threads"));
 }
 
-// What formatters do to it.
+// Formatters do this to it.
 TEST(Manual, RunTogetherIsSeen) {
   Lines dense, filled = {""};
   for (const std::string& line : manual()) {

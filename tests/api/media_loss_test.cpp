@@ -52,13 +52,13 @@ class ApiLossDeviceMedia : public testing::Test {
   }
 
   // A recording that is there and one that goes on, pushed whenever the job wants more.
-  std::string hear(lapilli_status* status) {
+  std::string transcribe(lapilli_status* status) {
     const DeviceHandle device = open_device();
     lapilli_model* loaded = nullptr;
     if ((*status = lapilli_model_load(device.get(), (kWhisper + "/model").c_str(), &loaded)) != LAPILLI_OK) return "";
     const ModelHandle model(loaded);
     const lapilli_input inputs[] = {input_of(long_), lapilli_sample_stream(16000)};
-    const AllOptions options = hearing_options(nullptr);
+    const AllOptions options = speech_options(nullptr);
     lapilli_job* started = nullptr;
     if ((*status = lapilli_job_start(loaded, inputs, 2, &options, &started)) != LAPILLI_OK) return "";
     const JobHandle job(started);
@@ -84,7 +84,7 @@ class ApiLossDeviceMedia : public testing::Test {
   }
   void lose_at_each(uint64_t first, uint64_t stride) {
     lapilli_status status = LAPILLI_OK;
-    const std::string want = hear(&status);
+    const std::string want = transcribe(&status);
     ASSERT_EQ(status, LAPILLI_OK) << want;
     ASSERT_NE(want.find("249"), want.npos) << want;
     int losses = 0;
@@ -92,7 +92,7 @@ class ApiLossDeviceMedia : public testing::Test {
       ASSERT_LT(nth, 5000u);
       counting::reset();
       counting::fail("vkQueueSubmit", VK_ERROR_DEVICE_LOST, nth);
-      const std::string got = hear(&status);
+      const std::string got = transcribe(&status);
       ASSERT_EQ(alive(), "") << "after submission " << nth;
       ASSERT_EQ(status, LAPILLI_OK) << "submission " << nth << ": " << got;
       ASSERT_EQ(got, want) << "submission " << nth;
@@ -179,10 +179,10 @@ TEST_F(ApiLossDeviceMedia, PiecesOfPulledSamples) {
   source.user = &long_;
   source.count = long_.size();
   source.read = read;
-  const auto hear = [&] {
+  const auto transcribe = [&] {
     const DeviceHandle device = open_device();
     const ModelHandle model = load(device, kWhisper + "/model");
-    AllOptions options = hearing_options(nullptr);
+    AllOptions options = speech_options(nullptr);
     options.of_speech.chunks = 2;
     const lapilli_input input = lapilli_pulled_samples(&source, 16000);
     lapilli_job* started = nullptr;
@@ -199,7 +199,7 @@ TEST_F(ApiLossDeviceMedia, PiecesOfPulledSamples) {
     return events.segments[0];
   };
   const auto before = counting::calls();
-  const std::string want = hear();
+  const std::string want = transcribe();
   const uint64_t submissions = counting::since(before)["vkQueueSubmit"];
   ASSERT_GT(submissions, 20u);
   ASSERT_FALSE(want.empty());
@@ -210,7 +210,7 @@ TEST_F(ApiLossDeviceMedia, PiecesOfPulledSamples) {
   for (const uint64_t nth : losses) {
     counting::reset();
     counting::fail("vkQueueSubmit", VK_ERROR_DEVICE_LOST, nth);
-    EXPECT_EQ(hear(), want) << "submission " << nth << " of " << submissions;
+    EXPECT_EQ(transcribe(), want) << "submission " << nth << " of " << submissions;
     EXPECT_TRUE(counting::failed());
     EXPECT_EQ(alive(), "");
   }
@@ -219,7 +219,7 @@ TEST_F(ApiLossDeviceMedia, PiecesOfPulledSamples) {
 // A job of a host's device ends, holds nothing, and goes on with another model, whose samples come meanwhile.
 TEST_F(ApiLossDeviceMedia, GoesOnWithAnotherModel) {
   lapilli_status status = LAPILLI_OK;
-  const std::string want = hear(&status);
+  const std::string want = transcribe(&status);
   counting::reset();
   counting::HostOptions host_options;
   host_options.get_instance_proc_addr = counting::get_instance_proc_addr();
@@ -231,7 +231,7 @@ TEST_F(ApiLossDeviceMedia, GoesOnWithAnotherModel) {
   device->place = std::make_shared<api::ReplaceableDevice>(std::move(*made), std::nullopt);
   ModelHandle model = load(device, kWhisper + "/model");
   const lapilli_input inputs[] = {input_of(long_), lapilli_sample_stream(16000)};
-  const AllOptions options = hearing_options(nullptr);
+  const AllOptions options = speech_options(nullptr);
   lapilli_job* started = nullptr;
   ASSERT_EQ(lapilli_job_start(model.get(), inputs, 2, &options, &started), LAPILLI_OK) << lapilli_last_error();
   const JobHandle job(started);

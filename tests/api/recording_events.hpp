@@ -46,7 +46,7 @@ inline ModelHandle load(const DeviceHandle& device, const std::string& directory
 }
 
 // As the records were made.
-inline AllOptions hearing_options(const char* language = "en") {
+inline AllOptions speech_options(const char* language = "en") {
   AllOptions options = lapilli_default_options();
   options.source_language = language;
   options.max_new_tokens = 24;

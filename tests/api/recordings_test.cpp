@@ -76,8 +76,7 @@ class ApiDeviceRecordings : public testing::Test {
   }
   // Why these inputs, and options, are refused.
   static std::string refused(const std::vector<lapilli_input>& inputs, lapilli_status status,
-                             const lapilli_options& options = hearing_options(),
-                             lapilli_model* model = whisper_.get()) {
+                             const lapilli_options& options = speech_options(), lapilli_model* model = whisper_.get()) {
     lapilli_result* result = nullptr;
     EXPECT_EQ(lapilli_generate(model, inputs.data(), inputs.size(), &options, &result), status) << lapilli_last_error();
     EXPECT_EQ(result, nullptr);
@@ -94,16 +93,16 @@ ModelHandle ApiDeviceRecordings::whisper_;
 std::vector<float> ApiDeviceRecordings::long_, ApiDeviceRecordings::second_;
 
 TEST_F(ApiDeviceRecordings, SegmentsAreTheRecordedOnes) {
-  EXPECT_EQ(streamed(hearing_options()), recorded("long_greedy"));
-  EXPECT_EQ(streamed(hearing_options(nullptr)), recorded("long_detected"));
-  AllOptions options = hearing_options("fr");
+  EXPECT_EQ(streamed(speech_options()), recorded("long_greedy"));
+  EXPECT_EQ(streamed(speech_options(nullptr)), recorded("long_detected"));
+  AllOptions options = speech_options("fr");
   options.task = "translate";
   options.target_language = "en";
   EXPECT_EQ(streamed(options), recorded("long_translate"));
-  options = hearing_options();
+  options = speech_options();
   options.num_beams = 3;
   EXPECT_EQ(streamed(options), recorded("long_beam3"));
-  options = hearing_options();
+  options = speech_options();
   options.of_speech.condition_on_previous = 1;
   EXPECT_EQ(streamed(options), recorded("long_condition"));
 }
@@ -120,7 +119,7 @@ TEST_F(ApiDeviceRecordings, ModelsSayWhatTheyTake) {
   const ModelHandle bare = load(device_, kModels + "whisper/model");
   ASSERT_EQ(lapilli_model_get_info(bare.get(), &info), LAPILLI_OK);
   EXPECT_EQ(info.sample_rate, 0u);
-  EXPECT_THAT(refused({input_of(long_)}, LAPILLI_NOT_FOUND, hearing_options(), bare.get()),
+  EXPECT_THAT(refused({input_of(long_)}, LAPILLI_NOT_FOUND, speech_options(), bare.get()),
               HasSubstr("preprocessor_config.json"));
 }
 
@@ -128,7 +127,7 @@ TEST_F(ApiDeviceRecordings, AJobTellsSegmentsAsTheySettle) {
   JobHandle job;
   {
     const std::vector<float> copy = long_, other = second_;  // gone when the job runs
-    job = start({input_of(copy), input_of(other)}, hearing_options());
+    job = start({input_of(copy), input_of(other)}, speech_options());
   }
   Events events(2);
   size_t lines_before_end = 0;
@@ -155,7 +154,7 @@ TEST_F(ApiDeviceRecordings, AJobTellsSegmentsAsTheySettle) {
 
 // A segment says more than its ids.
 TEST_F(ApiDeviceRecordings, SegmentsHaveALanguageAndProbabilities) {
-  AllOptions options = hearing_options(nullptr);
+  AllOptions options = speech_options(nullptr);
   const float temperatures[] = {0};
   options.of_speech.temperatures = temperatures;
   options.of_speech.temperature_count = 1;
@@ -180,7 +179,7 @@ TEST_F(ApiDeviceRecordings, SegmentsHaveALanguageAndProbabilities) {
   const lapilli_segment later = segment_of(strict.get(), 0, 3);
   EXPECT_GT(later.window_begin, 0);
   EXPECT_LE(later.window_begin, later.begin);
-  const ResultHandle plain = generate({input_of(long_)}, hearing_options());
+  const ResultHandle plain = generate({input_of(long_)}, speech_options());
   EXPECT_TRUE(std::isnan(segment_of(plain.get(), 0, 0).no_speech_probability));
 }
 
@@ -188,7 +187,7 @@ TEST_F(ApiDeviceRecordings, SegmentsHaveALanguageAndProbabilities) {
 
 TEST_F(ApiDeviceRecordings, AStreamIsHeardWhileItComes) {
   const auto stream = [&](size_t piece) {
-    const JobHandle job = start({lapilli_sample_stream(16000)}, hearing_options());
+    const JobHandle job = start({lapilli_sample_stream(16000)}, speech_options());
     Events events(1);
     size_t at = 0, early = 0;
     while (!wait(job)) {
@@ -217,7 +216,7 @@ TEST_F(ApiDeviceRecordings, AStreamIsHeardWhileItComes) {
 TEST_F(ApiDeviceRecordings, AWaitReturnsWhereSamplesAreWanted) {
   lapilli_input begun = lapilli_samples(second_.data(), 20000, 16000);
   begun.more_samples = 1;
-  const JobHandle job = start({begun, input_of(second_)}, hearing_options());
+  const JobHandle job = start({begun, input_of(second_)}, speech_options());
   Events events(2);
   EXPECT_FALSE(wait(job));
   events.read(job.get());
@@ -236,7 +235,7 @@ TEST_F(ApiDeviceRecordings, AWaitReturnsWhereSamplesAreWanted) {
 }
 
 TEST_F(ApiDeviceRecordings, AStreamOfNothingSaysNothing) {
-  const JobHandle job = start({lapilli_sample_stream(16000)}, hearing_options());
+  const JobHandle job = start({lapilli_sample_stream(16000)}, speech_options());
   EXPECT_EQ(lapilli_job_end_samples(job.get(), 0), LAPILLI_OK);
   EXPECT_TRUE(wait(job));
   const ResultHandle result = take(job);
@@ -245,7 +244,7 @@ TEST_F(ApiDeviceRecordings, AStreamOfNothingSaysNothing) {
 }
 
 TEST_F(ApiDeviceRecordings, SamplesThatAStreamDoesNotTake) {
-  const JobHandle job = start({lapilli_sample_stream(16000), input_of(second_)}, hearing_options());
+  const JobHandle job = start({lapilli_sample_stream(16000), input_of(second_)}, speech_options());
   const auto append = [&](size_t input, std::vector<float> samples) {
     const auto status = lapilli_job_append_samples(job.get(), input, samples.data(), samples.size());
     return std::string(lapilli_status_name(status)) + ": " + lapilli_last_error();
@@ -270,7 +269,7 @@ TEST_F(ApiDeviceRecordings, SamplesThatAStreamDoesNotTake) {
 }
 
 TEST_F(ApiDeviceRecordings, ACancelledStreamKeepsWhatWasHeard) {
-  const JobHandle job = start({lapilli_sample_stream(16000)}, hearing_options());
+  const JobHandle job = start({lapilli_sample_stream(16000)}, speech_options());
   ASSERT_EQ(lapilli_job_append_samples(job.get(), 0, long_.data(), 40000), LAPILLI_OK);
   EXPECT_FALSE(wait(job));
   lapilli_job_cancel(job.get());
@@ -292,7 +291,7 @@ TEST_F(ApiDeviceRecordings, CallbacksAreToldAndMayCancel) {
     uint64_t done = 0, total = 0;
     bool stop = false;
   } seen;
-  AllOptions options = hearing_options();
+  AllOptions options = speech_options();
   options.stream = [](void* user, const lapilli_stream_event* event) {
     auto* streamed = static_cast<Streamed*>(user);
     streamed->ids.insert(streamed->ids.end(), event->ids.ids, event->ids.ids + event->ids.count);
@@ -322,7 +321,7 @@ TEST_F(ApiDeviceRecordings, CallbacksAreToldAndMayCancel) {
   lapilli_cancel_token* token = nullptr;
   ASSERT_EQ(lapilli_cancel_token_create(&token), LAPILLI_OK);
   lapilli_cancel_token_cancel(token);
-  options = hearing_options();
+  options = speech_options();
   options.cancel_token = token;
   EXPECT_EQ(lapilli_generate(whisper_.get(), &input, 1, &options, &stopped), LAPILLI_CANCELLED);
   lapilli_result_free(stopped);
@@ -330,7 +329,7 @@ TEST_F(ApiDeviceRecordings, CallbacksAreToldAndMayCancel) {
 }
 
 TEST_F(ApiDeviceRecordings, StandsStillWhilePaused) {
-  const JobHandle job = start({input_of(long_)}, hearing_options());
+  const JobHandle job = start({input_of(long_)}, speech_options());
   int32_t finished = 0;
   for (int i = 0; i < 5; ++i) ASSERT_EQ(lapilli_job_pump(job.get(), 1000, &finished), LAPILLI_OK);
   ASSERT_EQ(lapilli_device_pause(device_.get()), LAPILLI_OK);
@@ -356,7 +355,7 @@ TEST_F(ApiDeviceRecordings, GivesItsMemoryBack) {
   };
   const uint64_t before = held();
   for (const int pumps : {0, 1, 3, 20, 200}) {
-    JobHandle job = start({input_of(long_), lapilli_sample_stream(16000)}, hearing_options());
+    JobHandle job = start({input_of(long_), lapilli_sample_stream(16000)}, speech_options());
     for (int i = 0; i < pumps; ++i) ASSERT_EQ(lapilli_job_pump(job.get(), 100, nullptr), LAPILLI_OK);
     job.reset();
     EXPECT_EQ(held(), before) << pumps;
@@ -399,13 +398,13 @@ TEST_F(ApiDeviceRecordings, InputsOfAnotherKind) {
   EXPECT_THAT(lapilli_last_error(), HasSubstr("run a job with a second of silence"));
 }
 
-// A recording that cannot be heard leaves the others theirs.
+// A recording that cannot be transcribed does not change the results of the others.
 TEST_F(ApiDeviceRecordings, ADamagedRecordingIsAloneInIt) {
   std::vector<float> damaged = long_;
   damaged[30000] = NAN;
   lapilli_input begun = input_of(damaged);
   begun.more_samples = 1;
-  const JobHandle job = start({input_of(damaged), input_of(second_), begun}, hearing_options());
+  const JobHandle job = start({input_of(damaged), input_of(second_), begun}, speech_options());
   EXPECT_TRUE(wait(job));
   Events events(3);
   events.read(job.get());
@@ -422,7 +421,7 @@ TEST_F(ApiDeviceRecordings, ADamagedRecordingIsAloneInIt) {
 
 TEST_F(ApiDeviceRecordings, OptionsThatAreWrong) {
   const auto with = [&](auto set, lapilli_model* model = whisper_.get()) {
-    AllOptions options = hearing_options();
+    AllOptions options = speech_options();
     set(options);
     return refused({input_of(long_)}, LAPILLI_INVALID_ARGUMENT, options, model);
   };
@@ -447,7 +446,7 @@ TEST_F(ApiDeviceRecordings, OptionsThatAreWrong) {
   EXPECT_THAT(with([](auto& o) { o.of_picture.classes = 2; }), HasSubstr("classes"));
   EXPECT_THAT(with([](auto& o) { o.num_beams = 0; }), HasSubstr("num_beams"));
   EXPECT_THAT(with([](auto& o) { o.json = R"({"frobnicate": 1})"; }), HasSubstr("frobnicate"));
-  // Options of models that hear or see.
+  // Options of models of sound or pictures.
   const ModelHandle marian = load(device_, kModels + "marian/model");
   const int32_t ids[] = {5, 0};
   AllOptions options = lapilli_default_options();
@@ -463,7 +462,7 @@ TEST_F(ApiDeviceRecordings, OptionsThatAreWrong) {
 }
 
 TEST_F(ApiDeviceRecordings, ResultsThatAreNotThere) {
-  const ResultHandle result = generate({input_of(second_)}, hearing_options());
+  const ResultHandle result = generate({input_of(second_)}, speech_options());
   ASSERT_TRUE(result);
   size_t count = 7;
   EXPECT_EQ(lapilli_result_segments(result.get(), 1, &count), LAPILLI_INVALID_ARGUMENT);
@@ -485,7 +484,7 @@ TEST_F(ApiDeviceRecordings, ResultsThatAreNotThere) {
   EXPECT_EQ(count, 0u);
   lapilli_attention* attention = nullptr;
   EXPECT_EQ(lapilli_attention_run(whisper_.get(), result.get(), 0, 0, 0, &attention), LAPILLI_UNSUPPORTED);
-  const JobHandle job = start({input_of(second_)}, hearing_options());
+  const JobHandle job = start({input_of(second_)}, speech_options());
   EXPECT_EQ(lapilli_job_get_word(job.get(), 0, &word), LAPILLI_INVALID_ARGUMENT);
   EXPECT_EQ(lapilli_job_get_word(nullptr, 0, &word), LAPILLI_INVALID_ARGUMENT);
 }
@@ -507,7 +506,7 @@ TEST_F(ApiDeviceRecordings, WordsAreTheSegmentsText) {
   const TempDirectory folder;
   const ModelHandle model = load(device_, with_words(folder, "whisper-long"));
   ASSERT_TRUE(model);
-  AllOptions options = hearing_options();
+  AllOptions options = speech_options();
   options.of_speech.word_times = 1;
   const ResultHandle result = generate({input_of(long_)}, options, model.get());
   ASSERT_TRUE(result);
@@ -549,7 +548,7 @@ TEST_F(ApiDeviceRecordings, WordsAreTheSegmentsText) {
 TEST_F(ApiDeviceRecordings, PromptsStandBeforeARecording) {
   const TempDirectory folder;
   const ModelHandle model = load(device_, with_words(folder, "whisper-long"));
-  AllOptions options = hearing_options();
+  AllOptions options = speech_options();
   const ResultHandle without = generate({input_of(second_)}, options, model.get());
   options.prompt = "  ab cd ";
   const ResultHandle with = generate({input_of(second_)}, options, model.get());

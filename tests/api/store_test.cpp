@@ -1,4 +1,4 @@
-// What is kept between runs through the C interface: by callbacks of a host and in a folder, with the bundled model.
+// The cache between runs through the C interface: by callbacks of a host and in a folder, with the bundled model.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -47,7 +47,7 @@ class ApiDeviceStructs : public testing::Test {
     model_ = nullptr;
   }
 
-  // Of `count` structs of any version.
+  // Generates from `count` structs of any version.
   lapilli_status generate(const void* inputs, size_t count, const lapilli_options* options = nullptr) {
     lapilli_result* made = nullptr;
     const lapilli_status status =
@@ -94,7 +94,7 @@ TEST_F(ApiDeviceStructs, ArraysOfOlderPrograms) {
   ASSERT_EQ(generate(inputs, 2), LAPILLI_OK) << lapilli_last_error();
   EXPECT_EQ(text(0), "Quelle heure est-il ?");
   EXPECT_EQ(text(1), "Où est la gare ?");
-  // What such a program does not have is not taken from the element behind.
+  // A field that such a program does not have is not read from the next element.
   inputs[0].kind = LAPILLI_INPUT_IDS;
   ASSERT_EQ(generate(inputs, 2), LAPILLI_OK) << lapilli_last_error();
   EXPECT_EQ(text(0), "invalid argument");
@@ -142,7 +142,7 @@ TEST_F(ApiDeviceStructs, KindsAreRefusedByName) {
   nowhere = lapilli_tokens(nullptr, 2);
   EXPECT_EQ(generate(&nowhere, 1), LAPILLI_INVALID_ARGUMENT);
   EXPECT_TRUE(says("ids of input 0")) << lapilli_last_error();
-  // What a kind does not have is not looked at.
+  // Fields that a kind does not have are ignored.
   lapilli_input both = lapilli_tokens(kStation, 6);
   both.text = "Hello.";
   both.text_bytes = 6;
@@ -219,11 +219,13 @@ LAPILLI_ENDS_WITH(lapilli_file_part, bytes);
 LAPILLI_ENDS_WITH(lapilli_model_options, part_count);
 LAPILLI_ENDS_WITH(lapilli_model_info, tokenizer_error);
 LAPILLI_ENDS_WITH(lapilli_sample_source, read);
-LAPILLI_ENDS_WITH(lapilli_input, row_stride);
+LAPILLI_ENDS_WITH(lapilli_input, pair_bytes);
 LAPILLI_ENDS_WITH(lapilli_phrase, ids);
 LAPILLI_ENDS_WITH(lapilli_speech_options, temperature_count);
 LAPILLI_ENDS_WITH(lapilli_picture_options, classes);
-LAPILLI_ENDS_WITH(lapilli_options, picture);
+LAPILLI_ENDS_WITH(lapilli_options, encoder);
+LAPILLI_ENDS_WITH(lapilli_encoder_options, prompt_name);
+LAPILLI_ENDS_WITH(lapilli_vector, cut);
 LAPILLI_ENDS_WITH(lapilli_shape, options);
 LAPILLI_ENDS_WITH(lapilli_attention_choice, head);
 LAPILLI_ENDS_WITH(lapilli_attention_drawing, cancel_token);

@@ -1,4 +1,4 @@
-// What a viewer is given.
+// The trace that a viewer gets.
 #include "base/timeline.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// What the program keeps between runs: real processes, one behind the other, side by side, and killed in between.
+// The program's cache between runs: real processes, one after the other, side by side, and killed in between.
 #include <gmock/gmock.h>
 
 #include <fstream>

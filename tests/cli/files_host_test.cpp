@@ -1,4 +1,4 @@
-// What the program does with files, as far as it needs no device: names, journals, records, progress.
+// The program's work with files that needs no device: names, journals, records, progress.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

@@ -65,7 +65,7 @@ TEST(CliDevice, OutputsThatCannotBeWritten) {
   const Outcome full = translate({"-o", "/dev/full", file});
   EXPECT_EQ(full.code, 6);
   EXPECT_TRUE(contains(full.err, "/dev/full cannot be written: No space left")) << full.err;
-  // What was written before the disk was full stays, and is gone on with.
+  // Output that was written before the disk was full stays, and a later run continues it.
   const std::string big = folder.file("big", std::string(1 << 17, '\n')), to = (folder.path() / "out").string();
   Spawn limited = lapilli({"translate", "-q", "-o", to, big});
   const std::string shell[] = {"/bin/sh", "-c", "trap '' XFSZ; ulimit -f 64; exec \"$@\"", "sh"};
@@ -352,7 +352,7 @@ TEST(CliDeviceResume, ResumedDrawingIsThatOfAnUninterruptedRun) {
                                   {"--sample", "--seed", "7", "--max-length", "20"});
 }
 
-// What is done already is not done again, and what failed then failed.
+// Finished files are not done again, and failed ones stay failed.
 TEST(CliDeviceResume, InterruptedFilesAreResumed) {
   TemporaryFolder folder;
   const std::string file = folder.file("letter", "\xff\n" + many_lines(kLines)), to = (folder.path() / "out").string();

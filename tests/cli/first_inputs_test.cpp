@@ -1,4 +1,4 @@
-// What people type first, and whether it comes out right: tests/data/first_inputs.md tells the conditions.
+// Inputs that people type first come out right: tests/data/first_inputs.md tells the conditions.
 #include <algorithm>
 #include <regex>
 
@@ -39,7 +39,7 @@ size_t sentences(const std::string& text) {
   return count + (trimmed(text.substr(at)).empty() ? 0 : 1);
 }
 
-// What is wrong with it; "" if nothing is.
+// The fault of the output; "" if it has none.
 std::string wrong(const json& wanted, const std::string& output) {
   if (output.empty()) return "nothing came out";
   if (code_points(output) > 3 * code_points(wanted["input"]) + 20) return "too long";

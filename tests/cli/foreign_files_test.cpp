@@ -162,7 +162,7 @@ TEST(CliForeignFiles, SkippedAreThoseThatAreThere) {
   fs::remove(folder.path() / "b.fr.txt");
   EXPECT_EQ(without_device(both).code, 4);
   EXPECT_EQ(read_file((folder.path() / "a.fr.txt").string()), "mine");
-  // What was begun is gone on with.
+  // A run that was begun is continued.
   folder.file("a.fr.txt.part.journal", "lapilli journal 1\n");
   Outcome begun = without_device({"translate", "--suffix", ".fr", "--skip-existing", "--resume", a});
   EXPECT_EQ(begun.code, 4) << begun.err;

@@ -1,4 +1,4 @@
-// What the program says of outputs that are no errors: cut, in a loop, of unknown words, with lost addresses, kept.
+// The program's notes on outputs that are no errors: cut, in a loop, of unknown words, with lost addresses, kept.
 #include "cli/run/notes.hpp"
 
 #include "cli/program.hpp"

@@ -34,7 +34,7 @@ inline Spawn lapilli(std::vector<std::string> arguments, const std::string& cach
   Spawn spawn;
   spawn.arguments = std::move(arguments);
   spawn.arguments.insert(spawn.arguments.begin(), program());
-  // What the user's environment says must not matter here.
+  // The user's environment must not matter here.
   spawn.environment = {"LAPILLI_MODEL",    "LAPILLI_CONFIG",          "XDG_CONFIG_HOME=/nowhere",
                        "LAPILLI_NO_CACHE", "LAPILLI_CACHE=" + caches, "HF_HUB_CACHE=/nowhere"};
   return spawn;
@@ -70,7 +70,7 @@ inline nlohmann::json read_json(const std::string& path) {
   return nlohmann::json::parse(stream, nullptr, false);
 }
 
-// What the reference implementation gives for the bundled model.
+// Results of the reference implementation for the bundled model.
 struct Expected {
   std::string text, french;     // beam 4
   std::string ids, french_ids;  // as --ids writes them

@@ -1,4 +1,4 @@
-// What the program shows of its progress on a terminal, and where it stays silent.
+// The program shows its progress on a terminal, and stays silent elsewhere.
 #include "cli/program.hpp"
 
 namespace lapilli::test {
@@ -20,7 +20,7 @@ std::string many_lines(size_t lines) {
   return input;
 }
 
-// What was drawn, each between taking away what was there.
+// The lines that were drawn: each replaces the one before it.
 std::vector<std::string> drawn(const std::string& err) {
   const std::string clear = "\r\033[K";
   std::vector<std::string> all;

@@ -77,7 +77,7 @@ TEST(CliConfig, TheUsualFile) {
   EXPECT_TRUE(contains(run(spawn).err, ".config/lapilli/config.toml: no command has switch")) << run(spawn).err;
 }
 
-// What bash offers for the last of the words.
+// The completions that bash offers for the last of the words.
 std::vector<std::string> completed(const std::string& words, size_t last) {
   Spawn spawn = lapilli({});
   spawn.arguments = {

@@ -1,4 +1,4 @@
-// What the program does with pipes, closed streams, signals and read errors, and how it numbers lines.
+// The program with pipes, closed streams, signals and read errors, and its numbering of lines.
 #include <sys/stat.h>
 
 #include <chrono>

@@ -150,7 +150,7 @@ TEST(SubtitleLines, Tsv) {
             "3250\t3500\t1.00\t--> now\n");
 }
 
-// Of several recordings in one place.
+// Several recordings have one output.
 TEST(SubtitleLines, TextAndTsvSayWhichRecordingTheyAreOf) {
   SpeechStyle style;
   style.named = true;

@@ -5,7 +5,7 @@ if(LAPILLI_BUILD_SAMPLES)
   add_dependencies(test_cli sample_minimal sample_minimal_c)
 endif()
 target_link_libraries(test_cli PRIVATE util)  # openpty
-# What of the program is tested by itself: for what no file of a test can do, and hostile input in numbers.
+# Parts of the program that are tested by themselves: for cases that no file of a test can make, and for much hostile input.
 foreach(source arguments/foreign_models arguments/foreign_options arguments/seconds files/blanks files/foreign_files files/journal
     files/json_object files/left_out files/line_reader files/output_names files/record_format output progress/progress_text
     run/cues run/interruption run/notes run/subtitle_lines run/unsure system)
@@ -21,12 +21,13 @@ foreach(test Doctor.AMaskIsNamedAndChangesWhatIsOff .WhatIsDrawnDoesNotDependOnT
     Transcribe.PicturesOfWhatWordsLookedAt Transcribe.FoldersAreResumed)
   string(APPEND repeated :CliDevice${test})
 endforeach()
-set(without -${repeated}:*BenchPerOp*:*DeviceResume*:*DeviceFirstInputs*:*DeviceCache*:*DeviceHour*:*DeviceFourMinutes*:*DeviceTenMinutes*:*DeviceTune*)
+set(without -${repeated}:*BenchPerOp*:*DeviceResume*:*DeviceFirstInputs*:*DeviceCache*:*DeviceHour*:*DeviceFourMinutes*:*DeviceTenMinutes*:*DeviceTune*:*DeviceEmbed*:*DeviceScoreTexts*)
 if(NOT LAPILLI_BUILD_SAMPLES)
   string(APPEND without :CliDevice.Sample)
 endif()
 lapilli_gpu_test(cli.device COMMAND test_cli --gtest_filter=*Device*${without} LABELS slow)
 lapilli_gpu_test(cli.device.repeated COMMAND test_cli --gtest_filter=${repeated} LABELS long)
+lapilli_gpu_test(cli.embed COMMAND test_cli --gtest_filter=*DeviceEmbed*:*DeviceScoreTexts* LABELS fast)
 lapilli_gpu_test(cli.cache COMMAND test_cli --gtest_filter=*DeviceCache* LABELS slow)
 lapilli_gpu_test(cli.bench COMMAND test_cli
   --gtest_filter=*DeviceBenchPerOp.EveryDispatchOfBothPlans:*DeviceBenchPerOp.WithoutTimestamps* LABELS slow)

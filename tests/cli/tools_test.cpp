@@ -128,7 +128,7 @@ TEST(CliDeviceBench, OneRunOfASmallShape) {
   EXPECT_EQ(lines_of(tsv.out).size(), 1u) << tsv.out;
 }
 
-// What `lapilli plan` says of the same search: label and shader of each dispatch, in program order.
+// The plan that `lapilli plan` prints for the same search: label and shader of each dispatch, in program order.
 std::vector<std::string> planned(const char* graph) {
   const json p =
       parsed(run(lapilli({"plan", "--shape", "tiny", "--graph", graph, "--batch", "2", "--beam", "2", "--json"})));

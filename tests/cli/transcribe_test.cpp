@@ -19,7 +19,7 @@ Outcome transcribe(std::vector<std::string> arguments, const std::string& input 
 }
 
 // With the record's model, whose segments are ids, as it has no tokenizer.
-Outcome heard(std::vector<std::string> arguments, const std::string& input = "") {
+Outcome transcribe_ids(std::vector<std::string> arguments, const std::string& input = "") {
   arguments.insert(arguments.end(),
                    {"--model", kFolder + "/model", "--dtype", "fp32", "--max-new-tokens", "24", "--ids"});
   return transcribe(std::move(arguments), input);
@@ -47,12 +47,12 @@ void expect_segments(const Outcome& outcome, const std::string& name) {
 }
 
 TEST(CliDeviceTranscribe, SegmentsOfRecordings) {
-  expect_segments(heard({"--json", "--language", "en", kLong}), "long_greedy");
-  const Outcome detected = heard({"--json", kLong});
+  expect_segments(transcribe_ids({"--json", "--language", "en", kLong}), "long_greedy");
+  const Outcome detected = transcribe_ids({"--json", kLong});
   expect_segments(detected, "long_detected");
   EXPECT_EQ(nlohmann::json::parse(lines_of(detected.out).at(0)).at("language"), "fr");
-  expect_segments(heard({"--json", "--language", "fr", "--to", "en", kLong}), "long_translate");
-  expect_segments(heard({"--json", "--language", "en", "--beam", "3", kLong}), "long_beam3");
+  expect_segments(transcribe_ids({"--json", "--language", "fr", "--to", "en", kLong}), "long_translate");
+  expect_segments(transcribe_ids({"--json", "--language", "en", "--beam", "3", kLong}), "long_beam3");
 }
 
 // The recorded model with another setting in one of its files.
@@ -74,19 +74,19 @@ std::string with_forced_ids(const TemporaryFolder& folder, const std::string& fi
 
 TEST(CliDeviceTranscribe, ForcedIdsOfPublishedDirectories) {
   const TemporaryFolder folder;
-  const auto heard_with = [&](const std::string& model, std::vector<std::string> arguments) {
+  const auto transcribe_with = [&](const std::string& model, std::vector<std::string> arguments) {
     arguments.insert(arguments.end(),
                      {"--json", "--model", model, "--dtype", "fp32", "--max-new-tokens", "24", "--ids", kLong});
     return transcribe(std::move(arguments));
   };
   // As openai/whisper-* have them: the language is detected.
   const auto common = with_forced_ids(folder, "generation_config.json", {{1, nullptr}, {2, 244}});
-  expect_segments(heard_with(common, {}), "long_detected");
-  expect_segments(heard_with(common, {"--language", "en"}), "long_greedy");
+  expect_segments(transcribe_with(common, {}), "long_detected");
+  expect_segments(transcribe_with(common, {"--language", "en"}), "long_greedy");
   // As fine-tunes have them, in the older of the two places: a language and a task.
   const auto tuned = with_forced_ids(folder, "config.json", {{1, 241}, {2, 243}});
-  expect_segments(heard_with(tuned, {}), "long_translate");
-  expect_segments(heard_with(tuned, {"--language", "en"}), "long_greedy");
+  expect_segments(transcribe_with(tuned, {}), "long_translate");
+  expect_segments(transcribe_with(tuned, {"--language", "en"}), "long_greedy");
 }
 
 // Measures the device's limits, which takes a CPU driver ten seconds.
@@ -96,7 +96,7 @@ TEST(CliDeviceSlowBench, ForcedIdsOfPublishedDirectories) {
   EXPECT_EQ(run(lapilli({"bench", model, "--per-op", "--runs", "1"})).code, 0);
 }
 
-// Of a model that knows a single word: in a segment, and over segments that each say it once.
+// The model knows a single word: it repeats it in a segment, and over segments that each say it once.
 TEST(CliDeviceTranscribe, NotesWhatRepeatsItself) {
   const TemporaryFolder folder;
   const std::string file = folder.file("long.wav", wav_of(glide(16000, 14)));
@@ -136,7 +136,7 @@ TEST(CliDeviceTranscribe, NotesThatNothingIsToBeHeard) {
   EXPECT_FALSE(contains(told({kSecond}, ""), "silent"));
 }
 
-// Of a recording of half a second, in a window that a model may take for a whole one.
+// A recording of half a second, in a window that a model may take for a whole one.
 TEST(CliDeviceTranscribe, SubtitlesEndWithTheRecording) {
   const TemporaryFolder folder;
   const std::string sound = wav_of(glide(16000, 0.5)), file = folder.file("half.wav", sound);
@@ -145,7 +145,7 @@ TEST(CliDeviceTranscribe, SubtitlesEndWithTheRecording) {
       std::vector<std::string> how{format, "--language", "en"};
       how.push_back(piped ? "--raw" : file);
       if (piped) how.emplace_back("s16le:16000");
-      const Outcome outcome = heard(how, piped ? sound.substr(44) : "");
+      const Outcome outcome = transcribe_ids(how, piped ? sound.substr(44) : "");
       EXPECT_EQ(outcome.code, 0) << outcome.err;
       for (const std::string& line : lines_of(outcome.out)) {
         const size_t at = line.find(" --> 00:00:0");
@@ -158,7 +158,7 @@ TEST(CliDeviceTranscribe, SubtitlesEndWithTheRecording) {
 // This model has no tokenizer: a word is an id of text.
 TEST(CliDeviceTranscribe, WordsWithTimesAndConfidence) {
   for (const char* beams : {"1", "3"}) {
-    const Outcome outcome = heard({"--json", "--words", "--language", "en", "--beam", beams, kLong});
+    const Outcome outcome = transcribe_ids({"--json", "--words", "--language", "en", "--beam", beams, kLong});
     expect_segments(outcome, std::string(beams) == "1" ? "long_greedy" : "long_beam3");
     std::set<double> times;
     for (const std::string& text : lines_of(outcome.out)) {
@@ -179,7 +179,7 @@ TEST(CliDeviceTranscribe, WordsWithTimesAndConfidence) {
     }
     EXPECT_GT(times.size(), 10u);
   }
-  const Outcome vtt = heard({"--vtt", "--words", "--language", "en", kSecond});
+  const Outcome vtt = transcribe_ids({"--vtt", "--words", "--language", "en", kSecond});
   EXPECT_TRUE(contains(vtt.out, " <00:00:0")) << vtt.out << vtt.err;
 }
 
@@ -187,7 +187,7 @@ TEST(CliDeviceTranscribe, WordsWithTimesAndConfidence) {
 TEST(CliDeviceTranscribe, PicturesOfWhatWordsLookedAt) {
   TemporaryFolder folder;
   const std::string svg = (folder.path() / "heard.svg").string(), png = (folder.path() / "heard.png").string();
-  const Outcome outcome = heard({"--json", "--words", "--language", "en", "--attention", svg, kLong});
+  const Outcome outcome = transcribe_ids({"--json", "--words", "--language", "en", "--attention", svg, kLong});
   expect_segments(outcome, "long_greedy");
   const auto lines = lines_of(outcome.out);
   for (size_t i = 0; i < lines.size(); ++i) {
@@ -199,15 +199,15 @@ TEST(CliDeviceTranscribe, PicturesOfWhatWordsLookedAt) {
     for (size_t at = 0; (at = picture.find("<use ", at)) != std::string::npos; ++at) ++looks;
     EXPECT_EQ(looks, line.at("words").size()) << name;
   }
-  EXPECT_EQ(heard({"--language", "en", "--batch", "4", "--attention", png, kSecond}).code, 0);
+  EXPECT_EQ(transcribe_ids({"--language", "en", "--batch", "4", "--attention", png, kSecond}).code, 0);
   EXPECT_TRUE(read_file(png).starts_with("\x89PNG"));
 }
 
-// Pieces that are heard together say what they say one by one.
+// Parts that are transcribed together give the results that they give one by one.
 TEST(CliDeviceTranscribe, PiecesOfAFile) {
   std::vector<std::string> all;
   for (const char* batch : {"1", "8"}) {
-    const Outcome outcome = heard({"--json", "--language", "en", "--batch", batch, kLong});
+    const Outcome outcome = transcribe_ids({"--json", "--language", "en", "--batch", batch, kLong});
     EXPECT_EQ(outcome.code, 0) << outcome.err;
     all.push_back(outcome.out);
   }
@@ -229,9 +229,9 @@ TEST(CliDeviceTranscribe, SamplesFromAPipeAreTheSame) {
 // Whatever length its header claims.
 TEST(CliDeviceTranscribe, AFileFromAPipeIsTheSame) {
   std::string wav = read_file(kLong);
-  expect_segments(heard({"--json", "--language", "en", "-"}, wav), "long_greedy");
+  expect_segments(transcribe_ids({"--json", "--language", "en", "-"}, wav), "long_greedy");
   wav.replace(wav.find("data") + 4, 4, 4, '\xff');
-  expect_segments(heard({"--json", "--language", "en", "/dev/stdin"}, wav), "long_greedy");
+  expect_segments(transcribe_ids({"--json", "--language", "en", "/dev/stdin"}, wav), "long_greedy");
 }
 
 // A script in the place of ffmpeg, and none.
@@ -240,14 +240,14 @@ TEST(CliDeviceTranscribe, WhatFfmpegReads) {
   const std::string film = folder.file("film.mp4", std::string("\0\0\0\x18", 4) + "ftypisom"),
                     script = folder.file("ffmpeg", "#!/bin/sh\nexec /usr/bin/tail -c +45 " + kLong + "\n");
   fs::permissions(script, fs::perms::owner_all);
-  const auto hear = [&](const std::string& path) {
+  const auto outcome_of = [&](const std::string& path) {
     Spawn spawn = lapilli({"transcribe", "--json", "--language", "en", "--model", kFolder + "/model", "--dtype", "fp32",
                            "--max-new-tokens", "24", "--ids", film});
     spawn.environment.push_back("PATH=" + path);
     return run(spawn);
   };
-  expect_segments(hear(folder.path().string()), "long_greedy");
-  const Outcome without = hear("/nowhere");
+  expect_segments(outcome_of(folder.path().string()), "long_greedy");
+  const Outcome without = outcome_of("/nowhere");
   EXPECT_EQ(without.code, 3);
   EXPECT_TRUE(contains(without.err, "ffmpeg -i " + film + " -ar 16000 -ac 1 ")) << without.err;
 }
@@ -291,7 +291,7 @@ TEST(CliTerminalTranscribe, LiveTextIsMarked) {
 TEST(CliDeviceTranscribe, SubtitlesOfSeveralFiles) {
   TemporaryFolder folder;
   const std::string to = (folder.path() / "out").string() + "/", broken = folder.file("broken.wav", "RIFF no sound");
-  const Outcome outcome = heard({"--srt", "--language", "en", "-o", to, kSecond, broken, kLong});
+  const Outcome outcome = transcribe_ids({"--srt", "--language", "en", "-o", to, kSecond, broken, kLong});
   EXPECT_EQ(outcome.code, 3) << outcome.err;  // the others are written
   EXPECT_TRUE(contains(outcome.err, "broken.wav")) << outcome.err;
   EXPECT_FALSE(fs::exists(to + "broken.srt"));
@@ -301,51 +301,51 @@ TEST(CliDeviceTranscribe, SubtitlesOfSeveralFiles) {
   EXPECT_TRUE(contains(srt, "\n\n" + std::to_string(expected.size()) + "\n00:00:0")) << srt;
   EXPECT_TRUE(srt.ends_with("\n\n")) << srt;
   EXPECT_TRUE(contains(read_file(to + "second.srt"), " --> "));
-  const Outcome again = heard({"--srt", "-o", to, kSecond});
+  const Outcome again = transcribe_ids({"--srt", "-o", to, kSecond});
   EXPECT_EQ(again.code, 2);
   EXPECT_TRUE(contains(again.err, "--force")) << again.err;
-  const Outcome vtt = heard({"--vtt", "--language", "en", kSecond});
+  const Outcome vtt = transcribe_ids({"--vtt", "--language", "en", kSecond});
   EXPECT_TRUE(vtt.out.starts_with("WEBVTT\n\n00:00:0")) << vtt.out << vtt.err;
-  const Outcome tsv = heard({"--tsv", "--language", "en", kSecond});
+  const Outcome tsv = transcribe_ids({"--tsv", "--language", "en", kSecond});
   EXPECT_TRUE(tsv.out.starts_with("start\tend\ttext\n")) << tsv.out << tsv.err;
-  const Outcome two = heard({"--tsv", "--language", "en", kSecond, kSecond});
+  const Outcome two = transcribe_ids({"--tsv", "--language", "en", kSecond, kSecond});
   EXPECT_TRUE(two.out.starts_with("file\tstart\tend\ttext\n" + kSecond + "\t")) << two.out << two.err;
   EXPECT_EQ(two.out.find("start\t"), two.out.rfind("start\t")) << two.out;
 }
 
 nlohmann::json json_in(const std::string& file) { return nlohmann::json::parse(read_file(file), nullptr, false); }
 
-// What an output's name ends in; several formats, each in a file named by the recording.
+// The format is the ending of an output's name; several formats go to files named by the recording.
 TEST(CliDeviceTranscribe, FormatsByNameAndSeveralAtOnce) {
   TemporaryFolder folder;
   const auto to = [&](const char* name) { return (folder.path() / name).string(); };
-  EXPECT_EQ(heard({"--language", "en", "-o", to("a.json"), kSecond}).code, 0);
+  EXPECT_EQ(transcribe_ids({"--language", "en", "-o", to("a.json"), kSecond}).code, 0);
   const auto document = json_in(to("a.json"));
   EXPECT_EQ(document.at("file"), kSecond);
   ASSERT_GT(document.at("segments").size(), 1u);
-  EXPECT_EQ(heard({"--language", "en", "-o", to("a.srt"), kSecond}).code, 0);
+  EXPECT_EQ(transcribe_ids({"--language", "en", "-o", to("a.srt"), kSecond}).code, 0);
   const std::string srt = read_file(to("a.srt"));
   EXPECT_TRUE(srt.starts_with("1\n00:00:0")) << srt;
 
   const std::string sound = to("talk.wav");
   fs::copy(kSecond, sound);
-  EXPECT_EQ(heard({"--language", "en", "--srt", "--vtt", "--json", "--txt", sound}).code, 0);
+  EXPECT_EQ(transcribe_ids({"--language", "en", "--srt", "--vtt", "--json", "--txt", sound}).code, 0);
   EXPECT_EQ(read_file(to("talk.srt")), srt);
   EXPECT_TRUE(read_file(to("talk.vtt")).starts_with("WEBVTT"));
   EXPECT_EQ(lines_of(read_file(to("talk.jsonl"))).size(), document.at("segments").size());
   EXPECT_EQ(lines_of(read_file(to("talk.txt"))).size(), document.at("segments").size());
-  EXPECT_EQ(heard({"--language", "en", "--tsv", "--suffix", ".en", "-o", to("out/"), sound}).code, 0);
+  EXPECT_EQ(transcribe_ids({"--language", "en", "--tsv", "--suffix", ".en", "-o", to("out/"), sound}).code, 0);
   EXPECT_TRUE(read_file(to("out/talk.en.tsv")).starts_with("start\tend"));
 }
 
 TEST(CliDeviceTranscribe, SubtitlesOfWords) {
-  const Outcome json = heard({"--json", "--words", "--language", "en", kSecond});
+  const Outcome json = transcribe_ids({"--json", "--words", "--language", "en", kSecond});
   size_t words = 0;
   for (const std::string& line : lines_of(json.out)) words += nlohmann::json::parse(line).at("words").size();
-  const Outcome each = heard({"--srt", "--words", "--language", "en", kSecond});
+  const Outcome each = transcribe_ids({"--srt", "--words", "--language", "en", kSecond});
   EXPECT_TRUE(contains(each.out, "\n\n" + std::to_string(words) + "\n00:00:")) << each.out << each.err;
-  const Outcome wide =
-      heard({"--srt", "--words", "--max-line-width", "12", "--max-line-count", "2", "--language", "en", kSecond});
+  const Outcome wide = transcribe_ids(
+      {"--srt", "--words", "--max-line-width", "12", "--max-line-count", "2", "--language", "en", kSecond});
   EXPECT_LT(lines_of(wide.out).size(), lines_of(each.out).size());
   for (const std::string& line : lines_of(wide.out)) EXPECT_TRUE(contains(line, "-->") || line.size() <= 12) << line;
 }
@@ -358,15 +358,15 @@ TEST(CliDeviceTranscribe, PartsOfRecordings) {
   const std::string part = samples.substr(2 * 16000, 2 * 32000);
   const std::string cut = folder.file("cut.wav", wav_file(part, shape, part.size()));
   const std::vector<std::string> how{"--json", "--words", "--language", "en"};
-  const auto hear = [&](std::vector<std::string> more, const std::string& input = "") {
+  const auto lines_with = [&](std::vector<std::string> more, const std::string& input = "") {
     more.insert(more.begin(), how.begin(), how.end());
-    const Outcome outcome = heard(std::move(more), input);
+    const Outcome outcome = transcribe_ids(std::move(more), input);
     EXPECT_EQ(outcome.code, 0) << outcome.err;
     std::vector<nlohmann::json> lines;
     for (const std::string& line : lines_of(outcome.out)) lines.push_back(nlohmann::json::parse(line));
     return lines;
   };
-  const auto alone = hear({cut});
+  const auto alone = lines_with({cut});
   const auto expect_later = [&](const std::vector<nlohmann::json>& lines) {
     ASSERT_EQ(lines.size(), alone.size());
     for (size_t i = 0; i < lines.size(); ++i) {
@@ -378,20 +378,20 @@ TEST(CliDeviceTranscribe, PartsOfRecordings) {
       }
     }
   };
-  expect_later(hear({"--offset", "0:01", "--duration", "2", kLong}));
-  const auto piped = hear({"--offset", "1", "--duration", "00:02", "--raw", "s16le:16000"}, samples);
+  expect_later(lines_with({"--offset", "0:01", "--duration", "2", kLong}));
+  const auto piped = lines_with({"--offset", "1", "--duration", "00:02", "--raw", "s16le:16000"}, samples);
   ASSERT_FALSE(piped.empty());
   EXPECT_EQ(piped[0].at("ids"), alone[0].at("ids"));
   EXPECT_GE(piped[0].at("begin").get<double>(), 1);
-  const Outcome behind = heard({"--offset", "60", kLong});
+  const Outcome behind = transcribe_ids({"--offset", "60", kLong});
   EXPECT_EQ(behind.code, 3);
   EXPECT_TRUE(contains(behind.err, "it ends after 5.43 s, before what --offset names")) << behind.err;
-  const Outcome short_pipe = heard({"--offset", "60", "--raw", "s16le:16000"}, samples);
+  const Outcome short_pipe = transcribe_ids({"--offset", "60", "--raw", "s16le:16000"}, samples);
   EXPECT_EQ(short_pipe.code, 3);
   EXPECT_TRUE(contains(short_pipe.err, "no sound in it from --offset on")) << short_pipe.err;
 }
 
-// What an earlier run has written is left as it is; what it could not read is tried again.
+// Files that an earlier run has written are left as they are; recordings that it could not read are tried again.
 TEST(CliDeviceTranscribe, FoldersAreResumed) {
   TemporaryFolder folder;
   const fs::path talks = folder.path() / "talks", out = folder.path() / "out";
@@ -399,31 +399,31 @@ TEST(CliDeviceTranscribe, FoldersAreResumed) {
   fs::copy(kSecond, talks / "first.wav");
   fs::copy(kSecond, talks / "later" / "second.WAV");
   std::ofstream(talks / "broken.wav") << "RIFF";
-  const auto hear = [&](std::vector<std::string> more) {
+  const auto outcome_of = [&](std::vector<std::string> more) {
     more.insert(more.end(), {"--srt", "--json", "--language", "en", "-o", out.string() + "/", talks.string(), "--model",
                              kFolder + "/model", "--dtype", "fp32", "--max-new-tokens", "24", "--ids"});
     more.insert(more.begin(), "transcribe");  // with notes
     return run(lapilli(std::move(more)));
   };
-  const Outcome first = hear({});
+  const Outcome first = outcome_of({});
   EXPECT_EQ(first.code, 3) << first.err;
   EXPECT_TRUE(contains(first.err, "2 of 3 recordings written")) << first.err;
   for (const char* name : {"first.srt", "first.jsonl", "later/second.srt", "later/second.jsonl"})
     EXPECT_TRUE(fs::exists(out / name)) << name;
   EXPECT_FALSE(fs::exists(out / "broken.srt") || fs::exists(out / "broken.srt.part"));
-  EXPECT_EQ(hear({}).code, 2);  // they are there
+  EXPECT_EQ(outcome_of({}).code, 2);  // they are there
   const std::string srt = read_file((out / "first.srt").string());
   std::ofstream(out / "first.srt") << srt << "\nmine\n";
   fs::remove(talks / "broken.wav");
   fs::copy(kSecond, talks / "broken.wav");
-  const Outcome again = hear({"--resume"});
+  const Outcome again = outcome_of({"--resume"});
   EXPECT_EQ(again.code, 0) << again.err;
   EXPECT_TRUE(contains(again.err, "1 of 3 recordings written, 2 by an earlier run")) << again.err;
   EXPECT_TRUE(contains(read_file((out / "first.srt").string()), "mine"));
   EXPECT_EQ(read_file((out / "broken.srt").string()), srt);
   for (const auto& entry : fs::recursive_directory_iterator(out))
     EXPECT_FALSE(contains(entry.path().string(), ".part")) << entry.path();
-  const Outcome anew = hear({"--resume"});
+  const Outcome anew = outcome_of({"--resume"});
   EXPECT_EQ(anew.code, 2);
   EXPECT_TRUE(contains(anew.err, "nothing is left of a run to resume")) << anew.err;
 }
@@ -432,13 +432,13 @@ TEST(CliDeviceTranscribe, FoldersAreResumed) {
 TEST(CliDeviceTranscribe, ResumesTheSameAlone) {
   TemporaryFolder folder;
   const std::string out = (folder.path() / "out").string() + "/", broken = folder.file("broken.wav", "RIFF");
-  EXPECT_EQ(heard({"--language", "en", "-o", out, kSecond, broken}).code, 3);
-  const Outcome other = heard({"--language", "fr", "--resume", "-o", out, kSecond, broken});
+  EXPECT_EQ(transcribe_ids({"--language", "en", "-o", out, kSecond, broken}).code, 3);
+  const Outcome other = transcribe_ids({"--language", "fr", "--resume", "-o", out, kSecond, broken});
   EXPECT_EQ(other.code, 2);
   EXPECT_TRUE(contains(other.err, "second.txt was begun with another --language or --to")) << other.err;
 }
 
-// Of a recording with hum between what is said nothing is written there.
+// Where a recording has hum between speech, nothing is written.
 TEST(CliDeviceTranscribe, WhatIsNoSpeechIsLeftOut) {
   TemporaryFolder folder;
   const std::string spoken = read_file(LAPILLI_TEST_DATA "/sounds/spoken.wav").substr(44);
@@ -448,7 +448,7 @@ TEST(CliDeviceTranscribe, WhatIsNoSpeechIsLeftOut) {
   const double length = static_cast<double>(spoken.size()) / 32000;
   const auto segments = [&](const char* vad, const std::string& sound) {
     std::vector<std::pair<double, double>> times;
-    const Outcome outcome = heard({"--json", "--language", "en", vad, sound});
+    const Outcome outcome = transcribe_ids({"--json", "--language", "en", vad, sound});
     EXPECT_EQ(outcome.code, 0) << outcome.err;
     for (const std::string& text : lines_of(outcome.out)) {
       const auto line = nlohmann::json::parse(text);
@@ -499,18 +499,18 @@ TEST(CliDeviceTranscribe, RecordingsAsAWhole) {
   TemporaryFolder folder;
   const std::string moonshine = published(folder, "moonshine", kSamples);
   const std::string samples = recorded_bytes("moonshine", "single.input_values");
-  const auto hear = [&](std::vector<std::string> more) {
+  const auto outcome_of = [&](std::vector<std::string> more) {
     more.insert(more.end(), {"--model", moonshine, "--dtype", "fp32", "--ids", "--raw", "f32le:16000"});
     more.insert(more.begin(), "transcribe");  // with notes
     return run(lapilli(std::move(more)), samples);
   };
-  const Outcome whole = hear({"--json", "--max-new-tokens", "20"});
+  const Outcome whole = outcome_of({"--json", "--max-new-tokens", "20"});
   ASSERT_EQ(whole.code, 0) << whole.err;
   const auto line = nlohmann::json::parse(whole.out);
   EXPECT_EQ(line.at("ids"), nlohmann::json({10, 187, 200, 124, 133, 124, 168, 133}));  // greedy_single
   EXPECT_NEAR(line.at("end").get<double>(), 0.4375, 0.006);
   EXPECT_FALSE(contains(whole.err, "without an end")) << whole.err;
-  const Outcome cut = hear({"--max-new-tokens", "3"});
+  const Outcome cut = outcome_of({"--max-new-tokens", "3"});
   EXPECT_EQ(cut.code, 0);
   EXPECT_TRUE(contains(cut.err, "3 ids without an end")) << cut.err;
   for (const std::vector<std::string>& choice : {std::vector<std::string>{"--language", "en"},
@@ -519,7 +519,7 @@ TEST(CliDeviceTranscribe, RecordingsAsAWhole) {
                                                  {"--prompt", "names"},
                                                  {"--live"},
                                                  {"--fallback"}}) {
-    const Outcome refused = hear(choice);
+    const Outcome refused = outcome_of(choice);
     EXPECT_EQ(refused.code, 2) << refused.err;
     EXPECT_TRUE(contains(refused.err, choice[0])) << refused.err;
   }
@@ -536,13 +536,13 @@ TEST(CliDeviceTranscribe, MoreIdsThanTheModelHasPositionsFor) {
 
 TEST(CliDeviceTranscribe, SaysHowLongARecordingMayBe) {
   TemporaryFolder folder;
-  const auto hear = [&](const std::string& preprocessor, const std::string& samples) {
+  const auto outcome_of = [&](const std::string& preprocessor, const std::string& samples) {
     TemporaryFolder own;
     return transcribe({"--model", published(own, "speech_to_text", preprocessor), "--ids", "--raw", "s16le:16000"},
                       samples);
   };
-  EXPECT_EQ(hear(kFilterBanks, std::string(32000, '\1')).code, 0);  // a second
-  const Outcome longer = hear(kFilterBanks, std::string(320000, '\1'));
+  EXPECT_EQ(outcome_of(kFilterBanks, std::string(32000, '\1')).code, 0);  // a second
+  const Outcome longer = outcome_of(kFilterBanks, std::string(320000, '\1'));
   EXPECT_EQ(longer.code, 3);
   EXPECT_TRUE(contains(longer.err, "more than 2.0 s of sound")) << longer.err;
   TemporaryFolder folder_of_sound;
@@ -551,10 +551,10 @@ TEST(CliDeviceTranscribe, SaysHowLongARecordingMayBe) {
       transcribe({"--model", published(folder, "speech_to_text", kFilterBanks), "--ids", "--raw", "s16le:16000", file});
   EXPECT_EQ(known.code, 3);
   EXPECT_TRUE(contains(known.err, "10.0 s of sound")) << known.err;
-  const Outcome shorter = hear(kFilterBanks, std::string(100, '\1'));
+  const Outcome shorter = outcome_of(kFilterBanks, std::string(100, '\1'));
   EXPECT_EQ(shorter.code, 3);
   EXPECT_TRUE(contains(shorter.err, "too few")) << shorter.err;
-  const Outcome other = hear(kSamples, "");
+  const Outcome other = outcome_of(kSamples, "");
   EXPECT_EQ(other.code, 3);
   EXPECT_TRUE(contains(other.err, "weights take mel bands")) << other.err;
 }
@@ -567,13 +567,13 @@ TEST(CliDeviceTranscribe, SaysWhatIsWrong) {
   const Outcome untold = transcribe({"--model", kFolder + "/model", kLong});
   EXPECT_EQ(untold.code, 3);  // no tokenizer
   const std::string empty = folder.file("empty.raw", "");
-  const Outcome nothing = heard({"--raw", "f32le:16000", empty});
+  const Outcome nothing = transcribe_ids({"--raw", "f32le:16000", empty});
   EXPECT_EQ(nothing.code, 3);
   EXPECT_TRUE(contains(nothing.err, "no sound")) << nothing.err;
-  EXPECT_EQ(heard({(folder.path() / "none.wav").string()}).code, 3);
+  EXPECT_EQ(transcribe_ids({(folder.path() / "none.wav").string()}).code, 3);
 }
 
-// What is wrong with one is said by its name, and costs the others nothing.
+// An error names its recording and does not change the others.
 TEST(CliDeviceTranscribe, HostileRecordingsAmongOthers) {
   TemporaryFolder folder;
   const WavShape floats{16000, 1, 3, 32};
@@ -615,7 +615,7 @@ TEST(CliTranscribe, ARecordingIsNeverWrittenOver) {
   EXPECT_TRUE(contains(mistyped.err, "there is no folder ")) << mistyped.err;
 }
 
-// What of a folder is no recording is said, with the reason.
+// Files of a folder that are no recordings are named, with the reason.
 TEST(CliTranscribe, FoldersSayWhatTheyLeaveOut) {
   const TemporaryFolder folder;
   for (const char* name : {"a.wav", "film.mkv", "notes.txt", "cover.jpg", ".hidden.wav"}) folder.file(name, "");

@@ -1,4 +1,4 @@
-// What README and the pages in docs/ show of sessions ("$ command" and what it prints, in a block) is what happens.
+// Sessions in README and in the pages of docs/ ("$ command" and its output, in a block) are what happens.
 #include <cmath>
 #include <cstdlib>
 #include <regex>
@@ -44,7 +44,7 @@ std::string without_blanks(std::string text) {
   return text;
 }
 
-// What is the machine's own: versions, sizes and scores of devices.
+// Blurs what differs between machines: versions, sizes and scores of devices.
 std::string blurred(const std::string& text) { return std::regex_replace(text, std::regex("[0-9][0-9a-f.-]*"), "#"); }
 
 // Equal, or with fractions that differ in the last digits, as sums do between devices.

@@ -334,7 +334,7 @@ TEST(CliDeviceSlowBench, ATraceOnAFullDiskIsTold) {
   expect_bench_tells_of_a_full_disk({"--per-op"});
 }
 
-// What is packed loads as the model does with that dtype: the same text, by the same ids.
+// A packed model loads as the model does with that dtype: the same text, by the same ids.
 TEST(CliDevice, PackedModels) {
   const TemporaryFolder folder;
   for (const std::string dtype : {"int8", "int4"}) {
@@ -509,7 +509,7 @@ TEST(CliDevice, OptionsOfAFile) {
   TemporaryFolder folder;
   const std::string good = folder.file("good.json", "\xef\xbb\xbf{\"num_beams\": 1}\n");
   EXPECT_EQ(translate({"--options", "@" + good, expected()[0].text}).out, expected()[0].greedy + "\n");
-  // What is drawn goes behind what the file says.
+  // Options for sampling add to those of the file.
   const Outcome drawn = translate({"--options", "@" + good, "--sample", "--top-k", "1", expected()[0].text});
   EXPECT_EQ(drawn.out, expected()[0].greedy + "\n") << drawn.err;
   const Outcome bad = translate({"--options", "@" + folder.file("bad.json", "{\"num_beams\": 1"), "Hello."});
@@ -580,7 +580,7 @@ TEST(CliTerminal, ProgressBarOnATerminalOnly) {
   EXPECT_EQ(run(spawn).err, "");
 }
 
-// What was written is a whole number of lines, and the first ones of what an undisturbed run writes.
+// The output is a whole number of lines, the first ones of an undisturbed run.
 void expect_first_lines(const std::string& out) {
   if (out.empty()) return;
   EXPECT_EQ(out.back(), '\n');

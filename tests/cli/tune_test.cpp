@@ -50,7 +50,8 @@ class CliDeviceTune : public testing::Test {
   std::string caches_ = (folder_.path() / "caches").string();
 };
 
-// Which candidates win is the machine's: what is said of them must be what is kept and used, and no text changes.
+// The machine decides which candidates win: the reported ones must be those that are kept and used, and no text
+// changes.
 TEST_F(CliDeviceTune, WhatItFindsIsKeptAndUsed) {
   const json found = tune("6", {"--beam", "2"});
   ASSERT_EQ(found["plans"].size(), 2u) << found;

@@ -92,7 +92,7 @@ TEST(CliDeviceUnsure, LinesAreToldAndJsonSaysIt) {
   EXPECT_TRUE(told({"--model", other, "--unsure", "-0.5"}));
 }
 
-// Of several results the best is told: others are less likely by their nature.
+// Only the best of several results is reported: others are less likely by their nature.
 TEST(CliDeviceUnsure, OtherResultsOfALineAreNot) {
   const Outcome outcome = run(lapilli({"translate", "-q", "--json", "--nbest", "2", "Good morning."}));
   EXPECT_TRUE(contains(outcome.out, "\"sequences\"")) << outcome.err;

@@ -1,4 +1,4 @@
-// What the program does without a device: help, usage, inspect, and the messages for what is missing or broken.
+// The program without a device: help, usage, inspect, and the messages for what is missing or broken.
 #include <sys/stat.h>
 
 #include <functional>
@@ -106,7 +106,7 @@ TEST(CliUsage, LimitsAreTrueAndOptionsNamedAsTyped) {
     EXPECT_EQ(outcome.code, 2) << message;
     EXPECT_TRUE(contains(outcome.err, message)) << outcome.err;
   }
-  // What the program allows, the library does.
+  // The library accepts all that the program allows.
   const Outcome plan = run(lapilli({"plan", "--shape", "tiny,layers=1", "--beam", "32", "--batch", "32"}));
   EXPECT_EQ(plan.code, 0) << plan.err;
 }
@@ -288,7 +288,7 @@ TEST(Cli, AModelsLanguageMustBeKnown) {
   EXPECT_EQ(none.out, "[]\n");
 }
 
-// Of models of sound and pictures whose directory does not say how their input is made.
+// Models of sound and pictures whose directory does not say how their input is made.
 TEST(CliInspect, SaysThatNothingMakesTheInput) {
   for (const char* model : {"whisper", "trocr"}) {
     const Outcome out = run(lapilli({"inspect", std::string(LAPILLI_TEST_DATA "/models/") + model + "/model"}));
@@ -420,7 +420,7 @@ TEST(CliDevice, DamagedModels) {
   }
 }
 
-// What inspect, which reads no weight, does not see, or tells without an error.
+// Damage that inspect, which reads no weight, does not see, or reports without an error.
 const Damage kDamagesOfUse[] = {
     {"a weight is no number",
      [](const std::string& m) {

@@ -73,7 +73,8 @@ class FilledBatch {
     for (auto round = next_round(); !round.empty(); round = next_round()) {
       size_t longest = 0;
       for (const size_t row : round) longest = std::max(longest, before(row).size());
-      for (const size_t row : round) LAPILLI_CHECK(hear(row, static_cast<uint32_t>(longest - before(row).size())));
+      for (const size_t row : round)
+        LAPILLI_CHECK(transcribe_window(row, static_cast<uint32_t>(longest - before(row).size())));
     }
     return std::move(out_);
   }
@@ -123,26 +124,26 @@ class FilledBatch {
   }
 
   // A recording of one window; where it goes on behind the first one is not looked at.
-  Status hear(size_t row, uint32_t filled) {
+  Status transcribe_window(size_t row, uint32_t filled) {
     speech::TranscribeRequest r = request_;
     LAPILLI_TRY(const auto window, window_of(row));
     r.recordings = {speech::recording_of(window)};
     r.condition_on_previous = false;
     r.prompt_ids = before(row);
     if (r.languages.size() > 1) r.languages = {request_.languages[row]};
-    LAPILLI_TRY(const auto heard_by, model_at(filled));
-    LAPILLI_TRY(auto heard, speech::transcribe(heard_by, r));
-    keep(row, filled, heard);
+    LAPILLI_TRY(const auto filled_model, model_at(filled));
+    LAPILLI_TRY(auto output, speech::transcribe(filled_model, r));
+    keep(row, filled, output);
     return {};
   }
 
-  void keep(size_t row, uint32_t filled, speech::TranscribeOutput& heard) {
-    speech::Window w = std::move(heard.windows.front());
+  void keep(size_t row, uint32_t filled, speech::TranscribeOutput& output) {
+    speech::Window w = std::move(output.windows.front());
     w.recording = row;
     w.seek = rows_[row].seek;
     w.decoder_ids.insert(w.decoder_ids.begin(), filled, filling_);
     for (uint32_t i = 0; i < w.segments; ++i) {
-      auto& s = out_.transcripts[row].segments.emplace_back(std::move(heard.transcripts.front().segments[i]));
+      auto& s = out_.transcripts[row].segments.emplace_back(std::move(output.transcripts.front().segments[i]));
       s.recording = row;
       s.begin += static_cast<double>(w.seek) * 0.01;
       s.end += static_cast<double>(w.seek) * 0.01;

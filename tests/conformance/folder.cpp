@@ -160,7 +160,7 @@ void run_folder(const std::string& directory, const RunOptions& options, Report&
   if (task == "search" || task == "logits-processors") return run_search_folder(directory, options, report);
   if (task == "audio-features") return run_features_folder(directory, options, report);
   if (task == "image-features") return run_image_folder(directory, options, report);
-  // What is not known, every case by name.
+  // Reports every case of an unknown task by name.
   if (!record->contains("cases")) return report.add(directory, "expected.json", Outcome::failed("no cases"));
   for (const auto& c : (*record)["cases"])
     report.add(directory, c.value("name", std::string("?")), Outcome::unsupported("task " + task));

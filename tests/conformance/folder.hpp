@@ -36,7 +36,7 @@ Result<std::vector<std::vector<int32_t>>> read_ids(const Record& record, const s
 Result<std::vector<std::vector<int32_t>>> masked_rows(const Record& record, const nlohmann::json& inputs,
                                                       const char* ids, const char* mask);
 
-// What a model reads of a case's inputs: rows of ids, or features, as many sources.
+// The inputs of a case that a model reads: as many sources, as rows of ids or as features.
 struct CaseSources {
   std::vector<std::vector<int32_t>> ids;
   std::vector<std::shared_ptr<const model::Features>> features;
@@ -56,13 +56,27 @@ Result<Outcome> run_score(const std::shared_ptr<Model>& model, const Record& rec
 Result<Outcome> run_text(const std::shared_ptr<Model>& model, const std::string& directory, const Record& record,
                          const nlohmann::json& c);
 
+// "embed", "similarity"; `directory` is the model's.
+Result<Outcome> run_embed(const std::shared_ptr<Model>& model, const std::string& directory, const Record& record,
+                          const nlohmann::json& c);
+Result<Outcome> run_similarity(const std::shared_ptr<Model>& model, const std::string& directory, const Record& record,
+                               const nlohmann::json& c);
+
+// "classify", "rerank", "rank"; and "refuse", of a model that may not load.
+Result<Outcome> run_classify(const std::shared_ptr<Model>& model, const std::string& directory, const Record& record,
+                             const nlohmann::json& c);
+Result<Outcome> run_rerank(const std::shared_ptr<Model>& model, const std::string& directory, const Record& record,
+                           const nlohmann::json& c);
+Result<Outcome> run_rank(const std::shared_ptr<Model>& model, const std::string& directory, const nlohmann::json& c);
+Outcome run_refuse(const Result<std::shared_ptr<Model>>& model, const nlohmann::json& c);
+
 // "asr", "asr_long", "asr_token_timestamps", "detect_language".
 Result<Outcome> run_speech(const std::shared_ptr<Model>& model, const Record& record, const nlohmann::json& c);
 
 // Kinds "features" and "audio_features"; `model` is the directory with the latter's settings.
 Outcome run_sound_case(const std::string& directory, const std::string& model, const RunOptions& options,
                        const Record& record, const nlohmann::json& c);
-// What is not supported is unsupported, all else has failed.
+// Unsupported for an error that says so, failed for all others.
 Outcome from_error(const Error& e);
 
 // Runs every case of every directory of the folder.

@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// What the reference read of the file: [height, width, 3], or [height, width] of a grey one.
+// The picture as the reference read it from the file: [height, width, 3], or [height, width] of a grey one.
 Result<image::Picture> recorded_picture(const Record& record, const std::string& name) {
   const StoredTensor* t = record.has_tensors ? record.tensors.find(name) : nullptr;
   if (!t) return fail(ErrorCode::invalid_data, "tensor %s is missing", name.c_str());

@@ -62,7 +62,13 @@ void merge(Outcome& into, const Outcome& o) {
 // The part of a case that an output belongs to.
 const char* part_of(const std::string& path) {
   if (path.find("attentions") != std::string::npos) return "attention";
-  return path.starts_with("logits") ? "logits" : "states";
+  return path.find("logits") != std::string::npos ? "logits" : "states";
+}
+
+bool asks_for_attention(const Json& outputs) {
+  bool asks = false;
+  for (const auto& [path, spec] : outputs.items()) asks = asks || std::string_view(part_of(path)) == "attention";
+  return asks;
 }
 
 // Positions that a global_attention_mask (LED) marks; none without one.
@@ -78,11 +84,22 @@ Result<std::vector<std::vector<uint32_t>>> global_positions(const Record& record
   return positions;
 }
 
-// What cases may bring.
+// Token types of the sources' ids, without the padding's; none without token_type_ids.
+Result<std::vector<std::vector<uint32_t>>> source_types(const Record& record, const Json& inputs, const Ids& sources) {
+  std::vector<std::vector<uint32_t>> types;
+  if (!inputs.contains("token_type_ids")) return types;
+  LAPILLI_TRY(const auto rows, read_ids(record, inputs["token_type_ids"].get<std::string>()));
+  if (rows.size() != sources.size()) return fail(ErrorCode::invalid_data, "token_type_ids of other rows");
+  for (size_t i = 0; i < rows.size(); ++i)
+    types.emplace_back(rows[i].begin(), rows[i].begin() + static_cast<ptrdiff_t>(sources[i].size()));
+  return types;
+}
+
+// True for inputs that a case may have.
 bool is_known_input(const std::string& key) {
   constexpr const char* kKnown[] = {
-      "input_ids",    "attention_mask",    "input_features",         "input_values",
-      "pixel_values", "decoder_input_ids", "decoder_attention_mask", "global_attention_mask"};
+      "input_ids",         "attention_mask",         "input_features",        "input_values",  "pixel_values",
+      "decoder_input_ids", "decoder_attention_mask", "global_attention_mask", "token_type_ids"};
   return std::any_of(std::begin(kKnown), std::end(kKnown), [&](const char* known) { return key == known; });
 }
 
@@ -106,10 +123,13 @@ Result<Outcome> run_forward(const std::shared_ptr<Model>& given, const Record& r
   request.sources = std::move(sources.ids);
   request.features = std::move(sources.features);
   LAPILLI_TRY(request.global_positions, global_positions(record, c["inputs"]));
-  if (model->info().decoder_layers > 0) {
+  LAPILLI_TRY(request.source_types, source_types(record, c["inputs"], request.sources));
+  if (model->info().decoder_layers > 0 && model->on_device().config().kind().writes) {
     LAPILLI_TRY(request.targets, masked_rows(record, c["inputs"], "decoder_input_ids", "decoder_attention_mask"));
   }
-  request.want_hidden_states = request.want_attentions = true;
+  request.want_hidden_states = true;
+  // Without attention, an encoder alone runs packed.
+  request.want_attentions = asks_for_attention(c["outputs"]);
   LAPILLI_TRY(const auto ours, forward(model, request));
   Outcome outcome;
   for (const auto& [path, spec] : c["outputs"].items()) {
@@ -134,7 +154,7 @@ Result<GenerateRequest> generate_request(const Model& model, const Record& recor
   GenerateRequest request;
   request.deterministic = true;
   for (const auto& [key, value] : c["inputs"].items())
-    if (!is_known_input(key) || key == "decoder_attention_mask")
+    if (!is_known_input(key) || key == "decoder_attention_mask" || key == "token_type_ids")
       return fail(ErrorCode::unsupported, "input %s", key.c_str());
   LAPILLI_TRY(auto sources, read_sources(record, c["inputs"], model.on_device().config()));
   request.sources = std::move(sources.ids);
@@ -295,17 +315,26 @@ Result<Outcome> run_trace(const std::shared_ptr<Model>& model, const Record& rec
 
 bool is_speech(const std::string& kind) { return kind.starts_with("asr") || kind == "detect_language"; }
 
-Outcome run_case(const std::shared_ptr<Model>& model, const std::string& directory, const Record& record,
-                 const Json& c) {
+// The folder of the record, and that of the model in it.
+struct CaseFolders {
+  std::string record, model;
+};
+
+Outcome run_case(const std::shared_ptr<Model>& model, const CaseFolders& folders, const Record& record, const Json& c) {
   const std::string kind = c.value("kind", std::string("?"));
   try {  // records are read with nlohmann::json's checked accessors
-    auto result = kind == "forward"    ? run_forward(model, record, c)
-                  : kind == "generate" ? run_generate(model, record, c)
-                  : kind == "trace"    ? run_trace(model, record, c)
-                  : kind == "score"    ? run_score(model, record, c)
-                  : kind == "text"     ? run_text(model, directory, record, c)
-                  : is_speech(kind)    ? run_speech(model, record, c)
-                                       : Result<Outcome>(Outcome::unsupported("kind " + kind));
+    auto result = kind == "forward"      ? run_forward(model, record, c)
+                  : kind == "generate"   ? run_generate(model, record, c)
+                  : kind == "trace"      ? run_trace(model, record, c)
+                  : kind == "score"      ? run_score(model, record, c)
+                  : kind == "text"       ? run_text(model, folders.record, record, c)
+                  : kind == "classify"   ? run_classify(model, folders.model, record, c)
+                  : kind == "rerank"     ? run_rerank(model, folders.model, record, c)
+                  : kind == "rank"       ? run_rank(model, folders.model, c)
+                  : kind == "embed"      ? run_embed(model, folders.model, record, c)
+                  : kind == "similarity" ? run_similarity(model, folders.model, record, c)
+                  : is_speech(kind)      ? run_speech(model, record, c)
+                                         : Result<Outcome>(Outcome::unsupported("kind " + kind));
     return result ? *result : from_error(result.error());
   } catch (const std::exception& e) {
     return Outcome::failed(std::string("the record is damaged: ") + e.what());
@@ -340,7 +369,12 @@ void run_directory(const std::string& directory, const Json& entry, const RunOpt
       report.add(folder, name, run_sound_case(directory, folder, options, *record, c), subject);
       continue;
     }
-    report.add(folder, name, model ? run_case(*model, directory, *record, c) : from_error(model.error()), subject);
+    if (c.value("kind", std::string()) == "refuse") {
+      report.add(folder, name, run_refuse(model, c), subject);
+      continue;
+    }
+    report.add(folder, name, model ? run_case(*model, {directory, folder}, *record, c) : from_error(model.error()),
+               subject);
   }
 }
 

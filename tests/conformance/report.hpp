@@ -1,4 +1,4 @@
-// What a case came to, and how a run is printed.
+// The outcome of a case, and the print of a run.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct Outcome {
   void add_part(const std::string& name, double seen, double allowed);
 };
 
-// What a case belongs to; empty words are left out.
+// The row of a case; empty words are left out.
 struct Subject {
   std::string family, checkpoint, dtype;  // of the model
   std::string group;                      // case_group(), or "tokenizer"

@@ -43,7 +43,7 @@ Result<Frames> make_frames(const std::shared_ptr<vulkan::Device>& device, const 
   return made;
 }
 
-// Which number of a recorded tensor is band b of frame f: they are [mels, frames], but those of filter banks.
+// The place of band b of frame f in a recorded tensor: tensors are [mels, frames], except those of filter banks.
 struct Order {
   uint64_t frame_stride, band_stride;
 };

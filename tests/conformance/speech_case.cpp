@@ -1,5 +1,5 @@
-// Cases of kinds "asr", "asr_token_timestamps", "asr_long" and "detect_language" (Whisper): what is heard, when, and
-// every window of the way there.
+// Cases of kinds "asr", "asr_token_timestamps", "asr_long" and "detect_language" (Whisper): segments, times, and the
+// windows that lead to them.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -31,14 +31,14 @@ Result<std::vector<speech::Recording>> recordings_of(const Model& model, const R
   }
   std::vector<speech::Recording> all;
   for (size_t i = 0; i < sources.features.size(); ++i) {
-    uint64_t frames = sources.features[i]->rows, heard = std::numeric_limits<uint64_t>::max();
+    uint64_t frames = sources.features[i]->rows, timed = std::numeric_limits<uint64_t>::max();
     if (!masks.empty()) {
       const auto& mask = masks.at(i);
-      heard = std::min<uint64_t>(frames, static_cast<uint64_t>(std::count(mask.begin(), mask.end(), 1)));
-      if (sources.features.size() > 1 && frames > model.info().feature_rows) frames = heard;
+      timed = std::min<uint64_t>(frames, static_cast<uint64_t>(std::count(mask.begin(), mask.end(), 1)));
+      if (sources.features.size() > 1 && frames > model.info().feature_rows) frames = timed;
     }
     all.push_back(speech::recording_of(sources.features[i], frames));
-    all.back().timed_frames = heard;
+    all.back().timed_frames = timed;
   }
   return all;
 }
@@ -156,7 +156,7 @@ class Comparison {
                  what + ", time " + std::to_string(i) + ", " + Json(ours).dump() + ",");
   }
 
-  // Times of whole rows count from the window that an id was heard in.
+  // Times of whole rows count from the window of an id.
   void times_in_windows() {
     std::vector<std::vector<double>> rows(ours_.transcripts.size());
     std::vector<size_t> next(rows.size(), 0);

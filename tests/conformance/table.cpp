@@ -18,7 +18,7 @@ using Json = nlohmann::json;
 constexpr const char* kBegin = "<!-- Written by the conformance program: the table begins. -->\n";
 constexpr const char* kEnd = "<!-- The table ends. -->\n";
 
-// Which families a tokenizer's folder stands for: between spaces.
+// The families that a tokenizer's folder stands for, between spaces.
 struct TokenizerFolder {
   const char *name, *families;
 };
@@ -26,7 +26,7 @@ constexpr TokenizerFolder kTokenizers[] = {
     {"bart", " bart led "},
     {"bert-cased", " encoder-decoder "},
     {"bert-options", " encoder-decoder "},
-    {"bert-uncased", " encoder-decoder "},
+    {"bert-uncased", " bert distilbert electra encoder-decoder "},
     {"blenderbot", " blenderbot "},
     {"blenderbot-small", " blenderbot-small "},
     {"byt5", " t5 "},

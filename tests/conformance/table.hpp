@@ -8,7 +8,7 @@
 
 namespace lapilli::conformance {
 
-// What a recorded case is about: "forward", "greedy", "beam", "processors" (a search with any logits processor),
+// The subject of a recorded case: "forward", "greedy", "beam", "processors" (a search with any logits processor),
 // "trace", "score" or "text".
 std::string case_group(const nlohmann::json& c);
 

@@ -5,7 +5,7 @@ file(GLOB tokenizers CONFIGURE_DEPENDS LIST_DIRECTORIES true ${PROJECT_SOURCE_DI
 # The same run compares the table of docs/use/models.md with what it finds.
 lapilli_gpu_test(conformance COMMAND conformance --strict --check-table ${PROJECT_SOURCE_DIR}/docs/use/models.md ${models}
   ${tokenizers} DRIVERS lavapipe LABELS slow UNOPTIMIZED)
-# What a GPU would run; the kernels are the same in all families, and every fourth case has them.
+# The kernels of a GPU; they are the same in all families, and every fourth case has them.
 lapilli_gpu_test(conformance.marian COMMAND conformance --strict --every 4 ${PROJECT_SOURCE_DIR}/tests/data/models/marian
   MASKS gpu,small-work LABELS fast)
 lapilli_gpu_test(conformance.marian COMMAND conformance --strict --every 12 ${PROJECT_SOURCE_DIR}/tests/data/models/marian
@@ -13,6 +13,11 @@ lapilli_gpu_test(conformance.marian COMMAND conformance --strict --every 12 ${PR
 file(GLOB searches CONFIGURE_DEPENDS LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/data/search/*)
 lapilli_gpu_test(conformance.search COMMAND conformance --strict ${searches} DRIVERS lavapipe swiftshader MASKS full floor gpu
   LABELS fast)
+# Texts to vectors, by directories of sentence-transformers.
+file(GLOB sentences CONFIGURE_DEPENDS LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/data/sentences/*)
+lapilli_gpu_test(conformance.sentences COMMAND conformance --strict ${sentences} DRIVERS lavapipe MASKS full floor
+  LABELS fast)
+lapilli_gpu_test(conformance.sentences COMMAND conformance --strict ${sentences} DRIVERS swiftshader LABELS slow)
 # Features of sound.
 file(GLOB features CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/data/features/*)
 lapilli_gpu_test(conformance.features COMMAND conformance --strict ${features} DRIVERS lavapipe swiftshader
@@ -23,7 +28,7 @@ lapilli_gpu_test(conformance.search COMMAND conformance --strict ${searches} DRI
 lapilli_gpu_test(conformance COMMAND conformance --strict ${models} DRIVERS swiftshader LABELS long TIMEOUT 3600)
 # The steps of these have the kernels of all others, and their encoders read texts, frames, samples and pictures.
 set(sampled)
-foreach(family marian t5 led prophetnet whisper-long moonshine donut vit-image-classification blenderbot-small)
+foreach(family marian t5 led prophetnet whisper-long moonshine donut vit-image-classification blenderbot-small bert modernbert)
   list(APPEND sampled ${PROJECT_SOURCE_DIR}/tests/data/models/${family})
 endforeach()
 lapilli_gpu_test(conformance.sampled COMMAND conformance --strict --every 4 ${sampled} MASKS floor LABELS slow UNOPTIMIZED)
@@ -40,7 +45,7 @@ file(GLOB pictures CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/data/pictures/*
 list(TRANSFORM pictures REPLACE "/expected[.]json$" "")
 add_test(NAME conformance.pictures COMMAND conformance --strict ${pictures})
 set_tests_properties(conformance.pictures PROPERTIES LABELS fast-host)
-# What the program must fail, it fails.
+# The program fails where it must.
 lapilli_gpu_test(conformance.selftest COMMAND ${CMAKE_CURRENT_LIST_DIR}/selftest $<TARGET_FILE:conformance>
   ${PROJECT_SOURCE_DIR}/tests/data/models/marian-separate-vocab ${CMAKE_COMMAND} LABELS fast)
 add_test(NAME conformance.table COMMAND ${CMAKE_CURRENT_LIST_DIR}/table-selftest $<TARGET_FILE:conformance>

@@ -15,7 +15,7 @@ Outcome run_language(const Tokenizer& tokenizer, const nlohmann::json& c);
 // drops characters altogether.
 Outcome check_ranges(const Tokenizer& tokenizer, const std::string& text);
 
-// What the SentencePiece library makes of the text with the tokenizer's own model file, in the tokenizer's ids.
+// Runs the text as the SentencePiece library does, with the tokenizer's own model file, in the tokenizer's ids.
 Outcome run_model_file(const Tokenizer& tokenizer, const Tokenizer& model_file, const nlohmann::json& c);
 
 }  // namespace lapilli::conformance

@@ -1,4 +1,4 @@
-// What goes in comes out but for the words: 1,000 documents of each kind by chance.
+// All but the words comes out as it went in: 1,000 random documents of each kind.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -165,7 +165,7 @@ Skeleton subtitle_skeleton(std::string_view text, bool vtt) {
   return s;
 }
 
-// Of each line what is in front of its words and behind them, and its tabs.
+// For each line the text before its words and after them, and its tabs.
 Skeleton text_skeleton(std::string_view text) {
   static const std::regex line_parts("^([ \\t>]*(?:(?:[-*]|\u2022|\\d+\\.|a\\)) )?)[^]*?([ \\t\\r]*)$");
   Skeleton s;

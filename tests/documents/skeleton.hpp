@@ -1,4 +1,4 @@
-// What of a document is not words, as these tests see it: by their own eyes, not by those of src/documents.
+// The skeleton of a document, all but its words, by code of these tests and not of src/documents.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ struct Skeleton {
 };
 
 Skeleton skeleton_of(Kind kind, std::string_view document);
-// Of HTML that may be any bytes: all tags as its standard cuts them, sorted.
+// For HTML that may be any bytes: all tags as its standard cuts them, sorted.
 std::vector<std::string> tags_of(std::string_view html);
 
 }  // namespace lapilli::documents

@@ -1,4 +1,4 @@
-// What was looked at in a picture: every part as orange as its weight, in both kinds of file.
+// Overlays over a picture: every part is as orange as its weight, in both kinds of file.
 #include "drawing/overlay_sheet.hpp"
 
 #include <gmock/gmock.h>

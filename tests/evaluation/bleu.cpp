@@ -71,7 +71,7 @@ Counts count(const std::vector<std::string>& words, size_t n) {
   return counts;
 }
 
-// Of the hypothesis' n-grams as many count as the reference that has most of them holds.
+// An n-gram of the hypothesis counts at most as often as in the reference that has most of it.
 uint64_t matching(const std::vector<std::string>& hypothesis, const std::vector<std::vector<std::string>>& references,
                   size_t n) {
   Counts most;

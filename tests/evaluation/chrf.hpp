@@ -10,7 +10,7 @@ namespace lapilli::evaluation {
 // From 0 to 100. Texts are UTF-8. 0 where one of them is empty and the other is not.
 double chrf(std::string_view hypothesis, std::string_view reference);
 
-// Of the reference that is nearest.
+// The score against the nearest reference.
 double best_chrf(std::string_view hypothesis, std::span<const std::string> references);
 
 }  // namespace lapilli::evaluation

@@ -1,4 +1,4 @@
-// What holding matrices in fewer bits costs, one by one: the mean Kullback-Leibler divergence of the logits of teacher
+// The cost of holding matrices in fewer bits, one by one: the mean Kullback-Leibler divergence of the logits of teacher
 // forcing from those of the same network in fp32. BLEU of a whole network hides one bad layer among good ones; this
 // does not.
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace lapilli::evaluation {
 
-// What the network reads and is made to write: the ids of source and decoder, the decoder's start in front.
+// A sentence that the network reads and is made to write: the ids of source and decoder, the decoder's start in front.
 struct Sentence {
   std::vector<int32_t> source, target;
 };

@@ -1,4 +1,4 @@
-// What a network thinks of given hypotheses: teacher forcing, without a search.
+// Scores of given hypotheses by a network: teacher forcing, without a search.
 #pragma once
 
 #include <cstdint>

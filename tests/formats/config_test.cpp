@@ -172,7 +172,7 @@ TEST(GenerationConfigFile, IdsThatAreNoneAreNoErrorOfAModel) {
   EXPECT_EQ(*c->bad_words_ids, (std::vector<std::vector<int32_t>>{{2}}));
   EXPECT_THAT(drop_unknown_ids(*c, 9), ElementsAre("suppress_tokens"));
   EXPECT_THAT(*c->suppress_tokens, ElementsAre(3));
-  // Of a caller they are mistakes.
+  // From a caller such ids are errors.
   EXPECT_THAT(refusal(R"({"suppress_tokens": [-1]})"), HasSubstr("suppress_tokens"));
 }
 

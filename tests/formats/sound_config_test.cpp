@@ -1,4 +1,4 @@
-// preprocessor_config.json of models that hear: what is published, what contradicts the weights, and what is hostile.
+// preprocessor_config.json of models of sound: published files, contradictions to the weights, hostile files.
 #include "formats/sound_config.hpp"
 
 #include <gtest/gtest.h>

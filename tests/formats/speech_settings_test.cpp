@@ -1,4 +1,4 @@
-// Which of a directory's two files says the ids that transcribing begins with.
+// The ids that transcription begins with come from one of a directory's two files.
 #include "formats/speech_settings.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// What a task means for each family: prefixes, language tokens, settings; and what is refused.
+// The meaning of a task for each family: prefixes, language tokens, settings; and refusals.
 #include "generate/conventions.hpp"
 
 #include <gmock/gmock.h>

@@ -79,7 +79,7 @@ INSTANTIATE_TEST_SUITE_P(Counters, DeviceEngine, testing::Values(0u, 0xffffffffu
 
 // ---- prompt ids ----------------------------------------------------------------------------------------------------
 
-// What a search said itself and is given goes on as it did.
+// A search that is given its own ids as a prompt continues as it did before.
 TEST_P(DeviceEngine, GivenIdsAreAsGoodAsChosenOnes) {
   GenerateRequest request = endless({7, 12, 3, 9, 5}, 1, 320);
   LAPILLI_ASSERT_VALUE(const auto whole, run_search(model_, request));
@@ -115,7 +115,7 @@ TEST_P(DeviceEngine, RaggedGivenIdsWithBeams) {
       const auto& best = out.hypotheses[i][0];
       ASSERT_EQ(best.ids.size(), request.decoder_ids[i].size() + 12);
       EXPECT_TRUE(std::equal(request.decoder_ids[i].begin(), request.decoder_ids[i].end(), best.ids.begin()));
-      // What one pass over the whole hypothesis says of the chosen ids.
+      // One pass over the whole hypothesis gives the scores of the chosen ids.
       ForwardRequest pass;
       pass.sources = {request.sources[i]};
       pass.targets = {std::vector<int32_t>(best.ids.begin(), best.ids.end() - 1)};

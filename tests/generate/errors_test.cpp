@@ -1,5 +1,4 @@
-// What bad requests, scarce memory, lost and hung devices get: an error that says what is wrong, and nothing left
-// behind.
+// Bad requests, scarce memory, lost and hung devices give an error that says what is wrong, and leave nothing behind.
 #include <gmock/gmock.h>
 
 #include <chrono>

@@ -29,7 +29,7 @@ struct Case {
 };
 void PrintTo(const Case& c, std::ostream* os) { *os << c.name; }
 
-// What stands for a kind of event, in a message too.
+// Kinds of events; messages use their names, too.
 bool reads_log(const RealEvents& real, const Event& e) {
   return e.kind == Event::Kind::host && e.host.access == Access::read && real.touches(e, kLog);
 }
@@ -248,8 +248,8 @@ TEST_F(DeviceEventsEdited, UploadAreasThatAreWrittenInFlight) {
   EXPECT_GE(moved, 4u);
 }
 
-// Of every recording that was submitted the barriers between its levels, and the one that opens it where it uses what
-// the recording before it wrote: a step, and what comes behind an upload.
+// Leaves out, for every submitted recording, each barrier between its levels, and the opening one where the recording
+// uses data of the one before it: a step, and recordings after an upload.
 TEST_F(DeviceEventsEdited, BarriersThatAreLeftOut) {
   const auto& events = real_->events;
   const auto needs_opening = [&](size_t i) {

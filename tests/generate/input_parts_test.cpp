@@ -111,7 +111,7 @@ TEST_F(DeviceInputParts, TextsThatBringTheirWordsAreSplitWhenToldSo) {
   EXPECT_EQ(parts(text, Split::always, c)->parts.size(), 3u);
 }
 
-// What is trained on single sentences loses one of two.
+// A model that is trained on single sentences loses one of two.
 TEST_F(DeviceInputParts, TwoSentencesAreTwoPiecesWhereModelsKnowOneOnly) {
   const std::string text = "Good morning. Where is the station?";
   LAPILLI_ASSERT_VALUE(const auto c, find_conventions(*model_, {TextTask::translate}));

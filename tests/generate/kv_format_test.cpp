@@ -21,7 +21,7 @@ LoadOptions with_caches(KvFormat format) {
   return load;
 }
 
-// Of the states of a kind in a step's graph.
+// The bytes of the states of a kind in a step's graph.
 uint64_t state_bytes(const graph::Graph& g, StateKind kind) {
   uint64_t bytes = 0;
   for (const auto& t : g.tensors())

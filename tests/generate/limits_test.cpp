@@ -70,7 +70,7 @@ TEST_F(DeviceLimits, ABatchIsSplit) {
   EXPECT_EQ(none.error().code, ErrorCode::out_of_memory);
 }
 
-// What was finished before a cancellation is there, also of a batch that is run in parts.
+// Results that were finished before a cancellation are kept, also those of a batch that is run in parts.
 TEST_F(DeviceLimits, PartsOfACancelledBatchAreKept) {
   LAPILLI_ASSERT_VALUE(const auto free_model, load(0));
   LAPILLI_ASSERT_VALUE(const auto want, generate(free_model, sources(16)));
@@ -209,7 +209,7 @@ TEST_F(DeviceLimits, ForwardPassesCount) {
   }
 }
 
-// What does not fit is no obstacle for what does.
+// A search that does not fit does not disturb one that does.
 TEST_F(DeviceLimits, ARefusalCostsNobodyElse) {
   LAPILLI_ASSERT_VALUE(const auto free_model, load(0));
   LAPILLI_ASSERT_VALUE(const auto model, load(free_model->info().weight_bytes + 1000));

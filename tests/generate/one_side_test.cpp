@@ -3,10 +3,14 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "formats/hf_config.hpp"
 #include "generate/searches.hpp"
 #include "model/transformer.hpp"
+#include "support/shared_device.hpp"
+#include "support/temp_directory.hpp"
 
 namespace lapilli {
 namespace {
@@ -104,6 +108,100 @@ TEST(EncoderAlone, ComputesNoRowsOfPadding) {
   for (const auto& t : g.tensors())
     EXPECT_TRUE(t.space != graph::Space::arena || t.rows <= 21u * 4) << t.name;  // keys: a row for each head
   EXPECT_EQ(g.tensor(b.outputs().back().tensor).rows, 21u);
+}
+
+// ---- an encoder of text
+// ------------------------------------------------------------------------------------------------
+
+class DeviceTextEncoder : public testing::Test {
+ protected:
+  void load(const std::string& name) {
+    LAPILLI_ASSERT_VALUE(const auto device, shared_device());
+    LAPILLI_ASSERT_VALUE(model_, Model::load(device, model_directory(name) + "/model"));
+  }
+  [[nodiscard]] std::string message(ForwardRequest r) const {
+    const auto outputs = forward(model_, std::move(r));
+    return outputs ? "taken" : outputs.error().message;
+  }
+  std::shared_ptr<Model> model_;
+};
+
+TEST_F(DeviceTextEncoder, TypesAreChecked) {
+  load("bert");
+  EXPECT_EQ(message({.sources = {{2, 7, 3}, {2, 3}}, .source_types = {{}, {0, 1}}}), "taken");
+  EXPECT_THAT(message({.sources = {{2, 7, 3}}, .source_types = {{0, 1}}}), HasSubstr("3 ids, but 2 token types"));
+  EXPECT_THAT(message({.sources = {{2, 7}}, .source_types = {{0, 2}}}), HasSubstr("token type 2; this model knows 2"));
+  EXPECT_THAT(message({.sources = {{2}, {3}}, .source_types = {{0}}}), HasSubstr("types of 1 sources for 2"));
+  load("roberta");
+  EXPECT_THAT(message({.sources = {{2, 7}}, .source_types = {{0, 1}}}), HasSubstr("token type 1; this model knows 1"));
+}
+
+// A pass that runs again forgets the types of the first time.
+TEST_F(DeviceTextEncoder, TypesOfOnePassAreNotThoseOfTheNext) {
+  load("bert");
+  ForwardRequest pair{.sources = {{2, 7, 3, 9, 3}}, .source_types = {{0, 0, 0, 1, 1}}}, text = pair;
+  text.source_types.clear();
+  LAPILLI_ASSERT_VALUE(auto pass, ForwardPass::make(model_, pair));
+  LAPILLI_ASSERT_VALUE(const auto first, pass.run(pair));
+  LAPILLI_ASSERT_VALUE(const auto second, pass.run(text));
+  LAPILLI_ASSERT_VALUE(const auto alone, forward(model_, text));
+  const auto state = [](const auto& outputs) { return find(outputs, "last_hidden_state")->values; };
+  EXPECT_EQ(state(second), state(alone));
+  EXPECT_NE(state(first), state(second));
+}
+
+// The states of a window are those of all keys with a bias that hides the others.
+TEST_F(DeviceTextEncoder, WindowsPackedAndPadded) {
+  load("modernbert");
+  ForwardRequest r{.sources = random_sources({40, 3, 17, 64}, 150, 9)};
+  LAPILLI_ASSERT_VALUE(const auto packed, forward(model_, r));
+  r.want_attentions = true;
+  LAPILLI_ASSERT_VALUE(const auto padded, forward(model_, r));
+  const auto *a = find(packed, "last_hidden_state"), *b = find(padded, "last_hidden_state");
+  ASSERT_TRUE(a && b);
+  EXPECT_LT(difference(*a, *b, r.sources), 1e-4);
+  const auto* local = find(padded, "attentions.1");
+  ASSERT_TRUE(local);
+  EXPECT_EQ(local->values[5], 0.0f);  // key 5 is outside query 0's window of 4
+  EXPECT_GT(local->values[4], 0.0f);
+}
+
+// The encoder of a T5 alone gives what it gives to its decoder.
+TEST_F(DeviceTextEncoder, T5WithoutItsDecoder) {
+  load("t5");
+  ForwardRequest r{.sources = random_sources({9, 4, 30}, 150, 2), .targets = {{0}, {0}, {0}}};
+  LAPILLI_ASSERT_VALUE(const auto both, forward(model_, r));
+  const TempDirectory directory;
+  directory.copy_from(model_directory("t5") + "/model");
+  LAPILLI_ASSERT_VALUE(auto json, read_json_file(directory.path() + "/config.json"));
+  json["architectures"] = {"T5EncoderModel"};
+  directory.write("config.json", json.dump());
+  LAPILLI_ASSERT_VALUE(model_, Model::load(model_->device(), directory.path()));
+  r.targets.clear();
+  LAPILLI_ASSERT_VALUE(const auto alone, forward(model_, r));
+  const auto *a = find(both, "encoder_last_hidden_state"), *b = find(alone, "last_hidden_state");
+  ASSERT_TRUE(a && b);
+  EXPECT_LT(difference(*a, *b, r.sources), 1e-4);
+}
+
+// A file of 2018 says nothing of its family and its head.
+TEST_F(DeviceTextEncoder, AFamilyByTheNamesOfWeights) {
+  const TempDirectory directory;
+  directory.copy_from(model_directory("bert-masked-lm") + "/model");
+  LAPILLI_ASSERT_VALUE(auto json, read_json_file(directory.path() + "/config.json"));
+  LAPILLI_ASSERT_VALUE(const auto device, shared_device());
+  for (const char* key : {"model_type", "architectures"}) {
+    json.erase(key);
+    directory.write("config.json", json.dump());
+    LAPILLI_ASSERT_VALUE(model_, Model::load(device, directory.path()));
+    EXPECT_EQ(model_->info().family, "bert");
+    EXPECT_TRUE(model_->on_device().config().head(model::HeadKind::tokens));
+  }
+  directory.copy_from(model_directory("bert") + "/model");  // names without a prefix
+  directory.write("config.json", json.dump());
+  const auto model = Model::load(device, directory.path());
+  ASSERT_FALSE(model.ok());
+  EXPECT_THAT(model.error().message, HasSubstr("model_type"));
 }
 
 // ---- a decoder alone

@@ -124,6 +124,45 @@ TEST(PackModel, EveryFamily) {
   }
 }
 
+std::string sentence_model(const std::string& name) { return LAPILLI_TEST_DATA "/sentences/" + name; }
+
+// The matrices of linear layers are copied, so only those of the network are packed.
+void expect_packed_sentences(const std::string& from, const std::string& network, WeightFormat format) {
+  const PackedDirectory packed(from, format);
+  const Status read = read_whole(packed.path());
+  EXPECT_TRUE(read.ok()) << read.error().message;
+  LAPILLI_ASSERT_VALUE(const auto before, read_published(from));
+  LAPILLI_ASSERT_VALUE(const auto after, read_published(packed.path()));
+  EXPECT_EQ(after.packed, format);
+  EXPECT_EQ(after.network.parameters, before.network.parameters);
+  ASSERT_EQ(after.network.weights.size(), before.network.weights.size());
+  for (const auto& spec : after.network.weights) {
+    if (spec.kind != model::WeightSpec::Kind::matrix) continue;
+    const bool dense = spec.parts.front().tensor->name.starts_with("2_Dense.");
+    EXPECT_EQ(spec.format, dense && packed::has_scales(format) ? WeightFormat::fp32 : format) << spec.name;
+  }
+  const auto is_there = [&](const std::string& name) { return std::filesystem::exists(packed.path() + "/" + name); };
+  EXPECT_TRUE(is_there(network + "model.safetensors") && is_there(network + "tokenizer.json"));
+  EXPECT_EQ(is_there("model.safetensors"), network.empty());
+  // Beside a folder with the network it is another file, which only states a version.
+  EXPECT_EQ(read_file(packed.path() + "/config.json") == read_file(from + "/config.json"), !network.empty());
+  for (const char* name : {"modules.json", "1_Pooling/config.json"})
+    EXPECT_EQ(read_file(packed.path() + "/" + name), read_file(from + "/" + name)) << name;
+  EXPECT_THAT(packed.report.copied, testing::Contains("1_Pooling/config.json"));
+}
+
+TEST(PackModel, FoldersOfSentenceTransformers) {
+  for (const WeightFormat format : kPacked) {
+    SCOPED_TRACE(name(format));
+    expect_packed_sentences(sentence_model("bert-cls/model"), "", format);
+    expect_packed_sentences(sentence_model("distilbert-mean-dense/model"), "0_Transformer/", format);
+    expect_packed_sentences(sentence_model("distilbert-mean-dense/model-newer"), "", format);
+  }
+  const std::string from = sentence_model("distilbert-mean-dense/model-newer");
+  const PackedDirectory packed(from, WeightFormat::int8);
+  EXPECT_EQ(read_file(packed.path() + "/2_Dense/model.safetensors"), read_file(from + "/2_Dense/model.safetensors"));
+}
+
 TEST(PackModel, WhatCannotBePacked) {
   TempDirectory out;
   const auto error = [&](const std::string& model, const std::string& to, WeightFormat format) {

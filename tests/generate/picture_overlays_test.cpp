@@ -1,4 +1,4 @@
-// What the words about a picture looked at: where an encoder's rows lie in it, and the recorded weights there.
+// The attention of words about a picture: the places of an encoder's rows in it, and the recorded weights there.
 #include "generate/picture_overlays.hpp"
 
 #include <gmock/gmock.h>

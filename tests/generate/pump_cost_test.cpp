@@ -1,5 +1,5 @@
-// What a pump costs the thread that calls it, apart from the driver's submit: by the clock of that thread alone, so
-// that it matters little what else the machine does.
+// The cost of a pump for the thread that calls it, apart from the driver's submit: by the clock of that thread alone,
+// so that other load on the machine matters little.
 #include <gtest/gtest.h>
 
 #include <algorithm>

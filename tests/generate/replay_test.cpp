@@ -15,7 +15,7 @@ namespace {
 
 using namespace testing_support;
 
-// What happened while steps were replayed.
+// The calls and events while steps were replayed.
 struct Window {
   counting::Calls calls;
   uint32_t steps = 0;  // that came back in it

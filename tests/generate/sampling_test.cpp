@@ -69,7 +69,7 @@ Result<Bigram> make_draws(const Setting& setting, uint64_t seed) {
   return b;
 }
 
-// Of the first `count` sentences, step by step.
+// The drawn ids of the first `count` sentences, step by step.
 std::vector<uint32_t> drawn_ids(const Bigram& b, const search_records::SearchEnd& end, uint32_t count = kRows) {
   const auto sentences = search_records::read_log(b, end);
   EXPECT_TRUE(sentences.ok()) << sentences.error().message;
@@ -221,7 +221,7 @@ TEST_F(DeviceSampledJobs, EverySequenceIsDrawnForItself) {
     for (const auto& h : list) different.insert(h.ids);
     EXPECT_GT(different.size(), 1u);
   }
-  // What is told as it comes is the first of them.
+  // The ids that are given out during the search are those of the first of them.
   std::vector<std::vector<int32_t>> told(4);
   request_.on_tokens = [&](size_t source, std::span<const int32_t> ids) {
     told.at(source).insert(told[source].end(), ids.begin(), ids.end());
@@ -235,7 +235,7 @@ TEST_F(DeviceSampledJobs, EverySequenceIsDrawnForItself) {
   }
 }
 
-// What is told early must not be taken back, although drawn beams do not come in the order of their scores.
+// Ids that are given out early must not be taken back, although drawn beams do not come in the order of their scores.
 TEST_F(DeviceSampledJobs, BeamsTellWhatIsSettled) {
   request_.options.num_beams = 3;
   for (const uint64_t seed : {1, 2, 3, 4}) {

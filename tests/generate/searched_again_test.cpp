@@ -28,7 +28,7 @@ class DeviceSearchedAgain : public testing::TestWithParam<const char*> {
     counting::hide_progress(false);
     LAPILLI_EXPECT_OK(check_events(*trace_));
   }
-  // What is encoded from now on is no number.
+  // Sources that are encoded from now on give no numbers.
   Status spoil_encoder() {
     const NetworkOnDevice& m = model_->on_device();
     const BufferRef table = m.weights->find(m.network.encoder.positions);

@@ -48,7 +48,7 @@ class DeviceSelfTest : public testing::Test {
     }
     ASSERT_GT(found, 0u) << prefix;
   }
-  // What the test model gives on a device of its own, ids only: other variants give other bits.
+  // The test model's ids on a device of its own; only ids, since other variants give other bits.
   Result<std::vector<std::vector<int32_t>>> ids(uint32_t beams, const std::string& mask = "") {
     LAPILLI_TRY(device_, counted_device(mask));
     LAPILLI_TRY(const auto model, Model::load(device_, marian()));
@@ -93,7 +93,7 @@ std::vector<PlannedPipeline> kernels_in(const std::vector<std::shared_ptr<const 
   return kernels;
 }
 
-// What a search runs, and nothing that another size would.
+// The kernels that a search runs, and none of another size.
 TEST_F(DeviceSelfTest, OnlyKernelsOfThePlansAtHandAreTested) {
   LAPILLI_ASSERT_VALUE(device_, counted_device());
   LAPILLI_ASSERT_VALUE(const auto model, Model::random(device_, "tiny"));

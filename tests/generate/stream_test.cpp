@@ -272,7 +272,7 @@ TEST_F(DeviceStream, TokenScoresAreLogProbabilities) {
         for (const float s : h.token_scores) sum += static_cast<double>(s);
         EXPECT_NEAR(sum / std::pow(static_cast<double>(h.token_scores.size()), 0.7), static_cast<double>(h.score),
                     1e-4);
-        // What one pass over the hypothesis says.
+        // One pass over the hypothesis gives its scores.
         ForwardRequest pass;
         pass.sources = {request.sources[i]};
         pass.targets = {std::vector<int32_t>(h.ids.begin(), h.ids.end() - 1)};

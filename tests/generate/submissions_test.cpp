@@ -61,7 +61,7 @@ TEST_F(DeviceSubmissions, PumpsLeaveGapsAndNeverSleep) {
     LAPILLI_ASSERT_VALUE(auto search, Search::start(model, request_of({7, 5, 9}, beams, 8)));
     pump_through([&] { return search->pump(); });
     LAPILLI_ASSERT_VALUE(const auto pumped, search->take());
-    // Who waits sleeps for them, and has the same.
+    // A caller that waits sleeps for the submissions, and gets the same results.
     const uint64_t sleeps = time_.sleeps;
     LAPILLI_ASSERT_VALUE(const auto waited, run_search(model, request_of({7, 5, 9}, beams, 8)));
     EXPECT_GT(time_.sleeps, sleeps);
@@ -76,8 +76,7 @@ TEST_F(DeviceSubmissions, WithoutGapsNobodySleeps) {
   EXPECT_EQ(time_.sleeps, 0u);
 }
 
-// What takes how long is known of loading's and the self-test's work too: a frame has as much of it as its budget
-// holds.
+// The pace covers the work of loading and of the self-test, too: a frame has as much of it as its budget holds.
 TEST_F(DeviceSubmissions, AHostsFramesTakeSeveralPiecesOfALoad) {
   const auto host = counting::HostDevice::create({});
   ASSERT_NE(host, nullptr);

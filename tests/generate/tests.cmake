@@ -28,14 +28,14 @@ lapilli_gpu_test(generate.engine COMMAND test_generate --gtest_filter=*Engine*/f
   MASKS small-bindings LABELS long)
 lapilli_gpu_test(generate.engine COMMAND test_generate --gtest_filter=*Engine*/from_ffffff9b VALIDATE SHARD 2/3 LABELS slow)
 lapilli_gpu_test(generate.engine.all COMMAND test_generate --gtest_filter=*Engine*/from_ffffff9b VALIDATE LABELS long)
-# What a pump costs its thread: sanitizers and validation would be counted in.
+# The cost of a pump for its thread: sanitizers and validation would be counted in.
 lapilli_gpu_test(generate.pump_cost COMMAND test_generate --gtest_filter=*PumpCost* LABELS slow)
-# What is pumped, with masks of its own.
+# Pumped tasks, with masks of their own.
 lapilli_gpu_test(generate.pumped COMMAND test_generate --gtest_filter=*TranslationTask*/full LABELS fast sanitize threads)
 lapilli_gpu_test(generate.pumped.all COMMAND test_generate --gtest_filter=*TranslationTask* LABELS long)
 lapilli_gpu_test(generate.pumped COMMAND test_generate --gtest_filter=*TranslationTask*/full VALIDATE LABELS slow)
-# What devices are given, before the checker of hazards: with masks of its own. A fast part of it; all of it, and where memory
-# is not mapped.
+# The work of devices before the checker of hazards, with masks of its own. A fast part of it; all of it, and where memory is not
+# mapped.
 lapilli_gpu_test(generate.events COMMAND test_generate
   --gtest_filter=*DeviceEventsEdited*:*DeviceEvents*/plain:*DeviceEvents*/staging:*DeviceEvents*/floor:*DeviceEvents*/no_indirect
   LABELS fast sanitize)

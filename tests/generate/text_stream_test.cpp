@@ -44,7 +44,7 @@ std::vector<int32_t> all_of(const Tokenizer& t) {
   return ids;
 }
 
-// What comes out after each id, and at the end.
+// The text that comes out after each id, and at the end.
 std::vector<std::string> stream(const Tokenizer& t, const std::vector<int32_t>& ids) {
   IncrementalText text(&t);
   std::vector<std::string> parts;

@@ -1,4 +1,4 @@
-// What a traced device tells of searches: every dispatch, where it belongs, and the same results.
+// The trace of a device during searches: every dispatch, in its place, and the same results.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>

@@ -183,7 +183,7 @@ TEST_F(DeviceTranslate, BestListsOfSeveralPieces) {
   }
 }
 
-// What is drawn for an input goes by its number: in one call or several, in whatever batches.
+// Samples for an input depend on its number: in one call or several, in any batches.
 TEST_F(DeviceTranslate, DrawsGoByTheNumbersOfInputs) {
   const std::vector<std::string> texts{"Good morning. Where is the station? I would like a cup of coffee, please.",
                                        "What time is it?", "What time is it?"};

@@ -17,7 +17,7 @@ using namespace testing_support;
 const std::vector<std::string> kTexts = {"Where is the station?", "12", "Good morning. What time is it? Thank you.",
                                          "I would like a cup of coffee, please."};
 
-// Of texts that outlive the request.
+// The texts outlive the request.
 TranslateRequest texts_of(const std::vector<std::string>& texts) {
   TranslateRequest r;
   for (const auto& text : texts) r.inputs.push_back({text, {}, false, {}});

@@ -23,7 +23,7 @@ using namespace testing_support;
 using testing::Contains;
 using testing::Field;
 
-// Which of the candidates for a node; none: its default.
+// Chooses one of the candidates for a node; none: its default.
 using Choose = std::function<const Variant*(const std::vector<Variant>&)>;
 
 class DeviceTunedModel : public testing::Test {

@@ -260,7 +260,7 @@ TEST(Check, RefusesWaitsThatNeverEndAndRangesBeyondMemory) {
   expect_caught(run({nothing}), {"without a schedule"});
 }
 
-// What check() finds, told by comparing every pair of accesses.
+// The event that check() must find, by comparing every pair of accesses.
 std::optional<size_t> first_wrong_event(const std::vector<Event>& events) {
   struct Done {
     const Command* command;

@@ -55,7 +55,9 @@ TEST(HubCatalogue, TasksAreThoseOfTheFamily) {
       {"moonshine", {"transcribe"}}, {"vision-encoder-decoder", {"caption", "read"}},
       {"vit", {"classify"}},         {"deit", {"classify"}},
       {"marian", {"translate"}},     {"fsmt", {"translate"}},
-      {"m2m_100", {"translate"}}};
+      {"m2m_100", {"translate"}},    {"bert", {"embed"}},
+      {"mpnet", {"embed"}},          {"distilbert", {"embed"}},
+      {"xlm-roberta", {"embed"}},    {"modernbert", {"embed"}}};
   const std::set<std::string> of_texts = {"translate", "summarize", "generate"};
   for (const Listed& model : listed()) {
     const auto kind = kinds.find(model.family);
@@ -101,6 +103,20 @@ TEST(HubCatalogue, ChosenByTaskAndFamily) {
   EXPECT_TRUE(has(names_for({"", "", "classify", ""}), "facebook/deit-base-patch16-224"));
 }
 
+// They read languages and write none.
+TEST(HubCatalogue, MakersOfVectorsByWhatTheyRead) {
+  const auto all = names_for({"", "", "embed", ""});
+  EXPECT_GE(all.size(), 5u);
+  const auto german = names_for({"de", "", "embed", ""});
+  EXPECT_TRUE(has(german, "intfloat/multilingual-e5-small") && !has(german, "BAAI/bge-small-en-v1.5"));
+  EXPECT_TRUE(names_for({"", "de", "embed", ""}).empty());
+  EXPECT_FALSE(has(names_for({"en", "fr", "", ""}), "sentence-transformers/all-MiniLM-L6-v2"));
+  EXPECT_NE(names_for({"en", "", "", ""})[0].find("en-fr"), std::string::npos);
+  const std::string table = table_of(select_models(listed(), {"", "", "embed", "bert"}, tools::same_language));
+  EXPECT_NE(table.find("all-MiniLM-L6-v2   en              23 M  apache-2.0"), std::string::npos) << table;
+  EXPECT_NE(table.find("multilingual-e5-small           93 languages   118 M  mit"), std::string::npos) << table;
+}
+
 TEST(HubCatalogue, PicturesAreInNoLanguage) {
   const std::string table =
       table_of(select_models(listed(), {"", "", "", "vision-encoder-decoder"}, tools::same_language));
@@ -113,7 +129,7 @@ TEST(HubCatalogue, PicturesAreInNoLanguage) {
 TEST(HubCatalogue, WhatIsHereIsAddedWhereNothingSpeaksAgainstIt) {
   const auto all = listed();
   const std::vector<Present> present = {{"facebook/wmt19-en-de", "/own/1", false, "fsmt", ""},
-                                        {"me/bert", "/hf/2", true, "bert", ""},
+                                        {"me/detr", "/hf/2", true, "detr", ""},
                                         {"me/mine", "/own/3", false, "unheard-of", "mit"},
                                         {"me/whisper", "/hf/4", true, "whisper", ""}};
   const auto shown = [&](const Wanted& wanted) {

@@ -38,7 +38,7 @@ inline std::string content(size_t bytes, unsigned seed = 1) {
 
 class FakeHub {
  public:
-  // What a test answers itself; nothing: as the hub does.
+  // A test's own answer; nothing: the hub answers.
   using Instead = std::function<std::optional<ServerReply>(const ServerRequest&)>;
 
   std::string name = "owner/model";

@@ -60,7 +60,7 @@ class HubFetch : public testing::Test {
   std::string fetched_file(const std::string& name) const { return read_file(directory() + "/" + name); }
   bool is_model() const { return read_manifest(directory()).has_value(); }
   bool is_there(const std::string& name) const { return file_exists(directory() + "/" + name); }
-  // Of the weights; what a broken fetch left.
+  // The part of the weights that a broken fetch left.
   std::string part() const {
     return part_of({kWeights, 0, test::sha256_of(hub.large.at(kWeights)), ""}, directory() + "/" + kWeights);
   }
@@ -177,6 +177,85 @@ TEST_F(HubFetch, ModelsThatAreNotRead) {
 TEST_F(HubFetch, EmptyFiles) {
   hub.small["special_tokens_map.json"] = "";
   expect_fetched();
+}
+
+// ---- folders of sentence-transformers ----
+
+void add_steps(FakeHub& hub) {
+  hub.small["modules.json"] = "[]";
+  hub.small["sentence_bert_config.json"] = "{}";
+  hub.small["1_Pooling/config.json"] = R"({"pooling_mode_cls_token": true})";
+  hub.small["2_Dense/config.json"] = "{\"in_features\": 4}";
+  hub.large["2_Dense/model.safetensors"] = content(3000, 8);
+}
+
+TEST_F(HubFetch, FoldersOfSteps) {
+  add_steps(hub);
+  hub.large["2_Dense/pytorch_model.bin"] = content(3000, 9);
+  hub.small["onnx/config.json"] = "{}";
+  hub.small["1_Pooling/deeper/config.json"] = "{}";
+  ASSERT_TRUE(fetch_model().ok());
+  EXPECT_EQ(fetched_file("1_Pooling/config.json"), hub.small["1_Pooling/config.json"]);
+  EXPECT_EQ(fetched_file("2_Dense/model.safetensors"), hub.large["2_Dense/model.safetensors"]);
+  EXPECT_EQ(names_in(directory() + "/2_Dense"), (std::vector<std::string>{"config.json", "model.safetensors"}));
+  EXPECT_EQ(names_in(directory() + "/1_Pooling"), std::vector<std::string>{"config.json"});
+  EXPECT_FALSE(directory_exists(directory() + "/onnx"));
+  EXPECT_EQ(hub.count("model/resolve/" + std::string(kCommit) + "/1_Pooling/config.json"), 1u);
+  EXPECT_EQ(read_manifest(directory())->files.size(), 9u);
+  EXPECT_TRUE(fetch_model()->was_there);
+}
+
+TEST_F(HubFetch, AFolderThatLostItsFileIsNoModel) {
+  add_steps(hub);
+  expect_fetched();
+  ASSERT_TRUE(remove_file(directory() + "/1_Pooling/config.json"));
+  EXPECT_EQ(find_fetched(settings.models, *parse_model_name(hub.name)), "");
+  expect_fetched();
+  ASSERT_TRUE(resize_file(directory() + "/2_Dense/model.safetensors", 10));
+  EXPECT_EQ(find_fetched(settings.models, *parse_model_name(hub.name)), "");
+  expect_fetched();
+}
+
+// A version that knew no folders left them out.
+TEST_F(HubFetch, FoldersAreFetchedLater) {
+  expect_fetched();
+  const size_t weights = hub.count(kWeights);
+  add_steps(hub);
+  hub.large.erase("2_Dense/model.safetensors");
+  EXPECT_FALSE(fetch_model()->was_there);
+  EXPECT_EQ(fetched_file("1_Pooling/config.json"), hub.small["1_Pooling/config.json"]);
+  EXPECT_EQ(hub.count(kWeights), weights);
+}
+
+TEST_F(HubFetch, TheNetworkInAFolder) {
+  hub.small = {{"modules.json", "[]"}, {"0_Transformer/config.json", "{}"}, {"0_Transformer/vocab.txt", "a"}};
+  hub.small["0_Transformer/model.safetensors.index.json"] = R"({"weight_map": {"a": "part-1.safetensors"}})";
+  hub.large = {{"0_Transformer/part-1.safetensors", content(40000, 3)}};
+  expect_fetched();
+  EXPECT_EQ(read_manifest(directory())->files.size(), 5u);
+}
+
+TEST_F(HubFetch, AFileWhereAFolderShouldBe) {
+  add_steps(hub);
+  ASSERT_TRUE(make_directories(directory()));
+  folder.write("models/owner/model/" + std::string(kCommit) + "/1_Pooling", "in the way");
+  const std::string said = refusal();
+  EXPECT_TRUE(contains(said, "1_Pooling cannot be made: Not a directory")) << said;
+}
+
+TEST_F(HubFetch, ManifestsWithHostileFoldersAreNone) {
+  add_steps(hub);
+  expect_fetched();
+  folder.write("models/owner/model/config.json", "{}");
+  for (const char* name : {"../config.json", "1_Pooling/../config.json", "1_Pooling/../../config.json", "/config.json",
+                           "1_Pooling\\config.json"}) {
+    auto manifest = *read_manifest(directory());
+    manifest.files.push_back({name, 2, "", test::git_blob_of("{}")});
+    ASSERT_TRUE(write_manifest(directory(), manifest).ok());
+    EXPECT_FALSE(is_model()) << name;
+    manifest.files.pop_back();
+    ASSERT_TRUE(write_manifest(directory(), manifest).ok());
+  }
 }
 
 // ---- revisions ----
@@ -565,6 +644,51 @@ TEST_F(HubFetch, HostileNamesAreNeverAskedForNorWritten) {
   expect_fetched();
   EXPECT_EQ(names_in(directory()).size(), 6u);  // four files, the manifest, the lock
   EXPECT_EQ(hub.at_hub_asked().size(), 5u);
+}
+
+TEST_F(HubFetch, HostileFoldersAreNeverAskedForNorWritten) {
+  add_steps(hub);
+  const std::vector<std::string> names = {"../1_Pooling/config.json",
+                                          "1_Pooling/../../config.json",
+                                          "1_Pooling/a/config.json",
+                                          "/1_Pooling/config.json",
+                                          "1_Pooling//config.json",
+                                          "3_Dense\\config.json",
+                                          "3_Dense/",
+                                          "3_Dense/.hidden",
+                                          "3_Dense/nul.json",
+                                          ".3_Dense/config.json",
+                                          "3_Dense./config.json",
+                                          "1_pooling/config.json",
+                                          "2_DENSE/config.json",
+                                          "4_Dense/config.json",
+                                          "4_Dense",
+                                          "5_Dense/config.json",
+                                          "5_dense",
+                                          "1_Pooling/config.json",
+                                          "config.json",
+                                          "C:/config.json"};
+  hub.change_answer = [&](nlohmann::json& answer) {
+    for (const std::string& name : names)
+      answer["siblings"].push_back({{"rfilename", name}, {"size", 3}, {"blobId", test::git_blob_of("abc")}});
+  };
+  expect_fetched();
+  EXPECT_EQ(names_in(directory()), (std::vector<std::string>{".lock", "1_Pooling", "2_Dense", "config.json",
+                                                             "lapilli-model.json", "model.safetensors", "modules.json",
+                                                             "sentence_bert_config.json", "source.spm", "vocab.json"}));
+  EXPECT_EQ(names_in(settings.models + "/owner/model"), std::vector<std::string>{kCommit});
+  EXPECT_EQ(read_manifest(directory())->files.size(), 9u);
+  EXPECT_EQ(hub.at_hub_asked().size(), 10u);
+}
+
+// An index cannot put a file where the folder of a step will be.
+TEST_F(HubFetch, AnIndexNamesNoFolder) {
+  add_steps(hub);
+  hub.large.erase(kWeights);
+  for (const char* name : {"1_Pooling/config.json", "1_Pooling", "2_Dense/model.safetensors"}) {
+    hub.small["model.safetensors.index.json"] = R"({"weight_map": {"a": ")" + std::string(name) + "\"}}";
+    EXPECT_TRUE(contains(refusal(), "names a file of weights that it does not have")) << name;
+  }
 }
 
 TEST_F(HubFetch, TheLicenceComesFirst) {

@@ -84,6 +84,34 @@ TEST_F(HubOtherCache, WhatIsNotWhole) {
   EXPECT_EQ(lacks(), "a download of it did not end");
 }
 
+TEST_F(HubOtherCache, FoldersThatModulesName) {
+  cache.add("modules.json", R"([{"path": "", "type": "sentence_transformers.models.Transformer"},
+                                {"path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
+                                {"path": "2_Dense", "type": "sentence_transformers.models.Dense"},
+                                {"path": "3_Normalize", "type": "sentence_transformers.models.Normalize"}])");
+  EXPECT_NE(lacks().find("names 1_Pooling/config.json, which it does not have"), std::string::npos) << lacks();
+  cache.add("1_Pooling/config.json", "{}");
+  cache.add("2_Dense/config.json", "{ }");
+  EXPECT_NE(lacks().find("names 2_Dense, which has no weights"), std::string::npos) << lacks();
+  cache.add("2_Dense/pytorch_model.bin", "matrix");
+  EXPECT_EQ(find().lacks, "");
+  cache.remove_blob("1_Pooling/config.json");
+  EXPECT_NE(lacks().find("names 1_Pooling/config.json"), std::string::npos) << lacks();
+}
+
+TEST_F(HubOtherCache, TheNetworkInAFolder) {
+  OtherCache other(folder.path(), "owner", "older");
+  other.add("modules.json", R"([{"path": "0_Transformer", "type": "sentence_transformers.models.Transformer"}])");
+  other.add("0_Transformer/config.json", "{\"model_type\": \"bert\"}");
+  EXPECT_NE(find("owner/older").lacks.find("it has no weights"), std::string::npos);
+  other.add("0_Transformer/pytorch_model.bin", "weights");
+  EXPECT_EQ(find("owner/older").lacks, "");
+  const auto present = all_present({"", folder.path()});
+  ASSERT_EQ(present.size(), 2u);
+  EXPECT_EQ(present[1].name, "owner/older");
+  EXPECT_EQ(present[1].family, "bert");
+}
+
 TEST_F(HubOtherCache, AllThatIsWholeAndHasAnOwner) {
   OtherCache other(folder.path(), "another", "one--with-lines");
   other.add("config.json", "[[");

@@ -55,6 +55,17 @@ TEST(HubNames, FilesArePlain) {
   EXPECT_FALSE(is_plain_name(std::string_view("a\0b", 3)));
 }
 
+TEST(HubNames, FilesLieInOneFolderAtMost) {
+  for (const char* yes : {"config.json", "1_Pooling/config.json", "0_Transformer/model-00001-of-00002.safetensors"})
+    EXPECT_TRUE(is_file_name(yes)) << yes;
+  for (const std::string_view no :
+       {"",      "/",          "/a",          "a/",      "a//b",       "a/b/c",  "../a",   "a/..",
+        "./a",   "a/.",        ".git/config", "a/.lock", "a\\b",       "a\\b/c", "a/b\\c", "C:/a",
+        "con/a", "a/nul.json", "a./b",        "a /b",    "\xc3\xa9/a", "a/b\n"})
+    EXPECT_FALSE(is_file_name(no)) << no;
+  EXPECT_FALSE(is_file_name(std::string_view("a\0/b", 4)));
+}
+
 TEST(HubNames, CommitsAreHashes) {
   EXPECT_TRUE(is_commit(std::string(40, 'a')));
   EXPECT_TRUE(is_commit(std::string(64, '0')));

@@ -39,7 +39,10 @@ class OtherCache {
 
  private:
   void link(const std::string& file) const {
-    std::filesystem::create_symlink("../../blobs/" + git_blob_of(file), snapshot() + "/" + file);
+    const std::filesystem::path link = snapshot() + "/" + file;
+    std::filesystem::create_directories(link.parent_path());
+    const std::string up = file.find('/') == std::string::npos ? "../../" : "../../../";
+    std::filesystem::create_symlink(up + "blobs/" + git_blob_of(file), link);
   }
   [[nodiscard]] std::string blob(const std::string& file) const { return folder_ + "/blobs/" + git_blob_of(file); }
   static void write(const std::string& path, const std::string& content) {

@@ -17,7 +17,7 @@ std::string closed_address() { return "http://127.0.0.1:" + std::to_string(close
 
 class CliHub : public testing::Test {
  protected:
-  // What the user has set does not matter.
+  // The user's settings do not matter.
   Spawn command(std::vector<std::string> arguments) {
     Spawn spawn = lapilli(std::move(arguments));
     for (const std::string& setting :

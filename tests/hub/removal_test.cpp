@@ -82,6 +82,22 @@ TEST_F(HubRemoval, NothingThatALinkLeadsTo) {
   EXPECT_TRUE(directory_exists(elsewhere.path() + "/model/" + commit));
 }
 
+TEST_F(HubRemoval, FoldersOfSteps) {
+  const TempDirectory elsewhere;
+  elsewhere.write("precious", "data");
+  const std::string place = add('a', "main", 1000), inner = "owner/model/" + std::string(40, 'a') + "/1_Pooling";
+  fs::create_directories(folder.path() + "/" + inner);
+  folder.write(inner + "/config.json", std::string(100, 'x'));
+  fs::create_directory_symlink(elsewhere.path(), folder.path() + "/" + inner + "/away");
+  fs::create_directory_symlink(elsewhere.path(), place + "/2_Dense");
+  const uint64_t manifest = file_size(place + "/" + kManifest);
+  const auto removed = remove("owner/model");
+  ASSERT_TRUE(removed.ok()) << removed.error().message;
+  EXPECT_EQ(removed->bytes, 1100 + manifest);
+  EXPECT_FALSE(directory_exists(folder.path() + "/owner"));
+  EXPECT_EQ(read_file(elsewhere.path() + "/precious"), "data");
+}
+
 TEST_F(HubRemoval, NotWhileItIsFetched) {
   const std::string place = add('a', "main", 10);
   {

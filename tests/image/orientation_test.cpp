@@ -99,7 +99,7 @@ TEST(PictureOrientation, IsReadAsPeopleWriteIt) {
   EXPECT_EQ(orientation_of(png_with(png_chunk("eXIf", std::string("Exif\0\0", 6) + exif(6, false)))), 6u);
 }
 
-// What is damaged or impossible, stands where it does not belong, or is another file's, turns nothing.
+// An orientation that is damaged or impossible, in the wrong place, or another file's, turns nothing.
 TEST(PictureOrientation, OfNonsenseIsNone) {
   for (const uint32_t none : {0u, 9u, 0xffffu}) EXPECT_EQ(orientation_of(jpeg_with(exif(none, true))), kUpright);
   EXPECT_EQ(orientation_of(jpeg_with(exif(6, true, 2))), kUpright);

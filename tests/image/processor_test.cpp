@@ -99,7 +99,7 @@ TEST(Processing, CropsFromTheMiddleAndFillsWithBlack) {
   for (size_t i = 0; i < picture.rgb.size(); ++i) picture.rgb[i] = static_cast<uint8_t>(1 + i / 3);
   const auto pixels = process(p, picture);
   ASSERT_TRUE(pixels.ok());
-  // Of four rows the second; three columns with black behind them, the odd pixel of it on the right.
+  // The second of four rows; three columns and black after them, whose odd pixel is on the right.
   EXPECT_THAT(std::vector<float>(pixels->values.begin(), pixels->values.begin() + 4), testing::ElementsAre(4, 5, 6, 0));
 }
 

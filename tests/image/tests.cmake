@@ -1,4 +1,4 @@
-# Which kinds of pictures are read, and who writes WebP files for the tests.
+# The kinds of pictures that are read, and the writer of WebP files for the tests.
 if(TARGET WebP::webp)
   target_link_libraries(test_image PRIVATE WebP::webp)
   target_compile_definitions(test_image PRIVATE LAPILLI_HAVE_WEBP=1)

@@ -220,7 +220,7 @@ struct Work {
     CHECK(vkQueueSubmit(c.queue, 1, &info, VK_NULL_HANDLE));
   }
 
-  // Which mistake to make, if any.
+  // Runs with the mistake that `mode` names, if any.
   bool run(const std::string& mode) {
     VkCommandBuffer commands = begin();
     dispatch(commands, 0);

@@ -1,5 +1,5 @@
 #version 450
-// What probe.comp computes, if the driver's functions are what they are called: lavapipe for 32-bit ARM has an exp(1.0) of 2.
+// Computes the same as probe.comp if the driver's functions are right: lavapipe for 32-bit ARM has an exp(1.0) of 2.
 layout(local_size_x = 64) in;
 layout(push_constant) uniform Push { uint count; };
 layout(std430, binding = 0) readonly buffer X { float x[]; };

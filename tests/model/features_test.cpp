@@ -69,7 +69,7 @@ TEST(Features, SpansFollowOneAnotherOrLieApart) {
   EXPECT_EQ(level(apart, 3).at(1).row, 5u);
 }
 
-// What fills a source up is there for convolutions, and not for attention.
+// Convolutions read the padding of a source, attention does not.
 TEST(Features, FillingDoesNotCount) {
   EXPECT_EQ(counted_rows(kMoonshine, {8000}), 19u);
   EXPECT_EQ(counted_rows(kMoonshine, {8000, 8000}), 19u);

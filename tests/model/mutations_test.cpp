@@ -100,7 +100,7 @@ Status open(const std::string& text, const Checkpoint& checkpoint) {
   if (!family) return fail(ErrorCode::unsupported, "no family");
   LAPILLI_TRY(const auto config, family->config(json, "config.json"));
   LAPILLI_TRY(const auto network, bind_weights(config, family->names(config), checkpoint));
-  // What it would take on the device is bounded by what the file holds, and by tables of positions.
+  // The size on the device is bounded by the size of the file, and by tables of positions.
   uint64_t words = 0;
   for (const auto& w : network.weights) words += w.words;
   EXPECT_LT(words, uint64_t{1} << 26) << text;

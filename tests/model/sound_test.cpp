@@ -114,7 +114,7 @@ TEST_F(SoundFamilies, MoonshineReadsSamples) {
   EXPECT_NE(network->encoder.layers[0].self.rotations, kNoWeight);
   EXPECT_EQ(network->encoder.layers[0].self.rotations, network->decoder.layers[1].self.rotations);
   EXPECT_EQ(network->decoder.layers[0].cross.rotations, kNoWeight);
-  // What is activated lies behind what is not.
+  // The activated half follows the other one.
   const WeightSpec& fc1 = network->weights[network->decoder.layers[0].fc1];
   const auto& stored = file_.tensors.at("model.decoder.layers.0.mlp.fc1.weight").values;
   EXPECT_EQ(read_floats(*fc1.parts[0].tensor)->front(), stored[stored.size() / 2]);
@@ -165,7 +165,7 @@ TEST_F(SoundFamilies, MoonshineWithBiasesInAttention) {
 TEST(Rotations, TwoRowsAddUpToAPosition) {
   StackConfig s;
   s.rotary = 6;
-  const auto table = rotations(s);
+  const auto table = rotations(s, s.rotary_base);
   const uint64_t ld = 8;
   ASSERT_EQ(table.size(), 2 * kRotationRows * ld);
   const uint32_t position = 3 * kRotationRows + 41;

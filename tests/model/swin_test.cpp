@@ -17,7 +17,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Of two maps of 3 by 5 places in windows of 2, turned by 1.
+// Two maps of 3 by 5 places in windows of 2, turned by 1.
 TEST(SwinWindows, EveryPlaceIsInOneWindow) {
   const SwinWindows map{3, 5, 2, 1};
   EXPECT_EQ(map.count(), 6u);

@@ -1,4 +1,4 @@
-// Which matrices of a network take a format, and which stay in fp32 since it does not hold their numbers.
+// Some matrices of a network take a format, and others stay in fp32 since it does not hold their numbers.
 #include "model/weight_formats.hpp"
 
 #include <gtest/gtest.h>

@@ -13,7 +13,7 @@ namespace {
 
 using Words = std::array<uint32_t, 4>;
 
-// Of the test vectors that Random123 publishes for philox4x32 with 10 rounds.
+// Test vectors that Random123 publishes for philox4x32 with 10 rounds.
 TEST(Draw, PhiloxGivesTheKnownAnswers) {
   EXPECT_EQ(draw::philox({0, 0, 0, 0}, {0, 0}), (Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
   constexpr uint32_t f = 0xffffffff;

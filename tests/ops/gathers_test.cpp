@@ -1,4 +1,4 @@
-// What the lab's layer holds for gathered from, of the shaders that there are.
+// The buffers of the shaders that the lab's layer takes for gathered ones.
 #include "lab/layer/gathers.hpp"
 
 #include <gmock/gmock.h>

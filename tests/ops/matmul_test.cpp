@@ -1,4 +1,4 @@
-// Which kernels of "matmul" a device is offered.
+// The kernels of "matmul" that a device is offered.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -57,8 +57,8 @@ std::string first_of_llvmpipe(uint32_t version, const OpCase& c) {
   return names(caps, c).front();
 }
 
-// What llvmpipe reads as texels comes first, whatever its version, and panels of words behind it. Other CPU drivers
-// have both at the end.
+// On llvmpipe kernels that read texels come first, in every version, and panels of words follow. Other CPU drivers have
+// both at the end.
 TEST(MatmulVariants, PanelsOfTexelsComeFirstOnLlvmpipe) {
   size_t one = 0, more = 0;
   for (const auto& c : matmul_cases()) {

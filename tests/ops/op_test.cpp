@@ -1,4 +1,4 @@
-// What every op promises, checked without a device.
+// The promises of every op, checked without a device.
 #include "ops/core/op.hpp"
 
 #include <gtest/gtest.h>
@@ -189,7 +189,7 @@ TEST_P(EveryOp, LoweringRefusesNumbersThatAreNone) {
   }
 }
 
-// What takes seconds on a slow device is killed there: products and attention come in pieces of bounded work, down to a
+// Slow devices kill work that takes seconds: products and attention come in pieces of bounded work, down to a
 // tile of rows by a panel of columns, or to one query.
 TEST_P(EveryOp, LoweringBoundsTheWorkOfADispatch) {
   const std::string name = GetParam()->name;

@@ -11,7 +11,7 @@ namespace lapilli {
 
 // The members of a push struct as a kernel would declare them.
 std::vector<SpirvMember> members_of(const PushMembers& push);
-// What differs first; empty: nothing.
+// The first difference; empty: none.
 std::string difference(const std::vector<SpirvMember>& host, const std::vector<SpirvMember>& kernel);
 
 }  // namespace lapilli

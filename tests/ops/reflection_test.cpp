@@ -20,8 +20,7 @@ constexpr uint32_t kCooperativeMatrix = 6022;  // SpvCapabilityCooperativeMatrix
 
 bool is_prebuilt(const SpirvInfo& info) { return info.capabilities.count(kCooperativeMatrix) != 0; }
 
-// What the module of the library asks for; its names are those of the same module compiled with names, where it has
-// none.
+// Reads the library's module; where it has no names, those of the same module compiled with names serve.
 SpirvInfo read_kernel(ShaderId id) {
   const auto& code = shader_code(id);
   auto info = read_spirv({code.words, code.word_count});

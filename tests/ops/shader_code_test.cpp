@@ -1,4 +1,4 @@
-// What drivers get of modules that are one but for the size of their arrays.
+// The modules that drivers get where one module has arrays of several sizes.
 #include <gtest/gtest.h>
 #include <spirv/unified1/spirv.h>
 

@@ -63,7 +63,7 @@ uint32_t bits_of(float f) { return std::bit_cast<uint32_t>(f); }
 uint32_t positive(uint32_t bits) { return bits & 0x7fffffffu; }
 WeightFormat scaled_format(uint32_t n) { return n % 2 == 0 ? WeightFormat::int8 : WeightFormat::int4; }
 uint32_t number(WeightFormat f) { return static_cast<uint32_t>(f); }
-// Of numbers between two.
+// The scales of numbers between two others.
 uint32_t scales_for(const Arguments& a) {
   const float x = float_of(a[1]), y = float_of(a[2]);
   return scales_of(scaled_format(a[0]), std::min(x, y), std::max(x, y));

@@ -33,7 +33,7 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/src/vulkan/device/device.cpp)
   lapilli_gpu_test(ops.suite.checked.sampled COMMAND op_suite --caps "full floor gpu" --no-slow --part 3/20 VALIDATE LABELS slow UNOPTIMIZED)
   # Cooperative matrices; a driver without them has no such variant, and the filter matches nothing.
   lapilli_gpu_test(ops.suite.coop COMMAND op_suite --filter /coop --caps "gpu gpu,small-bindings" DRIVERS lvp-sid LABELS slow)
-  # What a tuner may choose: workgroup sizes and elements an invocation that no class of device begins with.
+  # The choices of a tuner: workgroup sizes and elements an invocation that no class of device begins with.
   lapilli_gpu_test(ops.suite.numbers COMMAND op_suite --numbers --caps "full" LABELS long)
   lapilli_gpu_test(ops.suite.all COMMAND op_suite
     --caps "full floor small-bindings small-work gpu gpu,floor gpu,small-bindings no-subgroup no-timeline no-indirect ${macs}"

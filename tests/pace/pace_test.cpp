@@ -96,7 +96,7 @@ class DevicePace : public testing::TestWithParam<const char*> {
       }
     }
   }
-  // What one pump has submitted, and what was still in flight.
+  // Checks the submissions of one pump, and those still in flight.
   void check_frame(unsigned first, double begin_ns) {
     const auto submitted = lab_->since(first);
     if (submitted.empty()) return;
@@ -106,7 +106,7 @@ class DevicePace : public testing::TestWithParam<const char*> {
     EXPECT_LT(busy_us, kBudgetUs + longest_ns * 1e-3) << "submission " << first;
     busy_us_.push_back(busy_us);
   }
-  // Of frames in which something was submitted: how long the device was busy behind their beginning.
+  // Prints, for frames with submissions, how long the device was busy after their beginning.
   void say_frames(uint32_t searches) const {
     ASSERT_FALSE(busy_us_.empty());
     const double sum = std::accumulate(busy_us_.begin(), busy_us_.end(), 0.0);

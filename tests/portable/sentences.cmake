@@ -23,7 +23,7 @@ foreach(i RANGE ${last})
   string(APPEND ids "${tokens}\n")
 endforeach()
 
-# What the program is given and says lies in a folder of this run's own.
+# The program's input and output lie in a folder of this run's own.
 string(RANDOM LENGTH 8 run)
 set(folder "${CMAKE_CURRENT_BINARY_DIR}/sentences-${SEARCH}-${run}")
 file(WRITE "${folder}/input" "${input}")

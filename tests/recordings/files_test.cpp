@@ -130,7 +130,7 @@ TEST(RecordingFiles, MayHaveZerosAndTagsInFront) {
 // The first frame says how many follow, of this many bytes or that; without it all are read nevertheless.
 TEST(RecordingFiles, Mp3MayBeCutOutOfAStream) {
   const TempDirectory dir;
-  std::vector<float> samples = glide(16000, 1);  // rates change with what is heard
+  std::vector<float> samples = glide(16000, 1);  // rates change with the content
   samples.resize(size_t{3} * 16000);
   const std::string file = sound_file(dir, SF_FORMAT_MPEG | SF_FORMAT_MPEG_LAYER_III, samples, {16000, 1});
   if (file.empty()) GTEST_SKIP() << "MP3 is not written here";
@@ -146,7 +146,7 @@ TEST(RecordingFiles, Mp3MayBeCutOutOfAStream) {
   EXPECT_NE(text.error.find("is no recording that can be read"), std::string::npos) << text.error;
 }
 
-// What was there before the cut is heard; a file that says how long it was is told of.
+// The sound before the cut is read; if the file states its length, a note says that it was cut.
 TEST(RecordingFiles, ThatWereCutOffAreReadAsFarAsTheyGo) {
   const TempDirectory dir;
   for (const Kind& kind : kKinds) {

@@ -1,4 +1,4 @@
-// What is read of recordings, by the reader that is always there and by that of the library where it is.
+// The samples of recordings, by the reader that is always there and by that of the library where it is.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -134,7 +134,7 @@ TEST(Recordings, CountingCanBeEnded) {
   });
   ASSERT_FALSE(ended.ok());
   EXPECT_EQ(ended.error().code, ErrorCode::cancelled);
-  // What was counted is behind it, and not a block more.
+  // The position is after the counted samples, and not a block more.
   ASSERT_EQ(positions.size(), 3u);
   for (size_t i = 0; i < positions.size(); ++i) {
     EXPECT_GE(positions[i], 4096 * (i + 1));
@@ -279,7 +279,7 @@ TEST(Recordings, RawFormats) {
   EXPECT_EQ(got, samples);
 }
 
-// What a writer hands over bit by bit comes bit by bit; who takes it does not wait for the end.
+// Samples that a writer hands over bit by bit come bit by bit; the reader does not wait for the end.
 TEST(Recordings, OfAPipeComeAsTheyAreWritten) {
   TempDirectory dir;
   const std::string path = dir.path() + "/pipe";

@@ -1,4 +1,4 @@
-// What a model's features are, by the formula.
+// A model's features by the formula.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What is taken for speech: a spoken sentence is, silence, hum, fans and chords are not.
+// A spoken sentence is taken for speech; silence, hum, fans and chords are not.
 #include "recordings/speech_detector.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ using test::hum;
 
 constexpr uint32_t kRate = 16000;
 
-// Of the sentence, by its waveform: it begins 0.23 s behind the file's beginning.
+// The spoken part of the sentence by its waveform: it begins 0.23 s after the file's beginning.
 const std::vector<float>& spoken() {
   static const std::vector<float> samples = [] {
     auto reader = open_wav(LAPILLI_TEST_DATA "/sounds/spoken.wav");
@@ -58,7 +58,7 @@ TEST(SpeechDetector, SteadySoundsAreNoSpeech) {
 TEST(SpeechDetector, SpeechIsFoundBetweenOtherSounds) {
   ASSERT_EQ(spoken().size(), 47840u);
   const double length = 47840.0 / kRate;
-  // What is steady and loud goes with the speech for up to half a second.
+  // Steady loud sound counts as speech for up to half a second.
   const std::vector<std::pair<std::vector<float>, double>> kBetween{
       {std::vector<float>(5 * kRate), 0.2}, {hum(kRate, 5), 0.2}, {chords(kRate, 5, 1), 0.2}, {noise(5, 0.003f), 0.6}};
   for (const auto& [between, most] : kBetween) {
@@ -106,7 +106,7 @@ TEST(SpeechDetector, HostileSamples) {
       for (const SpeechStretch& s : found({samples, spoken(), samples}, rate))
         EXPECT_LE(s.first + s.count, 18000 + spoken().size());
     }
-  // What is no number is soon forgotten.
+  // Samples that are no numbers are soon forgotten.
   EXPECT_EQ(found({std::vector<float>(100, NAN), hum(kRate, 5), spoken()}).size(), 1u);
 }
 

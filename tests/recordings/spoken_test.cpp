@@ -134,7 +134,7 @@ class RecordingsDeviceSpoken : public testing::Test {
   double worst_ = 0;
 };
 
-// Of each kind of file rates that it knows, 8 to 48 kHz.
+// The rates that a kind of file knows, 8 to 48 kHz.
 std::vector<uint32_t> rates_of(const Kind& kind) {
   if (kind.name == std::string("opus")) return {8000, 16000, 24000, 48000};
   return {8000, 16000, 22050, 44100, 48000};

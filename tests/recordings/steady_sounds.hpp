@@ -7,7 +7,7 @@
 
 namespace lapilli::test {
 
-// Of the mains: 50 Hz and some of its multiples.
+// The hum of the mains: 50 Hz and some of its multiples.
 inline std::vector<float> hum(uint32_t rate, double seconds, double loudness = 0.1) {
   constexpr double kParts[][2] = {{50, 1}, {100, 0.5}, {150, 0.35}, {250, 0.2}, {350, 0.15}, {450, 0.1}};
   std::vector<float> samples(static_cast<size_t>(seconds * rate));

@@ -17,7 +17,7 @@ lapilli_gpu_test(recordings.device COMMAND test_recordings --gtest_filter=Record
 if(TARGET SndFile::sndfile AND TARGET SampleRate::samplerate)
   target_link_libraries(test_recordings PRIVATE SampleRate::samplerate)
   target_compile_definitions(test_recordings PRIVATE LAPILLI_HAVE_SAMPLERATE=1)
-  # What espeak-ng says, where it is installed, and noise.
+  # The speech of espeak-ng, where it is installed, and noise.
   lapilli_gpu_test(recordings.spoken COMMAND test_recordings --gtest_filter=*DeviceSpoken* LABELS slow)
   set_tests_properties(recordings.spoken.lavapipe PROPERTIES SKIP_REGULAR_EXPRESSION "SKIPPED: espeak-ng"
     FAIL_REGULAR_EXPRESSION "0 tests from 0 test suites")

@@ -1,5 +1,5 @@
-# What holds for the repository as a whole: its layers, who opens files, where its pages lead, what it says of missing
-# packages, its install rules, other compilers, the sanitizers.
+# Rules for the repository as a whole: its layers, the place that opens files, links of pages, messages about missing packages,
+# install rules, other compilers, sanitizers.
 set(dir ${CMAKE_CURRENT_SOURCE_DIR}/repository)
 set(scripts ${PROJECT_SOURCE_DIR}/scripts)
 

@@ -1,5 +1,5 @@
-// What stands in for stb.cpp and picture_stb.cpp in builds without it (LAPILLI_IMAGES=OFF): every answer says so, or is
-// empty.
+// Tests the stand-ins for stb.cpp and picture_stb.cpp in builds without it (LAPILLI_IMAGES=OFF): every answer says so,
+// or is empty.
 #include <cstdio>
 #include <cstdlib>
 

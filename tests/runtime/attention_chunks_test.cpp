@@ -18,7 +18,7 @@ const Variant* find(const std::vector<Variant>& variants, const std::string& nam
   return nullptr;
 }
 
-// What a variant gives for a case.
+// The result of a variant for a case.
 Result<HostTensor> context(const std::shared_ptr<vulkan::Device>& device, const OpCase& c, const Variant& variant) {
   std::vector<Dispatch> dispatches;
   LAPILLI_CHECK(lower_node({c.graph, device->caps()}, c.graph.node(0), variant, dispatches));

@@ -1,4 +1,4 @@
-// What binding records: which barriers wait for the arguments of indirect dispatches, and what may be replayed.
+// The recordings that binding makes: barriers that wait for the arguments of indirect dispatches, and replays.
 #include <gtest/gtest.h>
 
 #include "ops/rows/basic.hpp"
@@ -86,7 +86,7 @@ class DeviceBind : public testing::Test {
   std::vector<uint32_t> words_;
 };
 
-// Of the last `count` barriers of a recording before the closing one: which wait for arguments.
+// True for each of the last `count` barriers before the closing one of a recording that waits for arguments.
 std::vector<bool> indirect_ones(size_t count) {
   const auto all = counting::barriers();
   std::vector<bool> found;

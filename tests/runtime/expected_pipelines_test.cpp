@@ -1,4 +1,5 @@
-// Which pipelines the next run is told of: what the first search of a run needs, where there are threads to make them.
+// The pipelines that are kept for the next run: those that the first search of a run needs, where there are threads to
+// make them.
 #include "runtime/check/expected_pipelines.hpp"
 
 #include <gmock/gmock.h>
@@ -123,7 +124,7 @@ TEST_F(DeviceExpectedPipelines, ManyNetworksAreNotAllRemembered) {
   EXPECT_THAT(begin_run().find(200), SizeIs(1));
 }
 
-// What a blob says is made without a trial: only what has been looked at here.
+// Pipelines of a blob are made without a trial only if their kernels were tested here.
 TEST_F(DeviceExpectedPipelines, OnlyTestedKernelsAreToBeMade) {
   begin_run();
   const auto test = SelfTest::of(*device_);

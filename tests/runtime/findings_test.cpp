@@ -188,7 +188,7 @@ TEST_F(DeviceFindings, ADeviceThatErrsGoesWithoutIndirectDispatch) {
   }
 }
 
-// What the probe itself is made of is refused: nothing was proven, and everything else goes on.
+// The probe's own pipeline is refused: nothing was proven, and everything else goes on.
 TEST_F(DeviceFindings, ARefusedProbeProvesNothing) {
   for (uint32_t i = 0; i < static_cast<uint32_t>(ShaderId::count); ++i) {
     const ShaderCode& code = shader_code(static_cast<ShaderId>(i));

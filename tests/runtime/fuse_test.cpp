@@ -151,7 +151,7 @@ TEST(FuseNorms, LeaveWideProductsAlone) {
   }
 }
 
-// Of several rows on large devices invocations count.
+// For several rows on large devices, invocations count.
 TEST(FuseNorms, LeaveProductsAloneThatALargeDeviceDoesNotHold) {
   const auto left = [](uint64_t rows, uint32_t n) {
     Sublayer s(rows, 1024);

@@ -1,5 +1,5 @@
-// Which kernels the self-test on a user's device runs as they are used, without a device: those of plans of networks
-// with the head sizes that published models have.
+// The kernels that the self-test on a user's device runs as they are used, without a device: those of plans of networks
+// with the head sizes of published models.
 #include "runtime/check/kernel_trials.hpp"
 
 #include <gmock/gmock.h>
@@ -43,7 +43,7 @@ std::vector<Capabilities> devices() {
   return all;
 }
 
-// What a job of so many sentences and beams runs.
+// The graphs of a job of so many sentences and beams.
 std::vector<graph::Graph> graphs_of(const model::Network& network, uint32_t sentences, uint32_t beams) {
   WorkspaceKey key = plain_key(sentences, beams, 32, 64);
   key.prompt_rows = sentences;

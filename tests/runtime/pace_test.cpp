@@ -1,4 +1,4 @@
-// What is learnt of a device's pace: from devices whose kernels have rates of their own, and from clocks that lie.
+// Learning a device's pace: from devices whose kernels have rates of their own, and from clocks that lie.
 #include "runtime/run/pace.hpp"
 
 #include <gtest/gtest.h>
@@ -143,7 +143,7 @@ TEST(Pace, WhatIsTooLongAloneIsCutFiner) {
   EXPECT_GT(pace.limit().operations(), 0);
 }
 
-// What no limit would cut says nothing of limits: copies, and what is tiny and was slow once.
+// Work that no limit would cut does not change limits: copies, and tiny work that was slow once.
 TEST(Pace, WhatCannotBeCutCutsNothing) {
   Pace pace(phone(), kMaxUs);
   for (const graph::Cost& cost : {graph::Cost{0, 64e6, 1}, graph::Cost{1000, 1000, 1}}) {

@@ -1,4 +1,4 @@
-// Which words of a weight loading has to zero, against the words that its pieces write, one by one.
+// The words of a weight that loading has to zero, against the words that its pieces write, one by one.
 #include "runtime/weights/padding.hpp"
 
 #include <gtest/gtest.h>

@@ -115,7 +115,7 @@ TEST(SharedGrids, HoldEachGridOnceAndKnowWhoseItIs) {
   const SharedGrids shared = share_grids(plans);
   EXPECT_EQ(shared.specs, (std::vector<GridSpec>{{1, 1}, {2, 8}, {3, 4}}));
   EXPECT_EQ(shared.of_plan, (std::vector<std::vector<uint32_t>>{{0, 1}, {1, 2, 0}, {}}));
-  // What does not fit is left out from there on.
+  // From the first plan that does not fit, plans are left out.
   std::vector<GridSpec> many;
   for (uint32_t i = 0; i < state::MAX_GRIDS; ++i) many.push_back({100 + i, 1});
   plans.insert(plans.begin() + 1, plan(many));

@@ -74,8 +74,8 @@ struct RunRequest {
   bool broken_steps = false;  // submits something that comes back without having written a log
 };
 
-// What the log says: of each tick in which rows ran the header, then the rows' words; ticks are counted from the first
-// one. The ring keeps older words where a tick has written none.
+// The words of the log: for each tick in which rows ran the header, then the rows' words; ticks are counted from the
+// first one. The ring keeps older words where a tick has written none.
 struct Run {
   std::vector<std::vector<uint32_t>> log;
   uint64_t submissions = 0;

@@ -175,7 +175,7 @@ TEST_F(Tuner, WhatOthersPayForIsNoWin) {
   EXPECT_EQ(tune().won, 0u);
 }
 
-// What is fast while many are looked at, and no more when it is to show it.
+// A candidate that is fast in the screening, and not in the final.
 TEST_F(Tuner, LuckIsNoWin) {
   for (const size_t lucky : {size_t{10}, size_t{30}}) {
     size_t seen = 0;

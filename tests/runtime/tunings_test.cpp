@@ -1,4 +1,4 @@
-// What was found fastest: kept between runs, and what a plan makes of it, whoever wrote it.
+// The fastest choices: kept between runs, and used by a plan, whoever wrote them.
 #include "runtime/plan/tunings.hpp"
 
 #include <gmock/gmock.h>
@@ -76,7 +76,7 @@ TEST(Tunings, WhatIsNoneIsNone) {
 
 class TunedPlans : public testing::Test {
  protected:
-  // What compile() takes for the product.
+  // The variant that compile() takes for the product.
   Variant chosen(const CompileOptions& more = {}) {
     CompileOptions options = more;
     options.tunings = &tunings_;

@@ -306,8 +306,8 @@ bool write_the_same(const graph::Event& a, const graph::Event& b) {
   return false;
 }
 
-// What the checker is there for: an area that is filled again while the device unpacks it, and padding that is filled
-// over what was unpacked.
+// The faults that the checker must find: an area that is filled again while the device unpacks it, and padding that is
+// filled over unpacked numbers.
 TEST_P(DeviceWeights, WhatIsLeftOutIsFound) {
   using graph::Event;
   const bool small = device_->caps().max_storage_range < 1 << 20;

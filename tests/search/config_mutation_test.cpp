@@ -121,11 +121,12 @@ TEST(ConfigMutation, ModelConfigs) {
       continue;
     }
     ++taken;
-    const bool ids = config->features.width == 0, writes = config->decoder.layers > 0;
+    const bool ids = config->features.width == 0;
     const auto names = family->names(*config);
     EXPECT_TRUE(ids ? !names.encoder.embedding.empty() : !names.encoder.input.empty());
-    EXPECT_TRUE(writes || !ids) << "an encoder alone reads features";
-    EXPECT_EQ(config->target_vocabulary > 0, writes);
+    EXPECT_EQ(config->source_vocabulary > 0, ids);
+    EXPECT_TRUE(config->target_vocabulary > 0 || !config->head(model::HeadKind::tokens));
+    EXPECT_TRUE(config->head(model::HeadKind::tokens) || config->heads.size() == names.heads.size());
   }
   EXPECT_GT(taken, kMutants / 20);
   EXPECT_GT(refused, kMutants / 50);

@@ -43,6 +43,25 @@ TEST(EncodePass, SourcesFollowOneAnother) {
   EXPECT_TRUE(pack_pass(sources, {}).globals.empty());
 }
 
+TEST(EncodePass, TypesFollowTheirIds) {
+  const std::vector<int32_t> a{1, 2, 3}, b{4}, c{5, 6};
+  const std::vector<uint32_t> pair{0, 1, 1}, other{2, 0};
+  std::vector<PassSource> sources{{a, 0}, {b, 1}, {c, 2}};
+  sources[0].types = pair;
+  sources[2].types = other;
+  PassOptions options;
+  EXPECT_TRUE(pack_pass(sources, options).source_types.empty());
+  options.types = true;
+  EXPECT_THAT(pack_pass(sources, options).source_types, ElementsAre(0, 1, 1, 0, 2, 0));
+}
+
+// A model with windows but without global positions: an empty list each.
+TEST(EncodePass, ListsOfNothing) {
+  const std::vector<int32_t> a{1, 2, 3}, b{4};
+  const std::vector<PassSource> sources{{a, 0}, {b, 1}};
+  EXPECT_THAT(pack_pass(sources, {true, 0}).globals, ElementsAre(0, 0));
+}
+
 // Five sources of 33 ids were eight of 64 with padding.
 TEST(EncodePass, HasNoPadding) {
   LAPILLI_ASSERT_VALUE(const auto loaded, testing_support::make_network("tiny"));

@@ -1,4 +1,4 @@
-// What is merged from a model's settings and a caller's, and what is refused by name.
+// Settings of a model and of a caller are merged, and bad ones are refused by name.
 #include "support/options.hpp"
 
 #include <gmock/gmock.h>

@@ -31,7 +31,7 @@ SYMBOLS = {
     "control_symbols": ["<c>"],
 }
 IDENTITY = {"normalization_rule_name": "identity"}
-# What is trained; "rules", "denormalizer" and "unused" are not the trainer's own settings.
+# The models that are trained; "rules", "denormalizer" and "unused" are not the trainer's own settings.
 RECORDED = {
     "unigram-rules": {"rules": True, "byte_fallback": True, "split_by_whitespace": False, "denormalizer": True},
     "unigram-symbols": {"unused": True, "unk_surface": "<?>", **IDENTITY, **SYMBOLS},

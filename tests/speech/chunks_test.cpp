@@ -99,15 +99,15 @@ TEST_F(DeviceChunks, AreAloneInCompany) {
   ASSERT_GT(chunks_.size(), 5u) << text_of(chunks_);
   std::vector<std::string> all;
   for (const uint32_t at_a_time : {1u, 4u, 64u}) {
-    std::vector<Segment> heard;
+    std::vector<Segment> segments;
     r.on_segment = [&](const Segment& s) -> Status {
-      heard.push_back(s);
+      segments.push_back(s);
       return {};
     };
     LAPILLI_ASSERT_VALUE(const auto out, transcribe_chunks(model_, r, chunks_, at_a_time));
-    EXPECT_EQ(text_of(heard), text_of(out.transcripts[0].segments));
+    EXPECT_EQ(text_of(segments), text_of(out.transcripts[0].segments));
     EXPECT_GE(out.windows.size(), chunks_.size());
-    all.push_back(text_of(heard));
+    all.push_back(text_of(segments));
   }
   EXPECT_EQ(all[0], all[1]);
   EXPECT_EQ(all[0], all[2]);
@@ -148,8 +148,8 @@ TEST_F(DeviceChunks, HaveTheLanguageOfTheFirstWindow) {
 
 TEST_F(DeviceChunks, EndWhereTheyAreTold) {
   TranscribeRequest r = request();
-  size_t heard = 0;
-  r.on_segment = [&](const Segment&) -> Status { return ++heard, Status(); };
+  size_t segments = 0;
+  r.on_segment = [&](const Segment&) -> Status { return ++segments, Status(); };
   r.progress = [&](uint64_t done, uint64_t all) {
     EXPECT_EQ(all, samples_.size() / 160);
     return done < 200;
@@ -157,7 +157,7 @@ TEST_F(DeviceChunks, EndWhereTheyAreTold) {
   const auto cancelled = transcribe_chunks(model_, r, chunks_, 2);
   ASSERT_FALSE(cancelled);
   EXPECT_EQ(cancelled.error().code, ErrorCode::cancelled);
-  EXPECT_GT(heard, 0u);
+  EXPECT_GT(segments, 0u);
   r.condition_on_previous = true;
   EXPECT_THAT(message_of(transcribe_chunks(model_, r, chunks_, 2)), HasSubstr("go on"));
   r.recordings.push_back(r.recordings[0]);

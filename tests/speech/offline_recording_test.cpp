@@ -57,7 +57,7 @@ class DeviceOffline : public testing::Test {
     LAPILLI_CHECK(Status(job->status()));
     return job->take().transcripts;
   }
-  Result<Transcript> heard(std::span<const float> samples, GenerationConfig options = {}, uint64_t claimed = 0) {
+  Result<Transcript> transcribed(std::span<const float> samples, GenerationConfig options = {}, uint64_t claimed = 0) {
     OfflineRequest request;
     request.recordings = {{std::make_shared<audio::SamplesInMemory>(samples), claimed ? claimed : samples.size()}};
     request.options = std::move(options);
@@ -66,8 +66,8 @@ class DeviceOffline : public testing::Test {
     return std::move(all[0]);
   }
   std::string refused(std::span<const float> samples, uint64_t claimed = 0) {
-    const auto said = heard(samples, {}, claimed);
-    return said ? "" : said.error().message;
+    const auto transcript = transcribed(samples, {}, claimed);
+    return transcript ? "" : transcript.error().message;
   }
   std::shared_ptr<vulkan::Device> device_;
   std::shared_ptr<Model> model_;
@@ -79,14 +79,15 @@ TEST_F(DeviceOffline, SamplesGiveTheRecordedText) {
   const auto samples = tensor("/models/moonshine", "single.input_values");
   GenerationConfig options;
   options.max_new_tokens = 20;
-  LAPILLI_ASSERT_VALUE(const auto said, heard(samples, options));
-  EXPECT_EQ(said.segments[0].ids, (std::vector<int32_t>{10, 187, 200, 124, 133, 124, 168, 133}));  // greedy_single
-  EXPECT_EQ(said.segments[0].token_scores.size(), said.segments[0].ids.size());
-  EXPECT_EQ(said.segments[0].begin, 0);
-  EXPECT_DOUBLE_EQ(said.segments[0].end, 7000 / 16000.0);
-  EXPECT_FALSE(said.cut);
+  LAPILLI_ASSERT_VALUE(const auto transcript, transcribed(samples, options));
+  EXPECT_EQ(transcript.segments[0].ids,
+            (std::vector<int32_t>{10, 187, 200, 124, 133, 124, 168, 133}));  // greedy_single
+  EXPECT_EQ(transcript.segments[0].token_scores.size(), transcript.segments[0].ids.size());
+  EXPECT_EQ(transcript.segments[0].begin, 0);
+  EXPECT_DOUBLE_EQ(transcript.segments[0].end, 7000 / 16000.0);
+  EXPECT_FALSE(transcript.cut);
   options.max_new_tokens = 3;
-  LAPILLI_ASSERT_VALUE(const auto less, heard(samples, options));
+  LAPILLI_ASSERT_VALUE(const auto less, transcribed(samples, options));
   EXPECT_EQ(less.segments[0].ids, (std::vector<int32_t>{10, 187, 200}));
   EXPECT_TRUE(less.cut);
 }
@@ -100,8 +101,8 @@ TEST_F(DeviceOffline, FilterBanksAreTheRecordedOnes) {
   ASSERT_EQ(f->values.size(), expected.size());
   EXPECT_EQ(f->width, 24u);
   for (size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(f->values[i], expected[i], 2e-3) << i;
-  LAPILLI_ASSERT_VALUE(const auto said, heard(samples));
-  EXPECT_FALSE(said.segments[0].ids.empty());
+  LAPILLI_ASSERT_VALUE(const auto transcript, transcribed(samples));
+  EXPECT_FALSE(transcript.segments[0].ids.empty());
 }
 
 TEST_F(DeviceOffline, SaysHowLongARecordingMayBe) {
@@ -150,7 +151,7 @@ TEST_F(DeviceOffline, SeveralRecordings) {
   std::vector<std::vector<int32_t>> want;
   for (size_t i = 0; i < 11; ++i) {
     const auto part = std::span(samples).first(2000 + i * 450);
-    LAPILLI_ASSERT_VALUE(const auto alone, heard(part, request.options));
+    LAPILLI_ASSERT_VALUE(const auto alone, transcribed(part, request.options));
     want.push_back(alone.segments[0].ids);
     request.recordings.push_back({std::make_shared<audio::SamplesInMemory>(part), part.size()});
   }
@@ -181,7 +182,7 @@ TEST_F(DeviceOffline, FillingIsAskedFor) {
   r.keep_encoded = true;
   r.options.max_new_tokens = 20;
   LAPILLI_ASSERT_VALUE(const auto first, generate(model_, r));
-  // What was kept of it has the length that counts.
+  // The encoded source that was kept has the length that counts.
   GenerateRequest again;
   again.features = {nullptr};
   again.encoded = first.encoded;

@@ -1,4 +1,4 @@
-// A recording cut into chunks, which a ChunksTask hears to its end.
+// A recording cut into chunks, which a ChunksTask transcribes to its end.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 namespace lapilli::speech {
 
 // Transcribes one recording, in the language of its first window if none is given. A chunk longer than its first window
-// is processed like a recording of its own. Segments come in order, once all chunks that are heard together are done.
+// is processed like a recording of its own. Segments come in order, once all chunks of a group are done.
 // Refuses conditioning on earlier text.
 inline Result<TranscribeOutput> transcribe_chunks(const std::shared_ptr<Model>& model, const TranscribeRequest& request,
                                                   std::span<const Chunk> chunks, uint32_t at_a_time) {

@@ -88,10 +88,10 @@ TEST_F(DeviceTranscribe, RecordingsAreAloneInCompany) {
 
 TEST_F(DeviceTranscribe, SegmentsComeWhenTheirWindowIsDone) {
   TranscribeRequest r = request({0});
-  std::vector<Segment> heard;
+  std::vector<Segment> segments;
   std::vector<uint64_t> done;
   r.on_segment = [&](const Segment& s) -> Status {
-    heard.push_back(s);
+    segments.push_back(s);
     return {};
   };
   r.progress = [&](uint64_t frames, uint64_t all) {
@@ -100,7 +100,7 @@ TEST_F(DeviceTranscribe, SegmentsComeWhenTheirWindowIsDone) {
     return true;
   };
   LAPILLI_ASSERT_VALUE(const auto out, transcribe(model_, r));
-  EXPECT_EQ(text_of(heard), text_of(out.transcripts[0].segments));
+  EXPECT_EQ(text_of(segments), text_of(out.transcripts[0].segments));
   EXPECT_TRUE(std::is_sorted(done.begin(), done.end()));
   EXPECT_EQ(done.front(), 0u);
   EXPECT_EQ(done.back(), features_[0]->rows);
@@ -186,7 +186,7 @@ TEST_F(DeviceTranscribe, AnEmptyRecordingHasNoSegments) {
   EXPECT_TRUE(out.windows.empty());
 }
 
-// What else a model that hears is asked.
+// Further requests to a model of sound.
 TEST_F(DeviceTranscribe, IdsAreNoSources) {
   GenerateRequest ids;
   ids.sources = {{1, 2, 3}};

@@ -121,7 +121,7 @@ TEST_P(DeviceTranscriptionTask, NobodyWaits) {
   }
 }
 
-// What comes out goes by the samples alone; no more of them is held than two windows and a piece.
+// The results depend on the samples alone; no more of them is held than two windows and a piece.
 TEST_P(DeviceTranscriptionTask, CutsOfAStreamDoNotMatter) {
   constexpr size_t kWindow = 16000;  // of this model
   size_t held = 0, held_of_all = 0;
@@ -290,7 +290,7 @@ TEST_P(DeviceTranscriptionTask, AStreamOfSeveralWindowsNeedsTimestamps) {
   EXPECT_THAT(message_of(job->output().transcripts[0].status), HasSubstr("ask for timestamps"));
 }
 
-// Of a device whose memory is mapped, and of one whose is not.
+// On a device whose memory is mapped, and on one whose is not.
 INSTANTIATE_TEST_SUITE_P(Masks, DeviceTranscriptionTask, testing::Values("full", "staging"),
                          [](const auto& i) { return i.param; });
 

@@ -30,7 +30,7 @@ class Words : public testing::Test {
     LAPILLI_ASSERT_VALUE(tokenizer_, load_tokenizer(Files(LAPILLI_TEST_DATA "/tokenizers/whisper/files"), "whisper"));
   }
 
-  // Of a text whose id number i ends at i + 1 seconds, with a probability of 1 / (i + 1).
+  // The words of a text whose id number i ends at i + 1 seconds, with a probability of 1 / (i + 1).
   std::vector<Word> words(const std::string& text, const std::string& language) {
     EncodeOptions plain;
     plain.add_special = false;
@@ -110,8 +110,8 @@ class DeviceWords : public testing::TestWithParam<uint32_t> {
     const StoredTensor *t = tensors.find("long.input_features"), *mask = tensors.find("long.attention_mask");
     ASSERT_TRUE(t && mask);
     LAPILLI_ASSERT_VALUE(const auto values, read_floats(*t));
-    LAPILLI_ASSERT_VALUE(const auto heard, read_integers(*mask));
-    heard_ = static_cast<uint64_t>(std::count(heard.begin(), heard.end(), 1));
+    LAPILLI_ASSERT_VALUE(const auto bits, read_integers(*mask));
+    timed_ = static_cast<uint64_t>(std::count(bits.begin(), bits.end(), 1));
     auto f = std::make_shared<model::Features>();
     f->width = static_cast<uint32_t>(t->shape[1]);
     f->rows = static_cast<uint32_t>(t->shape[2]);
@@ -123,7 +123,7 @@ class DeviceWords : public testing::TestWithParam<uint32_t> {
   TranscribeRequest request() {
     TranscribeRequest r;
     r.recordings = {recording_of(features_)};
-    r.recordings[0].timed_frames = heard_;
+    r.recordings[0].timed_frames = timed_;
     r.languages = {"en"};
     r.options.max_new_tokens = 20;
     r.options.num_beams = GetParam();
@@ -162,7 +162,7 @@ class DeviceWords : public testing::TestWithParam<uint32_t> {
   std::shared_ptr<vulkan::Device> device_;
   std::shared_ptr<Model> model_;
   std::shared_ptr<const model::Features> features_;
-  uint64_t heard_ = 0;
+  uint64_t timed_ = 0;
 };
 
 nlohmann::json recorded(const std::string& name) {

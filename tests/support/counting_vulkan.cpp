@@ -122,7 +122,7 @@ struct Wrapper<Tag, R(VKAPI_PTR*)(Args...)> {
   }
 };
 
-// What most calls do.
+// The behaviour of most calls.
 struct Plain {
   template <class F, class... Args>
   static auto run(F real, Args... args) {

@@ -23,9 +23,9 @@ void reset();
 using Calls = std::map<std::string, uint64_t>;  // by name, "vkQueueSubmit"
 Calls calls();
 uint64_t calls(const std::string& name);
-// What was called since `before`.
+// The calls since `before`.
 Calls since(const Calls& before);
-// Of these, everything that may not happen in a replay: all but submits, waits, polls, flushes and invalidations.
+// The calls among these that may not happen in a replay: all but submits, waits, polls, flushes and invalidations.
 Calls setup_calls(const Calls& calls);
 uint64_t submits(const Calls& calls);
 uint64_t waits(const Calls& calls);  // calls that may block; one that timed out and the next are one
@@ -42,7 +42,7 @@ std::vector<Barrier> barriers();
 // How the command buffers were begun since reset(), in order.
 std::vector<VkCommandBufferUsageFlags> recordings();
 
-// What each pipeline cache since reset() was made of.
+// The data that each pipeline cache since reset() was made from.
 std::vector<std::vector<std::byte>> pipeline_caches();
 
 // Living objects by kind ("Buffer", "Memory"...), only those that are not zero.

@@ -5,7 +5,7 @@
 
 namespace lapilli::testing_support {
 
-// Of one thread; must outlive what has its source.
+// For one thread; must outlive all objects that have its source.
 struct FakeTime {
   Clock::time_point now{};
   uint64_t sleeps = 0;

@@ -1,4 +1,4 @@
-// What tests with a device share: opening one, and unwrapping results with their messages.
+// Shared by tests with a device: opening one, and unwrapping results with their messages.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -102,7 +102,7 @@ void HttpServer::serve(int connection) {
     }
     if (!reply.silent) send_reply(connection, reply);
   }
-  // What the other side still sends is read, or it would see the connection reset before it read the answer.
+  // The rest of what the other side sends is read; else it would see the connection reset before it reads the answer.
   shutdown(connection, SHUT_WR);
   char rest[256];
   while (recv(connection, rest, sizeof rest, 0) > 0) {

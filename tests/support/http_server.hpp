@@ -44,7 +44,7 @@ class HttpServer {
 
   [[nodiscard]] std::string address() const { return "http://127.0.0.1:" + std::to_string(port_); }
   [[nodiscard]] int port() const { return port_; }
-  // What was asked for so far.
+  // The requests so far.
   std::vector<ServerRequest> requests();
 
  private:

@@ -21,12 +21,12 @@ struct LoadedNetwork {
   std::unique_ptr<Checkpoint> checkpoint;  // null for random networks
 };
 Result<LoadedNetwork> load_network(const std::string& directory);
-// Of random weights; or "data/NAME": a model of the tests' data.
+// A network of random weights; or "data/NAME": a model of the tests' data.
 Result<LoadedNetwork> make_network(const std::string& shape, uint64_t seed = 1);
 
-// Of all sessions that are put together here.
+// The mark of all sessions that are put together here.
 constexpr uint32_t kSessionMark = 77;
-// What one search starts from.
+// The inputs of one search.
 struct SearchInput {
   std::vector<std::vector<int32_t>> sources;
   std::vector<std::vector<uint32_t>> global_positions;  // of networks with windows

@@ -1,4 +1,4 @@
-// What programs hand to Lapilli as FilePart::descriptor: a descriptor, on Windows a HANDLE.
+// The value that programs hand to Lapilli as FilePart::descriptor: a descriptor, on Windows a HANDLE.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What the graphs of recorded searches and processors share.
+// Shared by the graphs of recorded searches and of processors.
 #pragma once
 
 #include "ops/core/case_util.hpp"

@@ -37,7 +37,8 @@ class Recorded {
   Checkpoint checkpoint_;
 };
 
-// What a comparison found: nothing in `problems` if all agree. Deviation and tolerance of the number that came closest.
+// The result of a comparison: nothing in `problems` if all agree. Deviation and tolerance of the number that came
+// closest.
 struct Comparison {
   std::vector<std::string> problems;
   double deviation = 0, tolerance = 0;
@@ -59,7 +60,7 @@ void finish(Bigram& bigram);
 // A case of kind "generate".
 Result<Bigram> make_bigram(const Recorded& recorded, const nlohmann::json& c);
 
-// What is left of a search when it has ended.
+// The state of a search when it has ended.
 struct SearchEnd {
   std::vector<uint32_t> step, search, log;
 };

@@ -1,4 +1,4 @@
-// What Lapilli makes of texts, ids and pieces with a SentencePiece model, for comparisons with the library.
+// Lapilli's answers for texts, ids and pieces with a SentencePiece model, for comparisons with the library.
 #pragma once
 
 #include <string>

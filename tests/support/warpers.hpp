@@ -8,7 +8,7 @@
 
 namespace lapilli::testing_support {
 
-// Of one row of scores; forbidden ids have the probability 0.
+// The probabilities of one row of scores; forbidden ids have the probability 0.
 std::vector<double> sampling_probabilities(std::vector<double> scores, const SearchOptions& options);
 
 }  // namespace lapilli::testing_support

@@ -35,7 +35,7 @@ class PipelineTokenizers : public testing::Test {
   }
 };
 
-// What each id stands for.
+// The text that each id stands for.
 std::vector<std::string> covered(const Tokenizer& t, const std::string& text) {
   const auto e = t.encode_with_offsets(text);
   std::vector<std::string> out;

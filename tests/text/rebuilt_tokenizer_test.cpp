@@ -107,7 +107,7 @@ TEST_P(Rebuilt, DamagedFilesAreNoCrash) {
 
 INSTANTIATE_TEST_SUITE_P(Families, Rebuilt, testing::Values("mbart50", "nllb"));
 
-// What version 4 wrote names no further tokens: all 202 languages stand behind the pieces, the mask behind them.
+// Files of version 4 name no further tokens: all 202 languages follow the pieces, and the mask follows them.
 TEST(Nllb, PublishedOrderWithoutTokenizerJson) {
   if (!unicode_available() || !regex_available()) GTEST_SKIP() << "built without Unicode or regular expressions";
   const TempDirectory directory;

@@ -1,4 +1,4 @@
-// What the SentencePiece library, version 0.2, made of some texts (tests/sentencepiece/fuzz.py --record).
+// Recorded results of the SentencePiece library, version 0.2, for some texts (tests/sentencepiece/fuzz.py --record).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

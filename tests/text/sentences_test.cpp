@@ -320,7 +320,7 @@ TEST(SentenceLimit, KeepsTheBudgetAndEveryCharacter) {
   }
 }
 
-// What is counted stays a small multiple of the text, whatever the text.
+// The counted work stays a small multiple of the text, whatever the text.
 TEST(SentenceLimit, HostileTextsTakeLinearTime) {
   for (const std::string part :
        {"x", "1", "x ", "www.", "http://", "a@b", "(", ")", "; ", ", ", "你", "\u00a0", "\xcc\x81",

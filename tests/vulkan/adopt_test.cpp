@@ -527,7 +527,7 @@ TEST_F(DeviceAppends, WaitsSayWhatTheHostMustDo) {
   LAPILLI_EXPECT_OK(device_->wait(ticket));
 }
 
-// What nobody will take any more is given up at once, with everything that it uses.
+// Work that nobody will take any more is given up at once, with everything that it uses.
 TEST_F(DeviceAppends, GoesWhileWorkWaits) {
   LAPILLI_ASSERT_OK(adopt());
   LAPILLI_ASSERT_VALUE(auto work, make_work(1000));

@@ -1,5 +1,5 @@
-// What goes wrong in drivers: calls that fail, devices that are lost or hang, memory that is not coherent. Through the
-// counting table, which also shows that nothing is leaked.
+// Faults of drivers: calls that fail, devices that are lost or hang, memory that is not coherent. Through the counting
+// table, which also shows that nothing is leaked.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -267,7 +267,7 @@ TEST_P(DeviceFaults, AWaitGivesUp) {
     ASSERT_TRUE(done.ok()) << done.error().message;
     EXPECT_FALSE(*done);
   }
-  // What the GPU may still use is kept.
+  // Objects that the GPU may still use are kept.
   EXPECT_THAT(alive(), HasSubstr("DescriptorPool 1"));
   counting::freeze_progress(false);
   EXPECT_TRUE(device->make_buffer(4, MemoryUse::device, "next").ok());
@@ -335,7 +335,7 @@ TEST_P(DeviceFaults, APipelineThatFailsIsNamed) {
   EXPECT_TRUE(work->run().ok());
 }
 
-// Of a batch the good ones are made, whichever comes first.
+// The good pipelines of a batch are made, whichever comes first.
 TEST_P(DeviceFaults, ARefusedPipelineLeavesItsSiblings) {
   auto device = make();
   ASSERT_TRUE(device);

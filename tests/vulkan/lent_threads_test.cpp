@@ -143,7 +143,7 @@ TEST(LentThreads, TasksGoOnUntilTheWorkEnds) {
   EXPECT_EQ(made, 0u) << "what is left is for who needs it, with all threads";
 }
 
-// What is made ahead of its time.
+// Pipelines that are made ahead of time.
 class DevicePipelinesAhead : public testing::Test {
  protected:
   void SetUp() override { counting::reset(); }

@@ -1,4 +1,4 @@
-// Which memory types each use takes on six devices, as their drivers report them: no device is needed.
+// The memory types that each use takes on six devices, as their drivers report them: no device is needed.
 #include "vulkan/device/memory_types.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-// What is kept between runs: headers that match to the bit, trials that leave a mark when they do not end, and what a
-// driver is given and what not.
+// The cache between runs: headers that match to the bit, trials that leave a mark when they do not end, and the data
+// that a driver is given.
 #include "vulkan/caps/persistent_cache.hpp"
 
 #include <gmock/gmock.h>
@@ -174,7 +174,7 @@ TEST_F(CacheTrials, AFullStoreIsAskedAgain) {
   EXPECT_EQ(run()->take(StoredKind::verdicts), payload_);
 }
 
-// What reaches the driver.
+// The data that reaches the driver.
 class DevicePersistentCache : public testing::Test {
  protected:
   void SetUp() override { counting::reset(); }

@@ -61,7 +61,7 @@ TEST_F(DevicePipelines, OthersAreMadeMeanwhile) {
 
 TEST_F(DevicePipelines, TheSameIsMadeOnce) {
   auto first = held({1, 2});
-  // What it needs besides is made before it waits.
+  // The other pipelines that it needs are made before it waits.
   auto second = beside({2, 3, 1});
   while (device_->counters().pipelines_created < 1) std::this_thread::yield();
   EXPECT_EQ(second.wait_for(std::chrono::milliseconds(20)), std::future_status::timeout);
@@ -74,7 +74,7 @@ TEST_F(DevicePipelines, TheSameIsMadeOnce) {
   EXPECT_EQ(compiling_, 2u);
 }
 
-// Who waits makes itself what the other one could not.
+// A thread that waits makes the pipeline that the other one could not make.
 TEST_F(DevicePipelines, AFailureIsNotTheOthers) {
   counting::fail("vkCreateComputePipelines", VK_ERROR_OUT_OF_DEVICE_MEMORY);  // the batch: each is tried alone
   auto first = held({1, 2});

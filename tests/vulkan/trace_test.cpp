@@ -1,4 +1,4 @@
-// What a trace tells of transfers and of memory that is used again, before the checker; what is refused of recordings.
+// The trace of transfers and of memory that is used again, before the checker; and refused recordings.
 #include "vulkan/device/trace.hpp"
 
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@ using graph::Event;
 using testing::HasSubstr;
 using testing_support::RealEvents;
 
-// What is done is learned by waits alone.
+// Only waits tell that work is done.
 class DeviceTrace : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {

@@ -36,6 +36,7 @@ __all__ = [
     "Segment",
     "Sequence",
     "Tuning",
+    "Vector",
     "Word",
     "devices",
     "version",
@@ -49,7 +50,7 @@ Picture = Union[str, tuple[int, int, bytes]]  # the path of a file, or width, he
 
 
 class PlainOptions(TypedDict, total=False):
-    """The fields of lapilli_options, lapilli_speech_options and lapilli_picture_options that are a number or a text. Fields
+    """The fields of lapilli_options, and of those for speech, pictures and embeddings, that are a number or a text. Fields
     that are not given have the defaults of lapilli.h."""
 
     num_beams: int
@@ -79,6 +80,10 @@ class PlainOptions(TypedDict, total=False):
     interim_samples: int
     chunks: int
     classes: int
+    dimensions: int
+    normalize: int
+    top_classes: int
+    prompt_name: str
 
 
 class Options(PlainOptions, total=False):
@@ -166,6 +171,15 @@ class PictureClass:
     index: int
     label: str
     probability: float
+    score: float = math.nan  # the logit
+    published_score: float = math.nan  # of a text: the number that the model's publisher calls the score
+
+
+@dataclasses.dataclass(frozen=True)
+class Vector:
+    values: list[float]
+    tokens: int  # of the text, as the model has read it
+    cut: bool  # the text was longer than the model reads
 
 
 @dataclasses.dataclass(frozen=True)
@@ -176,6 +190,7 @@ class Output:
     error: Optional[Error] = None
     segments: list[Segment] = dataclasses.field(default_factory=list)  # of a recording
     classes: list[PictureClass] = dataclasses.field(default_factory=list)  # of a picture, the likeliest first
+    vector: Optional[Vector] = None  # of a text, from a model that makes vectors
 
     @property
     def text(self) -> str:
@@ -412,6 +427,39 @@ class Model:
         its pixels, row by row.
         """
         return self._run(_pictures(pictures), ("", "", ""), progress, None, cancel_token, options)
+
+    def embed(
+        self,
+        texts: Texts[Union[str, Ids]],
+        *,
+        task: str = "",
+        progress: Optional[Progress] = None,
+        cancel_token: Optional[CancelToken] = None,
+        **options: Unpack[PlainOptions],
+    ) -> list[Vector]:
+        """Makes a vector of each text. Raises the first error of a text.
+
+        `task`: "query" or "document", for directories with such prompts. `prompt_name` is a prompt by its name, `prompt`
+        its text ("" for none); `normalize=True` gives vectors length 1, `dimensions` keeps their first numbers alone.
+        """
+        outputs = self._run(_texts(texts), (task or "embed", "", ""), progress, None, cancel_token, options)
+        return [_vector_of(output) for output in outputs]
+
+    def classify(
+        self,
+        texts: Texts[Union[str, tuple[str, str], Ids]],
+        *,
+        progress: Optional[Progress] = None,
+        cancel_token: Optional[CancelToken] = None,
+        **options: Unpack[PlainOptions],
+    ) -> list[Output]:
+        """Scores texts, or pairs of texts, with a classifier or a reranker: Output.classes, the likeliest first."""
+        return self._run(_texts(texts), ("classify", "", ""), progress, None, cancel_token, options)
+
+    @property
+    def dimensions(self) -> int:
+        """Numbers of each vector; 0: the model makes none of texts."""
+        return int(self._info().dimensions)
 
     def start(
         self,
@@ -672,7 +720,7 @@ class Job:
 _Fill = Callable[[_c.Input], object]
 
 
-def _texts(inputs: Texts[Union[str, Ids]]) -> list[_Fill]:
+def _texts(inputs: Texts[Union[str, tuple[str, str], Ids]]) -> list[_Fill]:
     if isinstance(inputs, (str, bytes)):
         raise TypeError("inputs: a list of texts, or of lists of ids, not one text")
     return [lambda to, item=item: _c.fill_input(to, item) for item in inputs]
@@ -724,7 +772,22 @@ def _output(result: ctypes.c_void_p, index: int) -> Output:
         if status != _c.OK:
             return Output([], _last_error(status), _segments(result, index))
         sequences.append(_sequence(result, index, len(sequences), s))
-    return Output(sequences, None, _segments(result, index), _classes(result, index))
+    return Output(sequences, None, _segments(result, index), _classes(result, index), _vector(result, index))
+
+
+def _vector(result: ctypes.c_void_p, index: int) -> Optional[Vector]:
+    v = _c.VectorStruct.sized()
+    if _c.library.lapilli_result_get_vector(result, index, ctypes.byref(v)) != _c.OK:
+        return None
+    return Vector(v.values[: v.dimensions], v.tokens, bool(v.cut))
+
+
+def _vector_of(output: Output) -> Vector:
+    if output.error:
+        raise output.error
+    if output.vector is None:
+        raise Error(_c.UNSUPPORTED, "the model makes no vectors of texts")
+    return output.vector
 
 
 def _sequence(result: ctypes.c_void_p, index: int, number: int, s: _c.SequenceStruct) -> Sequence:
@@ -785,5 +848,5 @@ def _classes(result: ctypes.c_void_p, index: int) -> list[PictureClass]:
     found = []
     for i in range(count.value):
         _check(_c.library.lapilli_result_get_class(result, index, i, ctypes.byref(c)))
-        found.append(PictureClass(c.index, c.label.decode(), c.probability))
+        found.append(PictureClass(c.index, c.label.decode(), c.probability, c.score, c.published_score))
     return found

@@ -13,7 +13,7 @@ import wave
 from ctypes import POINTER, c_char_p, c_double, c_float, c_int32, c_size_t, c_uint32, c_uint64, c_void_p
 from typing import Iterable, Optional, Sequence, Union
 
-OK, INVALID_DATA, CANCELLED = 0, 3, 9
+OK, INVALID_DATA, UNSUPPORTED, CANCELLED = 0, 3, 4, 9
 INPUT_TEXT, INPUT_IDS, INPUT_SAMPLES, INPUT_PIXELS, INPUT_PICTURE_FILE = 1, 2, 3, 4, 5
 FINISH = {1: "stop", 2: "length", 3: "kept"}
 EVENTS = {1: "text", 2: "progress", 3: "input", 4: "error", 5: "end", 6: "segment", 7: "interim"}
@@ -87,6 +87,7 @@ class ModelInfo(Sized):
         ("sample_rate", c_uint32),
         ("window_samples", c_uint32),
         ("classes", c_uint32),
+        ("dimensions", c_uint32),
         ("source_vocabulary", c_uint32),
         ("target_vocabulary", c_uint32),
         ("max_source_tokens", c_uint32),
@@ -131,6 +132,8 @@ class Input(Sized):
         ("channels", c_uint32),
         ("pixels", c_char_p),
         ("row_stride", c_size_t),
+        ("pair", c_char_p),
+        ("pair_bytes", c_size_t),
     ]
 
 
@@ -167,6 +170,16 @@ class PictureOptions(Sized):
     _fields_ = [
         ("struct_size", c_uint32),
         ("classes", c_uint32),
+    ]
+
+
+class EncoderOptions(Sized):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("dimensions", c_uint32),
+        ("normalize", c_int32),
+        ("top_classes", c_uint32),
+        ("prompt_name", c_char_p),
     ]
 
 
@@ -210,11 +223,12 @@ class Options(Sized):
         ("stream_user", c_void_p),
         ("speech", POINTER(SpeechOptions)),
         ("picture", POINTER(PictureOptions)),
+        ("encoder", POINTER(EncoderOptions)),
     ]
 
 
 class CallOptions:
-    """lapilli_options with those for speech and pictures, and the memory that they point to."""
+    """lapilli_options with those for speech, pictures and vectors, and the memory that they point to."""
 
     # Integers whose default is not LAPILLI_MODEL_DEFAULT.
     _ZERO = ("deterministic", "keep_attention")
@@ -229,6 +243,9 @@ class CallOptions:
             if kind is c_int32 and name not in self._ZERO:
                 setattr(self.options, name, MODEL_DEFAULT)
         self.picture.classes = 5
+        self.encoder = EncoderOptions.sized()
+        self.encoder.top_classes = 5
+        self.options.encoder = ctypes.pointer(self.encoder)
         self.options.speech = ctypes.pointer(self.speech)
         self.options.picture = ctypes.pointer(self.picture)
         self.pointer = ctypes.pointer(self.options)
@@ -237,7 +254,12 @@ class CallOptions:
     def plain() -> dict[str, tuple[type, str]]:
         """The fields that are numbers or texts: their kinds, and the struct that holds them."""
         kinds = (c_int32, c_uint32, c_float, c_char_p)
-        structs = {"options": Options, "speech": SpeechOptions, "picture": PictureOptions}
+        structs = {
+            "options": Options,
+            "speech": SpeechOptions,
+            "picture": PictureOptions,
+            "encoder": EncoderOptions,
+        }
         return {
             name: (kind, of)
             for of, struct in structs.items()
@@ -341,6 +363,16 @@ class WordStruct(Sized):
     ]
 
 
+class VectorStruct(Sized):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("dimensions", c_uint32),
+        ("values", POINTER(c_float)),
+        ("tokens", c_uint32),
+        ("cut", c_int32),
+    ]
+
+
 class ClassStruct(Sized):
     _fields_ = [
         ("struct_size", c_uint32),
@@ -348,6 +380,7 @@ class ClassStruct(Sized):
         ("label", c_char_p),
         ("score", c_double),
         ("probability", c_double),
+        ("published_score", c_double),
     ]
 
 
@@ -443,6 +476,7 @@ STRUCTS = {
     "lapilli_stream_event": StreamEvent,
     "lapilli_speech_options": SpeechOptions,
     "lapilli_picture_options": PictureOptions,
+    "lapilli_encoder_options": EncoderOptions,
     "lapilli_options": Options,
     "lapilli_shape": Shape,
     "lapilli_tuning": TuningStruct,
@@ -451,6 +485,7 @@ STRUCTS = {
     "lapilli_segment": SegmentStruct,
     "lapilli_word": WordStruct,
     "lapilli_class": ClassStruct,
+    "lapilli_vector": VectorStruct,
     "lapilli_event_text": EventText,
     "lapilli_event_progress": EventProgress,
     "lapilli_event_input": EventInput,
@@ -463,8 +498,12 @@ STRUCTS = {
 
 
 def fill_input(to: Input, item: Union[str, Iterable[int]]) -> object:
-    """Makes an input of a text or of ids; the returned memory must live through the call."""
+    """Makes an input of a text, a pair of texts or ids; the returned memory must live through the call."""
     to.struct_size = ctypes.sizeof(Input)
+    if isinstance(item, tuple) and len(item) == 2 and all(isinstance(text, str) for text in item):
+        text, pair = (part.encode() for part in item)
+        to.kind, to.text, to.text_bytes, to.pair, to.pair_bytes = INPUT_TEXT, text, len(text), pair, len(pair)
+        return (text, pair)
     if isinstance(item, str):
         kept = item.encode()
         to.kind, to.text, to.text_bytes = INPUT_TEXT, kept, len(kept)
@@ -569,6 +608,7 @@ _FUNCTIONS = {
     "lapilli_result_get_word": (c_int32, [c_void_p, c_size_t, c_size_t, c_size_t, POINTER(WordStruct)]),
     "lapilli_result_classes": (c_int32, [c_void_p, c_size_t, POINTER(c_size_t)]),
     "lapilli_result_get_class": (c_int32, [c_void_p, c_size_t, c_size_t, POINTER(ClassStruct)]),
+    "lapilli_result_get_vector": (c_int32, [c_void_p, c_size_t, POINTER(VectorStruct)]),
     "lapilli_result_free": (None, [c_void_p]),
     "lapilli_job_start": (c_int32, [c_void_p, POINTER(Input), c_size_t, POINTER(Options), _OUT]),
     "lapilli_job_pump": (c_int32, [_JOB, c_uint64, POINTER(c_int32)]),

@@ -33,11 +33,16 @@ struct Group {
 };
 constexpr Group kGroups[] = {
     {"Input",
-     " --text --file --lines --raw --offset --duration --live --ids --from --to --language --split --no-split "},
+     " --text --file --lines --raw --offset --duration --live --pairs --ids --from --to --language --split "
+     "--no-split "},
     {"Output",
      " --output --suffix --resume --force --skip-existing --format --field --to-field --column --json --scores --txt "
-     "--srt --vtt --tsv --max-line-width --max-line-count --stream --words --top --report --unsure --no-unsure "},
-    {"Model", " --model --shape --dtype --kv-dtype --memory-limit --batch --prompt --source --target "},
+     "--srt --vtt --tsv --max-line-width --max-line-count --stream --words --top --report --unsure --no-unsure "
+     "--vectors "
+     "--normalize --dimensions --probability "},
+    {"Model",
+     " --model --shape --dtype --kv-dtype --memory-limit --batch --prompt --prompt-text --task --source "
+     "--target "},
     {"Search",
      " --beam --max-length --max-new-tokens --nbest --sample --seed --temperature --top-k --top-p --min-p --typical-p "
      "--options --deterministic --fallback --vad "},

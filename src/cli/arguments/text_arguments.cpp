@@ -135,7 +135,61 @@ void add_search(CLI::App& command, TextArguments& a) {
       ->type_name("JSON");
 }
 
-void add_output(CLI::App& command, TextArguments& a) {
+void add_vectors(CLI::App& command, VectorArguments& v) {
+  auto* name = command
+                   .add_option("--prompt", v.prompt_name,
+                               "Prompt of the model's directory that stands before each text, by its name; without it, "
+                               "the directory's default")
+                   ->type_name("NAME");
+  auto* text = command.add_option("--prompt-text", v.prompt, "Put this before each text; \"\" for no prompt")
+                   ->type_name("TEXT")
+                   ->excludes(name);
+  command
+      .add_option("--task", v.task,
+                  "query or document: the prompt that the directory has for it, or none if it has none")
+      ->type_name("TASK")
+      ->check(CLI::IsMember({"query", "document"}))
+      ->excludes(name)
+      ->excludes(text);
+  command
+      .add_option("--dimensions", v.dimensions,
+                  "The first N numbers of each vector alone, for models that are trained for it (Matryoshka)")
+      ->type_name("N")
+      ->transform(whole_number(1, kMostU32));
+  command.add_flag("--normalize", v.normalize, "Give vectors length 1, also if the directory does not say so");
+  command
+      .add_option(
+          "--vectors", v.format,
+          "json, npy or f32 (numbers of 32 bits, one after the other); without it, the ending of -o or --suffix "
+          "decides (.npy, .f32), else json")
+      ->type_name("FORMAT")
+      ->check(CLI::IsMember({"json", "npy", "f32"}));
+}
+
+void add_classes(CLI::App& command, TextArguments& a) {
+  command.add_option("--top", a.scoring.top, "Number of classes; without it 1 of a text, 5 of a picture")
+      ->type_name("N")
+      ->transform(whole_number(1, 1000));
+  command.add_flag("--pairs", a.scoring.pairs, "Each line is two texts with a tab between, for models that read pairs");
+  command.add_flag("--json", a.json, "One JSON object per text or picture");
+}
+
+void add_ranking(CLI::App& command, TextArguments& a) {
+  command.add_option("--top", a.scoring.top, "Only the N best documents")
+      ->type_name("N")
+      ->transform(whole_number(1, kMostU32));
+  command.add_flag("--probability", a.scoring.probability,
+                   "Scores from 0 to 1, whatever the directory calls the score");
+  command.add_flag("--json", a.json, "One JSON object per document");
+}
+
+void add_results(CLI::App& command, const TextCommand& about, TextArguments& a) {
+  if (about.makes == Makes::vectors) add_vectors(command, a.vectors);
+  if (about.makes == Makes::classes) add_classes(command, a);
+  if (about.makes == Makes::ranking) add_ranking(command, a);
+}
+
+void add_device(CLI::App& command, TextArguments& a) {
   command.add_option("--batch", a.batch, "Texts or sentences worked on together")
       ->type_name("N")
       ->capture_default_str()
@@ -148,7 +202,6 @@ void add_output(CLI::App& command, TextArguments& a) {
       ->type_name("MIB")
       ->transform(whole_number(1, 1 << 30));
   add_dtype(command, a.dtype);
-  add_kv_dtype(command, a.kv_dtype);
   command.add_option("--device", a.device,
                      "Index (a whole number), part of the name or UUID of a device; see lapilli devices");
   command.add_option(
@@ -158,6 +211,12 @@ void add_output(CLI::App& command, TextArguments& a) {
                    "Keep nothing of this device for the next start, and use nothing that was kept; also "
                    "LAPILLI_NO_CACHE=1");
   command.add_flag("--validation", a.validation, "Switch Vulkan's validation layer on");
+  command.add_flag("--stats", a.stats, "Times, tokens, pipelines and memory on stderr at the end");
+  command.add_option("--trace", a.trace_file, kTraceHelp)->type_name("FILE");
+}
+
+void add_output(CLI::App& command, TextArguments& a) {
+  add_kv_dtype(command, a.kv_dtype);
   command.add_flag("--ids", a.ids, "Token ids instead of text, in and out: end token included, start token left out");
   command.add_flag("--json", a.json, "One JSON object per text, with text, score and ids");
   command.add_flag("--scores", a.scores, "With --json: the log-probability of each id, too");
@@ -172,8 +231,6 @@ void add_output(CLI::App& command, TextArguments& a) {
   command.add_flag("--no-unsure", a.no_unsure, "Note no outputs of which the model is unsure")->excludes(unsure);
   add_attention_options(command, a.attention);
   command.add_flag("--stream", a.stream, "Print text as it comes; one input after the other");
-  command.add_flag("--stats", a.stats, "Times, tokens, pipelines and memory on stderr at the end");
-  command.add_option("--trace", a.trace_file, kTraceHelp)->type_name("FILE");
 }
 
 }  // namespace
@@ -208,8 +265,14 @@ CLI::Validator finite_number() {
 
 void add_text_arguments(CLI::App& command, const TextCommand& about, TextArguments& a) {
   add_inputs(command, about, a);
-  add_files(command, about, a.files);
+  if (about.makes != Makes::ranking) add_files(command, about, a.files);
+  if (!about.writes()) {
+    a.batch = kEncoderBatch;
+    add_results(command, about, a);
+    return add_device(command, a);
+  }
   add_search(command, a);
+  add_device(command, a);
   add_output(command, a);
 }
 

@@ -11,6 +11,9 @@
 
 namespace lapilli::cli {
 
+// The results of a command on texts.
+enum class Makes : uint8_t { text, vectors, classes, ranking };
+
 // A command that runs texts through a model.
 struct TextCommand {
   const char* name;
@@ -20,6 +23,8 @@ struct TextCommand {
   const char* result;  // its key in JSON lines
   bool whole_files;    // a file or an argument is one text; otherwise each line is
   bool languages;      // --from, --to, --no-split
+  Makes makes = Makes::text;
+  [[nodiscard]] bool writes() const { return makes == Makes::text; }
 };
 
 // Where the output goes, and the format of the input.
@@ -34,6 +39,21 @@ struct FileArguments {
   [[nodiscard]] bool names_column() const { return !column.empty(); }
   // True if a file is written, which gets its name once it is complete.
   [[nodiscard]] bool wanted() const { return !suffix.empty() || (!output.empty() && output != "-"); }
+};
+
+// How vectors of texts are made and written.
+struct VectorArguments {
+  std::optional<std::string> prompt;  // its text
+  std::string prompt_name, task, format;
+  uint32_t dimensions = 0;
+  bool normalize = false;
+};
+
+// How texts are scored.
+struct ScoreArguments {
+  uint32_t top = 0;          // classes of a text, or documents; 0: the command's default
+  bool pairs = false;        // each line is two texts with a tab between
+  bool probability = false;  // of a ranking: from 0 to 1, instead of the published score
 };
 
 struct TextArguments {
@@ -51,6 +71,8 @@ struct TextArguments {
   bool split = false, no_split = false;
   bool lines = false;
   FileArguments files;
+  VectorArguments vectors;
+  ScoreArguments scoring;
   AttentionArguments attention;
   std::optional<double> unsure;  // sureness below which an output is reported; nothing: the model's own threshold
   bool no_unsure = false;
@@ -61,8 +83,11 @@ struct TextArguments {
   std::optional<double> temperature, top_p, min_p, typical_p;
 
   // True if the input is declared to be text, whatever its name and first bytes say.
-  [[nodiscard]] bool said_to_be_text() const { return !files.format.empty() || ids; }
+  [[nodiscard]] bool is_declared_text() const { return !files.format.empty() || ids; }
 };
+
+// Default of --batch for encoders: texts that share a pass, which are cheap.
+inline constexpr uint32_t kEncoderBatch = 256;
 
 struct Context;
 

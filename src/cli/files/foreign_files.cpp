@@ -205,7 +205,7 @@ const ForeignKind* foreign_file(std::string_view name, std::string_view head, bo
   return named_text ? named : nullptr;
 }
 
-std::string told(const ForeignKind& kind) {
+std::string refusal_of(const ForeignKind& kind) {
   return "it is " + std::string(kind.what) + "; " + std::string(kind.advice);
 }
 

@@ -24,7 +24,7 @@ const ForeignKind* foreign_name(std::string_view name);
 const ForeignKind* foreign_file(std::string_view name, std::string_view head, bool as_text);
 
 // "it is a picture; lapilli caption says what it shows"
-std::string told(const ForeignKind& kind);
+std::string refusal_of(const ForeignKind& kind);
 
 // The first bytes of a file; "" if it cannot be read.
 std::string head_of(const std::string& file);

@@ -217,13 +217,17 @@ std::optional<double> JsonObject::number(std::string_view name) const {
 }
 
 std::string JsonObject::with(std::string_view name, std::string_view value) const {
+  return with_json(name, json_string(value));
+}
+
+std::string JsonObject::with_json(std::string_view name, std::string_view value) const {
   const Member at = member(name);
   const std::string head(text_.substr(0, at.found ? at.begin : close_));
-  if (at.found) return head + json_string(value) + std::string(text_.substr(at.end));
+  if (at.found) return head + std::string(value) + std::string(text_.substr(at.end));
   // Follow the object's style: {"a":1} or { "a": 1 }.
   const size_t last = head.find_last_not_of(kJsonBlanks);
   const bool roomy = text_.find("\": ") != std::string_view::npos;
-  const std::string member = json_string(name) + (roomy ? ": " : ":") + json_string(value);
+  const std::string member = json_string(name) + (roomy ? ": " : ":") + std::string(value);
   return head.substr(0, last + 1) +
          (empty_  ? ""
           : roomy ? ", "

@@ -21,6 +21,8 @@ class JsonObject {
   [[nodiscard]] std::optional<double> number(std::string_view name) const;
   // The text with this member set to a string: in the place of the existing one, otherwise behind all others.
   [[nodiscard]] std::string with(std::string_view name, std::string_view value) const;
+  // The same, with a value that is JSON.
+  [[nodiscard]] std::string with_json(std::string_view name, std::string_view value) const;
 
  private:
   struct Member {

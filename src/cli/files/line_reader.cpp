@@ -60,7 +60,7 @@ void LineReader::finish_line(bool newline) {
   std::string& text = partial_.text;
   if (lines_ == 0) {
     const ForeignKind* foreign = foreign_file("", text, as_text_);
-    if (foreign) refusal_ = told(*foreign);
+    if (foreign) refusal_ = refusal_of(*foreign);
   }
   end_ = end_ || !refusal_.empty();
   if (!refusal_.empty()) return;

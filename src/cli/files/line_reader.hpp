@@ -20,6 +20,7 @@ struct Line {
   uint64_t bytes = 0;   // in the file, line end included
   bool too_long = false;
   bool marked = false;   // a byte order mark preceded it
+  bool kept = false;     // no text: it stays as it is
   std::string_view end;  // "\n", "\r\n"; behind a last line nothing, or "\r"
 };
 

@@ -23,7 +23,7 @@ class JsonLines : public RecordFormat {
   JsonLines(std::string field, std::string to_field) : field_(std::move(field)), to_field_(std::move(to_field)) {}
 
   Text text(const Line& line) override {
-    if (is_blank(line.text)) return {};
+    if (is_blank(line.text)) return {"", "", true};
     const JsonObject object(line.text);
     if (!object.error().empty()) return {"", std::string(object.error())};
     Text found;
@@ -38,6 +38,7 @@ class JsonLines : public RecordFormat {
     const JsonObject object(line.text);
     if (!object.error().empty()) return as_it_stood(line, line.text);
     const bool ok = result.error.empty();
+    if (ok && result.json) return as_it_stood(line, object.with_json(to_field_, result.text));
     return as_it_stood(line, object.with(ok ? to_field_ : "error", ok ? result.text : result.error));
   }
 
@@ -57,8 +58,7 @@ class TabColumns : public RecordFormat {
   Text text(const Line& line) override {
     const bool names = line.number == 1 && column_ == 0;
     if (names) find_name(line);
-    if (names || column_ == 0) return {};
-    if (is_blank(line.text)) return {};
+    if (names || column_ == 0 || is_blank(line.text)) return {"", "", true};
     std::string_view cell;
     if (!find(line.text, cell)) return {"", "there is no column " + std::to_string(column_)};
     return {std::string(cell), ""};

@@ -15,6 +15,7 @@ class RecordFormat {
   struct Text {
     std::string text;   // "": nothing to translate
     std::string error;  // why there is none
+    bool kept = false;  // no record, such as the names of columns: the line stays as it is
   };
   virtual Text text(const Line& line) = 0;
   // Why the file of these lines cannot be translated at all; known from its first line. "": it can.
@@ -24,6 +25,7 @@ class RecordFormat {
     std::string text;
     std::string error;     // why there is no text; "" if there is
     bool nothing = false;  // there was nothing to translate
+    bool json = false;     // the text is a value of JSON, not a string
   };
   // The line with its end. All bytes but the result's stay the same.
   virtual std::string output(const Line& line, const Result& result) = 0;

@@ -37,13 +37,15 @@ std::string size_and_hash(const std::string& name) {
   return std::to_string(file.size()) + " " + hash.text();
 }
 
-// Weights are too large to be read twice; their names, sizes and times stand for them.
-std::string files_of(const std::string& folder) {
+// Weights are too large to be read twice; their names, sizes and times stand for them, also of those in folders of the
+// directory (modules.json).
+std::string files_of(const std::string& folder, int depth = 1) {
   std::vector<FolderEntry> entries;
   list_folder(folder, entries);
   Hash hash;
   for (const FolderEntry& entry : entries) {
     const std::string path = path_in(folder, entry.name);
+    if (entry.kind == FileKind::directory && depth > 0) hash.add(entry.name + '\0' + files_of(path, depth - 1));
     if (entry.kind != FileKind::regular) continue;
     hash.add(entry.name + '\0' + std::to_string(file_size(path)) + ' ' + std::to_string(file_time(path)) + '\0');
   }
@@ -79,6 +81,13 @@ void add_options(Collector& all, const TextArguments& a, const std::string& opti
   all.add("--alignment", a.attention.alignment ? a.attention.layer : "");
   all.add("--field or --to-field", a.files.field + '\n' + a.files.to_field);
   all.add("--column", a.files.column);
+  all.add("--prompt, --prompt-text or --task",
+          a.vectors.prompt_name + '\n' + a.vectors.task + '\n' + (a.vectors.prompt ? "text " + *a.vectors.prompt : ""));
+  all.number("--dimensions", a.vectors.dimensions);
+  all.add("--normalize", a.vectors.normalize ? "normalize" : "");
+  all.add("--vectors", a.vectors.format);
+  all.number("--top", a.scoring.top);
+  all.add("--pairs", a.scoring.pairs ? "pairs" : "");
   all.add("--caps", a.caps);
 }
 

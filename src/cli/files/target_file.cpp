@@ -175,6 +175,16 @@ int TargetFile::write(std::string_view text) {
   return exit_ok;
 }
 
+int TargetFile::replace_head(std::string_view head) {
+  if (file_ < 0) return exit_ok;                // the resumed output was complete
+  const int fd = open_to_lock(part_of(name_));  // does not truncate
+  if (fd < 0) return fail(part_of(name_));
+  const int error = write_all(fd, head);
+  close_file(fd);
+  errno = error;
+  return error == 0 ? exit_ok : fail(part_of(name_));
+}
+
 int TargetFile::keep(const std::string& records) {
   if (journal_ < 0) return exit_ok;
   pending_ += records;

@@ -34,6 +34,10 @@ class TargetFile : public Sink {
   int begin(const Identity& identity, bool resume, bool force, Journal& from);
 
   int write(std::string_view text) override;
+  // Replaces the first bytes of what was written; not of a device or a pipe.
+  int replace_head(std::string_view head);
+  // False: a device or a pipe, which keeps nothing that could be replaced.
+  [[nodiscard]] bool has_head() const { return !direct_; }
   // Writes the journal at most once a second; later work is repeated after a crash.
   int keep(const std::string& records) override;
   [[nodiscard]] uint64_t bytes() const override { return bytes_; }

@@ -85,10 +85,10 @@ class JobFinder {
   int refuse(const std::string& name) {
     if (file_kind(name) != FileKind::regular) return exit_ok;
     const bool by_name = !takes_all_text(about_);
-    const ForeignKind* foreign = foreign_file(by_name ? name : "", head_of(name), arguments_.said_to_be_text());
+    const ForeignKind* foreign = foreign_file(by_name ? name : "", head_of(name), arguments_.is_declared_text());
     if (!foreign) return exit_ok;
     refused_ = true;
-    return complain(exit_input, name + ": " + told(*foreign));
+    return complain(exit_input, name + ": " + refusal_of(*foreign));
   }
 
   // Options that select a place in records require records.
@@ -164,8 +164,15 @@ class JobFinder {
   }
 
   [[nodiscard]] std::string target_of(const Source& source) const {
-    if (files_.output.empty()) return with_suffix(source.name, files_.suffix);
-    return path_in(files_.output, with_suffix(source.below, files_.suffix));
+    return files_.output.empty() ? renamed(source.name) : path_in(files_.output, renamed(source.below));
+  }
+
+  // Vectors as numbers alone are no text, and have the suffix as their ending.
+  [[nodiscard]] std::string renamed(const std::string& name) const {
+    const bool numbers =
+        about_.makes == Makes::vectors && (files_.suffix.ends_with(".npy") || files_.suffix.ends_with(".f32"));
+    if (!numbers) return with_suffix(name, files_.suffix);
+    return name.substr(0, name.size() - extension(name).size()) + files_.suffix;
   }
 
   const TextCommand& about_;

@@ -6,11 +6,20 @@
 
 #include "cli/arguments/text_arguments.hpp"
 #include "cli/run/text_model.hpp"
+#include "cli/run/vector_output.hpp"
 
 namespace lapilli::cli {
 
 // Keeps one line for each text, whatever the model writes.
 std::string in_one_line(std::string text);
+
+// A vector in the format asked for, with a line end if it is JSON. `dimensions`: of a row that has none.
+std::string vector_output(const LineResult& result, uint64_t number, VectorFormat format, uint32_t dimensions);
+
+// The classes of a text: "POSITIVE 0.998", several with tabs between; or JSON.
+std::string classes_output(const LineResult& result, uint64_t number, bool json);
+// [{"class":1,"label":"POSITIVE","probability":0.998,"score":4.2}]
+std::string classes_json(const std::vector<Class>& classes);
 
 // Without line end. `number`: the line's number in JSON; `unsure_below`: the sureness below which JSON says "unsure".
 std::string line_output(const LineResult& result, uint64_t number, const TextArguments& arguments,

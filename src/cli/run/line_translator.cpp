@@ -61,7 +61,7 @@ int LineTranslator::argument() {
 int LineTranslator::file(uint64_t units) {
   const size_t longest = source_.format == Format::lines ? kMaxLineBytes : kMaxRecordBytes;
   LineReader reader(source_.standard_input() ? InputFile::standard_input() : InputFile::open(source_.name), longest,
-                    run_.arguments.said_to_be_text());
+                    run_.arguments.is_declared_text());
   if (!reader.file().ok()) {
     if (interrupted()) return exit_ok;  // before anybody wrote to a pipe
     return complain(exit_input, source_.name + ": " + std::strerror(errno));
@@ -163,6 +163,7 @@ std::vector<Line> LineTranslator::texts_of(const std::vector<Line>& lines, std::
     if (text.too_long) continue;
     RecordFormat::Text found = format_ ? format_->text(lines[i]) : RecordFormat::Text{lines[i].text, ""};
     text.text = std::move(found.text);
+    text.kept = found.kept;
     errors[i] = std::move(found.error);
     text.too_long = text.text.size() > kMaxLineBytes;
   }
@@ -170,6 +171,13 @@ std::vector<Line> LineTranslator::texts_of(const std::vector<Line>& lines, std::
 }
 
 std::string LineTranslator::output(const Line& line, const LineResult& result) const {
+  const Makes makes = run_.about.makes;
+  if (makes == Makes::classes && !format_)
+    return classes_output(result, shown_before_ + line.number, run_.arguments.json) + '\n';
+  const bool numbers = makes == Makes::vectors && run_.vector_format() != VectorFormat::json;
+  if (numbers && result.status == Status::ok && !result.output) return "";  // no record
+  if (numbers || (makes == Makes::vectors && !format_))
+    return vector_output(result, shown_before_ + line.number, run_.vector_format(), run_.model.dimensions());
   if (!format_)
     return line_output(result, shown_before_ + line.number, run_.arguments, run_.model.unsure_below()) + '\n';
   RecordFormat::Result made;
@@ -177,7 +185,10 @@ std::string LineTranslator::output(const Line& line, const LineResult& result) c
   if (result.status != Status::ok) {
     made.error = result.error;
   } else if (!made.nothing) {
-    made.text = result.output->text();
+    made.json = makes != Makes::text;
+    made.text = makes == Makes::vectors   ? vector_json(result.output->vector)
+                : makes == Makes::classes ? classes_json(result.output->classes)
+                                          : result.output->text();
   }
   return format_->output(line, made);
 }

@@ -11,6 +11,7 @@
 #include "cli/progress/progress.hpp"
 #include "cli/run/notes.hpp"
 #include "cli/run/text_model.hpp"
+#include "cli/run/vector_output.hpp"
 
 namespace lapilli::cli {
 
@@ -28,13 +29,21 @@ struct RunState {
 
   // Lines, or texts, that are sorted by length together. More of them fill batches better, but an interruption may lose
   // them.
-  [[nodiscard]] size_t window() const { return size_t{arguments.batch} * 2; }
+  [[nodiscard]] size_t window() const { return size_t{arguments.batch} * (about.writes() ? 2 : 16); }
+  [[nodiscard]] VectorFormat vector_format() const {
+    const FileArguments& files = arguments.files;
+    return cli::vector_format(arguments.vectors.format, files.suffix.empty() ? files.output : files.suffix)
+        .value_or(VectorFormat::json);
+  }
   // `where`: gives the line's name in messages; `keeps_lost`: see NotesAbout.
   template <class Where>
   void tell(Where&& where, const LineResult& result, bool keeps_lost = false) {
     if (result.status != Status::ok) {
       ++failed;
       say(where() + ": " + result.error);
+    } else if (result.output && result.output->cut && !context.quiet) {
+      say("note: " + where() + ": the text is longer than the " + std::to_string(result.output->tokens) +
+          " tokens that the model reads; its end is left out");
     } else if (result.output && !context.quiet) {
       const NotesAbout notes_about{model.model().info().value().max_target_tokens, !arguments.attention.file.empty(),
                                    keeps_lost, model.unsure_below()};

@@ -1,4 +1,4 @@
-// The sound that is heard, at the model's rate: an excerpt of a file, or of the content of a pipe.
+// The sound that is transcribed, at the model's rate: an excerpt of a file, or of the content of a pipe.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ class SoundInput {
   [[nodiscard]] bool is_pipe() const { return pipe_ != nullptr; }
   [[nodiscard]] recordings::Recording& file() { return *file_; }
   [[nodiscard]] const recordings::Recording& file() const { return *file_; }
-  // The part that is heard; of a pipe, the part that has come so far.
+  // The part that is transcribed; of a pipe, the part that has come so far.
   [[nodiscard]] const Stretch& stretch() const { return stretch_; }
   // Notes on the samples, once all are there.
   [[nodiscard]] std::vector<std::string> notes() const;
@@ -51,7 +51,7 @@ class SoundInput {
   std::unique_ptr<recordings::SamplePipe> pipe_;
   Stretch stretch_;
   uint64_t skip_ = 0;             // of a pipe: samples still to be skipped
-  std::optional<uint64_t> most_;  // of a pipe: limit of samples to hear
+  std::optional<uint64_t> most_;  // of a pipe: limit of samples to read
   uint64_t part_first_ = 0;       // first sample of the part that source() was last asked for
   Status error_;
 };

@@ -1,5 +1,6 @@
 #include "cli/run/text_model.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -66,8 +67,29 @@ std::string ids_text(const Ids& ids) {
 struct TextModel::Inputs {
   std::vector<size_t> owners;  // the line of each
   std::vector<std::string> texts;
+  std::vector<std::pair<std::string, std::string>> pairs;
   std::vector<Ids> ids;
 };
+
+Result<Results> TextModel::generate(const Inputs& inputs, const Options& options) const {
+  if (arguments_.ids) return model_.generate_ids(inputs.ids, options);
+  if (arguments_.scoring.pairs) return model_.classify_pairs(inputs.pairs, options);
+  return model_.translate(inputs.texts, options);
+}
+
+Result<void> TextModel::check_results(const lapilli_model_info& info) const {
+  if (about_.writes()) return info.writes_text ? Result<void>() : other_kind(info, "write no text");
+  if (about_.makes == Makes::vectors && info.dimensions == 0) return other_kind(info, "make no vectors of texts");
+  if (about_.makes == Makes::vectors && arguments_.vectors.dimensions > info.dimensions)
+    return Error(Status::invalid_argument, "--dimensions " + std::to_string(arguments_.vectors.dimensions) +
+                                               ": the model's vectors have " + std::to_string(info.dimensions));
+  if (about_.makes == Makes::vectors) return {};
+  if (info.classes == 0) return other_kind(info, "score no texts");
+  if (about_.makes == Makes::classes || info.classes == 1) return {};
+  return Error(Status::unsupported, "the model has " + std::to_string(info.classes) +
+                                        " labels, and documents are ranked by the score of one; lapilli classify "
+                                        "--pairs gives the scores of all");
+}
 
 Result<void> TextModel::load(const std::string& directory, const std::string& options_text) {
   DeviceOptions device;
@@ -91,6 +113,7 @@ Result<void> TextModel::load(const std::string& directory, const std::string& op
   const lapilli_model_info info = model->info().value();
   if (info.input_kind == LAPILLI_INPUT_SAMPLES) return other_kind(info, "read sound, no text");
   if (info.input_kind == LAPILLI_INPUT_PIXELS) return other_kind(info, "read pictures, no text");
+  if (auto suits = check_results(info); !suits) return suits;
   model_ = std::move(*model);
   set_options(options_text);
   unsure_below_ = find_unsure_below();
@@ -111,15 +134,28 @@ void TextModel::set_options(const std::string& options_text) {
   options_.batch = arguments_.batch;
   options_.deterministic = arguments_.deterministic;
   options_.json = options_json(arguments_, options_text);
-  options_.task = about_.task;
+  options_.task = arguments_.vectors.task.empty() ? about_.task : arguments_.vectors.task;
+  if (about_.makes == Makes::classes) options_.encoder.top_classes = std::max(arguments_.scoring.top, 1u);
+  options_.encoder.dimensions = arguments_.vectors.dimensions;
+  options_.encoder.normalize = arguments_.vectors.normalize;
+  options_.encoder.prompt_name = arguments_.vectors.prompt_name;
+  options_.encoder.prompt = arguments_.vectors.prompt;
   options_.source_language = arguments_.from;
   options_.target_language = arguments_.to;
   if (arguments_.split || arguments_.no_split) options_.split_sentences = arguments_.split;
 }
 
+bool TextModel::add_pair(const Line& line, LineResult& result, Inputs& inputs) {
+  const size_t tab = line.text.find('\t');
+  if (tab == std::string::npos) return refuse(result, "there is no tab that parts two texts (--pairs)");
+  inputs.pairs.emplace_back(line.text.substr(0, tab), line.text.substr(tab + 1));
+  return true;
+}
+
 bool TextModel::add_input(const Line& line, LineResult& result, Inputs& inputs) const {
   if (line.too_long) return refuse(result, "the line is longer than " + std::to_string(kMaxLineBytes) + " bytes");
-  if (is_blank(line.text)) return false;
+  if (line.kept || (is_blank(line.text) && about_.writes())) return false;
+  if (arguments_.scoring.pairs) return add_pair(line, result, inputs);
   if (!arguments_.ids) {
     inputs.texts.push_back(line.text);
     return true;
@@ -149,7 +185,7 @@ LineResults TextModel::run(const std::vector<Line>& lines, uint64_t lines_before
   };
   if (arguments_.stream)
     options.stream = [&](size_t, std::string_view text, const Ids&) { return callbacks.stream(text); };
-  auto made = arguments_.ids ? model_.generate_ids(inputs.ids, options) : model_.translate(inputs.texts, options);
+  auto made = generate(inputs, options);
   if (!made) {
     const Error error(made.error().status(), named_as_typed(arguments_, made.error().message()));
     leave_all(results, error, exit_code(error.status()));

@@ -42,6 +42,10 @@ class TextModel {
   // `directory`: of the model; `options_text`: the value of --options.
   Result<void> load(const std::string& directory, const std::string& options_text);
   [[nodiscard]] const Model& model() const { return model_; }
+  // Numbers of each vector.
+  [[nodiscard]] uint32_t dimensions() const {
+    return arguments_.vectors.dimensions ? arguments_.vectors.dimensions : model_.info().value().dimensions;
+  }
 
   struct Callbacks {
     std::function<void(uint64_t done, uint64_t all)> progress;  // pieces of work: lines, or sentences of them
@@ -70,6 +74,9 @@ class TextModel {
   void set_options(const std::string& options_text);
   [[nodiscard]] std::optional<double> find_unsure_below() const;
   bool add_input(const Line& line, LineResult& result, Inputs& inputs) const;
+  static bool add_pair(const Line& line, LineResult& result, Inputs& inputs);
+  [[nodiscard]] Result<Results> generate(const Inputs& inputs, const Options& options) const;
+  [[nodiscard]] Result<void> check_results(const lapilli_model_info& info) const;
   void take(const std::vector<Line>& lines, const Inputs& inputs, LineResults& results);
   void attend(size_t input, const std::string& source, LineResults& results, LineResult& result);
 

@@ -69,6 +69,15 @@ class Transcription {
   }
 
  private:
+  // A recording on its way to its output.
+  struct RecordingRun {
+    SoundInput& sound;
+    const std::string& name;
+    SpeechOutput& output;
+    SpeechRequest how;  // the language detected in the first part applies to all
+    int written;        // an exit code: of the first output that could not be written
+  };
+
   // Reports everything that is wrong with the arguments before the model is loaded.
   int prepare() {
     if (!arguments_.raw.empty()) {
@@ -201,19 +210,18 @@ class Transcription {
     auto sound = listen(name);
     if (!sound) return interrupted() ? int{exit_ok} : complain(sound_exit_code(sound.error()), sound.error().message);
     if (!sound->is_pipe()) say_all(sound->notes());
-    int written = with_head ? output.begin() : int{exit_ok};
+    RecordingRun recording{*sound, name, output, arguments_.how, with_head ? output.begin() : int{exit_ok}};
     bar_.begin();
     auto parts = parts_of(*sound, name);
     if (!parts) return interrupted() ? int{exit_ok} : complain(sound_exit_code(parts.error()), parts.error().message);
-    SpeechRequest how = arguments_.how;
     Trouble trouble;
-    for (size_t i = 0; i < parts->size() && trouble.status == LAPILLI_OK && written == exit_ok; ++i)
-      trouble = hear_part(*sound, (*parts)[i], name, output, how, written);
+    for (size_t i = 0; i < parts->size() && trouble.status == LAPILLI_OK && recording.written == exit_ok; ++i)
+      trouble = transcribe_part(recording, (*parts)[i]);
     bar_.clear();
-    if (written == exit_ok) written = output.end();
+    if (recording.written == exit_ok) recording.written = output.end();
     seconds_ += seconds_of(sound->stretch().count);
     if (sound->is_pipe()) say_all(sound->notes());
-    if (written != exit_ok) return written;
+    if (recording.written != exit_ok) return recording.written;
     if (interrupted() != 0) return exit_ok;
     if (!sound->error()) return complain(sound_exit_code(sound->error().error()), sound->error().error().message);
     if (trouble.status != LAPILLI_OK) return complain(exit_code(trouble.status), name + ": " + trouble.message);
@@ -232,9 +240,11 @@ class Transcription {
     return parts;
   }
 
-  // The language detected in the first part applies to all.
-  Trouble hear_part(SoundInput& sound, const Stretch& part, const std::string& name, SpeechOutput& output,
-                    SpeechRequest& how, int& written) {
+  Trouble transcribe_part(RecordingRun& recording, const Stretch& part) {
+    SoundInput& sound = recording.sound;
+    SpeechOutput& output = recording.output;
+    SpeechRequest& how = recording.how;
+    int& written = recording.written;
     const lapilli_sample_source source = sound.source(part);
     std::string language;
     if (sound.is_pipe())
@@ -261,7 +271,7 @@ class Transcription {
       if (!arguments_.live) show(before + done, sound);
       return interrupted() == 0;
     };
-    how.on_note = [&](const std::string& note) { say(name + ": " + note); };
+    how.on_note = [&](const std::string& note) { say(recording.name + ": " + note); };
     const Trouble trouble = model_.transcribe(how);
     if (how.language.empty()) how.language = language;
     return trouble;

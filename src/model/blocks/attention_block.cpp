@@ -1,5 +1,6 @@
 #include "model/blocks/attention_block.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace lapilli::model {
@@ -16,7 +17,7 @@ RelativeBias relative_bias(const AttentionLayer& layer) {
   bias.form = BiasForm::table;
   bias.low = layer.w.distance_low;
   bias.count = layer.w.distance_count;
-  bias.buckets = layer.stack.relative_buckets;
+  bias.buckets = std::max(layer.stack.relative_buckets, 2u);  // a window's mask has two
   return bias;
 }
 
@@ -72,28 +73,32 @@ graph::TensorId attend(Builder& b, const std::string& label, const AttentionLaye
 
 // Rotates queries and keys in stacks with rotary positions.
 void rotate_self(Builder& b, const std::string& label, const AttentionLayer& layer, ops::RotateOperands rows,
-                 const RotateAttributes& how) {
+                 RotateAttributes how) {
   if (layer.w.rotations == kNoWeight) return;
   rows.table = b.weight(layer.w.rotations);
+  how.halves = layer.stack.rotary_halves ? 1 : 0;
   ops::rotate(b.g(), label + ".rotate", rows, how);
 }
 
-// All queries attend to their window and the global keys; then the rows of global queries are overwritten by attention
-// to all keys, with projections of their own.
+// All queries attend to their window and the global keys; then, in models with global positions, the rows of global
+// queries are overwritten by attention to all keys, with projections of their own.
 graph::TensorId window_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
                                  const SequenceAttention& how) {
   const KvShape shape = sequence_kv(layer.stack, how, how.queries);
   AttentionAttributes a = sequence_attributes(layer, shape, how);
   a.window = how.window;
-  a.globals_stride = how.keys + 1;
+  a.globals_stride = layer.stack.globals_stride(how.keys);
   ops::AttentionOperands reads;
   reads.lengths = is_pass(how) ? how.spans : how.lengths;
   reads.globals = how.globals;
   for (const bool global : {false, true}) {
+    if (global && !layer.stack.global_positions) break;
     const std::string name = label + (global ? ".global" : "");
     reads.kv = kv_activation(b, name + ".kv", shape);
     const auto weight = b.weight(global ? layer.w.global_qkv : layer.w.qkv);
     reads.q = ops::linear_kv(b.g(), name + ".qkv", in.h, weight, {layer.stack.inner(), reads.kv, shape});
+    rotate_self(b, name, layer, {reads.q, reads.kv, graph::kNone, how.spans},
+                {shape, layer.stack.rotary_pairs(), is_pass(how)});
     a.global_queries = global ? 1 : 0;
     reads.context = ops::attention(b.g(), name + ".attention", reads, a, false).context;
   }
@@ -112,7 +117,7 @@ graph::TensorId kv_activation(Builder& b, const std::string& label, const KvShap
 
 graph::TensorId self_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
                                const SequenceAttention& how) {
-  if (how.window != kNoWindow) return window_attention(b, label, layer, in, how);
+  if (how.window != kNoWindow && how.keep_weights.empty()) return window_attention(b, label, layer, in, how);
   const KvShape shape = sequence_kv(layer.stack, how, how.queries);
   const auto kv = kv_activation(b, label + ".kv", shape);
   const auto q = ops::linear_kv(b.g(), label + ".qkv", in.h, b.weight(layer.w.qkv), {layer.stack.inner(), kv, shape});

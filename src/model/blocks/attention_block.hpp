@@ -20,7 +20,8 @@ struct SequenceAttention {
   // each.
   graph::TensorId spans = graph::kNone;
   std::string keep_weights;  // name of the output that keeps the attention weights; empty: not kept
-  // Window attention: keys on either side, and the list of global positions. Its weights cannot be kept.
+  // Window attention: keys on either side, and the list of global positions. If its weights are kept, it costs as much
+  // as attention to all keys, whose bias hides those outside.
   uint32_t window = kNoWindow;
   graph::TensorId globals = graph::kNone;
 };

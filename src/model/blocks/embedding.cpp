@@ -7,12 +7,27 @@ namespace lapilli::model {
 EmbedAttributes embed_attributes(const StackConfig& stack, uint32_t vocabulary) {
   EmbedAttributes e;
   e.vocabulary = vocabulary;
-  e.d = stack.d_model;
+  e.d = stack.embedding_columns();
   e.scale = stack.embedding_scale;
   e.position_offset = stack.position_offset;
   e.uncounted_id = stack.uncounted_id;
   return e;
 }
+
+namespace {
+
+// Adds the embedding of each row's type.
+graph::TensorId add_types(Builder& b, const IdRows& rows, EmbedAttributes attributes, graph::TensorId x) {
+  attributes.vocabulary = b.config().encoder.row_types;
+  attributes.scale = 1;
+  attributes.uncounted_id = kNoPositionId;
+  const auto table = b.weight(b.network().encoder.row_types);
+  const auto types =
+      ops::embed(b.g(), "encoder.types", {rows.types, table, graph::kNone, rows.step_or_spans, rows.rows}, attributes);
+  return ops::add(b.g(), "encoder.types.add", x, types);
+}
+
+}  // namespace
 
 graph::TensorId embed_rows(Builder& b, const std::string& side, const IdRows& rows, const EmbedAttributes& attributes) {
   const bool encoder = side == "encoder";
@@ -31,9 +46,11 @@ graph::TensorId embed_rows(Builder& b, const std::string& side, const IdRows& ro
         ops::embed(b.g(), side + ".positions", {rows.ids, table, positions, rows.step_or_spans, rows.rows}, places);
     return ops::add(b.g(), side + ".embed.add", x, p);
   }
-  const auto x =
-      ops::embed(b.g(), side + ".embed", {rows.ids, table, positions, rows.step_or_spans, rows.rows}, attributes);
-  return s.embedding_norm ? normalize(b, side + ".embed_norm", {s, w.embedding_norm}, x) : x;
+  auto x = ops::embed(b.g(), side + ".embed", {rows.ids, table, positions, rows.step_or_spans, rows.rows}, attributes);
+  if (rows.types != graph::kNone) x = add_types(b, rows, attributes, x);
+  if (s.embedding_norm) x = normalize(b, side + ".embed_norm", {s, w.embedding_norm}, x);
+  if (!s.embedding_width) return x;
+  return ops::linear(b.g(), side + ".embed_projection", x, b.weight(w.embedding_projection), s.d_model);
 }
 
 }  // namespace lapilli::model

@@ -12,15 +12,23 @@ namespace lapilli::model {
 
 namespace {
 
+// A word for each row of the sources.
+graph::TensorId row_words(Builder& b, StateKind kind, const char* name, const SourceRows& source) {
+  const bool packed = source.packed_rows != 0;
+  return b.state(state_id(kind), name, packed ? 1 : source.batch, packed ? source.packed_rows : source.length);
+}
+
 graph::TensorId embedded_ids(Builder& b, const SourceRows& source) {
   const bool packed = source.packed_rows != 0;
-  const uint64_t rows = packed ? source.packed_rows : uint64_t{source.batch} * source.length;
-  const auto ids = b.state(state_id(StateKind::source_ids), "source_ids", packed ? 1 : source.batch,
-                           packed ? source.packed_rows : source.length);
+  IdRows rows;
+  rows.ids = row_words(b, StateKind::source_ids, "source_ids", source);
+  rows.step_or_spans = source.spans;
+  rows.rows = packed ? source.packed_rows : uint64_t{source.batch} * source.length;
+  if (b.config().encoder.row_types) rows.types = row_words(b, StateKind::source_types, "source_types", source);
   EmbedAttributes e = embed_attributes(b.config().encoder, b.config().source_vocabulary);
   e.rows_per_slot = source.length;
   if (packed) e.layout = RowLayout::spans;
-  return embed_rows(b, "encoder", {ids, source.spans, rows}, e);
+  return embed_rows(b, "encoder", rows, e);
 }
 
 // Rows of each level in the graph.

@@ -1,5 +1,8 @@
 #include "model/blocks/head.hpp"
 
+#include "model/blocks/norm.hpp"
+#include "model/blocks/output.hpp"
+
 namespace lapilli::model {
 
 namespace {
@@ -9,19 +12,39 @@ class HeadBlock {
   HeadBlock(Builder& b, const HeadConfig& head, const HeadWeights& w) : b_(b), head_(head), w_(w) {}
 
   // The rows of x that the head reads: all of them, or one for each source.
-  graph::TensorId rows(graph::TensorId x, graph::TensorId spans, uint32_t sources) {
-    if (head_.every_row) return x;
-    return ops::pool(b_.g(), "head.rows", {x, spans}, sources, {head_.pooling, head_.row});
+  graph::TensorId rows(const ops::SpannedRows& from, const HeadRun& run) {
+    if (head_.every_row) return from.x;
+    PoolAttributes how{head_.pooling, head_.row};
+    for (const Pooling more : head_.beside) how.beside[how.more++] = more;
+    if (!head_.pools_prompt) how.skipped = run.prompt_rows;
+    return ops::pool(b_.g(), "head.rows", from, run.sources, how);
+  }
+
+  graph::TensorId sentence(graph::TensorId h) {
+    constexpr float kSmallestLength = 1e-12f;
+    for (size_t i = 0; i < head_.steps.size(); ++i) {
+      const SentenceStep& step = head_.steps[i];
+      const std::string label = format("sentence.%u", i);
+      const auto weight = b_.weight(w_.steps[i]);
+      const float columns = static_cast<float>(b_.g().tensor(h).cols);
+      h = step.columns ? ops::linear(b_.g(), label, h, weight, {step.columns, step.activation})
+                       : ops::layer_norm(b_.g(), label, h, weight, {kSmallestLength * kSmallestLength / columns, 1});
+    }
+    return h;
   }
 
   graph::TensorId pooled(graph::TensorId h) {
     if (w_.pooled == kNoWeight) return h;
     h = ops::linear(b_.g(), "pooler", h, b_.weight(w_.pooled), {head_.pooled, head_.activation});
-    b_.keep("pooler_output", h);
+    if (w_.norm != kNoWeight) h = normalize(b_, "pooler.norm", {b_.config().last_stack(), w_.norm}, h);
+    if (head_.kind == HeadKind::vectors) b_.keep("pooler_output", h);
     return h;
   }
 
-  graph::TensorId result(graph::TensorId h) {
+  [[nodiscard]] bool has_scores() const { return head_.kind == HeadKind::tokens || w_.result != kNoWeight; }
+
+  graph::TensorId scores(graph::TensorId h) {
+    if (head_.kind == HeadKind::tokens) return output_logits(b_, h);
     return ops::linear(b_.g(), "classifier", h, b_.weight(w_.result), head_.columns);
   }
 
@@ -37,20 +60,25 @@ class HeadBlock {
   const HeadWeights& w_;
 };
 
+void keep_head(Builder& b, size_t i, const ops::SpannedRows& rows, const HeadRun& run) {
+  const HeadWeights& w = b.network().heads[i];
+  const HeadConfig& config = b.config().heads[i];
+  HeadBlock head(b, config, w);
+  if (config.kind == HeadKind::sentences) return b.keep("sentence_embedding", head.sentence(head.rows(rows, run)));
+  if (w.pooled == kNoWeight && !head.has_scores()) return;
+  const auto h = head.pooled(head.rows(rows, run));
+  if (!head.has_scores()) return;
+  auto scores = head.scores(h);
+  if (w.second != kNoWeight)
+    scores = head.mean_scores(scores, ops::pool(b.g(), "head.second", rows, run.sources, {Pooling::row, 1}));
+  b.keep("logits", scores);
+}
+
 }  // namespace
 
-void keep_heads(Builder& b, graph::TensorId x, graph::TensorId spans, uint32_t sources) {
-  for (size_t i = 0; i < b.config().heads.size(); ++i) {
-    const HeadWeights& w = b.network().heads[i];
-    if (w.pooled == kNoWeight && w.result == kNoWeight) continue;
-    HeadBlock head(b, b.config().heads[i], w);
-    const auto h = head.pooled(head.rows(x, spans, sources));
-    if (w.result == kNoWeight) continue;
-    auto scores = head.result(h);
-    if (w.second != kNoWeight)
-      scores = head.mean_scores(scores, ops::pool(b.g(), "head.second", {x, spans}, sources, {Pooling::row, 1}));
-    b.keep("logits", scores);
-  }
+void keep_heads(Builder& b, const ops::SpannedRows& rows, const HeadRun& run) {
+  for (size_t i = 0; i < b.config().heads.size(); ++i)
+    if (!run.only || b.config().heads[i].kind == *run.only) keep_head(b, i, rows, run);
 }
 
 }  // namespace lapilli::model

@@ -1,12 +1,21 @@
-// Heads of an encoder without a decoder: scores of classes, vectors, numbers for each source or each of its rows.
+// Heads of a model that writes nothing: scores of ids or classes, vectors, numbers for each source or each of its
+// rows.
 #pragma once
+
+#include <optional>
 
 #include "model/blocks/block.hpp"
 
 namespace lapilli::model {
 
-// Keeps "pooler_output" and "logits" if the model has them. `x` has the rows of at most `sources` sources, as in
-// `spans`.
-void keep_heads(Builder& b, graph::TensorId x, graph::TensorId spans, uint32_t sources);
+// The sources of a pass, and the results that are wanted.
+struct HeadRun {
+  uint32_t sources = 0;          // at most
+  std::optional<HeadKind> only;  // nothing: all heads run
+  uint32_t prompt_rows = 0;      // of each source
+};
+
+// Keeps "pooler_output", "logits" and "sentence_embedding" if the model has them.
+void keep_heads(Builder& b, const ops::SpannedRows& rows, const HeadRun& run);
 
 }  // namespace lapilli::model

@@ -8,7 +8,7 @@ graph::TensorId normalize(Builder& b, const std::string& label, const NormLayer&
 }
 
 graph::TensorId before_sublayer(Builder& b, const std::string& label, const NormLayer& norm, graph::TensorId x) {
-  return norm.stack.pre_norm ? normalize(b, label, norm, x) : x;
+  return norm.stack.pre_norm && norm.weight != kNoWeight ? normalize(b, label, norm, x) : x;
 }
 
 graph::TensorId after_sublayer(Builder& b, const std::string& label, const NormLayer& norm, graph::TensorId x) {

@@ -12,8 +12,8 @@ struct NormLayer {
 };
 graph::TensorId normalize(Builder& b, const std::string& label, const NormLayer& norm, graph::TensorId x);
 
-// A sublayer's input: x itself in post-norm networks, its normalization in pre-norm ones; and the treatment of its
-// result: the other way round.
+// A sublayer's input: x itself in post-norm networks, its normalization in pre-norm ones (x itself without such a
+// norm); and the treatment of its result: the other way round.
 graph::TensorId before_sublayer(Builder& b, const std::string& label, const NormLayer& norm, graph::TensorId x);
 graph::TensorId after_sublayer(Builder& b, const std::string& label, const NormLayer& norm, graph::TensorId x);
 

@@ -6,11 +6,12 @@ namespace lapilli::model {
 
 graph::TensorId output_logits(Builder& b, graph::TensorId x) {
   const Config& c = b.config();
+  const StackConfig& s = c.last_stack();
   const Network& n = b.network();
   if (c.output_transform) {
     x = ops::linear(b.g(), "output.transform", x, b.weight(n.output_transform),
-                    {c.decoder.d_model, c.output_activation});
-    x = normalize(b, "output.norm", {c.decoder, n.output_norm}, x);
+                    {s.embedding_columns(), c.output_activation});
+    x = normalize(b, "output.norm", {s, n.output_norm}, x);
   }
   if (c.output_scale != 1) x = ops::scale(b.g(), "output.scale", x, c.output_scale);
   return ops::linear(b.g(), "logits", x, b.weight(n.output), c.target_vocabulary);

@@ -1,4 +1,4 @@
-// Logits from the decoder's last hidden state.
+// Logits of ids from the hidden states of the last stack.
 #pragma once
 
 #include "model/blocks/block.hpp"

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 
 #include "base/result.hpp"
 #include "model/config.hpp"
@@ -19,6 +20,12 @@ struct Family {
 
 // Null if the type is unknown.
 const Family* find_family(const std::string& model_type);
+// Files of 2018 to 2020 may lack the model type and the reference's class. The type, by the class ("BertForMaskedLM")
+// or by a tensor's name ("bert.embeddings.word_embeddings.weight"), and the class, by the type and the name of a tensor
+// that only this class has. Empty: these leave it open.
+std::string type_of_class(std::string_view name);
+std::string type_of_tensor(std::string_view name);
+std::string class_of_tensor(std::string_view type, std::string_view name);
 // "marian, ...", for messages.
 std::string family_list();
 

@@ -43,6 +43,7 @@ Result<Config> read_led(const nlohmann::json& json, const std::string& where) {
   LAPILLI_TRY(c.encoder.max_positions, get_size(v, "max_encoder_position_embeddings", kMaxPositionRows, 16384));
   LAPILLI_TRY(c.decoder.max_positions, get_size(v, "max_decoder_position_embeddings", kMaxPositionRows, 1024));
   LAPILLI_TRY(c.encoder.windows, windows(v, c.encoder.layers));
+  c.encoder.global_positions = true;
   return c;
 }
 

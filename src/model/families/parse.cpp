@@ -4,6 +4,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "formats/quote.hpp"
+
 namespace lapilli::model {
 
 namespace {
@@ -78,6 +80,32 @@ Result<float> get_epsilon(const JsonView& v, const char* key, float missing) {
 Result<float> get_embedding_scale(const JsonView& v, const char* key, bool missing, uint32_t d_model) {
   LAPILLI_TRY(const bool scaled, get_bool(v, key, missing));
   return scaled ? std::sqrt(static_cast<float>(d_model)) : 1.0f;
+}
+
+std::string architecture(const JsonView& v) {
+  const auto it = v.json.find("architectures");
+  if (it == v.json.end() || !it->is_array() || it->empty() || !it->front().is_string()) return {};
+  return it->front().get<std::string>();
+}
+
+Result<uint32_t> count_labels(const JsonView& v) {
+  const auto it = v.json.find("id2label");
+  if (it == v.json.end() || it->is_null()) return get_size(v, "num_labels", kMaxLabels, 2);
+  if (!it->is_object() || it->empty() || it->size() > kMaxLabels)
+    return fail(ErrorCode::invalid_data, "%s: id2label is no list of 1 to %u labels", v.where, kMaxLabels);
+  return static_cast<uint32_t>(it->size());
+}
+
+Status check_own_code(const JsonView& v) {
+  const auto it = v.json.find("auto_map");
+  if (it == v.json.end() || !it->is_object()) return {};
+  for (const auto& [name, code] : it->items())
+    if (name.starts_with("AutoModel"))
+      return fail(ErrorCode::unsupported,
+                  "%s: auto_map says that the network is code of its publisher (%s); this version runs the networks of "
+                  "the families that it knows",
+                  v.where, quote_name(code.is_string() ? code.get<std::string>() : name, 80));
+  return {};
 }
 
 Status check_stack(const JsonView& v, const char* side, StackConfig& s) {

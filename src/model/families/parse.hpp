@@ -11,7 +11,7 @@ namespace lapilli::model {
 
 // Limits on the claims of config.json; tensors must confirm them afterwards.
 constexpr uint32_t kMaxModelWidth = 1u << 16, kMaxModelLayers = 256, kMaxFeedForward = 1u << 20;
-constexpr uint32_t kMaxVocabulary = 1u << 24, kMaxPositionRows = 1u << 16;
+constexpr uint32_t kMaxVocabulary = 1u << 24, kMaxPositionRows = 1u << 16, kMaxLabels = 1u << 20, kMaxTokenTypes = 64;
 
 // The activation by its name in config.json ("gelu", "gelu_new", "swish", ...).
 std::optional<Activation> find_activation(const std::string& name);
@@ -28,6 +28,14 @@ Result<uint32_t> get_size(const JsonView& view, const char* key, uint32_t max, u
 Result<float> get_epsilon(const JsonView& view, const char* key, float missing);
 // sqrt(d_model) if the flag under `key` is set, else 1.
 Result<float> get_embedding_scale(const JsonView& view, const char* key, bool missing, uint32_t d_model);
+
+// The reference's class that the file was made for, "BertModel"; of several, the first counts, as in the reference.
+// Empty: the file does not say it.
+std::string architecture(const JsonView& view);
+// The number of labels: named ones, else num_labels, else the reference's default of two.
+Result<uint32_t> count_labels(const JsonView& view);
+// Refuses files that name code of their own for the model (auto_map): their network is another one.
+Status check_own_code(const JsonView& view);
 
 // Refuses sizes that do not fit together or are out of range; sets head_dim to d_model / heads if it is 0.
 Status check_stack(const JsonView& view, const char* side, StackConfig& stack);

@@ -13,7 +13,7 @@ Result<Config> read_t5(const nlohmann::json& json, const std::string& where) {
   const JsonView v{json, where};
   LAPILLI_TRY(Config c, t5_config(v, "t5", "relu"));
   LAPILLI_TRY(const bool scaled, get_bool(v, "scale_decoder_outputs", c.tied_output));
-  if (scaled) c.output_scale = 1 / std::sqrt(static_cast<float>(c.decoder.d_model));
+  if (scaled) c.output_scale = 1 / std::sqrt(static_cast<float>(c.encoder.d_model));
   return c;
 }
 

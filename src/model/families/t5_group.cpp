@@ -26,6 +26,14 @@ StackNames t5_stack(const std::string& prefix, bool cross, bool gated) {
   return n;
 }
 
+// Files of encoders alone may carry a decoder's settings.
+void keep_encoder(Config& c) {
+  c.decoder.layers = 0;
+  HeadConfig& head = c.heads.front();
+  head.kind = HeadKind::vectors;
+  head.every_row = false;
+}
+
 // "ACTIVATION" or "gated-ACTIVATION".
 Status read_feed_forward(const JsonView& v, const char* missing, StackConfig& s) {
   LAPILLI_TRY(const std::string text, get_string(v, "feed_forward_proj", missing));
@@ -69,6 +77,7 @@ Result<Config> t5_config(const JsonView& v, const char* family, const char* feed
   LAPILLI_TRY(c.source_vocabulary, get_size(v, "vocab_size", kMaxVocabulary));
   c.target_vocabulary = c.source_vocabulary;
   LAPILLI_TRY(c.tied_output, get_bool(v, "tie_word_embeddings", true));
+  if (architecture(v).ends_with("EncoderModel")) keep_encoder(c);
   return c;
 }
 
@@ -80,6 +89,7 @@ Names t5_names(const Config& c) {
                     decoder = "decoder.embed_tokens.weight", head = "lm_head.weight";
   n.encoder.embedding = {encoder, shared, decoder};
   n.decoder.embedding = {decoder, shared, encoder};
+  n.heads.resize(1);
   // A stored head is used whatever config.json says of ties: version 5 of the reference writes "tied" for all.
   n.output = {head};
   if (c.tied_output) {

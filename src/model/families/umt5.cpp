@@ -16,7 +16,7 @@ Result<Config> read_umt5(const nlohmann::json& json, const std::string& where) {
   c.encoder.relative_per_layer = c.decoder.relative_per_layer = true;
   // Files of transformers 5 have the key; older ones imply it by tied embeddings.
   LAPILLI_TRY(const bool scaled, get_bool(v, "scale_decoder_outputs", c.tied_output));
-  if (scaled) c.output_scale = 1 / std::sqrt(static_cast<float>(c.decoder.d_model));
+  if (scaled) c.output_scale = 1 / std::sqrt(static_cast<float>(c.encoder.d_model));
   return c;
 }
 

@@ -10,32 +10,14 @@ extern const Family family_vit, family_deit;
 
 namespace {
 
-constexpr uint32_t kMostClasses = 1u << 20;
-
-// The reference's class that the file was made for; of several, the first counts, as in the reference.
-Result<std::string> architecture(const JsonView& v) {
-  const auto it = v.json.find("architectures");
-  if (it == v.json.end() || !it->is_array() || it->empty() || !it->front().is_string()) return std::string();
-  return it->front().get<std::string>();
-}
-
-// The number of named classes; the reference's default is two.
-Result<uint32_t> count_classes(const JsonView& v) {
-  const auto it = v.json.find("id2label");
-  if (it == v.json.end() || it->is_null()) return get_size(v, "num_labels", kMostClasses, 2);
-  if (!it->is_object() || it->empty() || it->size() > kMostClasses)
-    return fail(ErrorCode::invalid_data, "%s: id2label is no list of 1 to %u classes", v.where, kMostClasses);
-  return static_cast<uint32_t>(it->size());
-}
-
 Status read_head(const JsonView& v, const std::string& type, HeadConfig& head) {
-  LAPILLI_TRY(const std::string name, architecture(v));
+  const std::string name = architecture(v);
   const std::string model = type == "deit" ? "DeiT" : "ViT";
   head.every_row = false;
   head.distilled = name == "DeiTForImageClassificationWithTeacher" && type == "deit";
   if (head.distilled || name == model + "ForImageClassification") {
     head.kind = HeadKind::classes;
-    LAPILLI_TRY(head.columns, count_classes(v));
+    LAPILLI_TRY(head.columns, count_labels(v));
     return {};
   }
   if (!name.empty() && name != model + "Model")

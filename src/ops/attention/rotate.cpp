@@ -14,8 +14,8 @@ namespace rotate_impl {
 namespace {
 
 struct Push {
-  LAPILLI_PUSH(uint32_t groups, first_row, heads, head_dim, pairs, table_ld, q_ld, q_begin, rows_per_slot, slots,
-               positions, head_begin, head_end, cell_begin, cell_end, kv_begin;)
+  LAPILLI_PUSH(uint32_t groups, first_row, heads, head_dim, pairs, halves, table_ld, q_ld, q_begin, rows_per_slot,
+               slots, positions, head_begin, head_end, cell_begin, cell_end, kv_begin;)
 };
 
 // inputs: q, kv, table, step or spans
@@ -28,7 +28,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   const KvShape& kv = a.kv;
   const bool step = kv.layout == RowLayout::step;
   if (a.pairs == 0 || uint64_t{2} * a.pairs > kv.head_dim || kv.rows_per_slot == 0 || kv.layout == RowLayout::spans ||
-      (step && a.spans))
+      (step && (a.spans || a.halves)))
     return node_error(node, "%u pairs in heads of %u", a.pairs, kv.head_dim);
   LAPILLI_CHECK(expect_input(g, node, kQ, {"q", 0, uint64_t{kv.query_heads()} * kv.head_dim}));
   LAPILLI_CHECK(expect_kv(g, node, operand(node.inputs, kKv), kv, step));
@@ -103,6 +103,7 @@ Status lower_part(const LowerContext& context, const graph::Node& node, Variant 
   push.heads = a.kv.query_heads();
   push.head_dim = a.kv.head_dim;
   push.pairs = a.pairs;
+  push.halves = a.halves;
   push.table_ld = static_cast<uint32_t>(table_ld(a));
   push.rows_per_slot = a.kv.rows_per_slot;
   push.slots = a.kv.slots;
@@ -188,11 +189,12 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   auto& q = values.at(node.inputs[kQ]).f;
   HostKv kv(g, node.inputs[kKv], values);
   const auto& table = values.at(node.inputs[kTable]).f;
-  const auto turn = [](double* pair, double cosine, double sine) {
-    const double first = pair[0] * cosine - pair[1] * sine;
-    pair[1] = pair[1] * cosine + pair[0] * sine;
+  const auto turn = [](double* pair, double cosine, double sine, uint64_t partner = 1) {
+    const double first = pair[0] * cosine - pair[partner] * sine;
+    pair[partner] = pair[partner] * cosine + pair[0] * sine;
     pair[0] = first;
   };
+  const uint64_t partner = a.halves ? a.pairs : 1;
   for (const TurnedRow& row : turned_rows(node, t.rows, values))
     for (uint64_t head = 0; head < a.kv.query_heads(); ++head)
       for (uint64_t c = 0; c < uint64_t{2} * a.pairs; c += 2) {
@@ -200,13 +202,14 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
         double angle[2] = {table[high], table[high + 1]};
         const uint64_t low = row.by % kRotationRows * table_ld(a) + c;
         turn(angle, table[low], table[low + 1]);
-        turn(q.data() + row.row * t.ld + head * a.kv.head_dim + c, angle[0], angle[1]);
+        const uint64_t column = a.halves ? c / 2 : c;
+        turn(q.data() + row.row * t.ld + head * a.kv.head_dim + column, angle[0], angle[1], partner);
         if (head >= a.kv.heads) continue;  // queries alone
-        const uint64_t at = a.kv.number(head, row.slot, row.position) + c;
-        double key[2] = {kv[at], kv[at + 1]};
+        const uint64_t at = a.kv.number(head, row.slot, row.position) + column;
+        double key[2] = {kv[at], kv[at + partner]};
         turn(key, angle[0], angle[1]);
         kv.set(at, key[0]);
-        kv.set(at + 1, key[1]);
+        kv.set(at + partner, key[1]);
       }
 }
 
@@ -217,6 +220,7 @@ struct CaseShape {
   std::vector<uint32_t> sentences{};  // for a pass
   uint32_t position = 0;              // step: the largest
   KvFormat format = KvFormat::fp32;   // step
+  bool halves = false;
 };
 
 HostTensor rotation_values(uint64_t ld, uint32_t pairs) {
@@ -235,7 +239,7 @@ HostTensor rotation_values(uint64_t ld, uint32_t pairs) {
 OpCase make_case(const std::string& name, CaseShape s) {
   OpCase c;
   c.name = format("%s, %u of %u heads of %u", name, s.pairs, s.kv.heads, s.kv.head_dim) + suffix(s.format);
-  RotateAttributes a{s.kv, s.pairs, s.sentences.empty() ? 0u : 1u};
+  RotateAttributes a{s.kv, s.pairs, s.sentences.empty() ? 0u : 1u, s.halves ? 1u : 0u};
   ops::RotateOperands o;
   if (a.spans) {
     s.rows = 2;  // past the last sentence
@@ -289,6 +293,13 @@ std::vector<OpCase> cases() {
   all.push_back(make_case("step far on", {step(2, 12, 3, 700), 5, 3, 3, {}, 650, KvFormat::fp16}));
   all.push_back(make_case("pass", {batch(3, 12, 1, 1, 1), 5, 0, 0, {7, 1, 30, 4}}));
   all.push_back(make_case("pass, heads of odd width", {batch(2, 9, 1, 1, 1), 4, 0, 0, {300, 5}}));
+  const auto halves = [&](const char* name, CaseShape shape) {
+    shape.halves = true;
+    all.push_back(make_case(name, shape));
+  };
+  halves("sequences, halves", {batch(3, 12, 4, 7, 5), 5, 19});
+  halves("pass, halves", {batch(3, 12, 1, 1, 1), 6, 0, 0, {7, 1, 300, 4}});
+  halves("pass, halves, more keys than a binding", {batch(2, 64, 1, 1, 1), 32, 0, 0, {150, 40}});
   all.push_back(make_case("step, shared keys", {shared(step(2, 12, 6, 9)), 5, 6, 5, {}, 8}));
   all.push_back(make_case("pass, shared keys", {shared(batch(2, 12, 1, 1, 1)), 5, 0, 0, {7, 1, 30, 4}}));
   // Split on devices with small bindings: by heads, by cells, and queries by rows.

@@ -1,6 +1,8 @@
 // Builders and attributes of the small ops that work on rows: normalization, elementwise, softmax.
 #pragma once
 
+#include <array>
+
 #include "graph/graph.hpp"
 #include "ops/core/activations.hpp"
 
@@ -65,13 +67,17 @@ struct SoftmaxAttributes {
 };
 
 // "pool": y[i] = one row for sentence i of its rows of x: the row numbered `row` (zeros if the sentence has none), the
-// last one, their mean, their mean weighted by 1, 2, 3..., or the maximum of each column.
-// inputs: x, spans (StateKind::spans; sentences may lie apart). outputs: y [sentences, cols]; rows of y without a
-// sentence are zeros.
-enum class Pooling : uint32_t { row, last, mean, ramp, maximum };
+// last one, their mean, their mean weighted by 1, 2, 3..., the maximum of each column, or their sum divided by the root
+// of their number. The first `skipped` rows of each sentence are left out. Further poolings stand beside the first.
+// inputs: x, spans (StateKind::spans; sentences may lie apart). outputs: y [sentences, cols * (1 + more)]; rows of y
+// without a sentence are zeros. With further poolings cols is a multiple of 4.
+enum class Pooling : uint32_t { row, last, mean, ramp, maximum, mean_sqrt };
 struct PoolAttributes {
   Pooling pooling = Pooling::row;
   uint32_t row = 0;
+  uint32_t skipped = 0;
+  uint32_t more = 0;  // poolings in `beside`
+  std::array<Pooling, 5> beside{};
 };
 
 namespace ops {

@@ -61,7 +61,7 @@ std::shared_ptr<Pace> Pace::of(vulkan::Device& device) {
 
 Pace::Pace(const Capabilities& caps, double max_submit_us)
     : max_submit_us_(max_submit_us),
-      cut_is_told_(caps.type == DeviceType::cpu ? LogLevel::verbose : LogLevel::note),
+      cut_level_(caps.type == DeviceType::cpu ? LogLevel::verbose : LogLevel::note),
       compiles_late_(caps.type == DeviceType::cpu),
       fixed_(std::find(caps.masks.begin(), caps.masks.end(), "small-work") != caps.masks.end()),
       rates_(kSlow),
@@ -100,9 +100,9 @@ void Pace::learn(SegmentTime& segment, double expected_us, const TimeBounds& too
     }
   }
   if (first_cut)
-    log(cut_is_told_, format("a part of the work took %.1f ms on the device at once, more than the %.1f ms that a "
-                             "submission may: later work is cut finer",
-                             took.least_us * 1e-3, max_submit_us_ * 1e-3));
+    log(cut_level_, format("a part of the work took %.1f ms on the device at once, more than the %.1f ms that a "
+                           "submission may: later work is cut finer",
+                           took.least_us * 1e-3, max_submit_us_ * 1e-3));
 }
 
 // Even with the driver's compilation it was faster than guessed, so it is faster still without.
@@ -121,9 +121,9 @@ void Pace::learn(std::span<const TimedSegment> recordings, std::span<const doubl
     const auto& [segment, expected] = recordings[i];
     if (!segment) continue;
     const double share = expected / all_us;
-    const bool told = i < device_us.size();
+    const bool timed = i < device_us.size();
     learn(*segment, expected,
-          told ? TimeBounds{device_us[i], device_us[i]} : TimeBounds{whole.least_us * share, whole.most_us * share});
+          timed ? TimeBounds{device_us[i], device_us[i]} : TimeBounds{whole.least_us * share, whole.most_us * share});
   }
 }
 

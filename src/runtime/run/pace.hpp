@@ -96,9 +96,9 @@ class Pace {
   bool cut_limit(const graph::Cost& cost, double took_us);
 
   const double max_submit_us_;
-  const LogLevel cut_is_told_;  // nothing kills work on a CPU, and other programs may have delayed it
-  const bool compiles_late_;    // the driver compiles a kernel on its first run
-  const bool fixed_;            // by a mask
+  const LogLevel cut_level_;  // nothing kills work on a CPU, and other programs may have delayed it
+  const bool compiles_late_;  // the driver compiles a kernel on its first run
+  const bool fixed_;          // by a mask
   mutable std::mutex mutex_;
   Rates rates_;
   WorkLimit limit_;

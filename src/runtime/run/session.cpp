@@ -31,6 +31,7 @@ const char* state_name(StateKind kind) {
     case StateKind::samples: return "samples";
     case StateKind::floors: return "floors of frames";
     case StateKind::frames: return "number of frames";
+    case StateKind::source_types: return "token types of sources";
   }
   return "state";
 }

@@ -27,9 +27,9 @@ struct Candidate {
 // Nodes that are alike, and the variants that may run them.
 struct Contest {
   const OpDef* op = nullptr;
-  TunedNodes told;
+  TunedNodes result;
   std::vector<Variant> candidates;
-  std::vector<Candidate> seen;  // candidates that may win, according to screening
+  std::vector<Candidate> promising;  // candidates that may win, according to screening
   std::optional<Candidate> champion;
 };
 using Entries = std::vector<std::optional<Variant>>;  // by contest
@@ -73,7 +73,7 @@ class Tuner {
   Result<std::shared_ptr<const Plan>> compiled(const Entries& entries, bool reuse_memory = true) const {
     Tunings tunings;
     for (size_t c = 0; c < entries.size(); ++c)
-      if (entries[c]) tunings.set(contests_[c].told.key, {entries[c]->name, entries[c]->numbers});
+      if (entries[c]) tunings.set(contests_[c].result.key, {entries[c]->name, entries[c]->numbers});
     CompileOptions options = subject_.options;
     options.tunings = &tunings;
     options.reuse_memory = reuse_memory;
@@ -90,9 +90,9 @@ class Tuner {
     const graph::Node& node = base_->graph.node(n);
     if (!node.op->tuning.key) return std::nullopt;
     const TuningKey key{node.op->name, node.op->tuning.key(base_->graph, node), subject_.options.deterministic};
-    const auto at = std::ranges::find_if(contests_, [&](const Contest& c) { return c.told.key == key; });
+    const auto at = std::ranges::find_if(contests_, [&](const Contest& c) { return c.result.key == key; });
     if (at == contests_.end()) return add_contest(key, n);
-    ++at->told.nodes;
+    ++at->result.nodes;
     return at - contests_.begin();
   }
   size_t add_contest(const TuningKey& key, graph::NodeId n) {
@@ -102,8 +102,8 @@ class Tuner {
     TuningSpace space = tuning_space(context, base_->graph.node(n), standing, subject_.options);
     Contest c;
     c.op = base_->graph.node(n).op;
-    c.told = {.key = key, .nodes = 1, .standing = standing, .best = standing, .pruned = space.pruned};
-    c.told.left = space.candidates.size();
+    c.result = {.key = key, .nodes = 1, .standing = standing, .best = standing, .pruned = space.pruned};
+    c.result.left = space.candidates.size();
     c.candidates = std::move(space.candidates);
     contests_.push_back(std::move(c));
     return contests_.size() - 1;
@@ -119,7 +119,7 @@ class Tuner {
       const auto contest = contest_of_[d.node];
       if (!contest || !entries[*contest] || is_proven(plan->pipelines[d.pipeline])) continue;
       entries[*contest].reset();
-      ++contests_[*contest].told.wrong;
+      ++contests_[*contest].result.wrong;
       dropped = true;
     }
     return dropped;
@@ -178,15 +178,15 @@ class Tuner {
   }
   void note_standing(const std::vector<double>& us) {
     for (size_t c = 0; c < contests_.size(); ++c) {
-      double& least = contests_[c].told.standing_us;
+      double& least = contests_[c].result.standing_us;
       least = least == 0 ? us[c] : std::min(least, us[c]);
     }
   }
 
   static void tell(const char* when, const Contest& c, const Candidate& candidate) {
     const Variant& v = candidate.variant;
-    log(LogLevel::verbose, format("tune, %s: %s, %s: %s, %u x %u: %.3f", when, c.told.key.op, c.told.key.node, v.name,
-                                  v.numbers.local, v.numbers.each, candidate.ratio));
+    log(LogLevel::verbose, format("tune, %s: %s, %s: %s, %u x %u: %.3f", when, c.result.key.op, c.result.key.node,
+                                  v.name, v.numbers.local, v.numbers.each, candidate.ratio));
   }
 
   // ---- rounds -----------------------------------------------------------------------------------------------------
@@ -200,7 +200,7 @@ class Tuner {
         entries.push_back(round < c.candidates.size() ? std::optional(c.candidates[round]) : std::nullopt);
       LAPILLI_CHECK(look_at(entries));
     }
-    for (Contest& c : contests_) std::ranges::stable_sort(c.seen, {}, &Candidate::ratio);
+    for (Contest& c : contests_) std::ranges::stable_sort(c.promising, {}, &Candidate::ratio);
     return {};
   }
   Status look_at(Entries& entries) {
@@ -213,22 +213,22 @@ class Tuner {
     LAPILLI_TRY(const Match match, play(plan, kLooks, kScreened));
     if (match.pairs == 0) return {};
     for (size_t c = 0; c < contests_.size(); ++c) {
-      if (all[c]) --contests_[c].told.left;
+      if (all[c]) --contests_[c].result.left;
       if (entries[c]) note_look(contests_[c], {*entries[c], match.ratio(c)});
     }
     return {};
   }
   void note_look(Contest& c, const Candidate& candidate) const {
     tell("look", c, candidate);
-    ++c.told.tried;
-    if (candidate.ratio < 1 - options_.margin / 2) c.seen.push_back(candidate);
+    ++c.result.tried;
+    if (candidate.ratio < 1 - options_.margin / 2) c.promising.push_back(candidate);
   }
 
   // Plays the candidates of one rank in all contests.
   Status play_final(size_t rank) {
     Entries entries;
     for (const Contest& c : contests_)
-      entries.push_back(rank < c.seen.size() ? std::optional(c.seen[rank].variant) : std::nullopt);
+      entries.push_back(rank < c.promising.size() ? std::optional(c.promising[rank].variant) : std::nullopt);
     if (is_empty(entries)) return {};
     LAPILLI_TRY(const auto plan, compiled(entries));
     LAPILLI_TRY(const Match match, play(plan, kPairs, kScreened + kFinal * static_cast<double>(rank + 1)));
@@ -276,7 +276,7 @@ class Tuner {
   }
   static void disqualify(Contest& c) {
     c.champion.reset();
-    ++c.told.wrong;
+    ++c.result.wrong;
   }
 
   // The best of many candidates was also lucky: plays all champions once more, together.
@@ -297,8 +297,8 @@ class Tuner {
   void settle(Contest& c, double ratio) const {
     tell("once more", c, {c.champion->variant, ratio});
     if (ratio >= 1 - options_.margin) return c.champion.reset();
-    c.told.best = c.champion->variant;
-    c.told.ratio = ratio;
+    c.result.best = c.champion->variant;
+    c.result.ratio = ratio;
   }
 
   TuningReport report() {
@@ -306,10 +306,10 @@ class Tuner {
     r.ratio = ratio_;
     r.complete = !ended_early_;
     for (Contest& c : contests_) {
-      c.told.decided = c.champion || (c.told.left == 0 && !ended_early_);
-      r.complete = r.complete && c.told.decided;
-      if (c.champion) r.won += c.told.nodes;
-      r.nodes.push_back(std::move(c.told));
+      c.result.decided = c.champion || (c.result.left == 0 && !ended_early_);
+      r.complete = r.complete && c.result.decided;
+      if (c.champion) r.won += c.result.nodes;
+      r.nodes.push_back(std::move(c.result));
     }
     std::ranges::stable_sort(r.nodes, std::greater<>(), &TunedNodes::standing_us);
     return r;

@@ -1,4 +1,5 @@
 // BERT and its relatives, and ProphetNet.
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "text/kinds/pipeline_loading.hpp"
@@ -27,10 +28,21 @@ Result<Pipeline> bert_pipeline(const TokenizerFiles& files, const char* vocab_fi
   return p;
 }
 
+// True if tokenizer.json holds another kind of model: it counts, and not the name of the class. Encoders of many
+// languages have BERT's network and XLM-R's pieces.
+bool has_other_pieces(const TokenizerFiles& files) {
+  if (!files.json) return false;
+  const auto model = files.json->document().find("model");
+  if (model == files.json->document().end() || !model->is_object()) return false;
+  const auto type = model->find("type");
+  return type != model->end() && type->is_string() && *type != "WordPiece";
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Tokenizer>> load_bert_tokenizer(const Files& from) {
   LAPILLI_TRY(const auto files, load_tokenizer_files(from));
+  if (has_other_pieces(files)) return load_json_tokenizer(from);
   LAPILLI_TRY(auto p, bert_pipeline(files, "vocab.txt"));
   p.decoder = make_word_piece_decoder("##", true);
   LAPILLI_TRY(const auto special, SpecialTokens::collect(files,

@@ -67,7 +67,7 @@ void Handover::tell(Ticket ticket, VkResult result) {
     failed_.insert(std::move(node));
     if (failure_ == VK_SUCCESS) failure_ = result;
   }
-  told_.notify_all();
+  reported_.notify_all();
 }
 
 Ticket Handover::settled() const {
@@ -83,7 +83,7 @@ Ticket Handover::skip_failed(Ticket ticket) const {
 
 void Handover::wait(Ticket ticket, std::chrono::nanoseconds slice) const {
   std::unique_lock lock(mutex_);
-  told_.wait_for(lock, slice, [&] { return settled_locked() >= ticket; });
+  reported_.wait_for(lock, slice, [&] { return settled_locked() >= ticket; });
 }
 
 VkResult Handover::failure() const {

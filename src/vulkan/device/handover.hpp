@@ -50,7 +50,7 @@ class Handover : public std::enable_shared_from_this<Handover> {
 
   Callback callback_;
   mutable std::mutex mutex_;  // never held while calling out
-  mutable std::condition_variable told_;
+  mutable std::condition_variable reported_;
   Ticket last_ = 0;
   std::set<Ticket> held_, failed_;
   VkResult failure_ = VK_SUCCESS;

@@ -42,7 +42,7 @@ MemoryReport memory_report(const Device& device) {
                  {"upload", pool.types_for(MemoryUse::upload, ~0u)},
                  {"readback", pool.types_for(MemoryUse::readback, ~0u)}};
   report.left = pool.memory_left();
-  report.told_budget = c.caps.memory_budget;
+  report.budget_from_driver = c.caps.memory_budget;
   return report;
 }
 

@@ -26,8 +26,8 @@ struct MemoryReport {
   std::vector<MemoryHeapReport> heaps;
   std::vector<MemoryTypeReport> types;
   std::vector<MemoryUseReport> uses;
-  uint64_t left = 0;         // may still be allocated from the main heap
-  bool told_budget = false;  // by the driver; otherwise by the heap's size
+  uint64_t left = 0;                // may still be allocated from the main heap
+  bool budget_from_driver = false;  // by the driver; otherwise by the heap's size
 };
 MemoryReport memory_report(const Device& device);
 

@@ -23,7 +23,7 @@
 namespace lapilli::evaluation {
 namespace {
 
-// What weights in a format may cost, of fp32 first.
+// The BLEU that weights in a format may cost, fp32 first.
 double bleu_tolerance(WeightFormat format) {
   constexpr double kTolerances[] = {0.1, 0.3, 0.1, 0.3, 1.0};
   return kTolerances[static_cast<uint32_t>(format)];
@@ -191,8 +191,8 @@ class Evaluation {
     return {};
   }
 
-  // Of the log-probabilities of the first ids that differ; infinite if one hypothesis begins with the other, which has
-  // an end token inside then.
+  // The difference of the log-probabilities of the first ids that differ; infinite if one hypothesis begins with the
+  // other, which then has an end token inside.
   static double difference_where_they_part(const std::vector<Score>& scores,
                                            const std::vector<std::vector<int32_t>>& ids) {
     for (size_t i = 0; i < std::min(ids[0].size(), ids[1].size()); ++i)

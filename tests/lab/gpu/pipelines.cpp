@@ -36,7 +36,7 @@ class Pipelines {
  public:
   explicit Pipelines(Capabilities caps) : caps_(std::move(caps)) {}
 
-  // What brings weights into a format.
+  // The kernels that bring weights into a format.
   Status add_loading() {
     for (const OpDef* op : all_ops()) {
       const std::string name = op->name;
@@ -118,7 +118,7 @@ Result<Capabilities> read_capabilities(const std::string& path) {
   return capabilities_from_json({std::istreambuf_iterator<char>(file), {}});
 }
 
-// Whether Lapilli would use it or not.
+// The first device, even if Lapilli would not use it.
 Result<Capabilities> first_device() {
   LAPILLI_TRY(const auto devices, vulkan::list_devices({}));
   for (const auto& d : devices)

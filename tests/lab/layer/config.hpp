@@ -1,4 +1,4 @@
-// What LAPILLI_LAB asks the layer to pretend. See tests/lab/README.md for the keys.
+// The settings of LAPILLI_LAB: what the layer pretends. See tests/lab/README.md for the keys.
 #pragma once
 
 #include <vulkan/vulkan_core.h>

@@ -6,7 +6,7 @@
 namespace lapilli::lab {
 namespace {
 
-// Of the specification of SPIR-V.
+// Numbers of the SPIR-V specification.
 enum Op : uint32_t {
   kExtInst = 12,
   kFunction = 54,
@@ -83,7 +83,7 @@ class Tracer {
           note(w[1], any(i, 2, i.count));
     }
   }
-  // What goes in by pointers may come out by them.
+  // Values that go in by pointers may come out by them.
   void call(const Instruction& i) {
     const auto& parameters = parameters_[i.words[2]];
     note(i.words[1], read_.contains(i.words[2]));

@@ -1,4 +1,4 @@
-// Which buffers a shader takes single parts of, at places that it has read from a buffer itself: rows of a table by
+// The buffers of which a shader reads single parts, at places that it has read from a buffer itself: rows of a table by
 // ids, cells of a cache by slots. Such a dispatch does not read all that is bound.
 #pragma once
 

@@ -210,7 +210,7 @@ VKAPI_ATTR VkResult VKAPI_CALL EnumerateDeviceExtensionProperties(VkPhysicalDevi
 
 // ---- memory -------------------------------------------------------------------------------------------------------
 
-// What a pretended device makes of a request; false: it has no such type.
+// Changes a request as a pretended device does; false: it has no such type.
 bool pretend(VkMemoryAllocateInfo& info, const Device& device, Allocation& allocation) {
   if (const MemoryTypes* const types = MemoryTypes::get()) {
     if (!types->known(info.memoryTypeIndex)) return false;
@@ -301,7 +301,7 @@ VKAPI_ATTR VkResult VKAPI_CALL MapMemory(VkDevice h, VkDeviceMemory memory, VkDe
   return result;
 }
 
-// Of an allocation that is mapped and not coherent, else null.
+// The shadow of an allocation that is mapped and not coherent, else null.
 std::shared_ptr<Shadow> shadow_of(const Device& device, VkDeviceMemory memory) {
   std::lock_guard lock(state().mutex);
   const auto it = device.allocations.find(memory);
@@ -521,7 +521,7 @@ VKAPI_ATTR void VKAPI_CALL DestroyInstance(VkInstance h, const VkAllocationCallb
   state().instances.erase(key);
 }
 
-// What the driver below is asked for: all that is enabled, but what it does not know.
+// The request to the driver below: all that is enabled, except what it does not know.
 struct AskedOfDriver {
   std::vector<const char*> names;
   VkDeviceCreateInfo info;

@@ -33,13 +33,13 @@ class MemoryTypes {
   std::vector<VkMemoryType> types_;
 };
 
-// What the host sees of an allocation that is not coherent. Memory that was never flushed or invalidated holds neither
+// The host's view of an allocation that is not coherent. Memory that was never flushed or invalidated holds neither
 // side's bytes: it begins as 0xDB.
 class Shadow {
  public:
   Shadow(void* real, uint64_t bytes, uint64_t offset);
   [[nodiscard]] void* bytes() { return copy_.data(); }
-  // Of a VkMappedMemoryRange.
+  // Flushes a VkMappedMemoryRange.
   void flush(uint64_t offset, uint64_t bytes) const;
   void invalidate(uint64_t offset, uint64_t bytes);
 

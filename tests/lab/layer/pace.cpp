@@ -22,7 +22,7 @@
 namespace lapilli::lab {
 namespace {
 
-// What is larger is not run: a dispatch by its largest descriptor; copies and fills of whole models.
+// Larger work is not run: a dispatch by its largest descriptor; copies and fills of whole models.
 constexpr VkDeviceSize kLargeBytes = 1 << 20, kLargeTransfer = 8 << 20, kLargeBuffer = 12 << 20;
 constexpr double kLaunchNs = 5000;  // of each dispatch, at 20 GB/s
 constexpr VkDeviceSize kGatheredBytes = 16 << 20;
@@ -123,7 +123,7 @@ char* address_of(VkDevice d, VkDeviceMemory memory) {
   return world().mapped[memory] = static_cast<char*>(address);
 }
 
-// What a dispatch that is not run would have written is 0, and no number that was there before.
+// The results of a dispatch that is not run are 0, and no number that was there before.
 VKAPI_ATTR VkResult VKAPI_CALL BindBufferMemory(VkDevice d, VkBuffer buffer, VkDeviceMemory memory,
                                                 VkDeviceSize offset) {
   VkDeviceSize size = 0;
@@ -322,8 +322,8 @@ VKAPI_ATTR VkResult VKAPI_CALL QueueSubmit(VkQueue q, uint32_t count, const VkSu
   return NEXT(QueueSubmit)(q, count, submits, fence);
 }
 
-// Of what was submitted in order, values and ends both rise: they are found by halves, since a test's submissions are
-// tens of thousands and every frame asks.
+// Values and ends of submissions in order both rise: a binary search finds them, since a test has tens of thousands of
+// submissions and every frame asks.
 using Completions = std::vector<Completion>;
 uint64_t value_at(const Completions& all, double now_ns) {
   const auto later =

@@ -5,14 +5,15 @@
 
 namespace lapilli::lab {
 
-// Whether LAPILLI_LAB asks for a pace.
+// True if LAPILLI_LAB asks for a pace.
 bool has_pace();
 // The function that stands in front of `next`, the layer's own or the driver's; `next` if there is none.
 PFN_vkVoidFunction paced(VkDevice device, const char* name, PFN_vkVoidFunction next);
 
 }  // namespace lapilli::lab
 
-// What a test asks of the layer's library, by dlsym. Nanoseconds of the virtual clock; nothing is in flight meanwhile.
+// Functions of the layer's library that a test calls, by dlsym. Nanoseconds of the virtual clock; nothing is in flight
+// meanwhile.
 extern "C" {
 struct lab_pace_submission {
   double begin_ns, end_ns;

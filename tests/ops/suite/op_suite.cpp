@@ -81,7 +81,7 @@ Result<Options> parse(int argc, char** argv) {
   return o;
 }
 
-// What makes two runs of a case the same.
+// Equal fingerprints mean that two runs of a case are the same.
 std::string fingerprint(const std::vector<Dispatch>& dispatches, const Capabilities& caps) {
   std::string key;
   const auto add = [&](const void* p, size_t n) { key.append(static_cast<const char*>(p), n); };

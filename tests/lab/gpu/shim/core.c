@@ -160,7 +160,7 @@ static int sync_ioctl(unsigned nr, void *arg) {
   }
 }
 
-/* What every driver of the kernel answers. */
+/* The answers that every driver of the kernel gives. */
 static int core_ioctl(unsigned nr, void *arg) {
   switch (nr) {
     case 0x00: { /* VERSION */

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* What a number stands for. */
+/* The kind of object that a number stands for. */
 enum { HANDLE_DEVICE = 1, HANDLE_LOAD = 2, HANDLE_MODEL = 3, HANDLE_JOB = 4 };
 
 /* One thing of the library's, which it owns. */

@@ -1,6 +1,6 @@
 package dev.lapilli;
 
-/** What a device holds of its memory, in bytes (lapilli_device_usage). In use are weights, sessions and transfers together. */
+/** The memory that a device holds, in bytes (lapilli_device_usage). In use are weights, sessions and transfers together. */
 public final class DeviceUsage {
   static final int NUMBERS = 7;
 

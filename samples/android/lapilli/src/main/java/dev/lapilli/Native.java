@@ -35,7 +35,7 @@ final class Native {
    */
   static native long startLoad(long device, byte[][] names, long[] ranges, long memoryLimit);
 
-  /** Whether the loading has ended. */
+  /** True if the loading has ended. */
   static native boolean pumpLoad(long load, long budgetMicros);
 
   static native long takeModel(long load);
@@ -46,7 +46,7 @@ final class Native {
   /** Settings: task, source and target language, or null. Numbers: beams and new tokens at most; -1: as the model says. */
   static native long startJob(long model, byte[] text, byte[][] settings, int[] numbers);
 
-  /** Whether the job has ended. */
+  /** True if the job has ended. */
   static native boolean waitJob(long job, long timeoutMicros);
 
   static native void cancelJob(long job);
@@ -54,7 +54,7 @@ final class Native {
   /** Three numbers: EVENT_... or 0 for none, then a status or a count, then of how many. The text or message, or null. */
   static native byte[] nextEvent(long job, long[] numbers);
 
-  /** Of any of them; nothing for 0 and for what is closed. */
+  /** Closes any of them; does nothing for 0 and for a closed one. */
   static native void close(long number);
 
   /** How many of all of them are open. */

@@ -1,6 +1,6 @@
 package dev.lapilli;
 
-/** What outlives the process: plain values, which the host keeps where it keeps such (Android: the Bundle of saved state). */
+/** A state that outlives the process: plain values, which the host stores with its own (Android: the Bundle of saved state). */
 public final class SavedTranslation {
   public final String source, text;
   /** It had not ended, and is to be begun anew. */

@@ -10,7 +10,7 @@ public final class TranslationHolder implements TranslationListener, AutoCloseab
   /** Android's ComponentCallbacks2.TRIM_MEMORY_MODERATE: of what is in the background, this process may be next to be killed. */
   private static final int LEVEL_MODERATE = 60;
 
-  /** What onLowMemory() stands for: TRIM_MEMORY_COMPLETE. */
+  /** The level of onLowMemory(): TRIM_MEMORY_COMPLETE. */
   public static final int LEVEL_COMPLETE = 80;
 
   private final Translator translator;

@@ -83,7 +83,7 @@ public final class Translator implements AutoCloseable {
     if (interrupted) Thread.currentThread().interrupt();
   }
 
-  /** Of the library. */
+  /** The library's version. */
   public static String version() {
     return Native.version();
   }

@@ -2,7 +2,7 @@ package dev.lapilli;
 
 import java.nio.charset.StandardCharsets;
 
-/** What the library refused, and why: the message says what failed, where, and what to do. */
+/** A refusal of the library: the message says what failed, where, and what to do. */
 public final class TranslatorException extends RuntimeException {
   public static final int INVALID_ARGUMENT = 1;
   public static final int NOT_FOUND = 2;

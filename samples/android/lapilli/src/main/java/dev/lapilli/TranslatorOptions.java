@@ -2,7 +2,7 @@ package dev.lapilli;
 
 /** How a Translator is to be; read when it is made. */
 public final class TranslatorOptions {
-  /** What the driver compiled is kept here, so that the second start is quick: the app's cache directory. Null: nowhere. */
+  /** The folder for kernels that the driver compiled, so that the second start is quick: the app's cache directory. Null: none. */
   public String cacheDirectory;
   /** Index, part of the name or UUID of a device; null: the best. */
   public String device;
@@ -29,7 +29,7 @@ public final class TranslatorOptions {
         | (lowPriority ? Native.LOW_PRIORITY : 0);
   }
 
-  /** What later changes do not reach. */
+  /** A copy, which later changes do not affect. */
   TranslatorOptions copy() {
     TranslatorOptions to = new TranslatorOptions();
     to.cacheDirectory = cacheDirectory;

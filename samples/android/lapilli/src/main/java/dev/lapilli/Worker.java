@@ -60,7 +60,7 @@ final class Worker implements Runnable {
     }
   }
 
-  /** What goes wrong here goes wrong again, and is told, when there is something to translate. */
+  /** An error here comes again, and is reported, when there is something to translate. */
   private void loadAhead() {
     try {
       model.get();
@@ -182,7 +182,7 @@ final class Worker implements Runnable {
     for (; numbers[0] != 0; text = Native.nextEvent(job, numbers)) outcome.event(numbers, text);
   }
 
-  /** What the events of a job come to. */
+  /** The sum of a job's events. */
   private static final class Outcome {
     private final Translation translation;
     private TranslatorException error;

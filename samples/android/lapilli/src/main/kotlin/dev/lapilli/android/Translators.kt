@@ -23,7 +23,7 @@ class MainThread : Executor {
     }
 }
 
-/** What suits a phone: the app's cache directory, and no driver that computes on the CPU. */
+/** Options that suit a phone: the app's cache directory, and no driver that computes on the CPU. */
 fun Context.translatorOptions() = TranslatorOptions().apply {
     cacheDirectory = File(cacheDir, "lapilli").path
     refuseCpu = true

@@ -1,0 +1,121 @@
+#include "generate/text_encoder.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "formats/quote.hpp"
+#include "generate/checked_request.hpp"
+#include "search/network_on_device.hpp"
+#include "text/unicode/case_mapping.hpp"
+#include "text/unicode/unicode.hpp"
+#include "text/unicode/utf8.hpp"
+
+namespace lapilli {
+
+namespace {
+
+std::string names_of(const SentenceSettings& settings) {
+  std::string names;
+  for (const auto& [name, text] : settings.prompts) names += (names.empty() ? "" : ", ") + name;
+  return names.empty() ? "none" : names;
+}
+
+Result<std::string> chosen_prompt(const SentenceSettings& settings, const PromptChoice& choice) {
+  if (choice.text) return *choice.text;
+  const std::string& name = choice.name.empty() ? settings.default_prompt : choice.name;
+  if (name.empty()) return std::string();
+  const auto found = settings.prompts.find(name);
+  if (found != settings.prompts.end()) return found->second;
+  return fail(ErrorCode::invalid_argument, "the model has no prompt called %s; its prompts: %s", quote_name(name),
+              names_of(settings));
+}
+
+// The files' limit, and that of the network's positions.
+uint32_t smaller_limit(uint32_t a, uint32_t b) { return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b); }
+
+std::string lower_cased(std::string_view text) {
+  const std::u32string codes = to_utf32(text);
+  std::string lower;
+  for (const CasedCharacter& c : lower_case({codes.begin(), codes.end()})) append_utf8(lower, c.character);
+  return lower;
+}
+
+Failure no_ids() { return fail(ErrorCode::invalid_argument, "the text has no ids, and nothing is made of none"); }
+
+}  // namespace
+
+// The reference names "query" and "document" among its prompts also where a directory does not, with empty texts.
+PromptChoice prompt_for(const SentenceSettings& settings, std::string_view task) {
+  PromptChoice choice;
+  const auto found = settings.prompts.find(std::string(task));
+  choice.text = found == settings.prompts.end() ? "" : found->second;
+  return choice;
+}
+
+Result<TextEncoder> TextEncoder::make(const Model& model, const SentenceSettings& settings,
+                                      const PromptChoice& choice) {
+  TextEncoder encoder;
+  const model::Config& c = model.on_device().config();
+  encoder.tokenizer_ = model.shared_tokenizer();
+  if (!encoder.tokenizer_) encoder.no_tokenizer_ = model.tokenizer_error();
+  encoder.vocabulary_ = c.source_vocabulary;
+  encoder.positions_ = c.encoder.max_positions;
+  LAPILLI_TRY(encoder.prompt_, chosen_prompt(settings, choice));
+  encoder.lower_case_ = settings.lower_case;
+  if (encoder.lower_case_) LAPILLI_CHECK(require_case_mapping("do_lower_case of sentence_bert_config.json"));
+  encoder.most_ids_ = smaller_limit(settings.max_length, encoder.positions_);
+  LAPILLI_CHECK(encoder.count_prompt());
+  return encoder;
+}
+
+Status TextEncoder::check_tokenizer() const { return Status(no_tokenizer_); }
+
+// As the reference counts them: the ids of the prompt alone, without a last one that the tokenizer adds.
+Status TextEncoder::count_prompt() {
+  if (prompt_.empty()) return {};
+  LAPILLI_CHECK(check_tokenizer());
+  LAPILLI_TRY(const std::string prompt, prepared(prompt_));
+  LAPILLI_TRY(const auto ids, tokenizer_->encode_with_offsets(prompt));
+  prompt_rows_ = static_cast<uint32_t>(ids.ids.size());
+  if (!ids.texts.empty() && ids.texts.back() < 0) --prompt_rows_;
+  if (most_ids_ == 0 || ids.ids.size() < most_ids_) return {};
+  return fail(ErrorCode::invalid_argument, "the prompt has %u tokens, and the model reads %u", ids.ids.size(),
+              most_ids_);
+}
+
+Result<std::string> TextEncoder::prepared(std::string_view text) const {
+  LAPILLI_CHECK(check_utf8(text, "the text"));
+  return lower_case_ ? lower_cased(text) : std::string(text);
+}
+
+Result<EncodedText> TextEncoder::encode(std::string_view text, std::optional<std::string_view> pair) const {
+  LAPILLI_CHECK(check_tokenizer());
+  LAPILLI_TRY(const std::string first, prepared(prompt_ + std::string(text)));
+  LAPILLI_TRY(const std::string second, prepared(pair.value_or("")));
+  EncodeOptions options;
+  options.max_ids = most_ids_;
+  if (pair) options.pair = second;
+  LAPILLI_TRY(const auto encoding, tokenizer_->encode_with_offsets(first, options));
+  if (encoding.ids.empty()) return no_ids();
+  EncodedText encoded;
+  encoded.ids = encoding.ids;
+  if (pair) encoded.types.assign(encoding.type_ids.begin(), encoding.type_ids.end());
+  if (most_ids_ == 0 || encoded.ids.size() < most_ids_) return encoded;
+  options.max_ids = 0;
+  LAPILLI_TRY(const auto all, tokenizer_->encode(first, options));
+  encoded.cut = all.size() > encoded.ids.size();
+  return encoded;
+}
+
+Result<EncodedText> TextEncoder::encode(std::span<const int32_t> ids) const {
+  if (!prompt_.empty())
+    return fail(
+        ErrorCode::invalid_argument,
+        "ids are taken as they are, and a prompt stands before texts: put its ids in front, and ask for no prompt "
+        "(an empty one)");
+  if (ids.empty()) return no_ids();
+  LAPILLI_CHECK(check_rows({{ids.begin(), ids.end()}}, vocabulary_, positions_, "source"));
+  return EncodedText{{ids.begin(), ids.end()}, {}, false};
+}
+
+}  // namespace lapilli

@@ -1,0 +1,62 @@
+// Texts as an encoder without a decoder reads them: prompt, case, length limit, and the tokenizer's own tokens.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/sentence_modules.hpp"
+#include "generate/generate.hpp"
+
+namespace lapilli {
+
+// The ids of a text or a pair, with those that the tokenizer adds.
+struct EncodedText {
+  std::vector<int32_t> ids;
+  std::vector<uint32_t> types;  // the token type of each id; empty: all 0
+  bool cut = false;             // the text was longer than the limit
+};
+
+// The words before each text.
+struct PromptChoice {
+  std::optional<std::string> text;  // the prompt itself; "": none
+  std::string name;                 // of one of the directory's prompts; empty: its default, if it has one
+};
+
+// Immutable; any thread. Holds nothing of the model but its tokenizer.
+class TextEncoder {
+ public:
+  // Refuses a prompt that is unknown, and one that leaves no room for a text. Without a tokenizer ids still work.
+  static Result<TextEncoder> make(const Model& model, const SentenceSettings& settings, const PromptChoice& choice);
+
+  // A text, or two for a model that reads pairs. Texts beyond the limit are cut at their ends, the longer one first.
+  [[nodiscard]] Result<EncodedText> encode(std::string_view text, std::optional<std::string_view> pair = {}) const;
+  // Ids given by the caller are taken as they are.
+  [[nodiscard]] Result<EncodedText> encode(std::span<const int32_t> ids) const;
+  // Limit of a source's ids; 0: none.
+  [[nodiscard]] uint32_t most_ids() const { return most_ids_; }
+  // Ids of the prompt at the beginning of each source.
+  [[nodiscard]] uint32_t prompt_rows() const { return prompt_rows_; }
+
+ private:
+  TextEncoder() = default;
+  Status count_prompt();
+  [[nodiscard]] Result<std::string> prepared(std::string_view text) const;
+  [[nodiscard]] Status check_tokenizer() const;
+
+  std::shared_ptr<const Tokenizer> tokenizer_;
+  Status no_tokenizer_;
+  std::string prompt_;
+  bool lower_case_ = false;
+  uint32_t most_ids_ = 0, prompt_rows_ = 0, vocabulary_ = 0, positions_ = 0;
+};
+
+// The prompt for a task, "query" or "document", as the reference chooses it: the directory's prompt of that name, else
+// none, whatever its default is.
+PromptChoice prompt_for(const SentenceSettings& settings, std::string_view task);
+
+}  // namespace lapilli
