@@ -2,7 +2,7 @@
 #include "api/handles.hpp"
 #include "api/host_store.hpp"
 #include "base/log.hpp"
-#include "generate/encoding_task.hpp"
+#include "generate/encoders/encoding_task.hpp"
 #include "ops/core/shader_table.hpp"
 #include "runtime/check/self_test.hpp"
 #include "tools/tools.hpp"

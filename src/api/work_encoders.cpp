@@ -4,7 +4,7 @@
 #include "api/handles.hpp"
 #include "api/work.hpp"
 #include "base/clock.hpp"
-#include "generate/encoding_task.hpp"
+#include "generate/encoders/encoding_task.hpp"
 
 namespace lapilli::api {
 

@@ -6,8 +6,8 @@
 
 #include "formats/sentence_modules.hpp"
 #include "formats/sound_config.hpp"
+#include "generate/encoders/text_classes.hpp"
 #include "generate/picture_reader.hpp"
-#include "generate/text_classes.hpp"
 
 namespace lapilli {
 

@@ -6,7 +6,7 @@
 #include "formats/quantization.hpp"
 #include "formats/quote.hpp"
 #include "formats/sentence_modules.hpp"
-#include "generate/sentence_head.hpp"
+#include "generate/encoders/sentence_head.hpp"
 #include "model/families/family.hpp"
 #include "model/families/parse.hpp"
 #include "model/patches.hpp"

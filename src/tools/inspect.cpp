@@ -10,7 +10,7 @@
 #include "formats/speech_settings.hpp"
 #include "formats/task_params.hpp"
 #include "generate/conventions.hpp"
-#include "generate/encoding_task.hpp"
+#include "generate/encoders/encoding_task.hpp"
 #include "generate/fitting_tokenizer.hpp"
 #include "generate/picture_reader.hpp"
 #include "generate/published.hpp"

@@ -4,7 +4,7 @@
 
 #include "base/worst.hpp"
 #include "conformance/folder.hpp"
-#include "generate/encoding_task.hpp"
+#include "generate/encoders/encoding_task.hpp"
 #include "generate/front_end.hpp"
 #include "generate/verbs.hpp"
 #include "search/network_on_device.hpp"

@@ -3,7 +3,7 @@
 
 #include "base/worst.hpp"
 #include "conformance/folder.hpp"
-#include "generate/encoding_task.hpp"
+#include "generate/encoders/encoding_task.hpp"
 #include "generate/front_end.hpp"
 
 namespace lapilli::conformance {

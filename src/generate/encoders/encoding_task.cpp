@@ -1,4 +1,4 @@
-#include "generate/encoding_task.hpp"
+#include "generate/encoders/encoding_task.hpp"
 
 #include <algorithm>
 #include <utility>

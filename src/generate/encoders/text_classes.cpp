@@ -1,4 +1,4 @@
-#include "generate/text_classes.hpp"
+#include "generate/encoders/text_classes.hpp"
 
 #include <cmath>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-#include "generate/text_encoder.hpp"
+#include "generate/encoders/text_encoder.hpp"
 
 #include <algorithm>
 #include <utility>

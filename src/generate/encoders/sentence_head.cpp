@@ -1,4 +1,4 @@
-#include "generate/sentence_head.hpp"
+#include "generate/encoders/sentence_head.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -8,9 +8,9 @@
 #include <optional>
 #include <vector>
 
+#include "generate/encoders/text_encoder.hpp"
 #include "generate/forward_run.hpp"
 #include "generate/task.hpp"
-#include "generate/text_encoder.hpp"
 
 namespace lapilli {
 
