@@ -454,8 +454,7 @@ TEST_F(ApiDeviceRecordings, OptionsThatAreWrong) {
     return refused({lapilli_tokens(ids, 2)}, LAPILLI_INVALID_ARGUMENT, options, marian.get());
   };
   options.prompt = "Once";
-  EXPECT_THAT(of_text(),
-              HasSubstr("lapilli_options.prompt is for models of sound or pictures, and this one reads text"));
+  EXPECT_THAT(of_text(), HasSubstr("lapilli_options.prompt is for models of another kind, and this one writes text"));
   options.prompt = nullptr;
   options.of_speech.word_times = 1;
   EXPECT_THAT(of_text(), HasSubstr("word_times"));
