@@ -111,7 +111,7 @@ TEST_F(ApiDeviceEncoders, VectorsThatAreNotThere) {
   const ResultHandle vectors = generate(embedder_, {lapilli_text("a"), lapilli_text("\xff")});
   EXPECT_EQ(lapilli_result_get_vector(vectors.get(), 2, &vector), LAPILLI_INVALID_ARGUMENT);
   EXPECT_EQ(lapilli_result_get_vector(vectors.get(), 0, nullptr), LAPILLI_INVALID_ARGUMENT);
-  EXPECT_EQ(lapilli_result_get_vector(vectors.get(), 1, &vector), LAPILLI_INVALID_DATA) << lapilli_last_error();
+  EXPECT_EQ(lapilli_result_get_vector(vectors.get(), 1, &vector), LAPILLI_INVALID_ARGUMENT) << lapilli_last_error();
   EXPECT_THAT(lapilli_last_error(), HasSubstr("UTF-8"));
   const ResultHandle classes = generate(reranker_, {lapilli_pair("a", "b")});
   EXPECT_EQ(lapilli_result_get_vector(classes.get(), 0, &vector), LAPILLI_INVALID_ARGUMENT);
