@@ -45,7 +45,7 @@ struct OverlayInput {
   int32_t start = 0;  // the decoder's start id
 };
 
-// What an encoder makes of a text.
+// The result of an encoder for a text.
 struct EncodedInput {
   Status status;  // the reason if there is neither vector nor classes
   std::vector<float> vector;

@@ -57,7 +57,7 @@ Result<PromptChoice> prompt_of(const WorkRequest& from) {
   return choice;
 }
 
-// What both kinds have in common: texts are encoded here, and the task returns numbers for each.
+// Common to both kinds: texts are encoded here, and the task returns numbers for each.
 class Encodings : public Work {
  public:
   [[nodiscard]] Task& task() const override { return *task_; }

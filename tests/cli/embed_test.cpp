@@ -30,7 +30,7 @@ Outcome embed(const std::string& model, std::vector<std::string> arguments, cons
   return run(lapilli(std::move(arguments)), input);
 }
 
-// Of each line of JSON.
+// The vectors, one from each line of JSON.
 Vectors vectors_in(const std::string& out) {
   Vectors vectors;
   for (const std::string& line : lines_of(out)) {
@@ -153,7 +153,7 @@ TEST(CliDeviceEmbed, TextsTogetherAreAsEachAlone) {
   }
 }
 
-// Of more lines than share a pass, and than are read together.
+// The input has more lines than share a pass, and more than are read together.
 TEST(CliDeviceEmbed, EveryLineKeepsItsPlace) {
   std::string input;
   for (int i = 0; i < 5000; ++i)
