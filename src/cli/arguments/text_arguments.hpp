@@ -12,7 +12,7 @@
 namespace lapilli::cli {
 
 // The results of a command on texts.
-enum class Makes : uint8_t { text, vectors, classes, ranking };
+enum class Makes : uint8_t { text, vectors, classes, ranking, search };
 
 // A command that runs texts through a model.
 struct TextCommand {
@@ -56,6 +56,14 @@ struct ScoreArguments {
   bool probability = false;  // of a ranking: from 0 to 1, instead of the published score
 };
 
+// What is searched, and how.
+struct SearchArguments {
+  std::vector<std::string> files;
+  std::string queries, index;
+  std::optional<std::string> query_prompt, document_prompt;  // their texts
+  std::optional<double> least;                               // score of a line that is shown
+};
+
 struct TextArguments {
   std::vector<std::string> inputs;
   bool force_text = false, force_file = false;
@@ -73,6 +81,7 @@ struct TextArguments {
   FileArguments files;
   VectorArguments vectors;
   ScoreArguments scoring;
+  SearchArguments search;
   AttentionArguments attention;
   std::optional<double> unsure;  // sureness below which an output is reported; nothing: the model's own threshold
   bool no_unsure = false;

@@ -79,11 +79,12 @@ Result<Results> TextModel::generate(const Inputs& inputs, const Options& options
 
 Result<void> TextModel::check_results(const lapilli_model_info& info) const {
   if (about_.writes()) return info.writes_text ? Result<void>() : other_kind(info, "write no text");
-  if (about_.makes == Makes::vectors && info.dimensions == 0) return other_kind(info, "make no vectors of texts");
-  if (about_.makes == Makes::vectors && arguments_.vectors.dimensions > info.dimensions)
+  const bool vectors = about_.makes == Makes::vectors || about_.makes == Makes::search;
+  if (vectors && info.dimensions == 0) return other_kind(info, "make no vectors of texts");
+  if (vectors && arguments_.vectors.dimensions > info.dimensions)
     return Error(Status::invalid_argument, "--dimensions " + std::to_string(arguments_.vectors.dimensions) +
                                                ": the model's vectors have " + std::to_string(info.dimensions));
-  if (about_.makes == Makes::vectors) return {};
+  if (vectors) return {};
   if (info.classes == 0) return other_kind(info, "score no texts");
   if (about_.makes == Makes::classes || info.classes == 1) return {};
   return Error(Status::unsupported, "the model has " + std::to_string(info.classes) +
