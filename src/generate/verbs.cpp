@@ -13,7 +13,7 @@ std::string verbs_of_encoder(const model::Config& c) {
   if (pictures && c.head(model::HeadKind::classes)) return "lapilli classify";
   if (const model::HeadConfig* scores = pictures ? nullptr : scores_of_texts(c))
     return scores->columns == 1 ? "lapilli rerank or lapilli classify" : "lapilli classify";
-  if (c.head(model::HeadKind::sentences)) return "lapilli embed";
+  if (c.head(model::HeadKind::sentences)) return "lapilli embed or lapilli search";
   return "programs that want what the encoder makes of a source, no command";
 }
 

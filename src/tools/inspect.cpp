@@ -111,7 +111,7 @@ Json picture_tasks(const model::Config& c) {
 
 Json tasks_of_encoder(const model::Config& c) {
   Json tasks = Json::array();
-  if (c.head(model::HeadKind::sentences)) tasks.push_back("embed");
+  if (c.head(model::HeadKind::sentences)) tasks = {"embed", "search"};
   const model::HeadConfig* scores = scores_of_texts(c);
   if (scores) tasks.push_back("classify");
   if (scores && scores->columns == 1) tasks.push_back("rerank");

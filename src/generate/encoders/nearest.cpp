@@ -164,7 +164,7 @@ class NearestRun {
 
   // Smaller blocks where memory is short.
   Status make_pass() {
-    const uint64_t row_bytes = shape_of(1).row_stride() * sizeof(float);
+    const uint64_t row_bytes = round_up<uint64_t>(request_.dimensions, 4) * sizeof(float);
     const uint64_t most = std::max(kRowStep, round_down<uint64_t>(kBlockBytes / row_bytes, kRowStep));
     uint64_t rows = std::min(most, round_up<uint64_t>(count_, kRowStep));
     pass_.reset();
@@ -177,7 +177,7 @@ class NearestRun {
   }
 
   Status scan() {
-    for (size_t begin = 0, lane = 0; begin < count_; begin += pass_->shape().rows, lane = 1 - lane) {
+    for (size_t begin = 0, lane = 0; begin < count_; begin += pass_->shape().vectors, lane = 1 - lane) {
       LAPILLI_CHECK(finish(lane));
       LAPILLI_CHECK(go_on());
       put(lane, begin);
@@ -199,18 +199,18 @@ class NearestRun {
     return fail(ErrorCode::cancelled, "cancelled");
   }
 
-  // Copies the block's vectors, and measures them while they are at hand.
+  // Measures the block's vectors while they are at hand.
   void put(size_t lane, size_t begin) {
     Block& block = blocks_[lane];
     block.begin = begin;
-    block.end = std::min<size_t>(count_, begin + pass_->shape().rows);
+    block.end = std::min<size_t>(count_, begin + pass_->shape().vectors);
+    const size_t n = request_.dimensions;
     block.squares.resize(block.end - begin);
-    const size_t n = request_.dimensions, stride = pass_->shape().row_stride();
-    float* to = pass_->rows(lane).data();
-    const float* from = request_.vectors.data() + begin * n;
-    for (size_t r = 0; r < block.squares.size(); ++r) {
-      std::memcpy(to + r * stride, from + r * n, n * sizeof(float));
-      block.squares[r] = rough_square(from + r * n, n);
+    for (size_t i = 0; i < block.squares.size(); i += ScorePass::kTogether) {
+      const size_t count = std::min(ScorePass::kTogether, block.squares.size() - i);
+      const auto part = request_.vectors.subspan((begin + i) * n, count * n);
+      for (size_t k = 0; k < count; ++k) block.squares[i + k] = rough_square(part.data() + k * n, n);
+      pass_->put(lane, i, part);
     }
   }
 
@@ -219,7 +219,7 @@ class NearestRun {
     if (!block.busy()) return {};
     LAPILLI_TRY(const auto scores, pass_->finish(lane));
     for (size_t r = 0; r < block.squares.size(); ++r)
-      LAPILLI_CHECK(judge(block.begin + r, block.squares[r], scores.data() + r * pass_->shape().score_stride()));
+      LAPILLI_CHECK(judge(block.begin + r, block.squares[r], scores.data() + r));
     done_ += block.squares.size();
     block.begin = block.end = 0;
     return {};
@@ -229,7 +229,8 @@ class NearestRun {
     const double length = std::sqrt(square);
     for (uint32_t q = 0; q < pass_->shape().queries; ++q) {
       Query& query = queries_[first_query_ + q];
-      if (query.may_enter(products[q], square, length)) LAPILLI_CHECK(query.offer(index));
+      const float product = products[q * pass_->shape().score_stride()];
+      if (query.may_enter(product, square, length)) LAPILLI_CHECK(query.offer(index));
     }
     return {};
   }

@@ -1,7 +1,10 @@
 #include "generate/encoders/score_pass.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include "ops/products/matmul.hpp"
 #include "runtime/check/self_test.hpp"
@@ -10,41 +13,50 @@ namespace lapilli {
 
 namespace {
 
-WeightLayout layout_of(const ScoreShape& shape) { return {shape.queries, shape.dimensions}; }
-
-graph::TensorId add_rows(graph::Graph& g, const ScoreShape& shape) {
-  graph::Tensor t;
-  t.name = "vectors";
-  t.rows = shape.rows;
-  t.cols = shape.dimensions;
-  t.ld = shape.row_stride();
-  t.space = graph::Space::state;
-  t.id = state_id(StateKind::vectors);
-  return g.add_tensor(std::move(t));
-}
+WeightLayout layout_of(const ScoreShape& shape) { return {shape.vectors, shape.dimensions}; }
 
 graph::TensorId add_queries(graph::Graph& g, const ScoreShape& shape) {
   graph::Tensor t;
   t.name = "queries";
+  t.rows = shape.queries;
+  t.cols = shape.dimensions;
+  t.ld = round_up<uint64_t>(shape.dimensions, 4);
+  t.space = graph::Space::state;
+  t.id = state_id(StateKind::queries);
+  return g.add_tensor(std::move(t));
+}
+
+graph::TensorId add_vectors(graph::Graph& g, const ScoreShape& shape) {
+  graph::Tensor t;
+  t.name = "vectors";
   t.cols = t.ld = layout_of(shape).words();
   t.space = graph::Space::weight;
   return g.add_tensor(std::move(t));
 }
 
-// A column for each query.
-std::vector<float> packed_queries(const ScoreShape& shape, std::span<const float> queries) {
-  const WeightLayout layout = layout_of(shape);
-  std::vector<float> words(layout.words());
-  for (uint64_t q = 0; q < shape.queries; ++q)
-    for (uint64_t d = 0; d < shape.dimensions; ++d) words[layout.word(q, d)] = queries[q * shape.dimensions + d];
-  return words;
+// As many depths as a line of a cache has numbers.
+constexpr size_t kTile = 16;
+
+// Turns up to a panel of vectors into its columns. Each tile is written as a whole, in order: the memory may be slow to
+// write otherwise.
+void put_panel(std::span<const float> vectors, size_t dimensions, float* to) {
+  const size_t count = vectors.size() / dimensions;
+  std::array<float, kTile * packed::kPanel> tile{};
+  for (size_t begin = 0; begin < dimensions; begin += kTile) {
+    const size_t depth = std::min(kTile, dimensions - begin);
+    for (size_t c = 0; c < count; ++c) {
+      const float* from = vectors.data() + c * dimensions + begin;
+      for (size_t k = 0; k < depth; ++k) tile[k * packed::kPanel + c] = from[k];
+    }
+    std::memcpy(to + begin * packed::kPanel, tile.data(), depth * packed::kPanel * sizeof(float));
+  }
 }
 
 }  // namespace
 
 ScorePass::ScorePass(std::shared_ptr<vulkan::Device> device, const ScoreShape& shape)
     : device_(std::move(device)), shape_(shape) {
-  scores_ = ops::linear(graph_, "scores", add_rows(graph_, shape), add_queries(graph_, shape), shape.queries);
+  scores_ = ops::linear(graph_, "scores", add_queries(graph_, shape), add_vectors(graph_, shape), shape.vectors);
   graph_.tensor(scores_).keep = true;
 }
 
@@ -61,23 +73,27 @@ Result<std::unique_ptr<ScorePass>> ScorePass::create(std::shared_ptr<vulkan::Dev
 }
 
 Status ScorePass::put_queries(std::span<const float> queries) {
-  const auto words = packed_queries(shape_, queries);
-  const auto bytes = std::as_bytes(std::span(words));
+  const uint64_t stride = round_up<uint64_t>(shape_.dimensions, 4);
+  std::vector<float> rows(shape_.queries * stride);
+  for (uint64_t q = 0; q < shape_.queries; ++q)
+    std::copy_n(queries.data() + q * shape_.dimensions, shape_.dimensions, rows.data() + q * stride);
+  const auto bytes = std::as_bytes(std::span(rows));
   LAPILLI_TRY(queries_, device_->make_buffer(bytes.size(), vulkan::MemoryUse::shared, "queries"));
   return device_->write(queries_, 0, bytes, 0);
 }
 
-// The kernel reads the rows where the host wrote them: each is read once, so that a copy would gain nothing.
+// The kernel reads the vectors where the host wrote them: each is read once, so that a copy would gain nothing.
 Status ScorePass::bind(const std::shared_ptr<const Plan>& plan, Lane& lane) {
-  const uint64_t bytes = shape_.rows * shape_.row_stride() * sizeof(float);
-  LAPILLI_TRY(lane.rows, device_->make_buffer(bytes, vulkan::MemoryUse::upload, "vectors"));
-  if (!lane.rows.mapped()) return fail(ErrorCode::internal, "the host cannot write vectors");
-  std::memset(lane.rows.mapped(), 0, bytes);
+  const uint64_t bytes = layout_of(shape_).words() * sizeof(float);
+  LAPILLI_TRY(lane.vectors, device_->make_buffer(bytes, vulkan::MemoryUse::upload, "vectors"));
+  if (!lane.vectors.mapped()) return fail(ErrorCode::internal, "the host cannot write vectors");
+  std::memset(lane.vectors.mapped(), 0, bytes);
   const auto find = [&](graph::Space space, uint32_t) {
-    const vulkan::Buffer& buffer = space == graph::Space::weight ? queries_ : lane.rows;
+    if (space == graph::Space::arena) return session_->arena();
+    const vulkan::Buffer& buffer = space == graph::Space::weight ? lane.vectors : queries_;
     return BufferRef{&buffer, 0, buffer.size()};
   };
-  LAPILLI_TRY(auto bound, BoundPlan::bind(device_, plan, session_->memory(find)));
+  LAPILLI_TRY(auto bound, BoundPlan::bind(device_, plan, find));
   lane.plan = std::make_unique<BoundPlan>(std::move(bound));
   return record_copy(lane);
 }
@@ -96,14 +112,14 @@ Status ScorePass::record_copy(Lane& lane) const {
   return {};
 }
 
-std::span<float> ScorePass::rows(size_t lane) const {
-  const vulkan::Buffer& buffer = lanes_[lane].rows;
-  return {reinterpret_cast<float*>(buffer.mapped()), static_cast<size_t>(buffer.size() / sizeof(float))};
+void ScorePass::put(size_t lane, size_t first, std::span<const float> vectors) {
+  auto* to = reinterpret_cast<float*>(lanes_[lane].vectors.mapped());
+  put_panel(vectors, shape_.dimensions, to + first / kTogether * layout_of(shape_).panel_words());
 }
 
 Status ScorePass::begin(size_t lane) {
   Lane& with = lanes_[lane];
-  LAPILLI_CHECK(with.rows.flush(0, with.rows.size()));
+  LAPILLI_CHECK(with.vectors.flush(0, with.vectors.size()));
   with.submitter.emplace(device_);
   with.plan->add_to(*with.submitter);
   with.submitter->add(*with.copy, {});

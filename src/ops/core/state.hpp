@@ -53,7 +53,7 @@ enum class StateKind : uint16_t {
   floors,          // a float per frame: the minimum level of every band
   frames,          // a word: how many frames count
   source_types,    // token types of the sources, as source_ids
-  vectors,         // rows whose products with queries are wanted (generate/encoders/score_pass.hpp)
+  queries,         // vectors whose products with others are wanted (generate/encoders/score_pass.hpp)
 };
 constexpr uint32_t state_id(StateKind kind, uint32_t layer = 0) { return (static_cast<uint32_t>(kind) << 16) | layer; }
 constexpr StateKind state_kind(uint32_t id) { return static_cast<StateKind>(id >> 16); }
