@@ -1423,8 +1423,8 @@ typedef struct lapilli_nearest_options {
   int32_t similarity;                       /* LAPILLI_COSINE, ...; default: LAPILLI_COSINE */
   size_t top;                               /* vectors for each query; at least 1; default: 10 */
   const lapilli_cancel_token* cancel_token; /* default: null, none */
-  lapilli_progress_function progress;       /* `total` is the number of vectors, for each 32 queries once; default: null,
-                                               none */
+  lapilli_progress_function progress; /* `total` is the number of vectors, for each 32 queries once; default: null,
+                                         none */
   void* progress_user;
 } lapilli_nearest_options;
 

@@ -27,8 +27,8 @@ namespace lapilli::cli {
 
 namespace {
 
-constexpr TextCommand kSearch = {"search", "query", "Find the lines of files that are nearest to words in meaning",
-                                 "",       "found", false,
+constexpr TextCommand kSearch = {"search", "query",      "Find the lines of files that are nearest to words in meaning",
+                                 "",       "found",      false,
                                  false,    Makes::search};
 
 constexpr const char* kSearchFooter =
@@ -140,7 +140,8 @@ class SearchRun {
     plain.json = false;  // it is the form of what is found, whatever the lines are
     if (const std::string wrong = contradiction(plain, false); !wrong.empty()) return complain(exit_usage, wrong);
     const SearchArguments& asked = arguments_.search;
-    const bool input = asked.files.empty() || std::find(asked.files.begin(), asked.files.end(), "-") != asked.files.end();
+    const bool input =
+        asked.files.empty() || std::find(asked.files.begin(), asked.files.end(), "-") != asked.files.end();
     if (asked.queries == "-" && input)
       return complain(exit_usage, "standard input cannot hold both the queries and the lines; name files with --in");
     if (asked.files.empty() && is_terminal(0)) return complain(exit_usage, "name the files to search: --in FILES");
@@ -163,8 +164,9 @@ class SearchRun {
   int check_index() {
     const std::string& index = arguments_.search.index;
     if (index.empty() || vectors::may_be_written(index)) return exit_ok;
-    return complain(exit_usage, index + " is no file of vectors of lapilli search, and is left as it is; give --index "
-                                        "another name");
+    return complain(exit_usage, index +
+                                    " is no file of vectors of lapilli search, and is left as it is; give --index "
+                                    "another name");
   }
 
   int prepare() {
@@ -202,7 +204,8 @@ class SearchRun {
     for (size_t i = 0; i < texts.size() && !interrupted(); ++i) {
       const Output& output = (*made)[i];
       if (!output.ok()) return complain(exit_input, "\"" + texts[i] + "\": " + output.error->message());
-      if (output.cut && !context_.quiet) complain(exit_ok, "note: the query is longer than the model reads; its end is left out");
+      if (output.cut && !context_.quiet)
+        complain(exit_ok, "note: the query is longer than the model reads; its end is left out");
       to.insert(to.end(), output.vector.begin(), output.vector.end());
     }
     return exit_ok;
@@ -244,8 +247,7 @@ class SearchRun {
     const size_t step = std::max<size_t>(1, kBlockFloats / dimensions) * dimensions, all = index.vectors().size();
     for (size_t at = 0; at < all && !interrupted(); at += step) {
       const auto block = index.vectors().subspan(at, std::min(step, all - at));
-      const int code =
-          ranking.add(block, [&](size_t i) { return line_of_row(index.failures(), at / dimensions + i); });
+      const int code = ranking.add(block, [&](size_t i) { return line_of_row(index.failures(), at / dimensions + i); });
       if (code != exit_ok) return code;
       index.let_go(block);
     }

@@ -21,8 +21,7 @@ struct TaskKind {
 };
 constexpr TaskKind kTasks[] = {{"translate", true, true},  {"summarize", true, true}, {"generate", true, true},
                                {"transcribe", true, true}, {"caption", false, true},  {"read", false, true},
-                               {"classify", false, false}, {"embed", true, false},
-                               {"search", true, false}};
+                               {"classify", false, false}, {"embed", true, false},    {"search", true, false}};
 
 const TaskKind* find_task(const std::string& name) {
   const auto found =

@@ -159,7 +159,8 @@ bool may_be_written(const std::string& path) {
          std::memcmp(magic, kMagic, sizeof magic) == 0;
 }
 
-// ---- writing ---------------------------------------------------------------------------------------------------------
+// ---- writing
+// ---------------------------------------------------------------------------------------------------------
 
 struct IndexWriter::Impl {
   std::string path, part;

@@ -53,8 +53,8 @@ std::vector<Neighbour> plain_nearest(const Search& search, size_t query, const N
   std::vector<Neighbour> all;
   const float* asked = search.queries.data() + query * search.dimensions;
   for (size_t i = 0; i < search.searched().count; ++i)
-    all.push_back({i, plain_score(options.similarity, search.vectors.data() + i * search.dimensions, asked,
-                                  search.dimensions)});
+    all.push_back(
+        {i, plain_score(options.similarity, search.vectors.data() + i * search.dimensions, asked, search.dimensions)});
   std::stable_sort(all.begin(), all.end(), [](auto& a, auto& b) { return a.score > b.score; });
   all.resize(std::min(all.size(), options.top));
   return all;
@@ -106,7 +106,8 @@ TEST_F(ApiDeviceNearest, ManyBlocksAndQueries) {
     return true;
   };
   const uint32_t dimensions = 1024;
-  const Search search{random_values(size_t{10001} * dimensions, 3), random_values(size_t{40} * dimensions, 4), dimensions};
+  const Search search{random_values(size_t{10001} * dimensions, 3), random_values(size_t{40} * dimensions, 4),
+                      dimensions};
   expect_plain(device_, search, options);
   EXPECT_EQ(total, 2 * 10001u);
   EXPECT_EQ(done, total);

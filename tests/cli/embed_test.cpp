@@ -521,8 +521,7 @@ std::vector<std::string> commands_of_encoders_page() {
   std::vector<std::string> commands;
   for (std::string line, more; std::getline(page, line);) {
     const auto begins = [&](const char* command) { return line.starts_with(std::string("    lapilli ") + command); };
-    if (!begins("embed") && !begins("inspect") && !begins("classify") && !begins("rerank") &&
-        !begins("search"))
+    if (!begins("embed") && !begins("inspect") && !begins("classify") && !begins("rerank") && !begins("search"))
       continue;
     while (line.ends_with("\\") && std::getline(page, more)) line = line.substr(0, line.size() - 1) + more;
     commands.push_back(line.substr(4));

@@ -100,7 +100,8 @@ double cosine_of(const Vector& a, const Vector& b) {
 
 // The ranking by the vectors of embed: scores with the numbers of the lines.
 std::vector<std::pair<double, uint64_t>> plain_ranking(const std::string& model, const std::vector<std::string>& lines,
-                                                       const std::string& words, const std::vector<std::string>& how_query,
+                                                       const std::string& words,
+                                                       const std::vector<std::string>& how_query,
                                                        const std::vector<std::string>& how_line) {
   std::vector<std::string> words_arguments = how_query;
   words_arguments.push_back("-");
@@ -169,9 +170,9 @@ TEST(CliDeviceSearch, PromptsThatAreGiven) {
   const Searcher search(searched_model("mpnet-mean"));
   const auto wanted = plain_ranking(search.model(), kNotes, "a new passport", {"--prompt-text", "query: "},
                                     {"--prompt-text", "passage: "});
-  expect_ranking(search.hits({"--query-prompt", "query: ", "--document-prompt", "passage: ", "a new passport"},
-                             joined(kNotes)),
-                 wanted, kNotes);
+  expect_ranking(
+      search.hits({"--query-prompt", "query: ", "--document-prompt", "passage: ", "a new passport"}, joined(kNotes)),
+      wanted, kNotes);
 }
 
 TEST(CliDeviceSearch, TheBestOfAThousandLines) {
@@ -179,11 +180,13 @@ TEST(CliDeviceSearch, TheBestOfAThousandLines) {
   const TemporaryFolder folder;
   const auto lines = thousand_lines();
   const std::string notes = folder.file("notes.txt", joined(lines));
-  auto wanted = plain_ranking(search.model(), lines, "fish in the harbour", {"--task", "query"}, {"--task", "document"});
+  auto wanted =
+      plain_ranking(search.model(), lines, "fish in the harbour", {"--task", "query"}, {"--task", "document"});
   const double least = wanted[400].first;
   wanted.resize(10);
   expect_ranking(search.hits({"--in", notes, "fish in the harbour"}), wanted, lines);
-  const auto above = search.hits({"--top", "1000", "--min-score", Json(least).dump(), "--in", notes, "fish in the harbour"});
+  const auto above =
+      search.hits({"--top", "1000", "--min-score", Json(least).dump(), "--in", notes, "fish in the harbour"});
   EXPECT_GE(above.size(), 401u);
   for (const Hit& hit : above) EXPECT_GE(hit.score, least);
   // The floor of all devices finds the same lines, though its vectors differ in the last bits.
@@ -253,7 +256,8 @@ TEST(CliDeviceSearch, FoldersAndRecords) {
 TEST(CliDeviceSearch, LinesThatFailAreLeftOut) {
   const Searcher search(searched_model("bert-cls"));
   const TemporaryFolder folder;
-  const std::string notes = folder.file("notes.txt", "\xff\nThe model works.\n\xfe\nFish.\n" + std::string(1 << 21, 'a') + "\n");
+  const std::string notes =
+      folder.file("notes.txt", "\xff\nThe model works.\n\xfe\nFish.\n" + std::string(1 << 21, 'a') + "\n");
   for (int again = 0; again < 2; ++again) {
     const Outcome outcome = search.run({"--in", notes, "Fish."});
     EXPECT_EQ(outcome.code, 1) << outcome.err;

@@ -113,7 +113,8 @@ TEST(LineIndex, HostileHeads) {
   write_lines(path, 6, 6);
   const std::string whole = read_file(path);
   for (size_t at = 0; at < 128; at += 4) {
-    for (const uint64_t value : {~uint64_t{0}, uint64_t{1} << 63, uint64_t{1} << 60, uint64_t{0x04030201}, uint64_t{7}}) {
+    for (const uint64_t value :
+         {~uint64_t{0}, uint64_t{1} << 63, uint64_t{1} << 60, uint64_t{0x04030201}, uint64_t{7}}) {
       for (const size_t bytes : {4, 8}) {
         std::string lying = whole;
         if (at + bytes > 128) continue;

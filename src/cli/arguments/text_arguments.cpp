@@ -68,8 +68,9 @@ void add_searched(CLI::App& command, TextArguments& a) {
       ->allow_extra_args()
       ->type_name("WORDS");
   command
-      .add_option("--in", append(a.search.files),
-                  "Files and folders whose lines are searched; - is standard input, which is also searched without this")
+      .add_option(
+          "--in", append(a.search.files),
+          "Files and folders whose lines are searched; - is standard input, which is also searched without this")
       ->expected(1, CLI::detail::expected_max_vector_size)
       ->type_name("FILE");
   command
@@ -86,7 +87,9 @@ void add_record_places(CLI::App& command, FileArguments& f) {
       ->type_name("NAME")
       ->check(not_empty())
       ->capture_default_str();
-  command.add_option("--column", f.column, "TSV: the column that is the text, a number from 1 or its name in the first line")
+  command
+      .add_option("--column", f.column,
+                  "TSV: the column that is the text, a number from 1 or its name in the first line")
       ->type_name("COLUMN");
 }
 
@@ -101,8 +104,9 @@ void add_found(CLI::App& command, TextArguments& a) {
       ->transform(finite_number());
   command.add_flag("--json", a.json, "One JSON object per line that is found");
   command
-      .add_option("--index", a.search.index,
-                  "Keep the vectors of the lines in this file; without it, in the cache folder, by the names given to --in")
+      .add_option(
+          "--index", a.search.index,
+          "Keep the vectors of the lines in this file; without it, in the cache folder, by the names given to --in")
       ->type_name("FILE")
       ->check(not_empty());
   command
@@ -113,7 +117,8 @@ void add_found(CLI::App& command, TextArguments& a) {
       .add_option("--document-prompt", a.search.document_prompt,
                   "Put this before each line; without it, the directory's prompt called document, if any")
       ->type_name("TEXT");
-  command.add_option("--dimensions", a.vectors.dimensions, "Compare the first N numbers of each vector alone (Matryoshka)")
+  command
+      .add_option("--dimensions", a.vectors.dimensions, "Compare the first N numbers of each vector alone (Matryoshka)")
       ->type_name("N")
       ->transform(whole_number(1, kMostU32));
 }

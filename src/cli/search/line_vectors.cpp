@@ -65,7 +65,8 @@ int LineVectors::gather(size_t begin, Window& window) {
   for (; window.end < lines_.size() && window.missing.size() < kTextsAtATime; ++window.end) {
     if (find(window.end)) continue;
     auto text = lines_.text(window.end);
-    if (!text) return complain(exit_input, lines_.file(window.end) + ": it has changed while it was read; search again");
+    if (!text)
+      return complain(exit_input, lines_.file(window.end) + ": it has changed while it was read; search again");
     window.missing.push_back(window.end);
     window.texts.push_back(std::move(*text));
     window.bytes += lines_.bytes(window.end);

@@ -14,8 +14,8 @@ class Ranking {
  public:
   // `queries`: a vector for each, one behind the other.
   Ranking(Device device, std::vector<float> queries, uint32_t dimensions, NearestOptions options);
-  // `line`: of a vector, by its place among these. Lines ascend from call to call. Gives the exit code, which is that of
-  // success if the program was interrupted.
+  // `line`: of a vector, by its place among these. Lines ascend from call to call. Gives the exit code, which is that
+  // of success if the program was interrupted.
   int add(std::span<const float> vectors, const std::function<size_t(size_t)>& line);
   // The lines of each query, the best first, of equal ones the first.
   [[nodiscard]] const std::vector<std::vector<Neighbour>>& found() const { return found_; }

@@ -81,7 +81,10 @@ class Best {
 class Query {
  public:
   Query(const NearestRequest& request, const float* values, size_t top)
-      : request_(request), values_(values), length_(std::sqrt(dot_product(values, values, request.dimensions))), best_(top) {}
+      : request_(request),
+        values_(values),
+        length_(std::sqrt(dot_product(values, values, request.dimensions))),
+        best_(top) {}
 
   // True if a vector of this length may be among the best by the device's product: a sum of 32-bit products in any
   // order is off by no more than `slack_` times both lengths, and by what each product loses when it is tiny.
@@ -169,7 +172,8 @@ class NearestRun {
     uint64_t rows = std::min(most, round_up<uint64_t>(count_, kRowStep));
     pass_.reset();
     while (true) {
-      auto made = ScorePass::create(device_, shape_of(rows), request_.queries.subspan(first_query_ * request_.dimensions));
+      auto made =
+          ScorePass::create(device_, shape_of(rows), request_.queries.subspan(first_query_ * request_.dimensions));
       if (made) return pass_ = std::move(*made), Status();
       if (made.error().code != ErrorCode::out_of_memory || rows == kRowStep) return std::move(made).error();
       rows = std::max(kRowStep, round_down<uint64_t>(rows / 2, kRowStep));

@@ -33,8 +33,8 @@ struct Neighbour {
 };
 
 // For each query its neighbours, the highest score first, of equal ones the lower index first: as many as there are, up
-// to `top`. Takes the device's memory for two blocks of vectors, fewer if there is less, and waits. invalid_data names a
-// vector that is not finite; cancelled: `go_on` said so.
+// to `top`. Takes the device's memory for two blocks of vectors, fewer if there is less, and waits. invalid_data names
+// a vector that is not finite; cancelled: `go_on` said so.
 Result<std::vector<std::vector<Neighbour>>> nearest(const std::shared_ptr<vulkan::Device>& device,
                                                     const NearestRequest& request);
 
