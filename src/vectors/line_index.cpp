@@ -1,5 +1,6 @@
 #include "vectors/line_index.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -12,7 +13,7 @@
 
 namespace lapilli::vectors {
 
-namespace {
+namespace line_index {
 
 constexpr char kMagic[8] = {'L', 'A', 'P', 'I', 'V', 'E', 'C', 'T'};
 constexpr uint32_t kOrder = 0x01020304, kVersion = 1;
@@ -36,7 +37,11 @@ struct Places {
   uint64_t inputs = 0, lines = 0, lines_end = 0, vector_bytes = 0;
 };
 
-bool find_places(const Head& head, Places& to) {
+struct CloseFile {
+  void operator()(std::FILE* stream) const { std::fclose(stream); }
+};
+
+inline bool find_places(const Head& head, Places& to) {
   uint64_t table = 0, row = 0;
   if (head.settings_bytes > kMostText || head.inputs_bytes > kMostText || head.failures > head.lines) return false;
   to.inputs = sizeof(Head) + head.settings_bytes;
@@ -45,6 +50,12 @@ bool find_places(const Head& head, Places& to) {
   if (!checked_mul(head.dimensions, sizeof(float), row)) return false;
   return checked_mul(head.lines - head.failures, row, to.vector_bytes);
 }
+
+}  // namespace line_index
+
+using namespace line_index;
+
+namespace {
 
 bool are_sound(const Head& head, const Places& places, uint64_t size) {
   uint64_t vectors_end = 0;
@@ -99,26 +110,35 @@ const char* wrong_head(std::span<const std::byte> bytes, Head& head) {
   return head.version == kVersion ? nullptr : "it is of another version";
 }
 
-const char* wrong_content(std::span<const std::byte> bytes, const Head& head, const Places& places) {
+// Part by part, so that not all of them are in memory.
+Fingerprint of_vectors(const MappedFile& file, const Head& head) {
+  constexpr uint64_t kPart = uint64_t{64} << 20;
+  Fingerprinter made;
+  for (uint64_t at = head.vectors_at; at < head.failures_at; at += kPart) {
+    const uint64_t end = std::min(at + kPart, head.failures_at);
+    made.add(text_of(file.bytes(), at, end));
+    file.let_go(static_cast<size_t>(at), static_cast<size_t>(end - at));
+  }
+  return made.result();
+}
+
+const char* wrong_content(const MappedFile& file, const Head& head, const Places& places) {
+  const auto bytes = file.bytes();
   constexpr const char* kDamaged = "it is damaged";
   if (of_rest(head, text_of(bytes, head.failures_at, head.file_bytes)) != head.rest) return kDamaged;
   if (fingerprint_of(text_of(bytes, sizeof head, places.lines_end)) != head.texts) return kDamaged;
-  const bool whole = fingerprint_of(text_of(bytes, head.vectors_at, head.failures_at)) == head.vectors;
-  return whole ? nullptr : kDamaged;
+  return of_vectors(file, head) == head.vectors ? nullptr : kDamaged;
 }
 
 // Null: the file serves.
-const char* look(std::span<const std::byte> bytes, const IndexAbout& about, Head& head, Places& places) {
+const char* look(const MappedFile& file, const IndexAbout& about, Head& head, Places& places) {
+  const auto bytes = file.bytes();
   if (const char* wrong = wrong_head(bytes, head)) return wrong;
   if (!find_places(head, places) || !are_sound(head, places, bytes.size())) return "it is damaged or cut off";
   const bool same = text_of(bytes, sizeof head, places.inputs) == about.settings && head.dimensions == about.dimensions;
   if (!same) return "it was made by another model or with other settings";
-  return wrong_content(bytes, head, places);
+  return wrong_content(file, head, places);
 }
-
-struct CloseFile {
-  void operator()(std::FILE* stream) const { std::fclose(stream); }
-};
 
 }  // namespace
 
@@ -128,11 +148,11 @@ std::optional<LineIndex> LineIndex::open(const std::string& path, const IndexAbo
   auto mapped = MappedFile::open(path);
   if (!mapped) return why = "it cannot be read", std::nullopt;
   const auto file = std::make_shared<const MappedFile>(std::move(*mapped));
-  const auto bytes = file->bytes();
   Head head{};
   Places places;
-  const char* wrong = look(bytes, about, head, places);
+  const char* wrong = look(*file, about, head, places);
   LineIndex index;
+  const auto bytes = file->bytes();
   if (!wrong && !read_failures(text_of(bytes, head.failures_at, head.file_bytes), head, index.failures_))
     wrong = "it is damaged";
   if (wrong) return why = wrong, std::nullopt;

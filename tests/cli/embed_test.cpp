@@ -555,7 +555,7 @@ TEST(CliDeviceEmbed, EachCommandOfItsPageRuns) {
   TemporaryFolder folder;
   fill_for_encoders_page(folder);
   const auto commands = commands_of_encoders_page();
-  EXPECT_EQ(commands.size(), 11u);
+  EXPECT_EQ(commands.size(), 14u);
   for (std::string command : commands) {
     if (const size_t at = command.find("--dimensions 512"); at != std::string::npos)
       command.replace(at, 16, "--dimensions 16");

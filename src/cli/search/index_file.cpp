@@ -99,16 +99,18 @@ int IndexFile::make(const vectors::IndexAbout& about, const SearchedLines& lines
   if (!writer) return complain(exit_output, path_ + ": " + std::strerror(errno));
   WriterSink sink(*writer);
   const int code = vectors.make(old_ ? &*old_ : nullptr, sink);
+  const uint64_t before = old_ ? old_->lines().size() : 0;
+  old_.reset();  // some systems replace no file that is mapped
   if (code == exit_output) return complain(exit_output, path_ + ": " + std::strerror(errno));
   if (code != exit_ok) return code;
   if (context_.verbose && !interrupted())
     complain(exit_ok, path_ + ": " + grouped(vectors.made()) + " of " + grouped(lines.size()) + " lines are new");
+  if (sink.done() < lines.size() && sink.done() <= before) return exit_ok;  // interrupted, and that file has more
   return finish(*writer, sink.done(), lines.size());
 }
 
-// After an interruption the next run goes on, unless the file that is there has more.
+// After an interruption the next run goes on.
 int IndexFile::finish(vectors::IndexWriter& writer, uint64_t done, uint64_t all) const {
-  if (done < all && (done == 0 || (old_ && done < old_->lines().size()))) return exit_ok;
   if (!writer.finish()) return complain(exit_output, path_ + ": " + std::strerror(errno));
   if (done < all && !context_.quiet)
     complain(exit_ok, "vectors of " + grouped(done) + " of " + grouped(all) +
