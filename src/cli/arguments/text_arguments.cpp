@@ -310,6 +310,7 @@ void add_search_arguments(CLI::App& command, TextArguments& a) {
   add_record_places(command, a.files);
   add_found(command, a);
   add_device(command, a);
+  command.remove_option(command.get_option("--deterministic"));  // it always is
 }
 
 }  // namespace
