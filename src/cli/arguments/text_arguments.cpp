@@ -72,6 +72,7 @@ void add_searched(CLI::App& command, TextArguments& a) {
           "--in", append(a.search.files),
           "Files and folders whose lines are searched; - is standard input, which is also searched without this")
       ->expected(1, CLI::detail::expected_max_vector_size)
+      ->allow_extra_args()
       ->type_name("FILE");
   command
       .add_option("--queries", a.search.queries, "Every line of this file (-: of standard input) is a query of its own")

@@ -10,7 +10,7 @@
 namespace lapilli::cli {
 
 namespace {
-constexpr size_t kTextsAtATime = 4096;
+constexpr size_t kTextsAtATime = 1024;  // those of one call are lost if it is interrupted
 }  // namespace
 
 int LineVectors::make(const vectors::LineIndex* old, LineSink& sink) {

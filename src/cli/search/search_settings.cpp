@@ -31,8 +31,10 @@ Options options_for(const TextArguments& a, const char* task, const std::optiona
 
 // Weights in formats that no model is loaded from.
 bool is_of_others(std::string_view name) {
-  constexpr std::string_view kOtherWeights[] = {".onnx", ".onnx_data", ".h5", ".ot", ".msgpack", ".xml", ".pb", ".tflite"};
-  return std::any_of(std::begin(kOtherWeights), std::end(kOtherWeights), [&](std::string_view e) { return name.ends_with(e); });
+  constexpr std::string_view kOtherWeights[] = {".onnx",    ".onnx_data", ".h5", ".ot",
+                                                ".msgpack", ".xml",       ".pb", ".tflite"};
+  return std::any_of(std::begin(kOtherWeights), std::end(kOtherWeights),
+                     [&](std::string_view e) { return name.ends_with(e); });
 }
 
 void add_content(const std::string& path, Fingerprinter& to) {
