@@ -165,11 +165,17 @@ TEST_F(ApiDeviceNearest, TheLeastDeviceFindsTheSame) {
 
 TEST_F(ApiDeviceNearest, LittleMemoryMeansSmallBlocks) {
   DeviceOptions small;
-  small.memory_limit = uint64_t{64} << 20;
-  const Device device = Device::open(small).value();
+  small.memory_limit = uint64_t{1} << 20;
   const Search search{random_values(size_t{9000} * 1024, 11), random_values(1024, 12), 1024};
-  expect_plain(device, search, {});
-  EXPECT_LE(device.usage().value().peak_bytes, small.memory_limit);
+  uint64_t calls = 0;
+  NearestOptions options;
+  options.progress = [&](uint64_t, uint64_t) { return ++calls > 0; };
+  expect_plain(Device::open(small).value(), search, options);
+  EXPECT_GT(calls, 9000u / 128);
+  small.memory_limit = 4096;
+  const auto none = Device::open(small).value().nearest(search.searched(), search.asked());
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().status(), Status::out_of_memory);
 }
 
 TEST_F(ApiDeviceNearest, ThreadsAtOnce) {

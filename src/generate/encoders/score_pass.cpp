@@ -63,13 +63,23 @@ ScorePass::ScorePass(std::shared_ptr<vulkan::Device> device, const ScoreShape& s
 Result<std::unique_ptr<ScorePass>> ScorePass::create(std::shared_ptr<vulkan::Device> device, const ScoreShape& shape,
                                                      std::span<const float> queries) {
   std::unique_ptr<ScorePass> pass(new ScorePass(std::move(device), shape));
-  LAPILLI_CHECK(pass->put_queries(queries));
   LAPILLI_TRY(const auto plan, compile_tested(pass->device_, pass->graph_));
+  LAPILLI_CHECK(pass->reserve(*plan));
+  LAPILLI_CHECK(pass->put_queries(queries));
   LAPILLI_TRY(pass->session_, Session::create(pass->device_));
   pass->session_->require_arena(plan->arena_bytes());
   LAPILLI_CHECK(pass->session_->allocate());
   for (Lane& lane : pass->lanes_) LAPILLI_CHECK(pass->bind(plan, lane));
   return pass;
+}
+
+// Counts the memory against the device's limit.
+Status ScorePass::reserve(const Plan& plan) {
+  const uint64_t lane = layout_of(shape_).words() * sizeof(float) + plan.graph.tensor(scores_).bytes();
+  const vulkan::MemoryNeed need{vulkan::MemoryNeed::For::searches, kLanes * lane + plan.arena_bytes(),
+                                "a block of vectors", "close what else is on the device"};
+  LAPILLI_TRY(share_, device_->ledger()->reserve(need));
+  return {};
 }
 
 Status ScorePass::put_queries(std::span<const float> queries) {

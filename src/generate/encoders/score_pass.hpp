@@ -45,11 +45,13 @@ class ScorePass {
     std::optional<PacedSubmitter> submitter;
   };
   ScorePass(std::shared_ptr<vulkan::Device> device, const ScoreShape& shape);
+  Status reserve(const Plan& plan);
   Status put_queries(std::span<const float> queries);
   Status bind(const std::shared_ptr<const Plan>& plan, Lane& lane);
   Status record_copy(Lane& lane) const;
 
   std::shared_ptr<vulkan::Device> device_;
+  vulkan::MemoryShare share_;
   ScoreShape shape_;
   graph::Graph graph_;
   graph::TensorId scores_ = graph::kNone;
