@@ -295,6 +295,8 @@ class Device:
             raise ValueError("top is at least 1")
         searched, asked, options = _c.Vectors.sized(), _c.Vectors.sized(), _c.NearestOptions.sized()
         kept = [_c.fill_vectors(searched, vectors), _c.fill_vectors(asked, queries)]
+        for none, others in ((searched, asked), (asked, searched)):
+            none.dimensions = none.dimensions if none.count else others.dimensions
         calls = _Callbacks(progress, None)
         options.similarity, options.top, options.progress = _c.SIMILARITIES[similarity], top, calls.progress
         options.cancel_token = cancel_token._handle if cancel_token else None

@@ -120,7 +120,7 @@ class Query {
     if (request_.similarity == Similarity::dot) return product;
     const double lengths = std::sqrt(dot_product(vector, vector, n)) * length_;
     if (!std::isfinite(lengths)) return lengths;
-    return lengths > 0 ? product / lengths : 0;
+    return lengths > 0 ? std::clamp(product / lengths, -1.0, 1.0) : 0;
   }
 
   const NearestRequest& request_;
