@@ -1,6 +1,7 @@
 // lapilli search on a device: held against the vectors of lapilli embed, and everything that makes a file of vectors
 // unusable.
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <thread>
 
@@ -422,6 +423,36 @@ TEST(CliDeviceSearch, SeveralAtOnceMakeOneFile) {
     EXPECT_EQ(outcome.out, wanted);
   }
   EXPECT_EQ(search.kept().size(), 1u);
+}
+
+// What is made before an interruption stays, and the next search goes on from there.
+TEST(CliDeviceSearch, AnInterruptedSearchGoesOn) {
+  const Searcher search(searched_model("bert-cls"));
+  const TemporaryFolder folder;
+  std::vector<std::string> lines;
+  for (int k = 0; k < 8; ++k)
+    for (const std::string& line : thousand_lines()) lines.push_back(std::to_string(k) + " " + line);
+  const std::string notes = folder.file("notes.txt", joined(lines)), index = (folder.path() / "i").string();
+  const std::vector<std::string> arguments = {"search",  "--model", search.model(), "--verbose", "--in",          notes,
+                                              "--index", index,     "--top",        "3",         "a new passport"};
+  Process process(search.spawned(arguments));
+  process.close_input();
+  // The fingerprints take 16 bytes of each line; vectors follow.
+  const uint64_t vectors_at = 4096 + 16 * lines.size();
+  for (int i = 0; i < 3000 && fs::exists(folder.path()); ++i) {
+    std::error_code none;
+    if (fs::file_size(index + ".part", none) > vectors_at && !none) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  process.signal(SIGINT);
+  const Outcome interrupted = process.finish();
+  EXPECT_EQ(interrupted.code, 130) << interrupted.err;
+  EXPECT_TRUE(contains(interrupted.err, "of 8,000 lines are kept")) << interrupted.err;
+  const Outcome rest = run(search.spawned(arguments));
+  EXPECT_EQ(rest.code, 0) << rest.err;
+  EXPECT_TRUE(contains(rest.err, "of 8,000 lines are new")) << rest.err;
+  EXPECT_FALSE(contains(rest.err, "8,000 of 8,000")) << rest.err;
+  EXPECT_EQ(rest.out, search.run({"--no-cache", "--in", notes, "--top", "3", "a new passport"}).out);
 }
 
 // ---- refusals ----
