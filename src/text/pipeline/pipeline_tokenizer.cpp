@@ -64,13 +64,15 @@ Result<Encoding> PipelineTokenizer::encode_plain(std::string_view text, const En
   std::vector<AlignedText> words;
   std::vector<ModelToken> tokens;
   const bool trims = pipeline_.post_processor != nullptr && pipeline_.post_processor->trims_offsets();
+  int32_t number = 0;  // of the word
   const auto push = [&](int32_t id, Origin range) {
     if (trims) range = trim(text, range);
-    out.push(id, {range.begin, range.end});
+    out.push(id, {range.begin, range.end}, 0, 0, number);
   };
   for (AddedVocabulary::Part& part : parts) {
     if (part.token != nullptr) {
       push(part.token->id, part.text.origin(0, part.text.size()));
+      ++number;
       continue;
     }
     words.clear();
@@ -84,6 +86,7 @@ Result<Encoding> PipelineTokenizer::encode_plain(std::string_view text, const En
       tokens.clear();
       LAPILLI_CHECK(pipeline_.model->tokenize(word.text(), tokens));
       for (const ModelToken& token : tokens) push(token.id, word.origin(token.begin, token.end));
+      ++number;
     }
   }
   return out;
