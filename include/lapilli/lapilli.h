@@ -598,7 +598,7 @@ typedef struct lapilli_class {
   uint32_t struct_size;
   uint32_t index;     /* among the model's classes */
   const char* label;  /* from the model's config.json; of a picture "" if it has none, of a text LABEL_0 and so on */
-  double score;       /* the logit */
+  double score;       /* the logit; of the caller's labels the logarithm of the probability */
   double probability; /* among all classes; of labels that hold together (problem_type), of this one alone; of a
                          regression the number itself */
   double published_score; /* of a text: the number that the model's publisher calls its score, which for one label is

@@ -192,8 +192,57 @@ class Answers : public WindowedWork {
   WindowOptions window_;
 };
 
+// ---- words for masks -----------------------------------------------------------------------------------------------
+
+class Fills : public WindowedWork {
+ public:
+  static Result<std::unique_ptr<Work>> start(WorkRequest from) {
+    auto work = std::make_unique<Fills>();
+    LAPILLI_CHECK(refuse_pairs(from, "fill"));
+    LAPILLI_CHECK(work->begin(std::move(from), kFill, model::HeadKind::tokens));
+    LAPILLI_CHECK(work->encoder().check_tokenizer());
+    return std::unique_ptr<Work>(std::move(work));
+  }
+
+ private:
+  // A mask behind the model's length would be lost in silence.
+  Result<std::vector<EncodedText>> texts_of(size_t i) override {
+    LAPILLI_TRY(auto windows, encoder().windows(input(i).text, {}, {encoder().most_ids(), 0}));
+    if (windows.size() > 1)
+      return fail(ErrorCode::invalid_argument, "the text is longer than the %u tokens that the model reads: shorten it",
+                  encoder().most_ids());
+    LAPILLI_TRY(auto masks, find_masks(windows.front(), *encoder().tokenizer()));
+    LAPILLI_TRY(auto texts, keep_windows(i, std::move(windows)));
+    texts.front().head_rows = std::move(masks);
+    return texts;
+  }
+  Status use(size_t i, HeadNumbers numbers) override {
+    const Encoding& encoding = windows_of(i).front();
+    LAPILLI_TRY(const auto masks, find_masks(encoding, *encoder().tokenizer()));
+    const size_t columns = numbers.front().size() / masks.size();
+    CharacterPlaces places(input(i).text);
+    for (size_t m = 0; m < masks.size(); ++m)
+      LAPILLI_CHECK(add_words(i, masks[m], std::span(numbers.front()).subspan(m * columns, columns), places));
+    return {};
+  }
+  Status add_words(size_t i, uint32_t row, std::span<const float> logits, CharacterPlaces& places) {
+    const Encoding& encoding = windows_of(i).front();
+    const uint32_t top = options().top_spans ? options().top_spans : 5;
+    LAPILLI_TRY(const auto fills, best_fills(encoding, row, logits, *encoder().tokenizer(), top));
+    for (const Fill& fill : fills) {
+      TextSpan& span = result(i).spans.emplace_back(span_at(input(i).text, encoding.offsets[row], places));
+      span.text = fill.word;
+      span.filled = fill.text;
+      span.score = fill.score;
+      span.token = fill.token;
+    }
+    return {};
+  }
+};
+
 }  // namespace
 
+Result<std::unique_ptr<Work>> start_fills(WorkRequest request) { return Fills::start(std::move(request)); }
 Result<std::unique_ptr<Work>> start_tags(WorkRequest request) { return Tags::start(std::move(request)); }
 Result<std::unique_ptr<Work>> start_answers(WorkRequest request) { return Answers::start(std::move(request)); }
 
