@@ -182,7 +182,7 @@ class Answers : public WindowedWork {
     how.align_to_words = options().part_words == 0;
     const std::string_view text = *input(i).pair;
     CharacterPlaces places(text);
-    for (const Answer& answer : best_answers(text, read, encoder().tokenizer()->special().cls, how)) {
+    for (const auto& answer : best_answers(text, read, encoder().tokenizer()->special().cls, how)) {
       TextSpan& span = result(i).spans.emplace_back(span_at(text, answer.bytes, places));
       span.score = answer.score;
     }

@@ -127,8 +127,8 @@ is longer than the model reads runs in windows that overlap; equal answers add u
 
 Examples:
   lapilli answer --model deepset/roberta-base-squad2 --question "Who wrote it?" article.txt
-  lapilli answer --model ./roberta-base-squad2 -q "When?" --allow-empty --lines notes.txt
-  lapilli answer --model ./bert-squad -q "Where?" --top 3 --json article.txt
+  lapilli answer --model ./roberta-base-squad2 --question "When?" --allow-empty --lines notes.txt
+  lapilli answer --model ./bert-squad --question "Where?" --top 3 --json article.txt
   lapilli answer --model ./bert-squad --pairs --lines questions.tsv
 
 )";

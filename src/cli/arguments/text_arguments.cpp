@@ -221,7 +221,7 @@ void add_tags(CLI::App& command, TextArguments& a) {
 
 void add_answers(CLI::App& command, TextArguments& a) {
   auto* question =
-      command.add_option("-q,--question", a.spans.question, "The question about every text")->type_name("TEXT");
+      command.add_option("--question", a.spans.question, "The question about every text")->type_name("TEXT");
   command.add_flag("--pairs", a.scoring.pairs, "Each line is a question and a text with a tab between; needs --lines")
       ->excludes(question);
   command.add_option("--top", a.spans.top, "The N best answers")->type_name("N")->transform(whole_number(1, 1000));
