@@ -49,9 +49,10 @@ std::vector<std::vector<Row>> windows_of(const Tokenizer& tokenizer, const Recor
   options.truncate = tokenizer.pads_left() ? Truncate::only_first : Truncate::only_second;
   if (t.asks) options.pair = t.question;
   const auto fixed = tokenizer.encode_windows("", {}, options);
-  const auto windows = fixed ? tokenizer.encode_windows(
-                                   t.text, {static_cast<uint32_t>(fixed->front().ids.size()) + t.room, t.stride}, options)
-                             : fixed;
+  const auto windows = fixed
+                           ? tokenizer.encode_windows(
+                                 t.text, {static_cast<uint32_t>(fixed->front().ids.size()) + t.room, t.stride}, options)
+                           : fixed;
   if (!windows) return ADD_FAILURE() << windows.error().message, std::vector<std::vector<Row>>();
   const auto of_text = characters_of(t.text), of_question = characters_of(t.question);
   std::vector<std::vector<Row>> rows;
