@@ -144,8 +144,9 @@ Result<Encoding> Tokenizer::encode_with_offsets(std::string_view text, const Enc
 
 Result<std::vector<Encoding>> Tokenizer::cut_windows(const Encoding& text, const Encoding* pair,
                                                      const WindowOptions& windows, const EncodeOptions& options) const {
+  const bool text_first = pair == nullptr || options.truncate == Truncate::only_first;
   const auto around = [&](const Encoding& part) {
-    return pair != nullptr && !pad_left_ ? surround(*pair, &part, options) : surround(part, pair, options);
+    return text_first ? surround(part, pair, options) : surround(*pair, &part, options);
   };
   LAPILLI_TRY(const Encoding fixed, around({}));
   const size_t ids = text.ids.size();

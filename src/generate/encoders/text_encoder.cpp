@@ -128,6 +128,13 @@ Result<EncodedText> TextEncoder::encode(std::string_view text, std::optional<std
   return encoded;
 }
 
+// In front of the text, but behind it in families that pad on the left (XLNet), as the reference has it.
+EncodeOptions TextEncoder::question_place() const {
+  EncodeOptions options;
+  options.truncate = tokenizer_->pads_left() ? Truncate::only_first : Truncate::only_second;
+  return options;
+}
+
 Result<std::vector<Encoding>> TextEncoder::lower_windows(std::string_view text,
                                                          std::optional<std::string_view> question,
                                                          const WindowOptions& options) const {
@@ -136,7 +143,7 @@ Result<std::vector<Encoding>> TextEncoder::lower_windows(std::string_view text,
     LAPILLI_CHECK(check_utf8(part, "the text"));
   }
   const AlignedText lower = lower_cased(text), lower_question = lower_cased(question.value_or(""));
-  EncodeOptions pair;
+  EncodeOptions pair = question_place();
   if (question) pair.pair = lower_question.text();
   LAPILLI_TRY(auto windows, tokenizer_->encode_windows(lower.text(), options, pair));
   for (Encoding& window : windows) {
@@ -152,7 +159,7 @@ Result<std::vector<Encoding>> TextEncoder::windows(std::string_view text, std::o
   WindowOptions within = options;
   within.most_ids = smaller_limit(options.most_ids, most_ids_);
   if (lower_case_) return lower_windows(text, question, within);
-  EncodeOptions pair;
+  EncodeOptions pair = question_place();
   pair.pair = question;
   return tokenizer_->encode_windows(text, within, pair);
 }

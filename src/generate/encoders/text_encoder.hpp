@@ -57,6 +57,7 @@ class TextEncoder {
   TextEncoder() = default;
   Status count_prompt();
   [[nodiscard]] Result<std::string> prepared(std::string_view text) const;
+  [[nodiscard]] EncodeOptions question_place() const;
   [[nodiscard]] Result<std::vector<Encoding>> lower_windows(std::string_view text,
                                                             std::optional<std::string_view> question,
                                                             const WindowOptions& options) const;
