@@ -86,6 +86,14 @@ Result<TextEncoder> TextEncoder::make(const Model& model, const SentenceSettings
   return encoder;
 }
 
+TextEncoder TextEncoder::plain(std::shared_ptr<const Tokenizer> tokenizer, uint32_t most_ids, bool lower_case) {
+  TextEncoder encoder;
+  encoder.tokenizer_ = std::move(tokenizer);
+  encoder.most_ids_ = most_ids;
+  encoder.lower_case_ = lower_case;
+  return encoder;
+}
+
 Status TextEncoder::check_tokenizer() const { return Status(no_tokenizer_); }
 
 // As the reference counts them: the ids of the prompt alone, without a last one that the tokenizer adds.
