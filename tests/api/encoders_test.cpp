@@ -140,7 +140,8 @@ TEST_F(ApiDeviceEncoders, OptionsOfOtherKindsAreRefused) {
   EXPECT_THAT(refused(embedder_, lapilli_text("a"), options, LAPILLI_INVALID_ARGUMENT), HasSubstr("query"));
   encoder = lapilli_default_encoder_options();
   encoder.dimensions = 4;
-  EXPECT_THAT(refused(reranker_, lapilli_text("a"), options, LAPILLI_INVALID_ARGUMENT), HasSubstr("vectors"));
+  EXPECT_THAT(refused(reranker_, lapilli_text("a"), options, LAPILLI_INVALID_ARGUMENT),
+              HasSubstr("dimensions is not for this task"));
   encoder = lapilli_default_encoder_options();
   encoder.top_classes = 0;
   EXPECT_THAT(refused(reranker_, lapilli_text("a"), options, LAPILLI_INVALID_ARGUMENT), HasSubstr("top_classes"));

@@ -23,7 +23,7 @@ class ApiDeviceSpans : public testing::Test {
     tagger_ = load(device_, kModels + "dslim__bert-base-NER/model");
     answerer_ = load(device_, kModels + "deepset__roberta-base-squad2/model");
     filler_ = load(device_, kModels + "google-bert__bert-base-uncased@2018/model");
-    entailer_ = load(device_, kModels + "facebook__bart-large-mnli/model");
+    entailer_ = load(device_, kModels + "zero-shot-bart/model");
   }
   static void TearDownTestSuite() {
     for (ModelHandle* model : {&tagger_, &answerer_, &filler_, &entailer_}) model->reset();

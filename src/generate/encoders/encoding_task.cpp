@@ -29,12 +29,13 @@ const char* output_name(model::HeadKind kind) {
 
 const char* lacking(model::HeadKind kind) {
   switch (kind) {
-    case model::HeadKind::sentences: return "makes no vectors of texts";
+    case model::HeadKind::sentences: return "has no head that makes vectors of texts";
     case model::HeadKind::classes:
-    case model::HeadKind::regression: return "scores no texts";
-    case model::HeadKind::tags: return "tags no words";
-    case model::HeadKind::spans: return "finds no answers";
-    case model::HeadKind::tokens: return "fills no masks";
+    case model::HeadKind::regression: return "has no head that scores texts (tensors called \"classifier\")";
+    case model::HeadKind::tags: return "has no head that tags words (tensors called \"classifier\")";
+    case model::HeadKind::spans: return "has no head that finds answers (tensors called \"qa_outputs\")";
+    case model::HeadKind::tokens:
+      return "has no head that fills masks (tensors called \"cls.predictions\" or \"lm_head\")";
     default: break;
   }
   return "has no such head";
