@@ -22,7 +22,8 @@ class Windows : public testing::TestWithParam<const char*> {
   std::unique_ptr<Tokenizer> tokenizer_;
 };
 
-INSTANTIATE_TEST_SUITE_P(All, Windows, testing::Values("bert-uncased", "roberta-pairs", "albert", "xlnet", "modernbert"),
+INSTANTIATE_TEST_SUITE_P(All, Windows,
+                         testing::Values("bert-uncased", "roberta-pairs", "albert", "xlnet", "modernbert"),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::replace(name.begin(), name.end(), '-', '_');
@@ -30,9 +31,10 @@ INSTANTIATE_TEST_SUITE_P(All, Windows, testing::Values("bert-uncased", "roberta-
                          });
 
 std::string random_words(std::mt19937& random, size_t most) {
-  constexpr const char* kParts[] = {"the",       "fox ",         " Caf\u00e9", "e\u0301",    "\u6771\u4eac", "\r\n",
-                                    "\u00a0",    "  ",           "<mask>",     "[SEP]",      "don't",        "1,234",
-                                    "\u0130",    "\U0001f469\u200d\U0001f680", "\u2581",     "\x07",         " "};
+  constexpr const char* kParts[] = {
+      "the",    "fox ",   " Caf\u00e9", "e\u0301", "\u6771\u4eac", "\r\n",   "\u00a0",
+      "  ",     "<mask>", "[SEP]",      "don't",   "1,234",        "\u0130", "\U0001f469\u200d\U0001f680",
+      "\u2581", "\x07",   " "};
   std::string text;
   const size_t parts = random() % most;
   for (size_t i = 0; i < parts; ++i) text += kParts[random() % std::size(kParts)];
@@ -43,8 +45,7 @@ std::string random_words(std::mt19937& random, size_t most) {
 Encoding own_rows(const Encoding& window, int8_t of) {
   Encoding rows;
   for (size_t i = 0; i < window.ids.size(); ++i)
-    if (window.texts[i] == of)
-      rows.push(window.ids[i], window.offsets[i], 0, window.texts[i], window.words[i]);
+    if (window.texts[i] == of) rows.push(window.ids[i], window.offsets[i], 0, window.texts[i], window.words[i]);
   return rows;
 }
 
