@@ -103,13 +103,19 @@ Result<std::vector<std::string>> labels_of(const std::shared_ptr<Model>& model, 
   return settings.labels;
 }
 
+// The reference loses the blanks between words of families with marks of words (U+2581) where it joins them.
+std::string without_blanks(std::string word) {
+  std::erase(word, ' ');
+  return word;
+}
+
 void compare_entities(const std::vector<Entity>& ours, const Json& expected, const Characters& text, double tolerance,
                       Outcome& o) {
   if (ours.size() != expected.size()) return o.fail("another number of entities");
   for (size_t i = 0; i < ours.size(); ++i) {
     const Json& e = expected[i];
     o.compare(std::abs(ours[i].score - e.at("score").get<double>()), tolerance, "score");
-    const bool same = e.at("label") == ours[i].label && e.at("word") == ours[i].word &&
+    const bool same = e.at("label") == ours[i].label && without_blanks(e.at("word")) == without_blanks(ours[i].word) &&
                       text.range(ours[i].bytes) == Json{e.at("start"), e.at("end")} &&
                       e.value("index", ours[i].index) == ours[i].index;
     if (!same) o.fail("entity " + std::to_string(i) + " is " + ours[i].label + " " + ours[i].word);

@@ -54,9 +54,12 @@ Result<std::string> clean_word(int32_t id, const Tokenizer& tokenizer) {
 // must stay.
 Result<std::string> filled_text(const Encoding& encoding, uint32_t row, int32_t id, const Tokenizer& tokenizer) {
   std::vector<int32_t> ids;
-  for (size_t i = 0; i < encoding.ids.size(); ++i)
-    if (encoding.texts[i] >= 0) ids.push_back(i == row ? id : encoding.ids[i]);
-  const bool others = std::find(ids.begin(), ids.end(), tokenizer.special().mask) != ids.end();
+  bool others = false;
+  for (size_t i = 0; i < encoding.ids.size(); ++i) {
+    if (encoding.texts[i] < 0) continue;
+    ids.push_back(i == row ? id : encoding.ids[i]);
+    others = others || (i != row && encoding.ids[i] == tokenizer.special().mask);
+  }
   DecodeOptions options;
   options.skip_special = !others;
   return tokenizer.decode(ids, options);
