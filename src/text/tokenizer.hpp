@@ -36,6 +36,9 @@ struct ByteRange {
   friend bool operator==(const ByteRange&, const ByteRange&) = default;
 };
 
+// The text that is cut where two are too long together.
+enum class Truncate : uint8_t { longest_first, only_first, only_second };
+
 // The views need to outlive only the call.
 struct EncodeOptions {
   TextSide side = TextSide::source;
@@ -45,7 +48,14 @@ struct EncodeOptions {
   std::string_view task;                 // Whisper: "transcribe" or "translate"; empty: by the files
   std::optional<bool> timestamps;        // Whisper: whether the model writes timestamps; unset: by the files
   std::optional<std::string_view> pair;  // a second text, for families that take two; empty: none
-  uint64_t max_ids = 0;  // truncates the texts (the longer one first) to this many ids, special ones included
+  uint64_t max_ids = 0;                  // cuts what is longer, special ids included; 0: nothing
+  Truncate truncate = Truncate::longest_first;
+};
+
+// A text that is longer than a model reads, in windows.
+struct WindowOptions {
+  uint32_t most_ids = 0;  // in each, special ones included; 0: one window for all
+  uint32_t stride = 0;    // ids that a window shares with the one before
 };
 
 // Ids of one text or two. All vectors have the same length.
@@ -56,15 +66,18 @@ struct Encoding {
   std::vector<ByteRange> offsets;
   std::vector<int32_t> type_ids;  // token types ("segments" of BERT and XLNet)
   std::vector<int8_t> texts;      // 0: the text, 1: EncodeOptions::pair, -1: added by the family
+  std::vector<int32_t> words;     // the number of the id's word in its text; -1: added, or the family cuts no words
 
-  void push(int32_t id, ByteRange range, int32_t type = 0, int8_t text = 0) {
+  void push(int32_t id, ByteRange range, int32_t type = 0, int8_t text = 0, int32_t word = -1) {
     ids.push_back(id);
     offsets.push_back(range);
     type_ids.push_back(type);
     texts.push_back(text);
+    words.push_back(word);
   }
   void push_special(int32_t id, int32_t type = 0) { push(id, {}, type, -1); }
   void append(const Encoding& other);
+  [[nodiscard]] Encoding part(size_t begin, size_t end) const;
   void resize(size_t size);  // only to shrink
 };
 
@@ -86,6 +99,9 @@ struct LanguagePair {
   std::string source, target;
 };
 
+// Fails for a text that is longer than tokenizers take: 1 MiB.
+Status check_length(std::string_view text);
+
 // Immutable after loading: all const members may be called from several threads at once.
 class Tokenizer {
  public:
@@ -98,6 +114,11 @@ class Tokenizer {
   [[nodiscard]] Result<std::vector<int32_t>> encode(std::string_view text, const EncodeOptions& options = {}) const;
   // Does the same, with the bytes that each id stands for.
   [[nodiscard]] Result<Encoding> encode_with_offsets(std::string_view text, const EncodeOptions& options = {}) const;
+  // The ids of `text` in windows, each with special tokens and with options.pair, a question about the text: in front
+  // of it, or behind it in families that pad on the left. Offsets are those in the whole text; options.max_ids has no
+  // effect. Also fails where nothing of the text fits into a window, or the windows are too many.
+  [[nodiscard]] Result<std::vector<Encoding>> encode_windows(std::string_view text, const WindowOptions& windows,
+                                                             const EncodeOptions& options = {}) const;
   // Rows padded to the longest. Also fails if the tokenizer has no padding token.
   [[nodiscard]] Result<EncodedBatch> encode_batch(std::span<const std::string_view> texts,
                                                   const EncodeOptions& options = {}) const;
@@ -117,6 +138,9 @@ class Tokenizer {
 
   // Largest id plus one. The same for both sides unless the model has a vocabulary per side.
   [[nodiscard]] virtual uint64_t vocabulary_size(TextSide side = TextSide::source) const = 0;
+
+  // The beginning of tokens that go on a word ("##"); empty: nothing tells them from others.
+  [[nodiscard]] virtual std::string_view continuing_prefix() const { return {}; }
 
   // Multilingual families: the language codes in the files ("fr_XX", "fra_Latn", "fr"), in order of their ids.
   [[nodiscard]] virtual std::vector<std::string> languages() const { return {}; }
@@ -151,6 +175,10 @@ class Tokenizer {
                                                          const DecodeOptions& options) const = 0;
 
   [[nodiscard]] Result<Encoding> encode_checked(std::string_view text, const EncodeOptions& options) const;
+  [[nodiscard]] Result<Encoding> encode_text(std::string_view text, int8_t number, const EncodeOptions& options) const;
+  [[nodiscard]] Result<std::vector<Encoding>> cut_windows(const Encoding& text, const Encoding* pair,
+                                                          const WindowOptions& windows,
+                                                          const EncodeOptions& options) const;
   Status truncate(Encoding& first, Encoding* second, const EncodeOptions& options) const;
 };
 

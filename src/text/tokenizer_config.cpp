@@ -185,6 +185,8 @@ Result<std::vector<AddedToken>> TokenizerConfig::added_tokens() const {
     LAPILLI_TRY(token.special, read_flag(value, "special", false, path_));
     LAPILLI_TRY(token.lstrip, read_flag(value, "lstrip", false, path_));
     LAPILLI_TRY(token.rstrip, read_flag(value, "rstrip", false, path_));
+    LAPILLI_TRY(token.single_word, read_flag(value, "single_word", false, path_));
+    LAPILLI_TRY(token.normalized, read_flag(value, "normalized", !token.special, path_));
     tokens.push_back(std::move(token));
   }
   return tokens;

@@ -62,9 +62,18 @@ Result<Outcome> run_embed(const std::shared_ptr<Model>& model, const std::string
 Result<Outcome> run_similarity(const std::shared_ptr<Model>& model, const std::string& directory, const Record& record,
                                const nlohmann::json& c);
 
-// "classify", "rerank", "rank"; and "refuse", of a model that may not load.
+// "tag", "fill" and "question_answering".
+Result<Outcome> run_tag(const std::shared_ptr<Model>& model, const std::string& directory, const Record& record,
+                        const nlohmann::json& c);
+Result<Outcome> run_fill(const std::shared_ptr<Model>& model, const std::string& directory, const nlohmann::json& c);
+Result<Outcome> run_question_answering(const std::shared_ptr<Model>& model, const std::string& directory,
+                                       const Record& record, const nlohmann::json& c);
+
+// "classify", "zero_shot", "rerank", "rank"; and "refuse", of a model that may not load.
 Result<Outcome> run_classify(const std::shared_ptr<Model>& model, const std::string& directory, const Record& record,
                              const nlohmann::json& c);
+Result<Outcome> run_zero_shot(const std::shared_ptr<Model>& model, const std::string& directory, const Record& record,
+                              const nlohmann::json& c);
 Result<Outcome> run_rerank(const std::shared_ptr<Model>& model, const std::string& directory, const Record& record,
                            const nlohmann::json& c);
 Result<Outcome> run_rank(const std::shared_ptr<Model>& model, const std::string& directory, const nlohmann::json& c);

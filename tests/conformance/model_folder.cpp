@@ -320,21 +320,30 @@ struct CaseFolders {
   std::string record, model;
 };
 
+Result<Outcome> run_kind(const std::string& kind, const std::shared_ptr<Model>& model, const CaseFolders& folders,
+                         const Record& record, const Json& c) {
+  if (kind == "forward") return run_forward(model, record, c);
+  if (kind == "generate") return run_generate(model, record, c);
+  if (kind == "trace") return run_trace(model, record, c);
+  if (kind == "score") return run_score(model, record, c);
+  if (kind == "text") return run_text(model, folders.record, record, c);
+  if (kind == "classify") return run_classify(model, folders.model, record, c);
+  if (kind == "zero_shot") return run_zero_shot(model, folders.model, record, c);
+  if (kind == "rerank") return run_rerank(model, folders.model, record, c);
+  if (kind == "rank") return run_rank(model, folders.model, c);
+  if (kind == "tag") return run_tag(model, folders.model, record, c);
+  if (kind == "fill") return run_fill(model, folders.model, c);
+  if (kind == "question_answering") return run_question_answering(model, folders.model, record, c);
+  if (kind == "embed") return run_embed(model, folders.model, record, c);
+  if (kind == "similarity") return run_similarity(model, folders.model, record, c);
+  if (is_speech(kind)) return run_speech(model, record, c);
+  return Outcome::unsupported("kind " + kind);
+}
+
 Outcome run_case(const std::shared_ptr<Model>& model, const CaseFolders& folders, const Record& record, const Json& c) {
   const std::string kind = c.value("kind", std::string("?"));
   try {  // records are read with nlohmann::json's checked accessors
-    auto result = kind == "forward"      ? run_forward(model, record, c)
-                  : kind == "generate"   ? run_generate(model, record, c)
-                  : kind == "trace"      ? run_trace(model, record, c)
-                  : kind == "score"      ? run_score(model, record, c)
-                  : kind == "text"       ? run_text(model, folders.record, record, c)
-                  : kind == "classify"   ? run_classify(model, folders.model, record, c)
-                  : kind == "rerank"     ? run_rerank(model, folders.model, record, c)
-                  : kind == "rank"       ? run_rank(model, folders.model, c)
-                  : kind == "embed"      ? run_embed(model, folders.model, record, c)
-                  : kind == "similarity" ? run_similarity(model, folders.model, record, c)
-                  : is_speech(kind)      ? run_speech(model, record, c)
-                                         : Result<Outcome>(Outcome::unsupported("kind " + kind));
+    auto result = run_kind(kind, model, folders, record, c);
     return result ? *result : from_error(result.error());
   } catch (const std::exception& e) {
     return Outcome::failed(std::string("the record is damaged: ") + e.what());

@@ -1,10 +1,11 @@
-// Kinds "classify", "rerank", "rank" and "refuse": texts and pairs to classes and scores.
+// Kinds "classify", "zero_shot", "rerank", "rank" and "refuse": texts and pairs to classes and scores.
 #include <cmath>
 #include <regex>
 
 #include "base/worst.hpp"
 #include "conformance/folder.hpp"
 #include "generate/encoders/encoding_task.hpp"
+#include "generate/encoders/zero_shot.hpp"
 #include "generate/front_end.hpp"
 #include "generate/verbs.hpp"
 #include "search/network_on_device.hpp"
@@ -36,7 +37,7 @@ Status check_ids(const EncodedText& text, const Json& c, size_t i) {
 }
 
 Result<Scored> score(const std::shared_ptr<Model>& model, const std::string& directory, const std::vector<Pair>& pairs,
-                     const Json& c) {
+                     const Json& c, Truncate truncate = Truncate::longest_first) {
   FrontEnd front = read_front_end(*model, directory);
   if (!front.classes) return fail(ErrorCode::unsupported, "a model that scores no texts");
   const Json args = c.value("args", Json::object());
@@ -47,14 +48,14 @@ Result<Scored> score(const std::shared_ptr<Model>& model, const std::string& dir
   EncodingRequest request;
   request.sources = pairs.size();
   request.head = scores_of_texts(model->on_device().config())->kind;
-  request.source = [&](size_t i) -> Result<EncodedText> {
-    LAPILLI_TRY(auto text, encoder.encode(pairs[i].first, pairs[i].second));
+  request.source = [&](size_t i) -> Result<std::vector<EncodedText>> {
+    LAPILLI_TRY(auto text, encoder.encode(pairs[i].first, pairs[i].second, truncate));
     LAPILLI_CHECK(check_ids(text, c, i));
-    return text;
+    return one_text(std::move(text));
   };
-  request.on_result = [&](size_t i, Result<std::vector<float>> numbers) {
+  request.on_result = [&](size_t i, Result<HeadNumbers> numbers) {
     if (!numbers) failed = std::move(numbers).error();
-    if (numbers) scored.logits[i] = std::move(*numbers);
+    if (numbers) scored.logits[i] = std::move(numbers->front());
   };
   LAPILLI_TRY(const auto task, EncodingTask::start(model, std::move(request)));
   LAPILLI_CHECK(task->run());
@@ -62,16 +63,20 @@ Result<Scored> score(const std::shared_ptr<Model>& model, const std::string& dir
   return scored;
 }
 
-Status compare_tensor(const Record& record, const Json& c, const char* name, const std::vector<float>& ours,
+Status compare_values(const Record& record, const Json& output, const std::vector<float>& ours, const char* name,
                       Outcome& o) {
-  if (!c.contains("outputs") || !c["outputs"].contains(name)) return {};
-  const Json& output = c["outputs"][name];
   LAPILLI_TRY(const auto expected, read_matrix(record, output.at("tensor").get<std::string>()));
   if (expected.values.size() != ours.size()) return fail(ErrorCode::invalid_data, "%s of another size", name);
   double worst = 0;
   for (size_t i = 0; i < ours.size(); ++i) worst = worse(worst, std::abs(double{ours[i]} - expected.values[i]));
   o.compare(worst, output.at("atol_fp32").get<double>(), name);
   return {};
+}
+
+Status compare_tensor(const Record& record, const Json& c, const char* name, const std::vector<float>& ours,
+                      Outcome& o) {
+  if (!c.contains("outputs") || !c["outputs"].contains(name)) return {};
+  return compare_values(record, c["outputs"][name], ours, name, o);
 }
 
 std::vector<float> joined(const Rows& rows) {
@@ -119,6 +124,29 @@ Result<Outcome> run_classify(const std::shared_ptr<Model>& model, const std::str
     const Json& labels = c.at("labels").at(i);
     const auto top = static_cast<uint32_t>(std::max<size_t>(labels.size(), 1));
     compare_labels(text_classes(scored.logits[i], top, scored.settings), labels, tolerance, o);
+  }
+  return o;
+}
+
+Result<Outcome> run_zero_shot(const std::shared_ptr<Model>& model, const std::string& directory, const Record& record,
+                              const Json& c) {
+  const Json args = c.value("args", Json::object());
+  LAPILLI_TRY(const auto candidates, check_candidates(c.at("candidate_labels").get<std::vector<std::string>>()));
+  std::vector<Pair> pairs;
+  for (const std::string& label : candidates.labels) {
+    LAPILLI_TRY(auto hypothesis, hypothesis_of(args.value("hypothesis_template", std::string(kHypothesis)), label));
+    pairs.emplace_back(c.at("premise").get<std::string>(), std::move(hypothesis));
+  }
+  LAPILLI_TRY(const auto scored, score(model, directory, pairs, c, Truncate::only_first));
+  LAPILLI_TRY(const auto columns, find_entailment(scored.settings.labels, ""));
+  Outcome o;
+  LAPILLI_CHECK(compare_values(record, c.at("logits"), joined(scored.logits), "logits", o));
+  const auto scores = score_labels(candidates.labels, scored.logits, columns, args.value("multi_label", false));
+  if (c.at("labels").size() != scores.size()) return Outcome::failed("another number of labels");
+  for (size_t i = 0; i < scores.size(); ++i) {
+    if (c["labels"][i] != scores[i].label) o.fail("label " + scores[i].label + " at another place");
+    o.compare(std::abs(scores[i].score - c.at("scores").at(i).get<double>()), c.at("scores_atol_fp32").get<double>(),
+              "score");
   }
   return o;
 }

@@ -25,6 +25,21 @@ const WhisperTokenizer* as_whisper(const Tokenizer& tokenizer) {
   return dynamic_cast<const WhisperTokenizer*>(&tokenizer);
 }
 
+Truncate truncate_of(const Json& c) {
+  const auto name = c["truncation"].get<std::string>();
+  if (name == "only_first") return Truncate::only_first;
+  return name == "only_second" ? Truncate::only_second : Truncate::longest_first;
+}
+
+WindowOptions window_options(const Json& c) { return {c["max_length"].get<uint32_t>(), c["stride"].get<uint32_t>()}; }
+
+Outcome compare_windows(const Result<std::vector<Encoding>>& windows, const Json& c) {
+  if (!windows) return Outcome::failed(windows.error().message);
+  Rows ids;
+  for (const Encoding& window : *windows) ids.push_back(window.ids);
+  return ids == c["ids"].get<Rows>() ? Outcome() : Outcome::failed("other windows: " + Json(ids).dump());
+}
+
 Outcome not_whisper() { return Outcome::failed("this is not Whisper's tokenizer"); }
 
 }  // namespace
@@ -54,6 +69,34 @@ Outcome run_pair(const Tokenizer& tokenizer, const Json& c) {
   if (c.contains("type_ids") && encoding->type_ids != c["type_ids"].get<Ids>())
     o.fail("other type_ids: " + shown(encoding->type_ids));
   return o;
+}
+
+Outcome run_pair_truncation(const Tokenizer& tokenizer, const Json& c) {
+  const auto second = c["b"].get<std::string>();
+  EncodeOptions options;
+  options.pair = second;
+  options.max_ids = c["max_length"].get<uint64_t>();
+  options.truncate = truncate_of(c);
+  const auto ids = tokenizer.encode(c["a"].get<std::string>(), options);
+  if (!ids) return Outcome::failed(ids.error().message);
+  return *ids == c["ids"].get<Ids>() ? Outcome() : Outcome::failed("other ids: " + shown(*ids));
+}
+
+// Of pairs of which both are cut, the first window alone.
+Outcome run_pair_windows(const Tokenizer& tokenizer, const Json& c) {
+  Json first = c;
+  first["ids"] = c["ids"][0];
+  if (truncate_of(c) == Truncate::longest_first) return run_pair_truncation(tokenizer, first);
+  const auto a = c["a"].get<std::string>(), b = c["b"].get<std::string>();
+  const bool text_first = truncate_of(c) == Truncate::only_first;
+  EncodeOptions options;
+  options.pair = text_first ? b : a;
+  options.truncate = truncate_of(c);
+  return compare_windows(tokenizer.encode_windows(text_first ? a : b, window_options(c), options), c);
+}
+
+Outcome run_windows(const Tokenizer& tokenizer, const Json& c) {
+  return compare_windows(tokenizer.encode_windows(c["text"].get<std::string>(), window_options(c)), c);
 }
 
 Outcome run_batch(const Tokenizer& tokenizer, const Json& c) {

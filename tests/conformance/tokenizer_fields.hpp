@@ -10,6 +10,10 @@ namespace lapilli::conformance {
 Outcome check_tokens(const Tokenizer& tokenizer, const nlohmann::json& c);
 // An entry of "pairs": two texts, one row.
 Outcome run_pair(const Tokenizer& tokenizer, const nlohmann::json& c);
+// Entries of "pair_truncation", "pair_windows" and "windows": cut in several ways.
+Outcome run_pair_truncation(const Tokenizer& tokenizer, const nlohmann::json& c);
+Outcome run_pair_windows(const Tokenizer& tokenizer, const nlohmann::json& c);
+Outcome run_windows(const Tokenizer& tokenizer, const nlohmann::json& c);
 // "batch": padded rows, and rows cut to six ids.
 Outcome run_batch(const Tokenizer& tokenizer, const nlohmann::json& c);
 // An entry of "clean_up": text with and without the clean-up of spaces.

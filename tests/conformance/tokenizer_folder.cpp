@@ -90,6 +90,9 @@ void run_tokenizer_folder(const std::string& directory, const RunOptions& option
   run("target_cases", [&](const Json& c) { return run_case(**tokenizer, c, TextSide::target); });
   run("decode_cases", [&](const Json& c) { return run_decode(**tokenizer, c); });
   run("pairs", [&](const Json& c) { return run_pair(**tokenizer, c); });
+  run("pair_truncation", [&](const Json& c) { return run_pair_truncation(**tokenizer, c); });
+  run("pair_windows", [&](const Json& c) { return run_pair_windows(**tokenizer, c); });
+  run("windows", [&](const Json& c) { return run_windows(**tokenizer, c); });
   run("batch", [&](const Json& c) { return run_batch(**tokenizer, c); });
   run("clean_up", [&](const Json& c) { return run_clean_up(**tokenizer, c); });
   run("prefixes", [&](const Json& c) { return run_prefix(**tokenizer, c); });

@@ -229,7 +229,7 @@ TEST_F(Pipelines, PostProcessors) {
     return must(p->process(a, second, special)).ids;
   };
   const auto types = [&](const PostProcessorPtr& p) { return must(p->process(a, &b, true)).type_ids; };
-  const auto roberta = make_roberta_processing(0, 2, true);
+  const auto roberta = make_roberta_processing(0, 2, TrimmedBlanks::all);
   EXPECT_EQ(ids(roberta, nullptr, true), (Ids{0, 10, 2}));
   EXPECT_EQ(ids(roberta, &b, true), (Ids{0, 10, 2, 2, 20, 2}));
   EXPECT_EQ(ids(roberta, &b, false), (Ids{10, 20}));
@@ -238,10 +238,10 @@ TEST_F(Pipelines, PostProcessors) {
   EXPECT_EQ(ids(bert, &b, true), (Ids{0, 10, 2, 20, 2}));
   EXPECT_EQ(types(bert), (Ids{0, 0, 0, 1, 1}));
   std::vector<PostProcessorPtr> parts;
-  parts.push_back(make_byte_level_post_processor(true));
+  parts.push_back(make_byte_level_post_processor(TrimmedBlanks::all));
   parts.push_back(make_bert_processing(0, 2));
   const auto sequence = make_post_processor_sequence(std::move(parts));
-  EXPECT_TRUE(sequence->trims_offsets());
+  EXPECT_EQ(sequence->trims(), TrimmedBlanks::all);
   EXPECT_EQ(ids(sequence, &b, true), (Ids{0, 10, 2, 20, 2}));
   EXPECT_FALSE(make_template({{}, {}})->process(a, &b, true).ok());
 }

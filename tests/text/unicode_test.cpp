@@ -15,7 +15,7 @@ using Text = std::vector<char32_t>;
 
 Text normalized(const Text& text, UnicodeForm form) {
   Text out;
-  for (const SourcedCharacter& c : normalize(text, form)) out.push_back(c.character);
+  for (const ChangedCharacter& c : normalize(text, form)) out.push_back(c.character);
   return out;
 }
 

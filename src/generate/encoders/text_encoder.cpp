@@ -6,6 +6,7 @@
 #include "formats/quote.hpp"
 #include "generate/checked_request.hpp"
 #include "search/network_on_device.hpp"
+#include "text/pipeline/aligned_text.hpp"
 #include "text/unicode/case_mapping.hpp"
 #include "text/unicode/unicode.hpp"
 #include "text/unicode/utf8.hpp"
@@ -33,11 +34,28 @@ Result<std::string> chosen_prompt(const SentenceSettings& settings, const Prompt
 // The files' limit, and that of the network's positions.
 uint32_t smaller_limit(uint32_t a, uint32_t b) { return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b); }
 
-std::string lower_cased(std::string_view text) {
-  const std::u32string codes = to_utf32(text);
-  std::string lower;
-  for (const CasedCharacter& c : lower_case({codes.begin(), codes.end()})) append_utf8(lower, c.character);
+// Each byte knows the bytes of `text` that it stems from.
+AlignedText lower_cased(std::string_view text) {
+  std::vector<char32_t> codes;
+  std::vector<uint32_t> at;  // the byte where each begins, and the end
+  for (size_t next = 0; next < text.size();) {
+    at.push_back(static_cast<uint32_t>(next));
+    codes.push_back(next_character(text, next));
+  }
+  at.push_back(static_cast<uint32_t>(text.size()));
+  AlignedText lower;
+  for (const CasedCharacter& c : lower_case(codes)) lower.append(c.character, {at[c.from], at[c.from + 1]});
   return lower;
+}
+
+// Offsets of a lowered text become those of the text.
+void restore_offsets(Encoding& encoding, int8_t number, const AlignedText& lower) {
+  for (size_t i = 0; i < encoding.ids.size(); ++i) {
+    if (encoding.texts[i] != number) continue;
+    ByteRange& range = encoding.offsets[i];
+    const Origin origin = lower.origin(range.begin, range.end);
+    range = {origin.begin, origin.end};
+  }
 }
 
 Failure no_ids() { return fail(ErrorCode::invalid_argument, "the text has no ids, and nothing is made of none"); }
@@ -68,6 +86,14 @@ Result<TextEncoder> TextEncoder::make(const Model& model, const SentenceSettings
   return encoder;
 }
 
+TextEncoder TextEncoder::plain(std::shared_ptr<const Tokenizer> tokenizer, uint32_t most_ids, bool lower_case) {
+  TextEncoder encoder;
+  encoder.tokenizer_ = std::move(tokenizer);
+  encoder.most_ids_ = most_ids;
+  encoder.lower_case_ = lower_case;
+  return encoder;
+}
+
 Status TextEncoder::check_tokenizer() const { return Status(no_tokenizer_); }
 
 // As the reference counts them: the ids of the prompt alone, without a last one that the tokenizer adds.
@@ -84,16 +110,19 @@ Status TextEncoder::count_prompt() {
 }
 
 Result<std::string> TextEncoder::prepared(std::string_view text) const {
+  LAPILLI_CHECK(check_length(text));
   LAPILLI_CHECK(check_utf8(text, "the text"));
-  return lower_case_ ? lower_cased(text) : std::string(text);
+  return lower_case_ ? lower_cased(text).text() : std::string(text);
 }
 
-Result<EncodedText> TextEncoder::encode(std::string_view text, std::optional<std::string_view> pair) const {
+Result<EncodedText> TextEncoder::encode(std::string_view text, std::optional<std::string_view> pair,
+                                        Truncate truncate) const {
   LAPILLI_CHECK(check_tokenizer());
   LAPILLI_TRY(const std::string first, prepared(prompt_ + std::string(text)));
   LAPILLI_TRY(const std::string second, prepared(pair.value_or("")));
   EncodeOptions options;
   options.max_ids = most_ids_;
+  options.truncate = truncate;
   if (pair) options.pair = second;
   LAPILLI_TRY(const auto encoding, tokenizer_->encode_with_offsets(first, options));
   if (encoding.ids.empty()) return no_ids();
@@ -107,6 +136,42 @@ Result<EncodedText> TextEncoder::encode(std::string_view text, std::optional<std
   return encoded;
 }
 
+// In front of the text, but behind it in families that pad on the left (XLNet), as the reference has it.
+EncodeOptions TextEncoder::question_place() const {
+  EncodeOptions options;
+  options.truncate = tokenizer_->pads_left() ? Truncate::only_first : Truncate::only_second;
+  return options;
+}
+
+Result<std::vector<Encoding>> TextEncoder::lower_windows(std::string_view text,
+                                                         std::optional<std::string_view> question,
+                                                         const WindowOptions& options) const {
+  for (const std::string_view part : {text, question.value_or("")}) {
+    LAPILLI_CHECK(check_length(part));
+    LAPILLI_CHECK(check_utf8(part, "the text"));
+  }
+  const AlignedText lower = lower_cased(text), lower_question = lower_cased(question.value_or(""));
+  EncodeOptions pair = question_place();
+  if (question) pair.pair = lower_question.text();
+  LAPILLI_TRY(auto windows, tokenizer_->encode_windows(lower.text(), options, pair));
+  for (Encoding& window : windows) {
+    restore_offsets(window, 0, lower);
+    restore_offsets(window, 1, lower_question);
+  }
+  return windows;
+}
+
+Result<std::vector<Encoding>> TextEncoder::windows(std::string_view text, std::optional<std::string_view> question,
+                                                   const WindowOptions& options) const {
+  LAPILLI_CHECK(check_tokenizer());
+  WindowOptions within = options;
+  within.most_ids = smaller_limit(options.most_ids, most_ids_);
+  if (lower_case_) return lower_windows(text, question, within);
+  EncodeOptions pair = question_place();
+  pair.pair = question;
+  return tokenizer_->encode_windows(text, within, pair);
+}
+
 Result<EncodedText> TextEncoder::encode(std::span<const int32_t> ids) const {
   if (!prompt_.empty())
     return fail(
@@ -115,7 +180,7 @@ Result<EncodedText> TextEncoder::encode(std::span<const int32_t> ids) const {
         "(an empty one)");
   if (ids.empty()) return no_ids();
   LAPILLI_CHECK(check_rows({{ids.begin(), ids.end()}}, vocabulary_, positions_, "source"));
-  return EncodedText{{ids.begin(), ids.end()}, {}, false};
+  return EncodedText{{ids.begin(), ids.end()}, {}, {}, false};
 }
 
 }  // namespace lapilli

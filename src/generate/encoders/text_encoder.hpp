@@ -17,8 +17,9 @@ namespace lapilli {
 // The ids of a text or a pair, with those that the tokenizer adds.
 struct EncodedText {
   std::vector<int32_t> ids;
-  std::vector<uint32_t> types;  // the token type of each id; empty: all 0
-  bool cut = false;             // the text was longer than the limit
+  std::vector<uint32_t> types;      // the token type of each id; empty: all 0
+  std::vector<uint32_t> head_rows;  // ids whose results are wanted of a head that has one for each; empty: all
+  bool cut = false;                 // the text was longer than the limit
 };
 
 // The words before each text.
@@ -33,20 +34,36 @@ class TextEncoder {
   // Refuses a prompt that is unknown, and one that leaves no room for a text. Without a tokenizer ids still work.
   static Result<TextEncoder> make(const Model& model, const SentenceSettings& settings, const PromptChoice& choice);
 
-  // A text, or two for a model that reads pairs. Texts beyond the limit are cut at their ends, the longer one first.
-  [[nodiscard]] Result<EncodedText> encode(std::string_view text, std::optional<std::string_view> pair = {}) const;
+  // Of a tokenizer alone, without prompt: a limit of 0 is none.
+  static TextEncoder plain(std::shared_ptr<const Tokenizer> tokenizer, uint32_t most_ids, bool lower_case = false);
+
+  // A text, or two for a model that reads pairs. Texts beyond the limit are cut at their ends, by default the longer
+  // one first.
+  [[nodiscard]] Result<EncodedText> encode(std::string_view text, std::optional<std::string_view> pair = {},
+                                           Truncate truncate = Truncate::longest_first) const;
+  // The whole text in windows, without the prompt, each with the question where there is one. `texts` is 0 for the
+  // text's ids and 1 for the question's, whichever stands in front; offsets are bytes of `text` and `question` as they
+  // are given. most_ids is lowered to the limit.
+  [[nodiscard]] Result<std::vector<Encoding>> windows(std::string_view text, std::optional<std::string_view> question,
+                                                      const WindowOptions& options) const;
   // Ids given by the caller are taken as they are.
   [[nodiscard]] Result<EncodedText> encode(std::span<const int32_t> ids) const;
   // Limit of a source's ids; 0: none.
   [[nodiscard]] uint32_t most_ids() const { return most_ids_; }
   // Ids of the prompt at the beginning of each source.
   [[nodiscard]] uint32_t prompt_rows() const { return prompt_rows_; }
+  // Null without one: then check_tokenizer() says why.
+  [[nodiscard]] const Tokenizer* tokenizer() const { return tokenizer_.get(); }
+  [[nodiscard]] Status check_tokenizer() const;
 
  private:
   TextEncoder() = default;
   Status count_prompt();
   [[nodiscard]] Result<std::string> prepared(std::string_view text) const;
-  [[nodiscard]] Status check_tokenizer() const;
+  [[nodiscard]] EncodeOptions question_place() const;
+  [[nodiscard]] Result<std::vector<Encoding>> lower_windows(std::string_view text,
+                                                            std::optional<std::string_view> question,
+                                                            const WindowOptions& options) const;
 
   std::shared_ptr<const Tokenizer> tokenizer_;
   Status no_tokenizer_;

@@ -79,8 +79,11 @@ Result<std::unique_ptr<Tokenizer>> load_roberta_tokenizer(const Files& from) {
   if (files.json) return load_json_tokenizer(from);
   LAPILLI_TRY(auto p, byte_level_pipeline(files, false));
   LAPILLI_TRY(const auto special, SpecialTokens::collect(files, kRobertaTokens, *p.model));
-  LAPILLI_TRY(const bool trim, files.config.flag("trim_offsets", true));
-  p.post_processor = make_roberta_processing(special.id("cls_token"), special.id("sep_token"), trim);
+  LAPILLI_TRY(const bool trims, files.config.flag("trim_offsets", true));
+  LAPILLI_TRY(const bool prefix, files.config.flag("add_prefix_space", false));
+  const TrimmedBlanks blanks = prefix ? TrimmedBlanks::all_but_first : TrimmedBlanks::all;
+  p.post_processor =
+      make_roberta_processing(special.id("cls_token"), special.id("sep_token"), trims ? blanks : TrimmedBlanks::none);
   return finish(std::move(p), files, special);
 }
 

@@ -61,11 +61,20 @@ void AlignedText::check_room(size_t more) const {
     throw std::length_error("the normalizer makes the text too long");
 }
 
-void AlignedText::cover_from(uint32_t begin) {
-  if (text_.empty()) return;
-  size_t first = 0;
-  next_character(text_, first);
-  for (size_t i = 0; i < first; ++i) origins_[i].begin = std::min(origins_[i].begin, begin);
+Origin AlignedText::origin_before(size_t end) const { return end == 0 ? Origin{start_, start_} : origins_[end - 1]; }
+
+void AlignedText::change(std::span<const ChangedCharacter> to) {
+  AlignedText out = rewrite();
+  size_t at = 0;  // of the next character whose place is to be taken
+  const auto pass = [&] {
+    if (at < size()) next_character(text_, at);
+  };
+  for (const ChangedCharacter& c : to) {
+    out.check_room(4);
+    out.append(c.character, c.change > 0 || at == size() ? origin_before(at) : origins_[at]);
+    for (int32_t passed = c.change > 0 ? 1 : c.change; passed <= 0; ++passed) pass();
+  }
+  *this = std::move(out);
 }
 
 void AlignedText::append(std::string_view text, Origin origin) {

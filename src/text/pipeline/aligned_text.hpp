@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "text/unicode/unicode.hpp"
 
 namespace lapilli {
 
@@ -43,10 +46,14 @@ class AlignedText {
   // old one and append replacements.
   [[nodiscard]] AlignedText rewrite() const;
   void copy(const AlignedText& from, size_t begin, size_t end);
-  // Extends the first character's origin to input from `begin` on; its own origin must not precede that.
-  void cover_from(uint32_t begin);
   void append(std::string_view text, Origin origin);
   void append(char32_t character, Origin origin);
+  // The origin of what takes the place of bytes [.., end) as a whole: the reference gives it that of their last
+  // character. `end` 0: that of nothing.
+  [[nodiscard]] Origin origin_before(size_t end) const;
+  // Becomes the characters of `to`, with the origins that the reference gives them: of the character whose place they
+  // take alone.
+  void change(std::span<const ChangedCharacter> to);
   // The new bytes share the origin of the first character.
   void prepend(std::string_view text);
 

@@ -28,6 +28,7 @@ class Bpe final : public SubwordModel {
   [[nodiscard]] uint64_t size() const override { return vocabulary_.size(); }
   [[nodiscard]] ModelKind kind() const override { return ModelKind::bpe; }
   [[nodiscard]] int32_t unknown() const override { return unknown_; }
+  [[nodiscard]] std::string_view continuing_prefix() const override { return options_.continuing_subword_prefix; }
 
  private:
   [[nodiscard]] std::vector<LinkedSymbol> characters(std::string_view word) const;

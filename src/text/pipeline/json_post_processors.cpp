@@ -74,6 +74,13 @@ Result<PostProcessorPtr> read_template(const JsonReader& reader) {
   return make_template(std::move(options));
 }
 
+Result<TrimmedBlanks> read_trimming(const JsonReader& reader) {
+  LAPILLI_TRY(const bool trims, reader.flag("trim_offsets", true));
+  LAPILLI_TRY(const bool prefix, reader.flag("add_prefix_space", true));
+  if (!trims) return TrimmedBlanks::none;
+  return prefix ? TrimmedBlanks::all_but_first : TrimmedBlanks::all;
+}
+
 }  // namespace
 
 Result<PostProcessorPtr> read_post_processor(const JsonReader& reader) {
@@ -82,11 +89,11 @@ Result<PostProcessorPtr> read_post_processor(const JsonReader& reader) {
   if (type == "BertProcessing" || type == "RobertaProcessing") {
     LAPILLI_TRY(const int32_t cls, read_token_and_id(reader, "cls"));
     LAPILLI_TRY(const int32_t sep, read_token_and_id(reader, "sep"));
-    LAPILLI_TRY(const bool trim, reader.flag("trim_offsets", true));
+    LAPILLI_TRY(const TrimmedBlanks trim, read_trimming(reader));
     return type == "BertProcessing" ? make_bert_processing(cls, sep) : make_roberta_processing(cls, sep, trim);
   }
   if (type == "ByteLevel") {
-    LAPILLI_TRY(const bool trim, reader.flag("trim_offsets", true));
+    LAPILLI_TRY(const TrimmedBlanks trim, read_trimming(reader));
     return make_byte_level_post_processor(trim);
   }
   if (type == "Sequence") {

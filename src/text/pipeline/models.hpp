@@ -38,6 +38,8 @@ class SubwordModel {
   [[nodiscard]] virtual ModelKind kind() const = 0;
   // The id for unknown text; -1 if the model has none.
   [[nodiscard]] virtual int32_t unknown() const = 0;
+  // The beginning of tokens that go on a word; empty: they have none.
+  [[nodiscard]] virtual std::string_view continuing_prefix() const { return {}; }
 };
 using ModelPtr = std::unique_ptr<const SubwordModel>;
 

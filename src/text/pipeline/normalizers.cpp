@@ -44,15 +44,8 @@ class UnicodeNormalizer final : public Normalizer {
   explicit UnicodeNormalizer(UnicodeForm form) : form_(form) {}
   Status apply(AlignedText& text) const override {
     std::vector<char32_t> characters;
-    std::vector<uint32_t> ends{0};
-    for_each_character(text, [&](char32_t c, size_t, size_t end) {
-      characters.push_back(c);
-      ends.push_back(static_cast<uint32_t>(end));
-    });
-    AlignedText out = text.rewrite();
-    for (const SourcedCharacter& c : normalize(characters, form_))
-      out.append(c.character, text.origin(ends[c.begin], ends[c.end]));
-    text = std::move(out);
+    for_each_character(text, [&](char32_t c, size_t, size_t) { characters.push_back(c); });
+    text.change(normalize(characters, form_));
     return {};
   }
 
@@ -72,7 +65,7 @@ class Replace final : public Normalizer {
     for (; at != std::string::npos; at = s.find(pattern_, done)) {
       out.copy(text, done, at);
       done = at + pattern_.size();
-      out.append(content_, text.origin(at, done));
+      out.append(content_, text.origin_before(done));
     }
     out.copy(text, done, s.size());
     text = std::move(out);
@@ -94,7 +87,7 @@ class ReplaceRegex final : public Normalizer {
     size_t done = 0;
     for (const Regex::Match& match : matches) {
       out.copy(text, done, match.begin);
-      out.append(content_, text.origin(match.begin, match.end));
+      out.append(content_, text.origin_before(match.end));
       done = match.end;
     }
     out.copy(text, done, text.size());

@@ -8,25 +8,37 @@
 namespace lapilli {
 namespace {
 
-// White space at the ends does not belong to a token, unless it is all of it.
-Origin trim(std::string_view text, Origin range) {
-  size_t begin = range.begin;
-  while (begin < range.end) {
-    size_t next = begin;
-    if (!is_white_space(next_character(text, next))) break;
-    begin = next;
+// A blank, or the byte-level mark for one (U+0120).
+bool is_blank(char32_t c) { return c == 0x120 || is_white_space(c); }
+
+size_t character_in_front(std::string_view text, size_t at) {
+  do --at;
+  while (at > 0 && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80);
+  return at;
+}
+
+size_t blanks_in_front(std::string_view token) {
+  size_t count = 0;
+  for (size_t at = 0; at < token.size() && is_blank(next_character(token, at));) ++count;
+  return count;
+}
+
+size_t blanks_behind(std::string_view token) {
+  size_t count = 0;
+  for (size_t at = token.size(); at > 0; ++count) {
+    at = character_in_front(token, at);
+    size_t next = at;
+    if (!is_blank(next_character(token, next))) break;
   }
-  if (begin >= range.end) return range;
-  size_t end = range.end;
-  while (end > begin) {
-    size_t last = end;
-    do {
-      --last;
-    } while (last > begin && (static_cast<unsigned char>(text[last]) & 0xC0) == 0x80);
-    size_t next = last;
-    if (!is_white_space(next_character(text, next))) break;
-    end = last;
-  }
+  return count;
+}
+
+// Each blank of the token takes a character of the text from its end of the range, as in the reference.
+Origin trim(std::string_view text, std::string_view token, Origin range, bool keeps_first) {
+  size_t front = blanks_in_front(token), begin = range.begin, end = range.end;
+  if (front > 0 && keeps_first) --front;
+  for (; front > 0 && begin < end; --front) next_character(text, begin);
+  for (size_t behind = blanks_behind(token); behind > 0 && begin < end; --behind) end = character_in_front(text, end);
   return {static_cast<uint32_t>(begin), static_cast<uint32_t>(end)};
 }
 
@@ -63,14 +75,17 @@ Result<Encoding> PipelineTokenizer::encode_plain(std::string_view text, const En
   Encoding out;
   std::vector<AlignedText> words;
   std::vector<ModelToken> tokens;
-  const bool trims = pipeline_.post_processor != nullptr && pipeline_.post_processor->trims_offsets();
-  const auto push = [&](int32_t id, Origin range) {
-    if (trims) range = trim(text, range);
-    out.push(id, {range.begin, range.end});
+  const auto trims = pipeline_.post_processor == nullptr ? TrimmedBlanks::none : pipeline_.post_processor->trims();
+  int32_t number = 0;  // of the word
+  const auto push = [&](int32_t id, std::string_view token, Origin range) {
+    const bool first = out.ids.empty() || range.begin == 0;
+    if (trims != TrimmedBlanks::none) range = trim(text, token, range, first && trims == TrimmedBlanks::all_but_first);
+    out.push(id, {range.begin, range.end}, 0, 0, number);
   };
   for (AddedVocabulary::Part& part : parts) {
     if (part.token != nullptr) {
-      push(part.token->id, part.text.origin(0, part.text.size()));
+      push(part.token->id, part.text.text(), part.text.origin(0, part.text.size()));
+      ++number;
       continue;
     }
     words.clear();
@@ -83,7 +98,8 @@ Result<Encoding> PipelineTokenizer::encode_plain(std::string_view text, const En
       if (word.empty()) continue;
       tokens.clear();
       LAPILLI_CHECK(pipeline_.model->tokenize(word.text(), tokens));
-      for (const ModelToken& token : tokens) push(token.id, word.origin(token.begin, token.end));
+      for (const ModelToken& t : tokens) push(t.id, token(t.id), word.origin(t.begin, t.end));
+      ++number;
     }
   }
   return out;

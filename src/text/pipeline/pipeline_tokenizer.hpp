@@ -37,6 +37,7 @@ class PipelineTokenizer : public Tokenizer {
 
   [[nodiscard]] std::string_view token(int32_t id) const override;
   [[nodiscard]] uint64_t vocabulary_size(TextSide side) const override;
+  [[nodiscard]] std::string_view continuing_prefix() const override { return pipeline_.model->continuing_prefix(); }
   [[nodiscard]] const Pipeline& pipeline() const { return pipeline_; }
   // The id of an added token or one of the model; -1 if there is none.
   [[nodiscard]] int32_t token_id(std::string_view token) const;

@@ -14,7 +14,7 @@ void append_text(Encoding& out, const Encoding& text, int32_t type) {
 
 class Template final : public PostProcessor {
  public:
-  Template(TemplateOptions options, bool trims) : options_(std::move(options)), trims_(trims) {}
+  Template(TemplateOptions options, TrimmedBlanks trims) : options_(std::move(options)), trims_(trims) {}
 
   [[nodiscard]] Result<Encoding> process(const Encoding& first, const Encoding* second,
                                          bool add_special) const override {
@@ -32,30 +32,31 @@ class Template final : public PostProcessor {
     }
     return out;
   }
-  [[nodiscard]] bool trims_offsets() const override { return trims_; }
+  [[nodiscard]] TrimmedBlanks trims() const override { return trims_; }
 
  private:
   TemplateOptions options_;
-  bool trims_;
+  TrimmedBlanks trims_;
 };
 
 // Adds nothing.
 class Idle final : public PostProcessor {
  public:
-  explicit Idle(bool trims) : trims_(trims) {}
+  explicit Idle(TrimmedBlanks trims) : trims_(trims) {}
   [[nodiscard]] Result<Encoding> process(const Encoding& first, const Encoding* second, bool) const override {
     return join_texts(first, second);
   }
-  [[nodiscard]] bool trims_offsets() const override { return trims_; }
+  [[nodiscard]] TrimmedBlanks trims() const override { return trims_; }
   [[nodiscard]] bool adds_tokens() const override { return false; }
 
  private:
-  bool trims_;
+  TrimmedBlanks trims_;
 };
 
 class PostProcessorSequence final : public PostProcessor {
  public:
-  PostProcessorSequence(std::vector<PostProcessorPtr> parts, bool trims) : parts_(std::move(parts)), trims_(trims) {}
+  PostProcessorSequence(std::vector<PostProcessorPtr> parts, TrimmedBlanks trims)
+      : parts_(std::move(parts)), trims_(trims) {}
 
   [[nodiscard]] Result<Encoding> process(const Encoding& first, const Encoding* second,
                                          bool add_special) const override {
@@ -69,12 +70,12 @@ class PostProcessorSequence final : public PostProcessor {
     }
     return out;
   }
-  [[nodiscard]] bool trims_offsets() const override { return trims_; }
+  [[nodiscard]] TrimmedBlanks trims() const override { return trims_; }
   [[nodiscard]] bool adds_tokens() const override { return !parts_.empty(); }
 
  private:
   std::vector<PostProcessorPtr> parts_;  // only those that add tokens
-  bool trims_;
+  TrimmedBlanks trims_;
 };
 
 TemplatePart special(std::vector<int32_t> ids, int32_t type) {
@@ -93,27 +94,29 @@ Encoding join_texts(const Encoding& first, const Encoding* second) {
 }
 
 PostProcessorPtr make_template(TemplateOptions options) {
-  return std::make_unique<Template>(std::move(options), false);
+  return std::make_unique<Template>(std::move(options), TrimmedBlanks::none);
 }
 
-PostProcessorPtr make_roberta_processing(int32_t cls, int32_t sep, bool trim_offsets) {
+PostProcessorPtr make_roberta_processing(int32_t cls, int32_t sep, TrimmedBlanks trims) {
   TemplateOptions options;
   options.single = {special({cls}, 0), first_text(), special({sep}, 0)};
   options.pair = {special({cls}, 0), first_text(), special({sep, sep}, 0), second_text(0), special({sep}, 0)};
-  return std::make_unique<Template>(std::move(options), trim_offsets);
+  return std::make_unique<Template>(std::move(options), trims);
 }
 
 PostProcessorPtr make_bert_processing(int32_t cls, int32_t sep) {
   TemplateOptions options;
   options.single = {special({cls}, 0), first_text(), special({sep}, 0)};
   options.pair = {special({cls}, 0), first_text(), special({sep}, 0), second_text(1), special({sep}, 1)};
-  return std::make_unique<Template>(std::move(options), false);
+  return std::make_unique<Template>(std::move(options), TrimmedBlanks::none);
 }
 
-PostProcessorPtr make_byte_level_post_processor(bool trim_offsets) { return std::make_unique<Idle>(trim_offsets); }
+PostProcessorPtr make_byte_level_post_processor(TrimmedBlanks trims) { return std::make_unique<Idle>(trims); }
 
 PostProcessorPtr make_post_processor_sequence(std::vector<PostProcessorPtr> parts) {
-  const bool trims = std::any_of(parts.begin(), parts.end(), [](const auto& part) { return part->trims_offsets(); });
+  TrimmedBlanks trims = TrimmedBlanks::none;
+  for (const PostProcessorPtr& part : parts)
+    if (trims == TrimmedBlanks::none) trims = part->trims();
   std::erase_if(parts, [](const auto& part) { return !part->adds_tokens(); });
   return std::make_unique<PostProcessorSequence>(std::move(parts), trims);
 }

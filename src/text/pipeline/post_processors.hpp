@@ -12,6 +12,10 @@
 
 namespace lapilli {
 
+// Blanks at the ends of tokens that byte ranges leave out: none, all, or all but the one in front of a text, which the
+// tokenizer may have put there itself.
+enum class TrimmedBlanks : uint8_t { none, all, all_but_first };
+
 // Immutable; process() may be called from several threads and may throw std::bad_alloc.
 class PostProcessor {
  public:
@@ -19,8 +23,7 @@ class PostProcessor {
   // `second` may be null. Added tokens have an empty range.
   [[nodiscard]] virtual Result<Encoding> process(const Encoding& first, const Encoding* second,
                                                  bool add_special) const = 0;
-  // True if byte ranges exclude white space at the ends of tokens.
-  [[nodiscard]] virtual bool trims_offsets() const { return false; }
+  [[nodiscard]] virtual TrimmedBlanks trims() const { return TrimmedBlanks::none; }
   [[nodiscard]] virtual bool adds_tokens() const { return true; }
 };
 using PostProcessorPtr = std::unique_ptr<const PostProcessor>;
@@ -42,10 +45,10 @@ struct TemplateOptions {
 PostProcessorPtr make_template(TemplateOptions options);
 
 // "<s> A </s>", and for pairs "<s> A </s></s> B </s>", all of type 0.
-PostProcessorPtr make_roberta_processing(int32_t cls, int32_t sep, bool trim_offsets);
+PostProcessorPtr make_roberta_processing(int32_t cls, int32_t sep, TrimmedBlanks trims);
 // "[CLS] A [SEP]", and "[CLS] A [SEP] B [SEP]" with the last two of type 1.
 PostProcessorPtr make_bert_processing(int32_t cls, int32_t sep);
-PostProcessorPtr make_byte_level_post_processor(bool trim_offsets);
+PostProcessorPtr make_byte_level_post_processor(TrimmedBlanks trims);
 PostProcessorPtr make_post_processor_sequence(std::vector<PostProcessorPtr> parts);
 
 }  // namespace lapilli

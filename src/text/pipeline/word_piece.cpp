@@ -43,6 +43,7 @@ class WordPiece final : public SubwordModel {
   [[nodiscard]] uint64_t size() const override { return vocabulary_.size(); }
   [[nodiscard]] ModelKind kind() const override { return ModelKind::word_piece; }
   [[nodiscard]] int32_t unknown() const override { return unknown_; }
+  [[nodiscard]] std::string_view continuing_prefix() const override { return options_.continuing_subword_prefix; }
 
  private:
   Vocabulary vocabulary_;

@@ -49,19 +49,17 @@ namespace {
 utf8proc_category_t category(char32_t c) { return utf8proc_category(static_cast<utf8proc_int32_t>(c)); }
 int combining_class(char32_t c) { return utf8proc_get_property(static_cast<utf8proc_int32_t>(c))->combining_class; }
 
-void decompose(const std::vector<char32_t>& text, bool compatibility, std::vector<SourcedCharacter>& out) {
+void decompose(const std::vector<char32_t>& text, bool compatibility, std::vector<ChangedCharacter>& out) {
   const auto options =
       static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_DECOMPOSE | (compatibility ? UTF8PROC_COMPAT : 0));
-  for (size_t i = 0; i < text.size(); ++i) {
-    const auto index = static_cast<uint32_t>(i);
+  for (const char32_t c : text) {
     utf8proc_int32_t parts[32];  // the longest decomposition has 18 characters
     int boundary = 0;
-    const auto n = text[i] < 0x80
-                       ? -1
-                       : utf8proc_decompose_char(static_cast<utf8proc_int32_t>(text[i]), parts, 32, options, &boundary);
-    if (n < 0 || n > 32) out.push_back({text[i], index, index + 1});
+    const auto n =
+        c < 0x80 ? -1 : utf8proc_decompose_char(static_cast<utf8proc_int32_t>(c), parts, 32, options, &boundary);
+    if (n < 0 || n > 32) out.push_back({c, 0});
     for (utf8proc_ssize_t k = 0; k < n && n <= 32; ++k)
-      out.push_back({static_cast<char32_t>(parts[k]), index, index + 1});
+      out.push_back({static_cast<char32_t>(parts[k]), k == 0 ? 0 : 1});
   }
   // Canonical order: sorts each run of characters with a combining class by that class.
   for (size_t i = 0; i < out.size();) {
@@ -72,7 +70,7 @@ void decompose(const std::vector<char32_t>& text, bool compatibility, std::vecto
     size_t end = i;
     while (end < out.size() && combining_class(out[end].character) != 0) ++end;
     std::stable_sort(out.begin() + static_cast<ptrdiff_t>(i), out.begin() + static_cast<ptrdiff_t>(end),
-                     [](const SourcedCharacter& a, const SourcedCharacter& b) {
+                     [](const ChangedCharacter& a, const ChangedCharacter& b) {
                        return combining_class(a.character) < combining_class(b.character);
                      });
     i = end;
@@ -87,18 +85,18 @@ char32_t compose_pair(char32_t first, char32_t second) {
   return n == 1 ? static_cast<char32_t>(pair[0]) : 0;
 }
 
-void compose(std::vector<SourcedCharacter>& text) {
+void compose(std::vector<ChangedCharacter>& text) {
   constexpr size_t none = static_cast<size_t>(-1);
   size_t starter = none;
   int last_class = 0;  // of the characters between the starter and here; 0: none
   size_t size = 0;
-  const std::vector<SourcedCharacter> all = std::exchange(text, {});
-  for (const SourcedCharacter& c : all) {
+  const std::vector<ChangedCharacter> all = std::exchange(text, {});
+  for (const ChangedCharacter& c : all) {
     const int own = c.character < 0x300 ? 0 : combining_class(c.character);
     const bool adjacent = starter != none && starter + 1 == size;
     if (starter != none && (adjacent || (last_class != 0 && last_class < own))) {
       if (const char32_t both = compose_pair(text[starter].character, c.character); both != 0) {
-        text[starter] = {both, std::min(text[starter].begin, c.begin), std::max(text[starter].end, c.end)};
+        text[starter] = {both, text[starter].change + c.change - 1};
         continue;
       }
     }
@@ -152,8 +150,8 @@ void append_lower(std::vector<char32_t>& out, char32_t c) {
   out.push_back(static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(c))));
 }
 
-std::vector<SourcedCharacter> normalize(const std::vector<char32_t>& text, UnicodeForm form) {
-  std::vector<SourcedCharacter> out;
+std::vector<ChangedCharacter> normalize(const std::vector<char32_t>& text, UnicodeForm form) {
+  std::vector<ChangedCharacter> out;
   out.reserve(text.size());
   decompose(text, form == UnicodeForm::nfkc || form == UnicodeForm::nfkd, out);
   if (form == UnicodeForm::nfc || form == UnicodeForm::nfkc) compose(out);
@@ -190,7 +188,7 @@ bool is_other(char32_t) { return false; }
 bool is_number(char32_t) { return false; }
 bool is_word(char32_t) { return false; }
 void append_lower(std::vector<char32_t>& out, char32_t c) { out.push_back(c); }
-std::vector<SourcedCharacter> normalize(const std::vector<char32_t>&, UnicodeForm) { return {}; }
+std::vector<ChangedCharacter> normalize(const std::vector<char32_t>&, UnicodeForm) { return {}; }
 std::vector<size_t> grapheme_ends(std::string_view) { return {}; }
 
 #endif

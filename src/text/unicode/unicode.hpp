@@ -34,14 +34,14 @@ bool is_word(char32_t c);             // letters, marks, decimal digits, connect
 // The full lower-case mapping of one character (without context): one or two characters.
 void append_lower(std::vector<char32_t>& out, char32_t c);
 
-// A character and the input characters it stems from.
-struct SourcedCharacter {
+// A character of a new text, and its relation to the old one: 0: it takes the place of the next character, 1: it is
+// inserted behind that of the one before, -n: n characters behind its place go.
+struct ChangedCharacter {
   char32_t character = 0;
-  uint32_t begin = 0;  // index of the first input character in it
-  uint32_t end = 0;    // one past the last
+  int32_t change = 0;
 };
 // O(n log n).
-std::vector<SourcedCharacter> normalize(const std::vector<char32_t>& text, UnicodeForm form);
+std::vector<ChangedCharacter> normalize(const std::vector<char32_t>& text, UnicodeForm form);
 
 // Byte positions after each extended grapheme cluster; the last is text.size().
 std::vector<size_t> grapheme_ends(std::string_view text);
