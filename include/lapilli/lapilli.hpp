@@ -390,6 +390,16 @@ struct EncoderOptions {
   uint32_t top_classes = 5;           // most classes in Output::classes
   std::string prompt_name;            // among the directory's prompts; empty: by Options::task, or the default
   std::optional<std::string> prompt;  // before each text; "": none
+  std::vector<std::string> labels;    // classes that the model was not trained for
+  std::string hypothesis, entailment;
+  bool multi_label = false;
+  uint32_t top_spans = 0;   // most answers, or words for a mask; 0: 1 answer or 5 words
+  std::string aggregation;  // of tags; empty: "simple"
+  bool allow_empty = false;
+  uint32_t max_answer_tokens = 15;
+  uint32_t window = 0, stride = 0;  // tokens; 0: chosen
+  bool cut_texts = false;           // no windows
+  bool part_words = false;          // answers may begin and end within a word
 };
 
 // See lapilli_options. The model's generation_config decides empty fields. LAPILLI_NO_TOKEN switches a token off.
@@ -473,6 +483,15 @@ struct Class {
   double published_score = 0;  // of texts
 };
 
+// See lapilli_span.
+struct Span {
+  std::string label, text, filled;
+  double score = 0;
+  size_t begin = 0, end = 0;                      // bytes
+  size_t first_character = 0, end_character = 0;  // code points
+  int32_t token = -1;
+};
+
 // A run of the model that is a part of a sequence, or a kept text; see lapilli_part.
 struct Part {
   std::string text;
@@ -503,8 +522,10 @@ struct Output {
   std::vector<Segment> segments;  // of a recording, also of one that failed later
   std::vector<Class> classes;     // of a picture or a text, the likeliest first
   std::vector<float> vector;      // of a text, from a model that makes vectors
-  uint32_t tokens = 0;            // of that text, as the model has read it
-  bool cut = false;               // that text was longer than the model reads
+  std::vector<Span> spans;        // of a text: tags, answers or words for masks
+  // Of a text that an encoder has read; see lapilli_reading.
+  uint32_t tokens = 0, windows = 0;
+  bool cut = false;
   std::optional<Error> error;
   bool ok() const noexcept { return !error.has_value(); }
   // The best text; empty if this input failed.
@@ -577,8 +598,37 @@ inline void read_vector(const lapilli_result* result, size_t input, Output& to) 
   lapilli_vector found = sized<lapilli_vector>();
   if (lapilli_result_get_vector(result, input, &found) != LAPILLI_OK) return;
   to.vector.assign(found.values, found.values + found.dimensions);
+}
+
+inline void read_reading(const lapilli_result* result, size_t input, Output& to) {
+  lapilli_reading found = sized<lapilli_reading>();
+  if (lapilli_result_get_reading(result, input, &found) != LAPILLI_OK) return;
   to.tokens = found.tokens;
+  to.windows = found.windows;
   to.cut = found.cut != 0;
+}
+
+inline Span to_span(const lapilli_span& from) {
+  return {from.label,
+          std::string(from.text, from.text_bytes),
+          std::string(from.filled, from.filled_bytes),
+          from.score,
+          from.begin,
+          from.end,
+          from.first_character,
+          from.end_character,
+          from.token};
+}
+
+inline std::vector<Span> spans_of(const lapilli_result* result, size_t input) {
+  std::vector<Span> all;
+  size_t count = 0;
+  lapilli_result_spans(result, input, &count);
+  for (size_t i = 0; i < count; ++i) {
+    lapilli_span found = sized<lapilli_span>();
+    if (lapilli_result_get_span(result, input, i, &found) == LAPILLI_OK) all.push_back(to_span(found));
+  }
+  return all;
 }
 
 inline Part to_part(const lapilli_part& from) {
@@ -626,7 +676,9 @@ inline Output output_of(const lapilli_result* result, size_t input) {
   Output out;
   out.segments = segments_of(result, input);
   out.classes = classes_of(result, input);
+  out.spans = spans_of(result, input);
   read_vector(result, input, out);
+  read_reading(result, input, out);
   for (size_t i = 0, count = 1; i < count; ++i) {
     auto read = read_sequence(result, input, i, out);
     if (!read) {
@@ -881,8 +933,25 @@ class CallOptions {
     encoder_.normalize = from.normalize;
     encoder_.top_classes = from.top_classes;
     encoder_.prompt_name = from.prompt_name.c_str();
+    encoder_.top_spans = from.top_spans;
+    encoder_.aggregation = from.aggregation.empty() ? nullptr : from.aggregation.c_str();
+    encoder_.allow_empty = from.allow_empty;
+    encoder_.max_answer_tokens = from.max_answer_tokens;
+    encoder_.window = from.window;
+    encoder_.stride = from.stride;
+    encoder_.cut_texts = from.cut_texts;
+    encoder_.part_words = from.part_words;
+    set_labels(from);
     if (from.prompt) c_.prompt = from.prompt->c_str();
     c_.encoder = &encoder_;
+  }
+  void set_labels(const EncoderOptions& from) {
+    for (const std::string& label : from.labels) labels_.push_back(label.c_str());
+    encoder_.labels = labels_.data();
+    encoder_.label_count = labels_.size();
+    encoder_.hypothesis = from.hypothesis.empty() ? nullptr : from.hypothesis.c_str();
+    encoder_.entailment = from.entailment.empty() ? nullptr : from.entailment.c_str();
+    encoder_.multi_label = from.multi_label;
   }
   static int32_t on_progress(void* user, uint64_t done, uint64_t total) {
     auto* self = static_cast<CallOptions*>(user);
@@ -901,6 +970,7 @@ class CallOptions {
   lapilli_picture_options picture_ = lapilli_default_picture_options();
   lapilli_encoder_options encoder_ = lapilli_default_encoder_options();
   std::vector<lapilli_phrase> bad_words_;
+  std::vector<const char*> labels_;
   Carried carried_{};
 };
 
@@ -996,6 +1066,19 @@ class Model {
   Result<Results> classify_pairs(const std::vector<std::pair<std::string, std::string>>& pairs,
                                  const Options& options = {}) const {
     return run(detail::inputs_of(pairs), options, "classify");
+  }
+  // Finds names and words with tags: Output::spans.
+  Result<Results> tag(const std::vector<std::string>& texts, const Options& options = {}) const {
+    return run(detail::inputs_of(texts), options, "tag");
+  }
+  // Finds answers in texts, each behind its question: Output::spans, the best first.
+  Result<Results> answer(const std::vector<std::pair<std::string, std::string>>& questions_and_texts,
+                         const Options& options = {}) const {
+    return run(detail::inputs_of(questions_and_texts), options, "answer");
+  }
+  // Finds words for the masks of texts, which are the tokenizer's own ("[MASK]" or "<mask>"): Output::spans.
+  Result<Results> fill(const std::vector<std::string>& texts, const Options& options = {}) const {
+    return run(detail::inputs_of(texts), options, "fill");
   }
   // Makes a vector of each text: Output::vector.
   Result<Results> embed(const std::vector<std::string>& texts, const Options& options = {}) const {

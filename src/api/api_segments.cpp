@@ -1,4 +1,4 @@
-// The C interface: segments of recordings, classes of pictures, vectors of texts.
+// The C interface: segments of recordings, classes of pictures, vectors and spans of texts.
 #include <cmath>
 
 #include "api/handles.hpp"
@@ -8,7 +8,9 @@ using lapilli::fail;
 using lapilli::Result;
 using lapilli::ScoredClass;
 using lapilli::Status;
+using lapilli::api::EncodedInput;
 using lapilli::api::guarded;
+using lapilli::api::TextSpan;
 using lapilli::api::TranscriptSegment;
 
 namespace lapilli::api {
@@ -68,6 +70,30 @@ Result<const TranscriptSegment*> find_segment(const char* function, const lapill
   if (segment < segments.size()) return &segments[segment];
   return fail(ErrorCode::invalid_argument, "%s: segment %u of %u of input %u", function, segment, segments.size(),
               input);
+}
+
+// An encoder's result for an input; null for other models.
+Result<const EncodedInput*> find_encoded(const char* function, const lapilli_result* result, size_t input) {
+  if (!result) return fail(ErrorCode::invalid_argument, "%s: result is null", function);
+  const size_t inputs = result->output.outputs.size();
+  if (input >= inputs) return fail(ErrorCode::invalid_argument, "%s: input %u of %u", function, input, inputs);
+  return input < result->encoded.size() ? &result->encoded[input] : nullptr;
+}
+
+lapilli_span c_span(const TextSpan& from) {
+  lapilli_span to{};
+  to.token = from.token;
+  to.label = from.label.c_str();
+  to.text = from.text.c_str();
+  to.text_bytes = from.text.size();
+  to.filled = from.filled.c_str();
+  to.filled_bytes = from.filled.size();
+  to.begin = from.bytes.begin;
+  to.end = from.bytes.end;
+  to.first_character = from.characters.begin;
+  to.end_character = from.characters.end;
+  to.score = from.score;
+  return to;
 }
 
 }  // namespace
@@ -135,13 +161,48 @@ lapilli_status lapilli_result_get_vector(const lapilli_result* result, size_t in
     const lapilli::api::EncodedInput& found = result->encoded[input];
     LAPILLI_CHECK(Status(found.status));
     if (found.vector.empty())
-      return fail(ErrorCode::invalid_argument, "lapilli_result_get_vector: the model gives classes, no vectors");
+      return fail(ErrorCode::invalid_argument,
+                  "lapilli_result_get_vector: the model gives classes or spans, no vectors");
     lapilli_vector to{};
     to.dimensions = static_cast<uint32_t>(found.vector.size());
     to.values = found.vector.data();
-    to.tokens = found.tokens;
-    to.cut = found.cut ? 1 : 0;
     return lapilli::api::write_struct(to, out, "lapilli_vector");
+  });
+}
+
+lapilli_status lapilli_result_spans(const lapilli_result* result, size_t input, size_t* spans) {
+  if (spans) *spans = 0;
+  return guarded([&]() -> Status {
+    if (!spans) return fail(ErrorCode::invalid_argument, "lapilli_result_spans: spans is null");
+    LAPILLI_TRY(const EncodedInput* found, find_encoded("lapilli_result_spans", result, input));
+    *spans = found ? found->spans.size() : 0;
+    return {};
+  });
+}
+
+lapilli_status lapilli_result_get_span(const lapilli_result* result, size_t input, size_t number, lapilli_span* out) {
+  return guarded([&]() -> Status {
+    LAPILLI_TRY(const EncodedInput* found, find_encoded("lapilli_result_get_span", result, input));
+    const size_t spans = found ? found->spans.size() : 0;
+    if (number >= spans)
+      return fail(ErrorCode::invalid_argument, "lapilli_result_get_span: span %u of %u of input %u", number, spans,
+                  input);
+    return lapilli::api::write_struct(c_span(found->spans[number]), out, "lapilli_span");
+  });
+}
+
+lapilli_status lapilli_result_get_reading(const lapilli_result* result, size_t input, lapilli_reading* out) {
+  return guarded([&]() -> Status {
+    LAPILLI_TRY(const EncodedInput* found, find_encoded("lapilli_result_get_reading", result, input));
+    if (!found)
+      return fail(ErrorCode::invalid_argument, "lapilli_result_get_reading: input %u is not for an encoder of texts",
+                  input);
+    LAPILLI_CHECK(Status(found->status));
+    lapilli_reading to{};
+    to.tokens = found->tokens;
+    to.windows = found->windows;
+    to.cut = found->cut ? 1 : 0;
+    return lapilli::api::write_struct(to, out, "lapilli_reading");
   });
 }
 

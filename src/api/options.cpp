@@ -143,6 +143,8 @@ Result<CallOptions> CallOptions::read(const lapilli_options* from) {
     return fail(ErrorCode::invalid_argument, "lapilli_picture_options.classes is 0; ask for at least 1");
   if (to.encoder.top_classes == 0)
     return fail(ErrorCode::invalid_argument, "lapilli_encoder_options.top_classes is 0; ask for at least 1");
+  if (to.encoder.max_answer_tokens == 0)
+    return fail(ErrorCode::invalid_argument, "lapilli_encoder_options.max_answer_tokens is 0; allow at least 1");
   return to;
 }
 
@@ -162,12 +164,36 @@ const char* CallOptions::picture_field() const {
   return given ? "lapilli_picture_options.classes" : nullptr;
 }
 
-const char* CallOptions::encoder_field() const {
-  if (encoder.dimensions != 0) return "lapilli_encoder_options.dimensions";
-  if (encoder.top_classes != lapilli_default_encoder_options().top_classes)
-    return "lapilli_encoder_options.top_classes";
-  if (encoder.normalize != 0) return "lapilli_encoder_options.normalize";
-  return encoder.prompt_name && *encoder.prompt_name ? "lapilli_encoder_options.prompt_name" : nullptr;
+const char* CallOptions::encoder_field(uint32_t task) const {
+  const lapilli_encoder_options none = lapilli_default_encoder_options();
+  const lapilli_encoder_options& e = encoder;
+  const auto has = [](const char* text) { return text && *text; };
+  struct Field {
+    const char* name;
+    bool given;
+    uint32_t tasks;  // that read it
+  };
+  const Field fields[] = {
+      {"lapilli_encoder_options.dimensions", e.dimensions != 0, kEmbed},
+      {"lapilli_encoder_options.normalize", e.normalize != 0, kEmbed},
+      {"lapilli_encoder_options.top_classes", e.top_classes != none.top_classes, kClassify | kByLabels},
+      {"lapilli_encoder_options.prompt_name", has(e.prompt_name), kEmbed | kClassify},
+      {"lapilli_encoder_options.labels", e.label_count != 0, kByLabels},
+      {"lapilli_encoder_options.hypothesis", has(e.hypothesis), kByLabels},
+      {"lapilli_encoder_options.entailment", has(e.entailment), kByLabels},
+      {"lapilli_encoder_options.multi_label", e.multi_label != 0, kByLabels},
+      {"lapilli_encoder_options.top_spans", e.top_spans != 0, kAnswer | kFill},
+      {"lapilli_encoder_options.aggregation", has(e.aggregation), kTag},
+      {"lapilli_encoder_options.allow_empty", e.allow_empty != 0, kAnswer},
+      {"lapilli_encoder_options.max_answer_tokens", e.max_answer_tokens != none.max_answer_tokens, kAnswer},
+      {"lapilli_encoder_options.window", e.window != 0, kTag | kAnswer},
+      {"lapilli_encoder_options.stride", e.stride != 0, kTag | kAnswer},
+      {"lapilli_encoder_options.cut_texts", e.cut_texts != 0, kTag | kAnswer},
+      {"lapilli_encoder_options.part_words", e.part_words != 0, kAnswer},
+  };
+  for (const Field& field : fields)
+    if (field.given && (field.tasks & task) == 0) return field.name;
+  return nullptr;
 }
 
 double decimal_of(float from) {

@@ -17,13 +17,24 @@
 
 namespace lapilli::api {
 
+// The tasks of encoders of texts, as bits.
+enum EncoderTask : uint32_t {
+  kEmbed = 1,
+  kClassify = 2,
+  kByLabels = 4,  // classify, by labels that the call names
+  kTag = 8,
+  kAnswer = 16,
+  kFill = 32,
+};
+
 // The options of one call, complete.
 struct CallOptions {
   static Result<CallOptions> read(const lapilli_options* from);
   // The first field that differs from its default, for messages; null if none does.
   [[nodiscard]] const char* speech_field() const;
   [[nodiscard]] const char* picture_field() const;
-  [[nodiscard]] const char* encoder_field() const;
+  // The same, of those that this task does not read; 0: of all.
+  [[nodiscard]] const char* encoder_field(uint32_t task = 0) const;
 
   lapilli_options general = lapilli_default_options();
   lapilli_speech_options speech = lapilli_default_speech_options();
@@ -45,13 +56,23 @@ struct OverlayInput {
   int32_t start = 0;  // the decoder's start id
 };
 
+// See lapilli_span.
+struct TextSpan {
+  std::string label, text, filled;
+  double score = 0;
+  ByteRange bytes, characters;
+  int32_t token = -1;
+};
+
 // The result of an encoder for a text.
 struct EncodedInput {
-  Status status;  // the reason if there is neither vector nor classes
+  Status status;  // the reason if there is no result
   std::vector<float> vector;
   std::vector<ScoredClass> classes;  // the highest score first
-  uint32_t tokens = 0;               // with those that the tokenizer adds
-  bool cut = false;                  // the text was longer than the model reads
+  std::vector<TextSpan> spans;
+  uint32_t tokens = 0;   // with those that the tokenizer adds
+  uint32_t windows = 0;  // texts that were made of it
+  bool cut = false;      // the text was longer than the model reads
 };
 
 // Results of the inputs, in order.

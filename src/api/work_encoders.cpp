@@ -1,167 +1,19 @@
-// Vectors and classes of texts, by an EncodingTask.
+// Vectors and classes of texts, and the choice of an encoder's task.
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include "api/encodings.hpp"
 #include "api/handles.hpp"
-#include "api/work.hpp"
-#include "base/clock.hpp"
-#include "generate/encoders/encoding_task.hpp"
+#include "base/log.hpp"
+#include "formats/quote.hpp"
+#include "generate/encoders/zero_shot.hpp"
+#include "generate/verbs.hpp"
+#include "text/unicode/utf8.hpp"
 
 namespace lapilli::api {
 
 namespace {
-
-// Refuses options that are for models that write.
-Status refuse(const CallOptions& given_options) {
-  const lapilli_options& o = given_options.general;
-  const auto given = [](const char* text) { return text && *text; };
-  const char* field = o.decoder_prompt.ids         ? "lapilli_options.decoder_prompt"
-                      : o.num_return_sequences > 1 ? "lapilli_options.num_return_sequences"
-                      : o.keep_attention != 0      ? "lapilli_options.keep_attention"
-                      : given(o.source_language)   ? "lapilli_options.source_language"
-                      : given(o.target_language)   ? "lapilli_options.target_language"
-                                                   : given_options.speech_field();
-  if (o.num_beams != LAPILLI_MODEL_DEFAULT) field = "lapilli_options.num_beams";
-  if (o.json && *o.json) field = "lapilli_options.json";
-  if (!field) field = given_options.picture_field();
-  if (!field) return {};
-  return fail(ErrorCode::invalid_argument, "%s is not for models that make vectors or classes of texts", field);
-}
-
-// Refuses what is for the other kind of encoder.
-Status check_kind(const CallOptions& from, bool classifies) {
-  const std::string_view task = from.general.task ? from.general.task : "";
-  const bool suits =
-      task.empty() || (classifies ? task == "classify" : task == "embed" || task == "query" || task == "document");
-  if (!suits)
-    return fail(ErrorCode::unsupported, "lapilli_options.task is \"%s\", and the model %s", task,
-                classifies ? "gives classes of texts: \"classify\", or none"
-                           : "makes vectors of texts: \"embed\", \"query\", \"document\" or none");
-  const lapilli_encoder_options& e = from.encoder;
-  const bool other = classifies ? e.dimensions != 0 || e.normalize != 0
-                                : e.top_classes != lapilli_default_encoder_options().top_classes;
-  if (!other) return {};
-  return fail(ErrorCode::invalid_argument, "lapilli_encoder_options: %s, and the model %s",
-              classifies ? "dimensions and normalize are for vectors" : "top_classes is for classifiers",
-              classifies ? "gives classes" : "makes vectors");
-}
-
-Result<PromptChoice> prompt_of(const WorkRequest& from) {
-  const lapilli_options& o = from.options.general;
-  const char* name = from.options.encoder.prompt_name;
-  const std::string_view task = o.task ? o.task : "";
-  PromptChoice choice;
-  const bool by_task = task == "query" || task == "document";
-  if (by_task) choice = prompt_for(*from.front->sentences, task);
-  if (name && *name) choice = {std::nullopt, name};
-  if (o.prompt) choice.text = o.prompt;
-  return choice;
-}
-
-// Common to both kinds: texts are encoded here, and the task returns numbers for each.
-class Encodings : public Work {
- public:
-  [[nodiscard]] Task& task() const override { return *task_; }
-
-  Result<WorkOutput> take() override {
-    LAPILLI_CHECK(Status(task_->status()));
-    WorkOutput out;
-    const TaskProgress progress = task_->progress();
-    out.text.cancelled = progress.done < progress.total;
-    out.text.stats = stats_of(task_->stats(), 0, ms_since(started_));
-    out.text.stats.source_tokens = progress.tokens;
-    for (size_t i = 0; i < results_.size(); ++i) {
-      tell_end(i);
-      out.text.outputs.push_back(output_of(results_[i]));
-      out.classes.push_back(results_[i].classes);
-    }
-    out.encoded = std::move(results_);
-    return out;
-  }
-
- protected:
-  Status begin(WorkRequest from, model::HeadKind head) {
-    LAPILLI_CHECK(refuse(from.options));
-    LAPILLI_CHECK(check_kind(from.options, head != model::HeadKind::sentences));
-    LAPILLI_CHECK(check_head(from.model->on_device().config(), head));
-    LAPILLI_TRY(const auto prompt, prompt_of(from));
-    LAPILLI_TRY(encoder_, TextEncoder::make(*from.model, *from.front->sentences, prompt));
-    options_ = from.options.encoder;
-    inputs_ = std::move(from.inputs);
-    sinks_ = std::move(from.sinks);
-    reported_.resize(inputs_.size());
-    results_.resize(inputs_.size());
-    for (auto& r : results_) r.status = fail(ErrorCode::cancelled, "cancelled before it was finished");
-    LAPILLI_TRY(task_, EncodingTask::start(from.model, request_for(from, head)));
-    return {};
-  }
-
-  // Turns the numbers of input `i` into its result.
-  virtual Status use(size_t i, std::vector<float> numbers) = 0;
-  [[nodiscard]] EncodedInput& result(size_t i) { return results_[i]; }
-  [[nodiscard]] const lapilli_encoder_options& options() const { return options_; }
-
- private:
-  EncodingRequest request_for(const WorkRequest& from, model::HeadKind head) {
-    EncodingRequest request;
-    request.sources = inputs_.size();
-    request.head = head;
-    request.source = [this](size_t i) { return source_of(i); };
-    request.on_result = [this](size_t i, Result<std::vector<float>> numbers) { keep(i, std::move(numbers)); };
-    request.most_ids = encoder_->most_ids();
-    request.prompt_rows = encoder_->prompt_rows();
-    request.batch = from.options.general.batch;
-    request.deterministic = from.options.general.deterministic != 0;
-    return request;
-  }
-
-  Result<EncodedText> source_of(size_t i) {
-    const Input& input = inputs_[i];
-    LAPILLI_TRY(auto text, input.kind == LAPILLI_INPUT_IDS ? encoder_->encode(input.ids)
-                                                           : encoder_->encode(input.text, input.pair));
-    results_[i].tokens = static_cast<uint32_t>(text.ids.size());
-    results_[i].cut = text.cut;
-    return text;
-  }
-
-  void keep(size_t i, Result<std::vector<float>> numbers) {
-    results_[i].status = numbers ? checked(i, std::move(*numbers)) : Status(std::move(numbers).error());
-    tell_end(i);
-  }
-
-  Status checked(size_t i, std::vector<float> numbers) {
-    for (const float number : numbers)
-      if (!std::isfinite(number))
-        return fail(ErrorCode::invalid_data,
-                    "the model gives numbers for this text that are not finite; a dtype of more range may hold them "
-                    "(fp32)");
-    return use(i, std::move(numbers));
-  }
-
-  // Reports only once.
-  void tell_end(size_t i) {
-    if (sinks_.input_ended && !reported_[i]) sinks_.input_ended(i, results_[i].status);
-    reported_[i] = true;
-  }
-
-  static TextOutput output_of(const EncodedInput& result) {
-    TextOutput out;
-    out.status = result.status;
-    if (!out.status) return out;
-    const bool classified = !result.classes.empty();
-    out.sequences.push_back(sequence_of(classified ? result.classes.front().label : "", {}, {}, Finish::stop));
-    if (classified) out.sequences.back().score = static_cast<float>(result.classes.front().score);
-    return out;
-  }
-
-  std::optional<TextEncoder> encoder_;
-  lapilli_encoder_options options_{};
-  std::vector<Input> inputs_;
-  WorkSinks sinks_;
-  std::vector<bool> reported_;
-  std::vector<EncodedInput> results_;
-  Clock::time_point started_ = Clock::now();
-  std::unique_ptr<EncodingTask> task_;
-};
 
 // ---- vectors -------------------------------------------------------------------------------------------------------
 
@@ -182,13 +34,14 @@ class Vectors : public Encodings {
                   "lapilli_encoder_options.dimensions is %u, and the model's vectors have %u numbers", wanted, width);
     for (const Input& input : from.inputs)
       if (input.pair) return fail(ErrorCode::invalid_argument, "a vector is made of one text, not of a pair");
-    LAPILLI_CHECK(work->begin(std::move(from), model::HeadKind::sentences));
+    LAPILLI_CHECK(work->begin(std::move(from), kEmbed, model::HeadKind::sentences));
     return std::unique_ptr<Work>(std::move(work));
   }
 
  private:
   // Cuts before normalizing, so that the vector that remains has length 1.
-  Status use(size_t i, std::vector<float> numbers) override {
+  Status use(size_t i, HeadNumbers all) override {
+    std::vector<float> numbers = std::move(all.front());
     if (options().dimensions) numbers.resize(options().dimensions);
     const double length = options().normalize ? length_of(numbers) : 0;
     if (length > 0)
@@ -204,25 +57,125 @@ class Classes : public Encodings {
  public:
   static Result<std::unique_ptr<Work>> start(WorkRequest from) {
     auto work = std::make_unique<Classes>();
-    work->settings_ = *from.front->classes;
-    const bool regression = from.model->on_device().config().head(model::HeadKind::regression);
-    LAPILLI_CHECK(work->begin(std::move(from), regression ? model::HeadKind::regression : model::HeadKind::classes));
+    const model::Config& config = from.model->on_device().config();
+    const model::HeadConfig* head = scores_of_texts(config);
+    if (from.front->classes) work->settings_ = *from.front->classes;
+    const auto kind = head ? head->kind : model::HeadKind::classes;
+    LAPILLI_CHECK(work->begin(std::move(from), kClassify, kind));
     return std::unique_ptr<Work>(std::move(work));
   }
 
  private:
-  Status use(size_t i, std::vector<float> numbers) override {
-    result(i).classes = text_classes(numbers, options().top_classes, settings_);
+  Status use(size_t i, HeadNumbers numbers) override {
+    result(i).classes = text_classes(numbers.front(), options().top_classes, settings_);
     return {};
   }
 
   ClassSettings settings_;
 };
 
+// ---- labels of the caller ------------------------------------------------------------------------------------------
+
+class ByLabels : public Encodings {
+ public:
+  static Result<std::unique_ptr<Work>> start(WorkRequest from) {
+    auto work = std::make_unique<ByLabels>();
+    LAPILLI_CHECK(work->read(from));
+    LAPILLI_CHECK(work->begin(std::move(from), kByLabels, model::HeadKind::classes));
+    return std::unique_ptr<Work>(std::move(work));
+  }
+
+ private:
+  Status read(const WorkRequest& from) {
+    const lapilli_encoder_options& o = from.options.encoder;
+    const auto text = [](const char* given) { return std::string_view(given ? given : ""); };
+    if (!o.labels) return fail(ErrorCode::invalid_argument, "lapilli_encoder_options.labels is null");
+    LAPILLI_CHECK(check_head(from.model->on_device().config(), model::HeadKind::classes));
+    if (from.front->classes) {
+      LAPILLI_TRY(columns_, find_entailment(from.front->classes->labels, text(o.entailment)));
+    }
+    LAPILLI_CHECK(read_labels(o));
+    const std::string_view pattern = text(o.hypothesis).empty() ? kHypothesis : text(o.hypothesis);
+    for (const std::string& label : labels_) {
+      LAPILLI_TRY(hypotheses_.emplace_back(), hypothesis_of(pattern, label));
+    }
+    for (const Input& input : from.inputs)
+      if (input.pair || input.kind == LAPILLI_INPUT_IDS)
+        return fail(ErrorCode::invalid_argument, "labels of the caller are for texts, not for pairs or ids");
+    return {};
+  }
+
+  Status read_labels(const lapilli_encoder_options& o) {
+    std::vector<std::string> given;
+    for (size_t i = 0; i < o.label_count; ++i) {
+      if (!o.labels[i]) return fail(ErrorCode::invalid_argument, "lapilli_encoder_options.labels[%u] is null", i);
+      LAPILLI_CHECK(check_utf8(o.labels[i], format("label %u", i)));
+      given.emplace_back(o.labels[i]);
+    }
+    LAPILLI_TRY(auto candidates, check_candidates(given));
+    for (const std::string& label : candidates.repeated)
+      log(LogLevel::note, "the label " + quote_name(label) + " is there twice and counts once");
+    labels_ = std::move(candidates.labels);
+    return {};
+  }
+
+  // The text with the hypothesis of each label.
+  Result<std::vector<EncodedText>> texts_of(size_t i) override {
+    std::vector<EncodedText> texts;
+    for (const std::string& hypothesis : hypotheses_) {
+      LAPILLI_TRY(auto text, encoder().encode(input(i).text, hypothesis, Truncate::only_first));
+      result(i).cut = result(i).cut || text.cut;
+      result(i).tokens = std::max(result(i).tokens, static_cast<uint32_t>(text.ids.size()));
+      texts.push_back(std::move(text));
+    }
+    return texts;
+  }
+
+  Status use(size_t i, HeadNumbers numbers) override {
+    const auto scores = score_labels(labels_, numbers, columns_, options().multi_label != 0);
+    for (const LabelScore& from : scores) {
+      if (result(i).classes.size() == options().top_classes) break;
+      ScoredClass& to = result(i).classes.emplace_back();
+      to.index = static_cast<uint32_t>(std::ranges::find(labels_, from.label) - labels_.begin());
+      to.label = from.label;
+      to.probability = to.published = from.score;
+      to.score = std::log(std::max(from.score, std::numeric_limits<double>::min()));
+    }
+    return {};
+  }
+
+  Entailment columns_;
+  std::vector<std::string> labels_, hypotheses_;
+};
+
+// ---- the task ------------------------------------------------------------------------------------------------------
+
+// The task that the model's head is for.
+std::string_view task_of(const model::Config& c) {
+  if (scores_of_texts(c)) return "classify";
+  if (c.head(model::HeadKind::tags)) return "tag";
+  if (c.head(model::HeadKind::spans)) return "answer";
+  return c.head(model::HeadKind::sentences) ? "embed" : "fill";
+}
+
 }  // namespace
 
+Result<std::unique_ptr<Work>> start_by_labels(WorkRequest request) { return ByLabels::start(std::move(request)); }
+
 Result<std::unique_ptr<Work>> start_encoder(WorkRequest request) {
-  return request.front->classes ? Classes::start(std::move(request)) : Vectors::start(std::move(request));
+  const char* given = request.options.general.task;
+  const std::string_view task = given && *given ? given : task_of(request.model->on_device().config());
+  if (task == "classify")
+    return request.options.encoder.label_count ? start_by_labels(std::move(request))
+                                               : Classes::start(std::move(request));
+  if (task == "tag") return start_tags(std::move(request));
+  if (task == "answer") return start_answers(std::move(request));
+  if (task == "fill") return start_fills(std::move(request));
+  if (task == "embed" || task == "query" || task == "document") return Vectors::start(std::move(request));
+  return fail(ErrorCode::unsupported,
+              "lapilli_options.task is \"%s\", and the model is an encoder of texts, whose tasks are \"classify\", "
+              "\"tag\", \"answer\", \"fill\", \"embed\", \"query\" and \"document\"; what serves this one: %s",
+              task, verbs_for(request.model->on_device().config()));
 }
 
 }  // namespace lapilli::api

@@ -27,11 +27,16 @@ namespace {
 
 // The bundled model translates and does nothing else.
 int find_suitable_model(const TextCommand& about, std::string& directory) {
-  constexpr Ability kVectors = {"makes no vectors", "does", "sentence-transformers/all-MiniLM-L6-v2"};
-  constexpr Ability kClasses = {"knows no classes", "does",
-                                "distilbert/distilbert-base-uncased-finetuned-sst-2-english"};
-  if (about.writes()) return find_model(directory);
-  return find_model_with(about.makes == Makes::vectors ? kVectors : kClasses, directory);
+  const auto served = [&](const Ability& ability) { return find_model_with(ability, directory); };
+  switch (about.makes) {
+    case Makes::vectors: return served({"makes no vectors", "does", "sentence-transformers/all-MiniLM-L6-v2"});
+    case Makes::classes:
+      return served({"knows no classes", "does", "distilbert/distilbert-base-uncased-finetuned-sst-2-english"});
+    case Makes::tags: return served({"tags no words", "does", "dslim/bert-base-NER"});
+    case Makes::answers: return served({"answers no questions", "does", "deepset/roberta-base-squad2"});
+    case Makes::fills: return served({"fills no masks", "does", "google-bert/bert-base-uncased"});
+    default: return find_model(directory);
+  }
 }
 
 class TextRun {
@@ -65,6 +70,8 @@ class TextRun {
     std::string wrong = contradiction(arguments_, run_.about.languages);
     if (wrong.empty()) wrong = model_.check();
     if (wrong.empty()) wrong = obstacle_to_npy();
+    if (wrong.empty() && run_.about.makes == Makes::answers && !arguments_.spans.question && !arguments_.scoring.pairs)
+      wrong = "give the question: lapilli answer --question \"WHO?\" FILE";
     if (!wrong.empty()) return complain(exit_usage, wrong);
     if (const int error = read_options(arguments_, options_))
       return complain(exit_input, arguments_.options.substr(1) + ": " + std::strerror(error));

@@ -94,15 +94,52 @@ Examples:
 constexpr const char* kClassifyFooter =
     R"(A model of text takes texts as translate does: every line gives a line, "LABEL PROBABILITY", with --top several of them
 with tabs between. Labels that hold together (problem_type) have probabilities of their own, and a regression gives its
-number. A model of pictures takes files (PNG, JPEG, GIF, BMP, WebP, TIFF), folders of them, or - for a pipe: each class
+number. With --labels a model of entailment judges classes that it was not trained for. A model of pictures takes files (PNG, JPEG, GIF, BMP, WebP, TIFF), folders of them, or - for a pipe: each class
 has a line, the likeliest first, behind the file's name if there are several. Labels are those of config.json.
 
 Examples:
   lapilli classify --model ./distilbert-base-uncased-finetuned-sst-2-english "What a fine day."
   lapilli classify --model ./roberta-base-go_emotions --top 3 --json lines.txt
   lapilli classify --model ./nli-deberta --pairs pairs.tsv
+  lapilli classify --model facebook/bart-large-mnli --labels "sports,politics" lines.txt
   lapilli classify --model ./vit-base-patch16-224 photo.jpg
   lapilli classify --model ./vit-base-patch16-224 --top 1 photos/
+
+)";
+
+constexpr const char* kTagFooter =
+    R"(Every line of input is a text and gives a line: words or names with their tag and its probability, tabs between them.
+JSON has their places in the text, in bytes and in characters. A text that is longer than the model reads runs in windows
+that overlap, and each name is found once.
+
+Examples:
+  lapilli tag --model dslim/bert-base-NER "Anna Müller lives in Geneva."
+  lapilli tag --model ./camembert-ner --json articles.txt
+  lapilli tag --model ./bert-base-NER --aggregation first lines.txt
+  lapilli tag --model ./bert-base-NER --format jsonl --field body < in.jsonl > out.jsonl
+
+)";
+
+constexpr const char* kAnswerFooter =
+    R"(A file, standard input or an argument is one text, and gives one line: the answer that stands in it, with its
+probability and its place in characters; with --top several, tabs between. With --lines every line is a text. A text that
+is longer than the model reads runs in windows that overlap; equal answers add up, so that a score may exceed 1.
+
+Examples:
+  lapilli answer --model deepset/roberta-base-squad2 --question "Who wrote it?" article.txt
+  lapilli answer --model ./roberta-base-squad2 --question "When?" --allow-empty --lines notes.txt
+  lapilli answer --model ./bert-squad --question "Where?" --top 3 --json article.txt
+  lapilli answer --model ./bert-squad --pairs --lines questions.tsv
+
+)";
+
+constexpr const char* kFillFooter =
+    R"(Every line of input is a text with a mask, "[MASK]" or "<mask>" as the model calls it, and gives a line: the likeliest
+words for it with their probabilities, tabs between, a bar between several masks. JSON has the filled texts.
+
+Examples:
+  lapilli fill --model google-bert/bert-base-uncased "Paris is the [MASK] of France."
+  lapilli fill --model ./camembert-base --top 1 --json "Le fromage est <mask>."
 
 )";
 
@@ -116,6 +153,10 @@ constexpr TextCommand kCommands[] = {
      Makes::vectors},
     {"classify", "classify", "Tell which classes texts or pictures belong to", kClassifyFooter, "classes", false, false,
      Makes::classes},
+    {"tag", "tag", "Find names and words with tags in texts", kTagFooter, "tags", false, false, Makes::tags},
+    {"answer", "answer", "Find the answer to a question in texts", kAnswerFooter, "answers", true, false,
+     Makes::answers},
+    {"fill", "fill", "Find words for the masks of texts", kFillFooter, "masks", false, false, Makes::fills},
 };
 
 // Models of pictures have a file that says how these are prepared.

@@ -103,6 +103,15 @@ Status write_spans_apart(const StateWriter& write, std::span<const uint32_t> row
   return write(StateKind::spans, span_words(spans));
 }
 
+// The rows that a head reads, each as a source of one row.
+Status write_head_spans(const StateWriter& write, const ForwardRequest& r) {
+  std::vector<Span> spans;
+  uint32_t from = 0;
+  for (size_t i = 0; i < r.head_rows.size(); from += static_cast<uint32_t>(r.sources[i++].size()))
+    for (const uint32_t row : r.head_rows[i]) spans.push_back({from + row, 0, 1, 0});
+  return write(StateKind::head_spans, span_words(spans));
+}
+
 // The reference's shape of an output: hidden states [batch, length, d], attention weights [batch, heads, queries,
 // keys].
 std::vector<uint64_t> output_shape(const std::string& name, const model::ForwardShape& s, const model::Config& c,
@@ -110,6 +119,7 @@ std::vector<uint64_t> output_shape(const std::string& name, const model::Forward
   const uint64_t cols = t.cols, batch = s.batch, source = s.source_length, target = s.target_length;
   if (t.live_rows) return {batch, source, cols};
   if (name == "sentence_embedding") return {batch, cols};
+  if (s.head_rows && name == "logits") return {t.rows, cols};
   const bool of_source = !c.kind().writes && !c.heads.empty() && !c.heads.front().every_row;
   if (of_source && (name == "pooler_output" || name == "logits")) return {batch, cols};
   if (name.starts_with("encoder_attentions")) return {batch, c.encoder.heads, source, source};
@@ -233,6 +243,22 @@ Status check_types(const model::Config& c, const ForwardRequest& r) {
   return {};
 }
 
+// Checks the rows that heads read, and counts them.
+Result<uint32_t> count_head_rows(const model::Config& c, const ForwardRequest& r) {
+  uint32_t all = 0;
+  if (r.head_rows.empty()) return all;
+  if (r.head_rows.size() != r.sources.size() || c.kind().decodes || r.want_attentions)
+    return fail(ErrorCode::invalid_argument, "a head's rows of %u sources for %u", r.head_rows.size(),
+                r.sources.size());
+  for (size_t i = 0; i < r.head_rows.size(); ++i)
+    for (const uint32_t row : r.head_rows[i]) {
+      if (row >= r.sources[i].size() || ++all > state::MAX_ROWS)
+        return fail(ErrorCode::invalid_argument, "source %u: row %u is not within its %u ids, or one of more than %u",
+                    i, row, r.sources[i].size(), state::MAX_ROWS);
+    }
+  return all;
+}
+
 // Also finds the longest one.
 Status check_forward(const model::Config& c, const ForwardRequest& r, model::ForwardShape& shape) {
   LAPILLI_CHECK(check_numbers(c, r));
@@ -252,7 +278,9 @@ Status check_forward(const model::Config& c, const ForwardRequest& r, model::For
     shape.features = std::max(shape.features, r.features[i]->rows);
     all += rows;
   }
+  LAPILLI_TRY(shape.head_rows, count_head_rows(c, r));
   if (c.kind().decodes || r.want_attentions) return {};
+  if (shape.head_rows) shape.head_rows = std::max(shape.head_rows, r.room.head_rows);
   shape.rows = std::max(all, r.room.rows);
   shape.batch = std::max(shape.batch, r.room.sources);
   shape.source_length = std::max(shape.source_length, r.room.longest);
@@ -275,6 +303,7 @@ struct ForwardPass::Impl {
   Status write_sources(const ForwardRequest& request, const StateWriter& to) const;
   Status write_packed(const ForwardRequest& request, const StateWriter& to) const;
   std::vector<uint32_t> rows;  // of each source in the encoder
+  bool without_gaps = false;
   [[nodiscard]] Status check_again(const ForwardRequest& request) const;
   [[nodiscard]] uint64_t place(const model::NamedOutput& output) const {
     return plan->placement.offset[plan->graph.root(output.tensor)];
@@ -324,6 +353,7 @@ Result<ForwardPass> ForwardPass::make(const std::shared_ptr<Model>& model, const
 
 Status ForwardPass::Impl::write(const ForwardRequest& request, const StateWriter& to) {
   rows = rows_of_sources(model->on_device().config(), request);
+  without_gaps = request.without_gaps;
   if (shape.rows != 0) return write_packed(request, to);
   const model::Config& c = model->on_device().config();
   if (c.kind().encodes) LAPILLI_CHECK(write_sources(request, to));
@@ -348,6 +378,7 @@ Status ForwardPass::Impl::write_packed(const ForwardRequest& request, const Stat
   const auto pass = pack_pass(sources, pass_options(c, shape.source_length));
   for (const auto& [kind, words] : words_of(pass))
     if (!words->empty()) LAPILLI_CHECK(to(kind, *words));
+  if (shape.head_rows) LAPILLI_CHECK(write_head_spans(to, request));
   return to(StateKind::encode_grids, encode_grid_words(*plan, pass));
 }
 
@@ -356,6 +387,8 @@ ForwardTensor ForwardPass::Impl::unpadded(const model::NamedOutput& output, cons
   ForwardTensor f;
   f.name = output.name;
   f.shape = output_shape(output.name, shape, model->on_device().config(), t);
+  if (t.live_rows && without_gaps) f.shape = {std::accumulate(rows.begin(), rows.end(), uint64_t{0}), t.cols};
+  const uint64_t apart = shape.source_length;
   f.values.resize(std::accumulate(f.shape.begin(), f.shape.end(), uint64_t{1}, std::multiplies<>()));
   const auto copy = [&](uint64_t from, uint64_t to) {
     std::copy_n(padded + from * t.ld, t.cols, f.values.begin() + static_cast<ptrdiff_t>(to * t.cols));
@@ -364,7 +397,7 @@ ForwardTensor ForwardPass::Impl::unpadded(const model::NamedOutput& output, cons
     for (uint64_t r = 0; r < t.rows; ++r) copy(r, r);
   uint64_t from = 0;
   for (size_t i = 0; t.live_rows && i < rows.size(); from += rows[i++])
-    for (uint64_t r = 0; r < rows[i]; ++r) copy(from + r, i * shape.source_length + r);
+    for (uint64_t r = 0; r < rows[i]; ++r) copy(from + r, without_gaps ? from + r : i * apart + r);
   return f;
 }
 
@@ -380,9 +413,11 @@ Status ForwardPass::Impl::check_again(const ForwardRequest& request) const {
   model::ForwardShape now;
   LAPILLI_CHECK(check_forward(c, request, now));
   LAPILLI_CHECK(check_globals(c, request.sources, request.global_positions));
+  if ((now.head_rows == 0) != (shape.head_rows == 0))
+    return fail(ErrorCode::invalid_argument, "a pass for all rows is asked for chosen ones, or the other way round");
   const bool as_many = shape.rows != 0 ? now.batch <= shape.batch : now.batch == shape.batch;
   if (as_many && now.source_length <= shape.source_length && now.features <= shape.features &&
-      now.target_length <= shape.target_length && now.rows <= shape.rows)
+      now.target_length <= shape.target_length && now.rows <= shape.rows && now.head_rows <= shape.head_rows)
     return {};
   return fail(ErrorCode::invalid_argument, "a pass made for %u sources is asked for %u, or for longer ones",
               shape.batch, now.batch);
@@ -448,7 +483,7 @@ Status ForwardRun::Impl::write() {
   constexpr std::array kWritten = {StateKind::source_ids,    StateKind::lengths,    StateKind::features,
                                    StateKind::feature_spans, StateKind::target_ids, StateKind::target_lengths,
                                    StateKind::globals,       StateKind::spans,      StateKind::encode_grids,
-                                   StateKind::source_types};
+                                   StateKind::source_types,  StateKind::head_spans};
   if (!area) {
     LAPILLI_TRY(area, UploadArea::create(*pass.session, kWritten));
   }

@@ -23,6 +23,10 @@ Status read_encoder(const model::Config& c, const Files& files, FrontEnd& front)
   if (const model::HeadConfig* head = scores_of_texts(c)) {
     LAPILLI_TRY(front.classes, read_class_settings(network, sentences, head->columns));
   }
+  if (const model::HeadConfig* head = c.head(model::HeadKind::tags)) {
+    LAPILLI_TRY(const auto settings, read_class_settings(network, sentences, head->columns));
+    front.tags = settings.labels;
+  }
   front.sentences = sentences;
   return {};
 }

@@ -16,6 +16,7 @@ struct FrontEnd {
   std::optional<PictureSettings> pictures;    // of models for pictures
   std::optional<SentenceSettings> sentences;  // of encoders of texts
   std::optional<ClassSettings> classes;       // of those that score texts
+  std::vector<std::string> tags;              // labels of those that tag words
   Status status;                              // the reason if a model that needs one of these has none
 };
 

@@ -242,6 +242,7 @@ Status generate_into(const std::shared_ptr<Model>& model, const GenerateRequest&
 // Room of a packed pass, which takes any request that needs no more.
 struct PassRoom {
   uint32_t sources = 0, rows = 0, longest = 0;
+  uint32_t head_rows = 0;  // chosen rows of all sources
 };
 
 // One pass of the network without a search: teacher forcing; for an encoder alone no targets, for a decoder alone no
@@ -256,7 +257,11 @@ struct ForwardRequest {
   std::vector<uint32_t> cross_layers;  // the cross attention of these layers, without want_attentions
   // An encoder alone: only the results of these heads are computed.
   std::optional<model::HeadKind> only;
-  uint32_t prompt_rows = 0;    // the rows of a prompt at the beginning of each source (HeadConfig::pools_prompt)
+  uint32_t prompt_rows = 0;  // the rows of a prompt at the beginning of each source (HeadConfig::pools_prompt)
+  // An encoder alone: the rows of each source that heads of each row read, instead of all; empty, or at least one row
+  // in all. Their results come one behind the other.
+  std::vector<std::vector<uint32_t>> head_rows;
+  bool without_gaps = false;   // an encoder alone: rows of outputs come one behind the other, not padded
   PassRoom room;               // of a pass that runs several times; at least that of the request
   bool deterministic = false;  // as above
   // For an encoder alone that knows token types: the type of each id of each source, such as 1 for the second text of a

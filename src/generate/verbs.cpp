@@ -11,9 +11,9 @@ Failure not_for(const model::Config& c, const char* what) {
 std::string verbs_of_encoder(const model::Config& c) {
   const bool pictures = c.kind().reads == model::Reads::pictures;
   if (pictures && c.head(model::HeadKind::classes)) return "lapilli classify";
-  if (const model::HeadConfig* scores = pictures ? nullptr : scores_of_texts(c))
-    return scores->columns == 1 ? "lapilli rerank or lapilli classify" : "lapilli classify";
-  if (c.head(model::HeadKind::sentences)) return "lapilli embed";
+  std::string all;
+  for (const std::string& verb : verbs_of_text_encoder(c)) all += (all.empty() ? "lapilli " : " or lapilli ") + verb;
+  if (!pictures && !all.empty()) return all;
   return "programs that want what the encoder makes of a source, no command";
 }
 
@@ -26,6 +26,18 @@ const model::HeadConfig* scores_of_texts(const model::Config& c) {
     if (!head.every_row && (head.kind == model::HeadKind::classes || head.kind == model::HeadKind::regression))
       return &head;
   return nullptr;
+}
+
+std::vector<std::string> verbs_of_text_encoder(const model::Config& c) {
+  std::vector<std::string> verbs;
+  const model::HeadConfig* scores = scores_of_texts(c);
+  if (scores && scores->columns == 1) verbs.emplace_back("rerank");
+  if (scores) verbs.emplace_back("classify");
+  if (c.head(model::HeadKind::tags)) verbs.emplace_back("tag");
+  if (c.head(model::HeadKind::spans)) verbs.emplace_back("answer");
+  if (c.head(model::HeadKind::tokens)) verbs.emplace_back("fill");
+  if (c.head(model::HeadKind::sentences)) verbs.emplace_back("embed");
+  return verbs;
 }
 
 std::string verbs_for(const model::Config& c) {

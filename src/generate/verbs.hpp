@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/result.hpp"
 #include "model/config.hpp"
@@ -10,6 +11,8 @@ namespace lapilli {
 
 // "lapilli classify", or several: "lapilli caption or lapilli read".
 std::string verbs_for(const model::Config& config);
+// "classify" and so on, of an encoder of texts; empty: none.
+std::vector<std::string> verbs_of_text_encoder(const model::Config& config);
 // True for an encoder of texts, alone or behind a decoder that reads the same text: it makes vectors or scores.
 bool encodes_texts(const model::Config& config);
 // The head that scores whole texts; null: there is none.

@@ -164,6 +164,7 @@ struct StageConfig {
 enum class HeadKind : uint8_t {
   tokens,      // a score for each id of the vocabulary
   classes,     // a score for each class
+  tags,        // a score for each class of a word or a part of one
   spans,       // two scores: an answer begins here, ends here
   vectors,     // numbers that represent the source
   sentences,   // vectors of whole texts, as sentence-transformers makes them (Reimers and Gurevych 2019)

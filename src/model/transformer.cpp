@@ -204,7 +204,7 @@ void forward_decoder(Builder& b, const ForwardShape& shape, DecoderRun& run) {
   x = decoder_layers(b, x, run);
   if (run.cross_kv.empty()) b.keep_copy("decoder_last_hidden_state", x);
   if (logits) b.keep("logits", output_logits(b, x));
-  if (has_other_heads(b.config())) keep_heads(b, {x, spans_state(b)}, {shape.batch, shape.only, 0});
+  if (has_other_heads(b.config())) keep_heads(b, {x, spans_state(b)}, {shape.batch, shape.only});
 }
 
 }  // namespace
@@ -214,7 +214,7 @@ void build_forward(Builder& b, const ForwardShape& shape) {
   const auto memory = kind.encodes ? forward_encoder(b, shape) : graph::kNone;
   if (!kind.decodes) {
     if (shape.rows != 0) encode_grids(b);
-    return keep_heads(b, {memory, spans_state(b)}, {shape.batch, shape.only, shape.prompt_rows});
+    return keep_heads(b, {memory, spans_state(b)}, {shape.batch, shape.only, shape.prompt_rows, shape.head_rows});
   }
   DecoderRun run = forward_run(b, shape);
   if (kind.attends) add_cross_keys_values(b, shape, project_memory(b, memory), run);

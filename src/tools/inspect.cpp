@@ -109,14 +109,7 @@ Json picture_tasks(const model::Config& c) {
   return c.head(model::HeadKind::classes) ? Json::array({"classify"}) : Json::array();
 }
 
-Json tasks_of_encoder(const model::Config& c) {
-  Json tasks = Json::array();
-  if (c.head(model::HeadKind::sentences)) tasks.push_back("embed");
-  const model::HeadConfig* scores = scores_of_texts(c);
-  if (scores) tasks.push_back("classify");
-  if (scores && scores->columns == 1) tasks.push_back("rerank");
-  return tasks;
-}
+Json tasks_of_encoder(const model::Config& c) { return verbs_of_text_encoder(c); }
 
 Json tasks_of(const std::string& family, const nlohmann::json& config, const std::string& path) {
   if (only_translates(family)) return Json::array({"translate"});

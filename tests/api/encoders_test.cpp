@@ -71,8 +71,12 @@ TEST_F(ApiDeviceEncoders, VectorsOfTextsAndOfTheirIds) {
   const ResultHandle result = generate(embedder_, {lapilli_text(text), lapilli_tokens(ids.data(), ids.size())});
   const lapilli_vector of_text = vector_of(result, 0), of_ids = vector_of(result, 1);
   ASSERT_EQ(of_text.dimensions, 32u);
-  EXPECT_EQ(of_text.tokens, ids.size());
-  EXPECT_EQ(of_text.cut, 0);
+  lapilli_reading reading{};
+  reading.struct_size = sizeof reading;
+  ASSERT_EQ(lapilli_result_get_reading(result.get(), 0, &reading), LAPILLI_OK) << lapilli_last_error();
+  EXPECT_EQ(reading.tokens, ids.size());
+  EXPECT_EQ(reading.windows, 1u);
+  EXPECT_EQ(reading.cut, 0);
   double length = 0;
   for (uint32_t i = 0; i < 32; ++i) {
     EXPECT_NEAR(of_text.values[i], of_ids.values[i], 1e-6);
@@ -115,7 +119,7 @@ TEST_F(ApiDeviceEncoders, VectorsThatAreNotThere) {
   EXPECT_THAT(lapilli_last_error(), HasSubstr("UTF-8"));
   const ResultHandle classes = generate(reranker_, {lapilli_pair("a", "b")});
   EXPECT_EQ(lapilli_result_get_vector(classes.get(), 0, &vector), LAPILLI_INVALID_ARGUMENT);
-  EXPECT_THAT(lapilli_last_error(), HasSubstr("classes, no vectors"));
+  EXPECT_THAT(lapilli_last_error(), HasSubstr("classes or spans, no vectors"));
 }
 
 TEST_F(ApiDeviceEncoders, OptionsOfOtherKindsAreRefused) {
@@ -136,7 +140,8 @@ TEST_F(ApiDeviceEncoders, OptionsOfOtherKindsAreRefused) {
   EXPECT_THAT(refused(embedder_, lapilli_text("a"), options, LAPILLI_INVALID_ARGUMENT), HasSubstr("query"));
   encoder = lapilli_default_encoder_options();
   encoder.dimensions = 4;
-  EXPECT_THAT(refused(reranker_, lapilli_text("a"), options, LAPILLI_INVALID_ARGUMENT), HasSubstr("vectors"));
+  EXPECT_THAT(refused(reranker_, lapilli_text("a"), options, LAPILLI_INVALID_ARGUMENT),
+              HasSubstr("dimensions is not for this task"));
   encoder = lapilli_default_encoder_options();
   encoder.top_classes = 0;
   EXPECT_THAT(refused(reranker_, lapilli_text("a"), options, LAPILLI_INVALID_ARGUMENT), HasSubstr("top_classes"));

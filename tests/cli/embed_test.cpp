@@ -521,7 +521,8 @@ std::vector<std::string> commands_of_encoders_page() {
   std::vector<std::string> commands;
   for (std::string line, more; std::getline(page, line);) {
     const auto begins = [&](const char* command) { return line.starts_with(std::string("    lapilli ") + command); };
-    if (!begins("embed") && !begins("inspect") && !begins("classify") && !begins("rerank")) continue;
+    constexpr const char* kRun[] = {"embed", "inspect", "classify", "rerank", "tag", "answer", "fill", "search"};
+    if (std::none_of(std::begin(kRun), std::end(kRun), begins)) continue;
     while (line.ends_with("\\") && std::getline(page, more)) line = line.substr(0, line.size() - 1) + more;
     commands.push_back(line.substr(4));
   }
@@ -538,11 +539,16 @@ void fill_for_encoders_page(const TemporaryFolder& folder) {
   const std::pair<const char*, const char*> scoring[] = {
       {"distilbert/distilbert-base-uncased-finetuned-sst-2-english",
        "distilbert__distilbert-base-uncased-finetuned-sst-2-english"},
-      {"cross-encoder/ms-marco-MiniLM-L-6-v2", "cross-encoder__ms-marco-MiniLM-L-6-v2@4.36"}};
+      {"cross-encoder/ms-marco-MiniLM-L-6-v2", "cross-encoder__ms-marco-MiniLM-L-6-v2@4.36"},
+      {"facebook/bart-large-mnli", "zero-shot-bart"},
+      {"dslim/bert-base-NER", "dslim__bert-base-NER"},
+      {"deepset/roberta-base-squad2", "deepset__roberta-base-squad2"},
+      {"google-bert/bert-base-uncased", "google-bert__bert-base-uncased@2018"}};
   for (const auto& [name, twin] : scoring) {
     fs::create_directories((folder.path() / name).parent_path());
     fs::copy(sentence_model(twin), folder.path() / name, fs::copy_options::recursive);
   }
+  folder.file("article.txt", "The quick brown fox jumps over the lazy dog.\nThe fox is called Reinhard.\n");
   folder.file("answers.txt", "The museum opens at ten.\nFish.\n");
   folder.file("lines.txt", "How do I renew my passport?\nThe harbour froze over last winter.\n");
   folder.file("in.jsonl", "{\"id\": 7, \"title\": \"The harbour froze over.\"}\n");
@@ -554,7 +560,7 @@ TEST(CliDeviceEmbed, EachCommandOfItsPageRuns) {
   TemporaryFolder folder;
   fill_for_encoders_page(folder);
   const auto commands = commands_of_encoders_page();
-  EXPECT_EQ(commands.size(), 11u);
+  EXPECT_EQ(commands.size(), 15u);
   for (std::string command : commands) {
     if (const size_t at = command.find("--dimensions 512"); at != std::string::npos)
       command.replace(at, 16, "--dimensions 16");

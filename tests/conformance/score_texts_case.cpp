@@ -48,14 +48,14 @@ Result<Scored> score(const std::shared_ptr<Model>& model, const std::string& dir
   EncodingRequest request;
   request.sources = pairs.size();
   request.head = scores_of_texts(model->on_device().config())->kind;
-  request.source = [&](size_t i) -> Result<EncodedText> {
+  request.source = [&](size_t i) -> Result<std::vector<EncodedText>> {
     LAPILLI_TRY(auto text, encoder.encode(pairs[i].first, pairs[i].second, truncate));
     LAPILLI_CHECK(check_ids(text, c, i));
-    return text;
+    return one_text(std::move(text));
   };
-  request.on_result = [&](size_t i, Result<std::vector<float>> numbers) {
+  request.on_result = [&](size_t i, Result<HeadNumbers> numbers) {
     if (!numbers) failed = std::move(numbers).error();
-    if (numbers) scored.logits[i] = std::move(*numbers);
+    if (numbers) scored.logits[i] = std::move(numbers->front());
   };
   LAPILLI_TRY(const auto task, EncodingTask::start(model, std::move(request)));
   LAPILLI_CHECK(task->run());

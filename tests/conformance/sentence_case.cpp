@@ -42,10 +42,10 @@ Result<Vectors> vectors_of(const std::shared_ptr<Model>& model, const SentenceRu
   Status failed;
   EncodingRequest request;
   request.sources = run.texts.size();
-  request.source = [&](size_t i) { return encoder.encode(run.texts[i]); };
-  request.on_result = [&](size_t i, Result<std::vector<float>> numbers) {
+  request.source = [&](size_t i) { return one_text(encoder.encode(run.texts[i])); };
+  request.on_result = [&](size_t i, Result<HeadNumbers> numbers) {
     if (!numbers) failed = std::move(numbers).error();
-    if (numbers) vectors[i] = std::move(*numbers);
+    if (numbers) vectors[i] = std::move(numbers->front());
   };
   request.most_ids = encoder.most_ids();
   request.prompt_rows = encoder.prompt_rows();

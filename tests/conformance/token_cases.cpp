@@ -98,7 +98,7 @@ Status compare_logits(const Record& record, const Json& spec, const std::vector<
 // ---- tag -----------------------------------------------------------------------------------------------------------
 
 Result<std::vector<std::string>> labels_of(const std::shared_ptr<Model>& model, const std::string& directory) {
-  const uint32_t labels = model->on_device().config().head(model::HeadKind::classes)->columns;
+  const uint32_t labels = model->on_device().config().head(model::HeadKind::tags)->columns;
   LAPILLI_TRY(const auto settings, read_class_settings(directory, {}, labels));
   return settings.labels;
 }
@@ -179,21 +179,21 @@ void compare_answers(const std::vector<Answer>& ours, const Json& c, const Chara
 
 Result<Outcome> run_tag(const std::shared_ptr<Model>& model, const std::string& directory, const Record& record,
                         const Json& c) {
-  LAPILLI_TRY(const auto encoder, text_encoder(model, directory, model::HeadKind::classes));
+  LAPILLI_TRY(const auto encoder, text_encoder(model, directory, model::HeadKind::tags));
   LAPILLI_TRY(const auto labels, labels_of(model, directory));
   const auto text = c.at("text").get<std::string>();
   const Characters characters(text);
   LAPILLI_TRY(const auto windows, encoder.windows(text, {}, {}));
-  LAPILLI_TRY(const auto logits, logits_of_all(model, windows, model::HeadKind::classes));
+  LAPILLI_TRY(const auto logits, logits_of_all(model, windows, model::HeadKind::tags));
   Outcome o;
   compare_encoding(windows.front(), c, characters, characters, o);
   LAPILLI_CHECK(compare_logits(record, c.at("outputs").at("logits"), logits.front(), 0, 1, o));
   const TagWindow window{windows.data(), logits.front()};
-  constexpr std::pair<const char*, TagJoining> kJoinings[] = {{"none", TagJoining::none},
-                                                              {"simple", TagJoining::simple},
-                                                              {"first", TagJoining::first},
-                                                              {"average", TagJoining::average},
-                                                              {"max", TagJoining::max}};
+  constexpr std::pair<const char*, TagAggregation> kJoinings[] = {{"none", TagAggregation::none},
+                                                                  {"simple", TagAggregation::simple},
+                                                                  {"first", TagAggregation::first},
+                                                                  {"average", TagAggregation::average},
+                                                                  {"max", TagAggregation::max}};
   for (const auto& [name, joining] : kJoinings) {
     LAPILLI_TRY(const auto entities, find_entities(text, {&window, 1}, 0, labels, *encoder.tokenizer(), joining));
     compare_entities(entities, c.at("entities").at(name), characters, c.at("scores_atol_fp32").get<double>(), o);

@@ -83,7 +83,7 @@ TEST_F(TextEncoders, TheClassSelectsTheHead) {
                           {"BertForMaskedLM", HeadKind::tokens, true, 0, 0},
                           {"BertForPreTraining", HeadKind::tokens, true, 0, 0},
                           {"BertForSequenceClassification", HeadKind::classes, false, 32, 2},
-                          {"BertForTokenClassification", HeadKind::classes, true, 0, 2},
+                          {"BertForTokenClassification", HeadKind::tags, true, 0, 2},
                           {"BertForQuestionAnswering", HeadKind::spans, true, 0, 2}};
   for (const Expected& e : all) {
     json_["architectures"] = {e.name};

@@ -183,6 +183,19 @@ class Vector:
 
 
 @dataclasses.dataclass(frozen=True)
+class Span:
+    """A tag, an answer or a word for a mask; see lapilli_span. Python's slices count characters, as `characters` does."""
+
+    text: str
+    score: float
+    label: str
+    characters: tuple[int, int]
+    bytes: tuple[int, int]
+    filled: str  # for a mask: the whole text with this word
+    token: int
+
+
+@dataclasses.dataclass(frozen=True)
 class Output:
     """The output of one input: sequences, best first, or an error."""
 
@@ -191,6 +204,9 @@ class Output:
     segments: list[Segment] = dataclasses.field(default_factory=list)  # of a recording
     classes: list[PictureClass] = dataclasses.field(default_factory=list)  # of a picture, the likeliest first
     vector: Optional[Vector] = None  # of a text, from a model that makes vectors
+    spans: list[Span] = dataclasses.field(default_factory=list)  # of a text: tags, answers or words for masks
+    windows: int = 0  # of a text, as the encoder has read it: passes of the model
+    cut: bool = False  # and whether its end is left out
 
     @property
     def text(self) -> str:
@@ -453,8 +469,44 @@ class Model:
         cancel_token: Optional[CancelToken] = None,
         **options: Unpack[PlainOptions],
     ) -> list[Output]:
-        """Scores texts, or pairs of texts, with a classifier or a reranker: Output.classes, the likeliest first."""
+        """Scores texts, or pairs of texts, with a classifier or a reranker: Output.classes, the likeliest first.
+
+        `labels` are classes that the model was not trained for, if it tells whether a text entails a sentence.
+        """
         return self._run(_texts(texts), ("classify", "", ""), progress, None, cancel_token, options)
+
+    def tag(
+        self,
+        texts: Texts[str],
+        *,
+        progress: Optional[Progress] = None,
+        cancel_token: Optional[CancelToken] = None,
+        **options: Unpack[PlainOptions],
+    ) -> list[Output]:
+        """Finds names and words with tags: Output.spans. `aggregation` is "none", "simple", "first", "average" or "max"."""
+        return self._run(_texts(texts), ("tag", "", ""), progress, None, cancel_token, options)
+
+    def answer(
+        self,
+        questions_and_texts: Texts[tuple[str, str]],
+        *,
+        progress: Optional[Progress] = None,
+        cancel_token: Optional[CancelToken] = None,
+        **options: Unpack[PlainOptions],
+    ) -> list[Output]:
+        """Finds answers in texts, each behind its question: Output.spans, the best first, with places in the text."""
+        return self._run(_texts(questions_and_texts), ("answer", "", ""), progress, None, cancel_token, options)
+
+    def fill(
+        self,
+        texts: Texts[str],
+        *,
+        progress: Optional[Progress] = None,
+        cancel_token: Optional[CancelToken] = None,
+        **options: Unpack[PlainOptions],
+    ) -> list[Output]:
+        """Finds words for the masks of texts: Output.spans, for each mask the likeliest first."""
+        return self._run(_texts(texts), ("fill", "", ""), progress, None, cancel_token, options)
 
     @property
     def dimensions(self) -> int:
@@ -772,14 +824,39 @@ def _output(result: ctypes.c_void_p, index: int) -> Output:
         if status != _c.OK:
             return Output([], _last_error(status), _segments(result, index))
         sequences.append(_sequence(result, index, len(sequences), s))
-    return Output(sequences, None, _segments(result, index), _classes(result, index), _vector(result, index))
+    reading = _c.ReadingStruct.sized()
+    _c.library.lapilli_result_get_reading(result, index, ctypes.byref(reading))  # all 0 where no encoder has read it
+    return Output(
+        sequences,
+        None,
+        _segments(result, index),
+        _classes(result, index),
+        _vector(result, index, reading),
+        _spans(result, index),
+        reading.windows,
+        bool(reading.cut),
+    )
 
 
-def _vector(result: ctypes.c_void_p, index: int) -> Optional[Vector]:
+def _vector(result: ctypes.c_void_p, index: int, reading: _c.ReadingStruct) -> Optional[Vector]:
     v = _c.VectorStruct.sized()
     if _c.library.lapilli_result_get_vector(result, index, ctypes.byref(v)) != _c.OK:
         return None
-    return Vector(v.values[: v.dimensions], v.tokens, bool(v.cut))
+    return Vector(v.values[: v.dimensions], reading.tokens, bool(reading.cut))
+
+
+def _spans(result: ctypes.c_void_p, index: int) -> list[Span]:
+    count = ctypes.c_size_t()
+    _check(_c.library.lapilli_result_spans(result, index, ctypes.byref(count)))
+    return [_span(result, index, i) for i in range(count.value)]
+
+
+def _span(result: ctypes.c_void_p, index: int, number: int) -> Span:
+    s = _c.SpanStruct.sized()
+    _check(_c.library.lapilli_result_get_span(result, index, number, ctypes.byref(s)))
+    filled = ctypes.string_at(s.filled, s.filled_bytes).decode()
+    places = (s.first_character, s.end_character), (s.begin, s.end)
+    return Span(_text(s), s.score, s.label.decode(), *places, filled, s.token)
 
 
 def _vector_of(output: Output) -> Vector:

@@ -180,6 +180,19 @@ class EncoderOptions(Sized):
         ("normalize", c_int32),
         ("top_classes", c_uint32),
         ("prompt_name", c_char_p),
+        ("labels", POINTER(c_char_p)),
+        ("label_count", c_size_t),
+        ("hypothesis", c_char_p),
+        ("entailment", c_char_p),
+        ("multi_label", c_int32),
+        ("top_spans", c_uint32),
+        ("aggregation", c_char_p),
+        ("allow_empty", c_int32),
+        ("max_answer_tokens", c_uint32),
+        ("window", c_uint32),
+        ("stride", c_uint32),
+        ("cut_texts", c_int32),
+        ("part_words", c_int32),
     ]
 
 
@@ -245,6 +258,7 @@ class CallOptions:
         self.picture.classes = 5
         self.encoder = EncoderOptions.sized()
         self.encoder.top_classes = 5
+        self.encoder.max_answer_tokens = 15
         self.options.encoder = ctypes.pointer(self.encoder)
         self.options.speech = ctypes.pointer(self.speech)
         self.options.picture = ctypes.pointer(self.picture)
@@ -264,7 +278,7 @@ class CallOptions:
             name: (kind, of)
             for of, struct in structs.items()
             for name, kind in struct._fields_
-            if kind in kinds and name not in ("struct_size", "keep_attention")  # nothing here draws
+            if kind in kinds and name not in ("struct_size", "keep_attention", "label_count")  # nothing here draws
         }
 
     def set(self, name: str, value: object) -> None:
@@ -272,6 +286,11 @@ class CallOptions:
             numbers = list(value)
             self.speech.temperatures = (c_float * max(1, len(numbers)))(*numbers)
             self.speech.temperature_count = len(numbers)
+            return
+        if name == "labels":
+            labels = [label.encode() for label in value]
+            self.encoder.labels = (c_char_p * max(1, len(labels)))(*labels)
+            self.encoder.label_count = len(labels)
             return
         if name not in self.plain():
             raise TypeError(f"there is no option {name}")
@@ -368,7 +387,31 @@ class VectorStruct(Sized):
         ("struct_size", c_uint32),
         ("dimensions", c_uint32),
         ("values", POINTER(c_float)),
+    ]
+
+
+class SpanStruct(Sized):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("token", c_int32),
+        ("label", c_char_p),
+        ("text", c_void_p),
+        ("text_bytes", c_size_t),
+        ("filled", c_void_p),
+        ("filled_bytes", c_size_t),
+        ("begin", c_size_t),
+        ("end", c_size_t),
+        ("first_character", c_size_t),
+        ("end_character", c_size_t),
+        ("score", c_double),
+    ]
+
+
+class ReadingStruct(Sized):
+    _fields_ = [
+        ("struct_size", c_uint32),
         ("tokens", c_uint32),
+        ("windows", c_uint32),
         ("cut", c_int32),
     ]
 
@@ -486,6 +529,8 @@ STRUCTS = {
     "lapilli_word": WordStruct,
     "lapilli_class": ClassStruct,
     "lapilli_vector": VectorStruct,
+    "lapilli_span": SpanStruct,
+    "lapilli_reading": ReadingStruct,
     "lapilli_event_text": EventText,
     "lapilli_event_progress": EventProgress,
     "lapilli_event_input": EventInput,
@@ -609,6 +654,9 @@ _FUNCTIONS = {
     "lapilli_result_classes": (c_int32, [c_void_p, c_size_t, POINTER(c_size_t)]),
     "lapilli_result_get_class": (c_int32, [c_void_p, c_size_t, c_size_t, POINTER(ClassStruct)]),
     "lapilli_result_get_vector": (c_int32, [c_void_p, c_size_t, POINTER(VectorStruct)]),
+    "lapilli_result_spans": (c_int32, [c_void_p, c_size_t, POINTER(c_size_t)]),
+    "lapilli_result_get_span": (c_int32, [c_void_p, c_size_t, c_size_t, POINTER(SpanStruct)]),
+    "lapilli_result_get_reading": (c_int32, [c_void_p, c_size_t, POINTER(ReadingStruct)]),
     "lapilli_result_free": (None, [c_void_p]),
     "lapilli_job_start": (c_int32, [c_void_p, POINTER(Input), c_size_t, POINTER(Options), _OUT]),
     "lapilli_job_pump": (c_int32, [_JOB, c_uint64, POINTER(c_int32)]),

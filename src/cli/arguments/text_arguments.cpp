@@ -166,12 +166,80 @@ void add_vectors(CLI::App& command, VectorArguments& v) {
       ->check(CLI::IsMember({"json", "npy", "f32"}));
 }
 
+void add_labels(CLI::App& command, ScoreArguments& s) {
+  auto* labels = command
+                     .add_option("--labels", s.labels,
+                                 "Classes that the model was not trained for, with commas between; for models that "
+                                 "tell whether a text entails a sentence")
+                     ->type_name("LABELS")
+                     ->delimiter(',');
+  command
+      .add_option("--hypothesis", s.hypothesis, "This sentence, {} for the label; without it \"This example is {}.\"")
+      ->type_name("TEXT")
+      ->needs(labels);
+  command.add_option("--entailment", s.entailment, "The model's label that means that the text entails the sentence")
+      ->type_name("LABEL")
+      ->needs(labels);
+  command.add_flag("--multi-label", s.multi_label, "Several labels may hold; each has a probability of its own")
+      ->needs(labels);
+}
+
 void add_classes(CLI::App& command, TextArguments& a) {
   command.add_option("--top", a.scoring.top, "Number of classes; without it 1 of a text, 5 of a picture")
       ->type_name("N")
       ->transform(whole_number(1, 1000));
   command.add_flag("--pairs", a.scoring.pairs, "Each line is two texts with a tab between, for models that read pairs");
+  add_labels(command, a.scoring);
   command.add_flag("--json", a.json, "One JSON object per text or picture");
+}
+
+void add_windows(CLI::App& command, SpanArguments& s) {
+  auto* cut =
+      command.add_flag("--no-windows", s.cut_texts, "Leave out the end of a text that is too long, with a note");
+  command
+      .add_option("--window", s.window,
+                  "Tokens of a window of a text that is too long; without it, as many as the model reads, for answers "
+                  "at most 384")
+      ->type_name("N")
+      ->transform(whole_number(1, kMostU32))
+      ->excludes(cut);
+  command.add_option("--stride", s.stride, "Tokens that neighbouring windows share; without it 128, if these are few")
+      ->type_name("N")
+      ->transform(whole_number(1, kMostU32))
+      ->excludes(cut);
+}
+
+void add_tags(CLI::App& command, TextArguments& a) {
+  command
+      .add_option("--aggregation", a.spans.aggregation,
+                  "How tokens become names, as in transformers: none, simple, first, average or max; without it simple")
+      ->type_name("HOW")
+      ->check(CLI::IsMember({"none", "simple", "first", "average", "max"}));
+  add_windows(command, a.spans);
+  command.add_flag("--json", a.json, "One JSON object per text, with places in bytes and characters");
+}
+
+void add_answers(CLI::App& command, TextArguments& a) {
+  auto* question =
+      command.add_option("--question", a.spans.question, "The question about every text")->type_name("TEXT");
+  command.add_flag("--pairs", a.scoring.pairs, "Each line is a question and a text with a tab between; needs --lines")
+      ->excludes(question);
+  command.add_option("--top", a.spans.top, "The N best answers")->type_name("N")->transform(whole_number(1, 1000));
+  command.add_flag("--allow-empty", a.spans.allow_empty, "\"No answer\" may be an answer, an empty one");
+  command.add_option("--max-answer-tokens", a.spans.max_answer_tokens, "Longest answer")
+      ->type_name("N")
+      ->capture_default_str()
+      ->transform(whole_number(1, 1 << 20));
+  command.add_flag("--part-words", a.spans.part_words, "Answers may begin and end within a word");
+  add_windows(command, a.spans);
+  command.add_flag("--json", a.json, "One JSON object per text, with places in bytes and characters");
+}
+
+void add_fills(CLI::App& command, TextArguments& a) {
+  command.add_option("--top", a.spans.top, "The N best words for each mask; without it 5")
+      ->type_name("N")
+      ->transform(whole_number(1, 1000));
+  command.add_flag("--json", a.json, "One JSON object per text, with the filled texts");
 }
 
 void add_ranking(CLI::App& command, TextArguments& a) {
@@ -187,6 +255,9 @@ void add_results(CLI::App& command, const TextCommand& about, TextArguments& a) 
   if (about.makes == Makes::vectors) add_vectors(command, a.vectors);
   if (about.makes == Makes::classes) add_classes(command, a);
   if (about.makes == Makes::ranking) add_ranking(command, a);
+  if (about.makes == Makes::tags) add_tags(command, a);
+  if (about.makes == Makes::answers) add_answers(command, a);
+  if (about.makes == Makes::fills) add_fills(command, a);
 }
 
 void add_device(CLI::App& command, TextArguments& a) {
@@ -304,6 +375,7 @@ std::string contradiction_of_files(const TextArguments& a, bool documents) {
 
 std::string contradiction(const TextArguments& a, bool documents) {
   if (const std::string wrong = contradiction_of_files(a, documents); !wrong.empty()) return wrong;
+  if (a.scoring.pairs && !a.scoring.labels.empty()) return "--labels are for texts, not for --pairs";
   if (a.nbest > 1 && !a.json) return "--nbest needs --json: without it every text of input gives one of output";
   if (a.scores && !a.json) return "--scores needs --json";
   if (a.unsure && *a.unsure > 0) return "--unsure: no logarithm of a probability is above 0";

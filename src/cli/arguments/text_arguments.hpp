@@ -12,7 +12,7 @@
 namespace lapilli::cli {
 
 // The results of a command on texts.
-enum class Makes : uint8_t { text, vectors, classes, ranking };
+enum class Makes : uint8_t { text, vectors, classes, ranking, tags, answers, fills };
 
 // A command that runs texts through a model.
 struct TextCommand {
@@ -25,6 +25,8 @@ struct TextCommand {
   bool languages;      // --from, --to, --no-split
   Makes makes = Makes::text;
   [[nodiscard]] bool writes() const { return makes == Makes::text; }
+  // A line of nothing but blanks has a vector and a class.
+  [[nodiscard]] bool takes_blanks() const { return makes == Makes::vectors || makes == Makes::classes; }
 };
 
 // Where the output goes, and the format of the input.
@@ -54,6 +56,19 @@ struct ScoreArguments {
   uint32_t top = 0;          // classes of a text, or documents; 0: the command's default
   bool pairs = false;        // each line is two texts with a tab between
   bool probability = false;  // of a ranking: from 0 to 1, instead of the published score
+  // Classes that the model was not trained for.
+  std::vector<std::string> labels;
+  std::string hypothesis, entailment;
+  bool multi_label = false;
+};
+
+// How names, answers and words are found in texts.
+struct SpanArguments {
+  std::optional<std::string> question;  // about every text
+  uint32_t top = 0;                     // 0: 1 answer, or 5 words for a mask
+  std::string aggregation;
+  bool allow_empty = false, part_words = false, cut_texts = false;
+  uint32_t max_answer_tokens = 15, window = 0, stride = 0;
 };
 
 struct TextArguments {
@@ -73,6 +88,7 @@ struct TextArguments {
   FileArguments files;
   VectorArguments vectors;
   ScoreArguments scoring;
+  SpanArguments spans;
   AttentionArguments attention;
   std::optional<double> unsure;  // sureness below which an output is reported; nothing: the model's own threshold
   bool no_unsure = false;

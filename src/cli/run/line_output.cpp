@@ -75,6 +75,81 @@ std::string classes_output(const LineResult& result, uint64_t number, bool json)
   return text;
 }
 
+namespace {
+
+std::string places_json(const Span& span) {
+  return "\"begin\":" + std::to_string(span.begin) + ",\"end\":" + std::to_string(span.end) +
+         ",\"first_character\":" + std::to_string(span.first_character) +
+         ",\"end_character\":" + std::to_string(span.end_character);
+}
+
+std::string score_json(const Span& span) {
+  char score[48];
+  std::snprintf(score, sizeof score, ",\"score\":%.9g", span.score);
+  return score;
+}
+
+std::string span_json(const Span& span, Makes makes) {
+  const std::string label = makes == Makes::tags ? "\"label\":" + json_string(span.label) + "," : "";
+  return "{" + label + "\"text\":" + json_string(span.text) + score_json(span) + "," + places_json(span) + "}";
+}
+
+std::string word_json(const Span& span) {
+  return "{\"text\":" + json_string(span.text) + ",\"token\":" + std::to_string(span.token) + score_json(span) +
+         ",\"filled\":" + json_string(span.filled) + "}";
+}
+
+bool same_mask(const std::vector<Span>& spans, size_t i) { return i > 0 && spans[i].begin == spans[i - 1].begin; }
+
+std::string masks_json(const std::vector<Span>& spans) {
+  std::string out = "[";
+  for (size_t i = 0; i < spans.size(); ++i) {
+    const bool again = same_mask(spans, i);
+    if (i > 0) out += again ? "," : "]},";
+    if (!again) out += "{" + places_json(spans[i]) + ",\"words\":[";
+    out += word_json(spans[i]);
+  }
+  return out + (spans.empty() ? "]" : "]}]");
+}
+
+std::string span_text(const Span& span, Makes makes) {
+  char score[32];
+  std::snprintf(score, sizeof score, " %.3f", span.score);
+  const std::string label = makes == Makes::tags ? " " + in_one_field(span.label) : "";
+  const std::string place = makes != Makes::answers ? ""
+                                                    : " at " + std::to_string(span.first_character) + "-" +
+                                                          std::to_string(span.end_character);
+  return in_one_field(span.text) + label + score + place;
+}
+
+}  // namespace
+
+std::string spans_json(const std::vector<Span>& spans, Makes makes) {
+  if (makes == Makes::fills) return masks_json(spans);
+  std::string out = "[";
+  for (const Span& span : spans) out += (out.size() > 1 ? "," : "") + span_json(span, makes);
+  return out + "]";
+}
+
+std::string spans_output(const LineResult& result, uint64_t number, Makes makes, bool json) {
+  const std::vector<Span> spans = result.output ? result.output->spans : std::vector<Span>();
+  if (!json) {
+    std::string text;
+    for (size_t i = 0; i < spans.size(); ++i) {
+      const bool other_mask = makes == Makes::fills && i > 0 && !same_mask(spans, i);
+      text += (i == 0 ? "" : other_mask ? "\t|\t" : "\t") + span_text(spans[i], makes);
+    }
+    return text;
+  }
+  const std::string out = "{\"line\":" + std::to_string(number) + ",";
+  if (result.status != Status::ok) return out + error_json(result);
+  const char* key = makes == Makes::tags ? "tags" : makes == Makes::answers ? "answers" : "masks";
+  const bool windows = result.output && result.output->windows > 1;
+  return out + "\"" + key + "\":" + spans_json(spans, makes) +
+         (windows ? ",\"windows\":" + std::to_string(result.output->windows) : "") +
+         (result.output && result.output->cut ? ",\"cut\":true" : "") + "}";
+}
+
 std::string in_one_line(std::string text) {
   for (char& c : text) {
     if (c == '\n' || c == '\r') c = ' ';

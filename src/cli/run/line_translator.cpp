@@ -174,6 +174,8 @@ std::string LineTranslator::output(const Line& line, const LineResult& result) c
   const Makes makes = run_.about.makes;
   if (makes == Makes::classes && !format_)
     return classes_output(result, shown_before_ + line.number, run_.arguments.json) + '\n';
+  const bool spans = makes == Makes::tags || makes == Makes::answers || makes == Makes::fills;
+  if (spans && !format_) return spans_output(result, shown_before_ + line.number, makes, run_.arguments.json) + '\n';
   const bool numbers = makes == Makes::vectors && run_.vector_format() != VectorFormat::json;
   if (numbers && result.status == Status::ok && !result.output) return "";  // no record
   if (numbers || (makes == Makes::vectors && !format_))
@@ -188,6 +190,7 @@ std::string LineTranslator::output(const Line& line, const LineResult& result) c
     made.json = makes != Makes::text;
     made.text = makes == Makes::vectors   ? vector_json(result.output->vector)
                 : makes == Makes::classes ? classes_json(result.output->classes)
+                : spans                   ? spans_json(result.output->spans, makes)
                                           : result.output->text();
   }
   return format_->output(line, made);

@@ -49,6 +49,13 @@ Result<void> other_dtype(const std::string& asked, const Model& model) {
                                              "it was packed from");
 }
 
+// "lapilli tag" is among the model's commands.
+Result<void> has_command(const lapilli_model_info& info, const char* does, const std::string& name) {
+  const std::string all = std::string(info.commands) + " ";
+  if (all.find("lapilli " + name + " ") != std::string::npos) return {};
+  return other_kind(info, (std::string("do not ") + does).c_str());
+}
+
 void leave_all(LineResults& results, Error error, int code) {
   for (LineResult& line : results.lines) line = {"", Status::cancelled, nullptr, 0, {}};
   results.fatal = std::move(error);
@@ -73,6 +80,7 @@ struct TextModel::Inputs {
 
 Result<Results> TextModel::generate(const Inputs& inputs, const Options& options) const {
   if (arguments_.ids) return model_.generate_ids(inputs.ids, options);
+  if (about_.makes == Makes::answers) return model_.answer(inputs.pairs, options);
   if (arguments_.scoring.pairs) return model_.classify_pairs(inputs.pairs, options);
   return model_.translate(inputs.texts, options);
 }
@@ -84,6 +92,9 @@ Result<void> TextModel::check_results(const lapilli_model_info& info) const {
     return Error(Status::invalid_argument, "--dimensions " + std::to_string(arguments_.vectors.dimensions) +
                                                ": the model's vectors have " + std::to_string(info.dimensions));
   if (about_.makes == Makes::vectors) return {};
+  if (about_.makes == Makes::tags) return has_command(info, "tag words", about_.name);
+  if (about_.makes == Makes::answers) return has_command(info, "find answers", about_.name);
+  if (about_.makes == Makes::fills) return has_command(info, "fill masks", about_.name);
   if (info.classes == 0) return other_kind(info, "score no texts");
   if (about_.makes == Makes::classes || info.classes == 1) return {};
   return Error(Status::unsupported, "the model has " + std::to_string(info.classes) +
@@ -136,6 +147,7 @@ void TextModel::set_options(const std::string& options_text) {
   options_.json = options_json(arguments_, options_text);
   options_.task = arguments_.vectors.task.empty() ? about_.task : arguments_.vectors.task;
   if (about_.makes == Makes::classes) options_.encoder.top_classes = std::max(arguments_.scoring.top, 1u);
+  set_scores_and_spans();
   options_.encoder.dimensions = arguments_.vectors.dimensions;
   options_.encoder.normalize = arguments_.vectors.normalize;
   options_.encoder.prompt_name = arguments_.vectors.prompt_name;
@@ -143,6 +155,24 @@ void TextModel::set_options(const std::string& options_text) {
   options_.source_language = arguments_.from;
   options_.target_language = arguments_.to;
   if (arguments_.split || arguments_.no_split) options_.split_sentences = arguments_.split;
+}
+
+void TextModel::set_scores_and_spans() {
+  const ScoreArguments& scores = arguments_.scoring;
+  const SpanArguments& spans = arguments_.spans;
+  EncoderOptions& to = options_.encoder;
+  to.labels = scores.labels;
+  to.hypothesis = scores.hypothesis;
+  to.entailment = scores.entailment;
+  to.multi_label = scores.multi_label;
+  to.top_spans = spans.top;
+  to.aggregation = spans.aggregation;
+  to.allow_empty = spans.allow_empty;
+  to.part_words = spans.part_words;
+  to.cut_texts = spans.cut_texts;
+  to.max_answer_tokens = spans.max_answer_tokens;
+  to.window = spans.window;
+  to.stride = spans.stride;
 }
 
 bool TextModel::add_pair(const Line& line, LineResult& result, Inputs& inputs) {
@@ -154,8 +184,12 @@ bool TextModel::add_pair(const Line& line, LineResult& result, Inputs& inputs) {
 
 bool TextModel::add_input(const Line& line, LineResult& result, Inputs& inputs) const {
   if (line.too_long) return refuse(result, "the line is longer than " + std::to_string(kMaxLineBytes) + " bytes");
-  if (line.kept || (is_blank(line.text) && about_.writes())) return false;
+  if (line.kept || (is_blank(line.text) && !about_.takes_blanks())) return false;
   if (arguments_.scoring.pairs) return add_pair(line, result, inputs);
+  if (about_.makes == Makes::answers) {
+    inputs.pairs.emplace_back(arguments_.spans.question.value_or(""), line.text);
+    return true;
+  }
   if (!arguments_.ids) {
     inputs.texts.push_back(line.text);
     return true;

@@ -71,6 +71,7 @@ class TextModel {
 
  private:
   struct Inputs;
+  void set_scores_and_spans();
   void set_options(const std::string& options_text);
   [[nodiscard]] std::optional<double> find_unsure_below() const;
   bool add_input(const Line& line, LineResult& result, Inputs& inputs) const;

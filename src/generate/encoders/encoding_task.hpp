@@ -4,29 +4,36 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
-#include <optional>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "generate/encoders/text_encoder.hpp"
 #include "generate/forward_run.hpp"
 #include "generate/task.hpp"
 
 namespace lapilli {
 
+// The head's numbers for each text of a source: one row, or one for each id, or for each that was chosen.
+using HeadNumbers = std::vector<std::vector<float>>;
+
 struct EncodingRequest {
   size_t sources = 0;
   model::HeadKind head = model::HeadKind::sentences;
-  // Makes the ids of a source, or fails for that source alone. Called in order; after a lost device, again for those
-  // that had not ended.
-  std::function<Result<EncodedText>(size_t source)> source;
-  // Called once for each source with the head's numbers: one row, or one for each id. An error is the source's.
-  std::function<void(size_t source, Result<std::vector<float>> numbers)> on_result;
-  uint32_t most_ids = 0;       // of a source; 0: any number
+  // Makes the texts of a source, at least one: windows of a long text, or pairs with each label. Fails for that source
+  // alone. Called in order; after a lost device, again for those that had not ended.
+  std::function<Result<std::vector<EncodedText>>(size_t source)> source;
+  // Called once for each source. An error is the source's.
+  std::function<void(size_t source, Result<HeadNumbers> numbers)> on_result;
+  uint32_t most_ids = 0;       // of a text; 0: any number
   uint32_t prompt_rows = 0;    // see ForwardRequest
-  uint32_t batch = 0;          // limit on sources in one pass; 0: automatic
+  uint32_t batch = 0;          // limit on texts in one pass; 0: automatic
   bool deterministic = false;  // a source has the same bits whatever runs beside it
 };
+
+// The texts of a source that is one text.
+Result<std::vector<EncodedText>> one_text(Result<EncodedText> text);
 
 // Counts sources.
 class EncodingTask : public Task {
@@ -38,36 +45,52 @@ class EncodingTask : public Task {
   [[nodiscard]] const GenerateStats& stats() const { return stats_; }
 
  private:
-  // Sources that share a pass.
+  // A text of a source in a round.
+  struct Piece {
+    size_t source = 0, number = 0;
+    uint32_t rows = 0, head_rows = 0;  // its ids, and the chosen ones
+  };
+  // Texts that share a pass.
   struct Round {
-    std::vector<size_t> sources;
+    std::vector<Piece> pieces;
     std::vector<std::vector<int32_t>> ids;
-    std::vector<std::vector<uint32_t>> types;
-    std::vector<uint32_t> lengths;  // of the ids
-    uint32_t rows = 0, longest = 0;
+    std::vector<std::vector<uint32_t>> types, head_rows;
+    PassRoom need;
     bool full = false;
-    [[nodiscard]] PassRoom need() const { return {static_cast<uint32_t>(sources.size()), rows, longest}; }
+  };
+  // A source whose texts are not all back.
+  struct Pending {
+    HeadNumbers numbers;
+    size_t missing = 0;
   };
   EncodingTask(std::shared_ptr<Model> model, EncodingRequest request);
   Status step(double budget_us) override;
   Status wait_for_device() override;
   Status begin_again(const FrontEnd& front) override;
   void release() override;
-  [[nodiscard]] bool is_in_flight() const { return !round_.sources.empty(); }
+  [[nodiscard]] bool is_in_flight() const { return !round_.pieces.empty(); }
   [[nodiscard]] uint32_t at_a_time() const;
   bool gather(double budget_us);
   void gather_one();
-  bool add(size_t source, EncodedText& text);
+  bool hold();
+  [[nodiscard]] bool has_room_for(const EncodedText& text) const;
+  void add(EncodedText& text);
   Status begin();
+  ForwardRequest take_round();
   [[nodiscard]] PassRoom room() const;
   Status collect();
   Status hand_over(const ForwardTensor& output);
-  void finish(size_t source, Result<std::vector<float>> numbers);
+  void keep(const Piece& piece, std::vector<float> numbers);
+  void finish(size_t source, Result<HeadNumbers> numbers);
 
   EncodingRequest request_;
-  size_t next_ = 0;                  // the next source to encode
-  std::optional<EncodedText> held_;  // of the source `next_`, which did not fit the round before
-  Round coming_, round_;             // being gathered; in flight
+  uint32_t head_rows_at_most_ = 0;     // in a pass
+  size_t next_ = 0;                    // the next source to encode
+  std::vector<EncodedText> held_;      // texts of the source `next_`, with
+  size_t held_from_ = 0;               // the first that is in no round yet
+  std::map<size_t, Pending> pending_;  // by source
+  Round coming_, round_;               // being gathered; in flight
+  Clock::time_point begun_;            // of the round in flight
   std::unique_ptr<ForwardRun> pass_;
   PassRoom pass_room_;
   uint64_t done_ = 0, tokens_ = 0;

@@ -13,14 +13,14 @@ namespace lapilli {
 
 // From labels of tokens to those of spans: as they are; neighbours of one label joined; and joined with one label for
 // all tokens of a word, which is that of the first token, of the mean of their scores, or of the surest one.
-enum class TagJoining : uint8_t { none, simple, first, average, max };
+enum class TagAggregation : uint8_t { none, simple, first, average, max };
 
 struct Entity {
   std::string label;  // without "B-" and "I-" where tokens are joined
   double score = 0;
   ByteRange bytes;     // of the text
-  std::string word;    // its tokens, decoded; with TagJoining::none the token as it stands in the vocabulary
-  uint32_t index = 0;  // with TagJoining::none: the token's number, counted with special ones in front of the text
+  std::string word;    // its tokens, decoded; with TagAggregation::none the token as it stands in the vocabulary
+  uint32_t index = 0;  // with TagAggregation::none: the token's number, counted with special ones in front of the text
 };
 
 // One of TextEncoder::windows(), and a logit of each label for each of its ids.
@@ -33,6 +33,6 @@ struct TagWindow {
 // out. `stride`: ids that neighbouring windows share. A score is not finite where a logit is not.
 Result<std::vector<Entity>> find_entities(std::string_view text, std::span<const TagWindow> windows, uint32_t stride,
                                           std::span<const std::string> labels, const Tokenizer& tokenizer,
-                                          TagJoining joining);
+                                          TagAggregation joining);
 
 }  // namespace lapilli

@@ -180,7 +180,7 @@ Result<EncodedText> TextEncoder::encode(std::span<const int32_t> ids) const {
         "(an empty one)");
   if (ids.empty()) return no_ids();
   LAPILLI_CHECK(check_rows({{ids.begin(), ids.end()}}, vocabulary_, positions_, "source"));
-  return EncodedText{{ids.begin(), ids.end()}, {}, false};
+  return EncodedText{{ids.begin(), ids.end()}, {}, {}, false};
 }
 
 }  // namespace lapilli

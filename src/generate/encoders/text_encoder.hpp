@@ -17,8 +17,9 @@ namespace lapilli {
 // The ids of a text or a pair, with those that the tokenizer adds.
 struct EncodedText {
   std::vector<int32_t> ids;
-  std::vector<uint32_t> types;  // the token type of each id; empty: all 0
-  bool cut = false;             // the text was longer than the limit
+  std::vector<uint32_t> types;      // the token type of each id; empty: all 0
+  std::vector<uint32_t> head_rows;  // ids whose results are wanted of a head that has one for each; empty: all
+  bool cut = false;                 // the text was longer than the limit
 };
 
 // The words before each text.

@@ -2,6 +2,7 @@
 
 #include "model/blocks/norm.hpp"
 #include "model/blocks/output.hpp"
+#include "ops/core/state.hpp"
 
 namespace lapilli::model {
 
@@ -13,11 +14,16 @@ class HeadBlock {
 
   // The rows of x that the head reads: all of them, or one for each source.
   graph::TensorId rows(const ops::SpannedRows& from, const HeadRun& run) {
-    if (head_.every_row) return from.x;
+    if (head_.every_row) return run.chosen ? chosen_rows(from.x, run.chosen) : from.x;
     PoolAttributes how{head_.pooling, head_.row};
     for (const Pooling more : head_.beside) how.beside[how.more++] = more;
     if (!head_.pools_prompt) how.skipped = run.prompt_rows;
     return ops::pool(b_.g(), "head.rows", from, run.sources, how);
+  }
+
+  graph::TensorId chosen_rows(graph::TensorId x, uint32_t rows) {
+    const auto spans = b_.state(state_id(StateKind::head_spans), "head_spans", state::MAX_ROWS, state::SPAN_STRIDE);
+    return ops::pool(b_.g(), "head.rows", {x, spans}, rows, {Pooling::row});
   }
 
   graph::TensorId sentence(graph::TensorId h) {

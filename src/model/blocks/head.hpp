@@ -13,6 +13,7 @@ struct HeadRun {
   uint32_t sources = 0;          // at most
   std::optional<HeadKind> only;  // nothing: all heads run
   uint32_t prompt_rows = 0;      // of each source
+  uint32_t chosen = 0;           // heads of each row read this many (StateKind::head_spans); 0: all rows
 };
 
 // Keeps "pooler_output", "logits" and "sentence_embedding" if the model has them.

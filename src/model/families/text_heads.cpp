@@ -56,7 +56,7 @@ Status read_classification(const JsonView& v, const TextHeads& heads, const Conf
 }
 
 Status read_row_classification(const JsonView& v, HeadConfig& head) {
-  head.kind = HeadKind::classes;
+  head.kind = HeadKind::tags;
   LAPILLI_TRY(head.columns, count_labels(v));
   return {};
 }
