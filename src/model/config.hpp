@@ -33,11 +33,11 @@ constexpr uint32_t kNoPositionId = ~0u;
 // table with a row for each bucket of distances (relative.hpp), and a projection in each layer.
 struct DistanceVectors {
   enum class Table : uint8_t { none, stored, sinusoids } table = Table::none;
-  uint32_t buckets = 0;      // stored: on either side; 0: each distance has a row
-  uint32_t distance = 0;     // stored: where buckets or rows end; sinusoids: greater ones have its row; 0: none are
-  bool normalized = false;   // the stored rows are normalized first
+  uint32_t buckets = 0;     // stored: on either side; 0: each distance has a row
+  uint32_t distance = 0;    // stored: where buckets or rows end; sinusoids: greater ones have its row; 0: none are
+  bool normalized = false;  // the stored rows are normalized first
   bool by_query = false, by_key = false;  // the terms
-  bool shared = false;       // the layer's own projections of queries and keys make the vectors
+  bool shared = false;                    // the layer's own projections of queries and keys make the vectors
 };
 
 // One side. Encoder and decoder may differ in all fields. Without layers: the model has no such side.
@@ -125,7 +125,7 @@ struct StackConfig {
   [[nodiscard]] uint32_t rotary_pairs() const { return (rotary + 1) / 2; }
   [[nodiscard]] uint32_t kv_heads() const { return cache_heads ? cache_heads : heads; }
   [[nodiscard]] uint32_t group() const { return kv_heads() ? heads / kv_heads() : 1; }
-  [[nodiscard]] uint32_t inner() const { return heads * head_dim; }          // width of queries
+  [[nodiscard]] uint32_t inner() const { return heads * head_dim; }  // width of queries
   // With segments: queries with each bias, and a vec4 that begins with the row's type.
   [[nodiscard]] uint32_t query_columns() const { return segments ? 3 * inner() + 4 : inner(); }
   [[nodiscard]] uint32_t kv_inner() const { return kv_heads() * head_dim; }  // of keys; of values

@@ -65,17 +65,20 @@ int64_t log_bucket(int64_t x, uint32_t buckets, uint32_t distance) {
 Result<RelativeTable> vector_table(uint32_t buckets, uint32_t distance) {
   const int64_t span = buckets ? buckets : distance;
   if (span == 0 || (buckets && (buckets < 4 || distance < buckets / 2 + 2)))
-    return fail(ErrorCode::unsupported,
-                "%u buckets of relative positions up to a distance of %u; 4 or more buckets up to a distance beyond half "
-                "of them are supported",
-                buckets, distance);
+    return fail(
+        ErrorCode::unsupported,
+        "%u buckets of relative positions up to a distance of %u; 4 or more buckets up to a distance beyond half "
+        "of them are supported",
+        buckets, distance);
   const auto bucket = [&](int64_t x) { return buckets ? log_bucket(x, buckets, distance) : x; };
   // The first distance in the last row.
   int64_t reach = 1;
   while (2 * reach < kBiasWords && bucket(reach) < span) ++reach;
   if (2 * reach + 1 > kBiasWords)
-    return fail(ErrorCode::unsupported, "%u buckets of relative positions up to a distance of %u; at most %u distances "
-                "are supported", buckets, distance, kBiasWords);
+    return fail(ErrorCode::unsupported,
+                "%u buckets of relative positions up to a distance of %u; at most %u distances "
+                "are supported",
+                buckets, distance, kBiasWords);
   RelativeTable table;
   table.low = static_cast<int32_t>(-reach);
   for (int64_t key = -reach; key <= reach; ++key) {
