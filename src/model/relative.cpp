@@ -71,17 +71,19 @@ Result<RelativeTable> vector_table(uint32_t buckets, uint32_t distance) {
         "of them are supported",
         buckets, distance);
   const auto bucket = [&](int64_t x) { return buckets ? log_bucket(x, buckets, distance) : x; };
-  // The first distance in the last row.
-  int64_t reach = 1;
-  while (2 * reach < kBiasWords && bucket(reach) < span) ++reach;
-  if (2 * reach + 1 > kBiasWords)
+  const auto first_in = [&](int64_t last) {
+    int64_t x = 1;
+    while (x < kBiasWords && bucket(x) < last) ++x;
+    return x;
+  };
+  const int64_t before = first_in(span - 1), after = first_in(span);  // keys as far away have the outermost rows
+  if (before + after + 1 > kBiasWords)
     return fail(ErrorCode::unsupported,
-                "%u buckets of relative positions up to a distance of %u; at most %u distances "
-                "are supported",
-                buckets, distance, kBiasWords);
+                "%u buckets of relative positions up to a distance of %u; at most %u distances are supported", buckets,
+                distance, kBiasWords);
   RelativeTable table;
-  table.low = static_cast<int32_t>(-reach);
-  for (int64_t key = -reach; key <= reach; ++key) {
+  table.low = static_cast<int32_t>(-before);
+  for (int64_t key = -before; key <= after; ++key) {
     const int64_t b = bucket(key < 0 ? -key : key), row = span + (key < 0 ? b : -b);
     table.buckets.push_back(static_cast<float>(std::clamp<int64_t>(row, 0, 2 * span - 1)));
   }

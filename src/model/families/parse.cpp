@@ -73,7 +73,9 @@ Result<uint32_t> get_size(const JsonView& v, const char* key, uint32_t max, uint
 
 Result<uint32_t> get_optional_size(const JsonView& v, const char* key, uint32_t max) {
   const auto it = v.json.find(key);
-  if (it == v.json.end() || it->is_null() || (it->is_number_integer() && it->get<int64_t>() < 1)) return 0u;
+  if (it == v.json.end() || it->is_null()) return 0u;
+  if (it->is_number_integer() && (it->is_number_unsigned() ? it->get<uint64_t>() == 0 : it->get<int64_t>() < 1))
+    return 0u;
   return get_size(v, key, max);
 }
 
