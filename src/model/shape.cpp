@@ -179,14 +179,32 @@ struct Named {
   Config (*make)();
 };
 constexpr Named kNamed[] = {
-    {"transformer-base", [] { return base_config({512, 8, 2048, 6, 6, 58101}); }},
-    {"small", [] { return base_config({256, 4, 1024, 4, 2, 8001}); }},
-    {"tiny", [] { return base_config({32, 4, 64, 2, 2, 257}); }},
+    {"transformer-base",
+     [] {
+       return base_config({512, 8, 2048, 6, 6, 58101});
+     }},
+    {"small",
+     [] {
+       return base_config({256, 4, 1024, 4, 2, 8001});
+     }},
+    {"tiny",
+     [] {
+       return base_config({32, 4, 64, 2, 2, 257});
+     }},
     {"vit-base", vit_base},
     {"whisper-tiny", whisper_tiny},
-    {"minilm", [] { return text_encoder({384, 12, 1536, 6, 0, 30522}, Pooling::mean); }},
-    {"bge-small", [] { return text_encoder({384, 12, 1536, 12, 0, 30522}, Pooling::row); }},
-    {"bert-base", [] { return text_encoder({768, 12, 3072, 12, 0, 30522}, Pooling::mean); }},
+    {"minilm",
+     [] {
+       return text_encoder({384, 12, 1536, 6, 0, 30522}, Pooling::mean);
+     }},
+    {"bge-small",
+     [] {
+       return text_encoder({384, 12, 1536, 12, 0, 30522}, Pooling::row);
+     }},
+    {"bert-base",
+     [] {
+       return text_encoder({768, 12, 3072, 12, 0, 30522}, Pooling::mean);
+     }},
     {"modernbert-base", modernbert_base},
 };
 
