@@ -56,7 +56,7 @@ TEST(Shape, EncodersOfTexts) {
 }
 
 TEST(Shape, LayersThatSeeWhatIsNear) {
-  const auto c = parse_shape("modernbert-base,layers=5,d=64,heads=4,positions=300");
+  const auto c = parse_shape("modernbert-base,encoder=5,d=64,heads=4,positions=300");
   ASSERT_TRUE(c.ok()) << c.error().message;
   EXPECT_THAT(c->encoder.windows, testing::ElementsAre(kNoWindow, 64u, 64u, kNoWindow, 64u));
   EXPECT_EQ(c->encoder.rotary, 16u);
