@@ -307,7 +307,7 @@ class MatmulLowering {
   }
 
   // On CPU drivers the rows of a strip of tiles stay in a core's second cache while all panels pass
-  // (docs/decisions/texels-on-cpu-drivers.md).
+  // (docs/decisions/strips.md).
   [[nodiscard]] uint32_t strip_of(uint64_t tiles, uint64_t depth) const {
     constexpr uint64_t kStripBytes = 256 * 1024;
     if (tiles <= 1) return 0;
