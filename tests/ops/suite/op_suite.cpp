@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -106,6 +107,9 @@ std::string case_name(const OpDef& op, const OpCase& c, const Variant& v) {
 
 constexpr uint64_t kSmallWords = 1 << 15;
 
+// Of all threads: a CPU driver's, too.
+double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
 // Nothing smaller than what every device has is asked of the ops: there they must not refuse a case.
 bool below_floor(const Capabilities& caps) {
   const Capabilities floor;
@@ -139,6 +143,7 @@ class Suite {
   std::set<std::string> lowered_;                 // masks under which a case of the current op ran as the floor
   uint64_t other_numbers_ = 0, numbers_ran_ = 0;  // of the current op: asked for, and lowered
   uint64_t turn_ = 0, cases_ = 0;
+  double cpu_before_ = 0;                         // a record says how long it took, the reference as well
   std::optional<HostTensors> inputs_, want_;  // of the current case; made when first needed
   uint64_t passed_ = 0, failed_ = 0, skipped_ = 0, same_ = 0;
   nlohmann::json records_ = nlohmann::json::array();
@@ -155,6 +160,7 @@ void Suite::report(const std::string& what, const std::string& mask, const char*
   records_.push_back({{"case", what},
                       {"mask", mask},
                       {"result", result},
+                      {"cpu", cpu_seconds() - cpu_before_},
                       {"detail", detail},
                       {"of_tolerance", std::isfinite(worst) ? worst : 1e30}});
 }
@@ -202,6 +208,7 @@ void Suite::run_dispatches(const std::string& what, const OpDef& op, const OpCas
                            const std::vector<Dispatch>& dispatches) {
   const Capabilities& caps = caps_of(mask);
   const auto& node = c.graph.node(0);
+  cpu_before_ = cpu_seconds();
   if (!seen_.insert(fingerprint(dispatches, caps)).second) {
     ++same_;
     return;
