@@ -31,6 +31,8 @@ constexpr const char* kUsage =
     "  --part I/N        only every Nth case, from the Ith on: for N processes side by side\n"
     "  --repeat N        run each N times from the same values; the bits must be equal (default 1)\n"
     "  --numbers         instead, small cases with other workgroup sizes than those of the device's class\n"
+    "  --pairs           leave out a kernel if each pair of its constants stood in kernels before it: translating takes\n"
+    "                    a CPU driver far longer than running\n"
     "  --no-slow         leave out cases marked slow (they count as skipped)\n"
     "  --validation      with the Khronos validation layer\n"
     "  --list            print the cases and stop\n"
@@ -41,7 +43,7 @@ struct Options {
   std::string device, filter, json;
   std::vector<std::string> masks;
   uint32_t repeat = 1, part = 1, parts = 1;
-  bool list = false, verbose = false, slow = true, numbers = false, validation = false, help = false;
+  bool list = false, verbose = false, slow = true, numbers = false, pairs = false, validation = false, help = false;
 };
 
 Result<Options> parse(int argc, char** argv) {
@@ -66,6 +68,8 @@ Result<Options> parse(int argc, char** argv) {
       o.verbose = true;
     else if (a == "--numbers")
       o.numbers = true;
+    else if (a == "--pairs")
+      o.pairs = true;
     else if (a == "--no-slow")
       o.slow = false;
     else if (a == "--validation")
@@ -99,6 +103,50 @@ std::string fingerprint(const std::vector<Dispatch>& dispatches, const Capabilit
     }
   }
   return key;
+}
+
+// Kernels so far, and each pair of constants that they had. Where a shader errs, one constant's value or two together nearly
+// always say where, and far fewer kernels hold all pairs than all combinations.
+class Pairs {
+ public:
+  // True if each kernel was there before, or if a new one brings a pair.
+  bool tell_more(const std::vector<Dispatch>& dispatches);
+
+ private:
+  using Words = std::vector<uint32_t>;
+  static Words kernel(const Dispatch& d);
+  static std::vector<Words> pairs(const Dispatch& d);
+  std::set<Words> kernels_, pairs_;
+};
+
+Pairs::Words Pairs::kernel(const Dispatch& d) {
+  Words words = {static_cast<uint32_t>(d.shader)};
+  words.insert(words.end(), d.constants.begin(), d.constants.end());
+  return words;
+}
+
+// Shader and constants are numbered alike, so that a constant alone, and a shader without any, are pairs, too.
+std::vector<Pairs::Words> Pairs::pairs(const Dispatch& d) {
+  std::vector<Words> all;
+  const Words words = kernel(d);
+  for (uint32_t i = 0; i < words.size(); ++i)
+    for (uint32_t j = 0; j <= i; ++j) all.push_back({words[0], i, words[i], j, words[j]});
+  return all;
+}
+
+bool Pairs::tell_more(const std::vector<Dispatch>& dispatches) {
+  bool known = true, more = false;
+  for (const auto& d : dispatches) {
+    if (kernels_.contains(kernel(d))) continue;
+    known = false;
+    for (const Words& pair : pairs(d)) more = more || !pairs_.contains(pair);
+  }
+  if (!known && !more) return false;
+  for (const auto& d : dispatches) {
+    kernels_.insert(kernel(d));
+    for (Words& pair : pairs(d)) pairs_.insert(std::move(pair));
+  }
+  return true;
 }
 
 std::string case_name(const OpDef& op, const OpCase& c, const Variant& v) {
@@ -145,7 +193,8 @@ class Suite {
   uint64_t turn_ = 0, cases_ = 0;
   double cpu_before_ = 0;                         // a record says how long it took, the reference as well
   std::optional<HostTensors> inputs_, want_;  // of the current case; made when first needed
-  uint64_t passed_ = 0, failed_ = 0, skipped_ = 0, same_ = 0;
+  uint64_t passed_ = 0, failed_ = 0, skipped_ = 0, same_ = 0, left_out_ = 0;
+  Pairs pairs_;
   nlohmann::json records_ = nlohmann::json::array();
 };
 
@@ -211,6 +260,10 @@ void Suite::run_dispatches(const std::string& what, const OpDef& op, const OpCas
   cpu_before_ = cpu_seconds();
   if (!seen_.insert(fingerprint(dispatches, caps)).second) {
     ++same_;
+    return;
+  }
+  if (options_.pairs && !pairs_.tell_more(dispatches)) {
+    ++left_out_;
     return;
   }
   if (!want_) {
@@ -302,6 +355,9 @@ Status Suite::run() {
   if (!options_.json.empty()) std::ofstream(options_.json) << records_.dump(1) << "\n";
   std::printf("%llu were the same as an earlier one; %.1f s\n", static_cast<unsigned long long>(same_),
               std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  if (options_.pairs)
+    std::printf("%llu were left out: each pair of their constants was in others\n",
+                static_cast<unsigned long long>(left_out_));
   std::printf("%llu passed, %llu failed, %llu skipped\n", static_cast<unsigned long long>(passed_),
               static_cast<unsigned long long>(failed_), static_cast<unsigned long long>(skipped_));
   if (failed_ > 0) return fail(ErrorCode::internal, "%llu cases failed", static_cast<unsigned long long>(failed_));
