@@ -105,8 +105,8 @@ std::string fingerprint(const std::vector<Dispatch>& dispatches, const Capabilit
   return key;
 }
 
-// The kernels of an op so far: each value of a shader's constants, and each pair of values in shaders of the op. Where a kernel
-// errs, one value or two together nearly always say where, and half of the kernels hold all of these.
+// The kernels of an op so far: each value of a shader's constants, and each pair of values in shaders of the op. Where
+// a kernel errs, one value or two together nearly always say where, and half of the kernels hold all of these.
 class Pairs {
  public:
   // True if each kernel was there before, or if a new one brings a value to its shader or a pair to the op.
@@ -190,7 +190,7 @@ class Suite {
   std::set<std::string> lowered_;                 // masks under which a case of the current op ran as the floor
   uint64_t other_numbers_ = 0, numbers_ran_ = 0;  // of the current op: asked for, and lowered
   uint64_t turn_ = 0, cases_ = 0;
-  double cpu_before_ = 0;                         // a record says how long it took, the reference as well
+  double cpu_before_ = 0;                     // a record says how long it took, the reference as well
   std::optional<HostTensors> inputs_, want_;  // of the current case; made when first needed
   uint64_t passed_ = 0, failed_ = 0, skipped_ = 0, same_ = 0, left_out_ = 0;
   Pairs pairs_;  // of the current op
