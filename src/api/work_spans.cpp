@@ -71,7 +71,9 @@ class WindowedWork : public Encodings {
   [[nodiscard]] const Windows& windows_of(size_t i) const { return windows_.at(i); }
   // The caller's window and stride over the usual ones.
   [[nodiscard]] WindowOptions chosen(WindowOptions usual) const {
-    if (options().window) usual = {options().window, std::min(options().window / 4, 128u)};
+    const uint32_t most = encoder().most_ids(), given = options().window;
+    const uint32_t window = most == 0 ? given : std::min(given, most);
+    if (given) usual = {window, std::min(window / 4, 128u)};
     if (options().stride) usual.stride = options().stride;
     return usual;
   }

@@ -10,6 +10,7 @@
 #include "base/path.hpp"
 #include "cli/arguments/model_names.hpp"
 #include "cli/commands.hpp"
+#include "cli/files/blanks.hpp"
 #include "cli/files/output_names.hpp"
 #include "cli/files/run_identity.hpp"
 #include "cli/files/target_file.hpp"
@@ -65,13 +66,17 @@ class TextRun {
   }
 
  private:
+  [[nodiscard]] bool lacks_question() const {
+    if (run_.about.makes != Makes::answers || arguments_.scoring.pairs) return false;
+    return is_blank(arguments_.spans.question.value_or(""));
+  }
+
   // Reports everything that is wrong with the arguments and inputs before the model is loaded.
   int look() {
     std::string wrong = contradiction(arguments_, run_.about.languages);
     if (wrong.empty()) wrong = model_.check();
     if (wrong.empty()) wrong = obstacle_to_npy();
-    if (wrong.empty() && run_.about.makes == Makes::answers && !arguments_.spans.question && !arguments_.scoring.pairs)
-      wrong = "give the question: lapilli answer --question \"WHO?\" FILE";
+    if (wrong.empty() && lacks_question()) wrong = "give the question: lapilli answer --question \"WHO?\" FILE";
     if (!wrong.empty()) return complain(exit_usage, wrong);
     if (const int error = read_options(arguments_, options_))
       return complain(exit_input, arguments_.options.substr(1) + ": " + std::strerror(error));

@@ -94,8 +94,9 @@ Examples:
 constexpr const char* kClassifyFooter =
     R"(A model of text takes texts as translate does: every line gives a line, "LABEL PROBABILITY", with --top several of them
 with tabs between. Labels that hold together (problem_type) have probabilities of their own, and a regression gives its
-number. With --labels a model of entailment judges classes that it was not trained for. A model of pictures takes files (PNG, JPEG, GIF, BMP, WebP, TIFF), folders of them, or - for a pipe: each class
-has a line, the likeliest first, behind the file's name if there are several. Labels are those of config.json.
+number. With --labels a model of entailment judges classes that it was not trained for. A model of pictures takes files
+(PNG, JPEG, GIF, BMP, WebP, TIFF), folders of them, or - for a pipe: each class has a line, the likeliest first, behind
+the file's name if there are several. Labels are those of config.json.
 
 Examples:
   lapilli classify --model ./distilbert-base-uncased-finetuned-sst-2-english "What a fine day."
@@ -122,14 +123,15 @@ Examples:
 
 constexpr const char* kAnswerFooter =
     R"(A file, standard input or an argument is one text, and gives one line: the answer that stands in it, with its
-probability and its place in characters; with --top several, tabs between. With --lines every line is a text. A text that
-is longer than the model reads runs in windows that overlap; equal answers add up, so that a score may exceed 1.
+probability and its place in characters; with --top several, tabs between. With --lines every line is a text, with
+--pairs a question and its text. A text that is longer than the model reads runs in windows that overlap; equal answers
+add up, so that a score may exceed 1.
 
 Examples:
   lapilli answer --model deepset/roberta-base-squad2 --question "Who wrote it?" article.txt
   lapilli answer --model ./roberta-base-squad2 --question "When?" --allow-empty --lines notes.txt
   lapilli answer --model ./bert-squad --question "Where?" --top 3 --json article.txt
-  lapilli answer --model ./bert-squad --pairs --lines questions.tsv
+  lapilli answer --model ./bert-squad --pairs questions.tsv
 
 )";
 

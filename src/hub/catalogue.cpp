@@ -14,14 +14,17 @@ namespace {
 using Json = nlohmann::json;
 using Names = std::vector<std::string>;
 
-// A picture has no language, and neither do its classes, nor the vector of a text.
+// A picture has no language, and neither do its classes, nor the vector of a text. Classes of texts may have one.
 struct TaskKind {
   const char* name;
-  bool reads_language, writes_language;
+  bool reads_language, writes_language, may_read_language = false;
 };
-constexpr TaskKind kTasks[] = {{"translate", true, true},  {"summarize", true, true}, {"generate", true, true},
-                               {"transcribe", true, true}, {"caption", false, true},  {"read", false, true},
-                               {"classify", false, false}, {"embed", true, false},    {"search", true, false}};
+constexpr const char* kByLabels = "classify --labels";
+constexpr TaskKind kTasks[] = {
+    {"translate", true, true},        {"summarize", true, true}, {"generate", true, true}, {"transcribe", true, true},
+    {"caption", false, true},         {"read", false, true},     {"embed", true, false},   {"search", true, false},
+    {"rerank", true, false},          {"tag", true, false},      {"answer", true, false},  {"fill", true, false},
+    {"classify", false, false, true}, {kByLabels, true, false}};
 
 const TaskKind* find_task(const std::string& name) {
   const auto found =
@@ -33,7 +36,9 @@ bool read_names(const Json& object, const char* key, Names& names) {
   const auto found = object.find(key);
   if (found == object.end() || !found->is_array() || found->empty()) return false;
   for (const Json& name : *found) {
-    if (!name.is_string() || !is_plain_name(name.get_ref<const std::string&>())) return false;
+    if (!name.is_string()) return false;
+    const auto& text = name.get_ref<const std::string&>();
+    if (text != kByLabels && !is_plain_name(text)) return false;
     names.push_back(name.get<std::string>());
   }
   return true;
@@ -43,9 +48,9 @@ bool any_task(const Names& tasks, bool TaskKind::*what) {
   return std::any_of(tasks.begin(), tasks.end(), [&](const std::string& name) { return find_task(name)->*what; });
 }
 
-// Languages must be named exactly where the task has any.
-bool read_languages(const Json& object, const char* key, bool needed, Names& names) {
-  return object.contains(key) ? needed && read_names(object, key, names) : !needed;
+// Languages must be named where the task has any, and nowhere else, unless they may be.
+bool read_languages(const Json& object, const char* key, bool needed, bool allowed, Names& names) {
+  return object.contains(key) ? (needed || allowed) && read_names(object, key, names) : !needed;
 }
 
 // Reads a text, or null, which leaves `text` empty.
@@ -81,8 +86,10 @@ std::string read_entry(const Json& json, Listed& entry) {
   if (!read_text(json, "family", entry.family) || entry.family.empty()) return "family";
   if (!read_names(json, "tasks", entry.tasks)) return "tasks";
   if (!std::all_of(entry.tasks.begin(), entry.tasks.end(), find_task)) return "tasks";
-  if (!read_languages(json, "from", any_task(entry.tasks, &TaskKind::reads_language), entry.from)) return "from";
-  if (!read_languages(json, "to", any_task(entry.tasks, &TaskKind::writes_language), entry.to)) return "to";
+  const auto any = [&](bool TaskKind::*what) { return any_task(entry.tasks, what); };
+  if (!read_languages(json, "from", any(&TaskKind::reads_language), any(&TaskKind::may_read_language), entry.from))
+    return "from";
+  if (!read_languages(json, "to", any(&TaskKind::writes_language), false, entry.to)) return "to";
   if (!read_parameters(json, entry.parameters)) return "parameters";
   if (!read_text(json, "license", entry.licence)) return "license";
   return read_tried(json, entry.tried) ? "" : "tried";

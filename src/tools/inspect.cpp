@@ -11,6 +11,8 @@
 #include "formats/task_params.hpp"
 #include "generate/conventions.hpp"
 #include "generate/encoders/encoding_task.hpp"
+#include "generate/encoders/text_classes.hpp"
+#include "generate/encoders/zero_shot.hpp"
 #include "generate/fitting_tokenizer.hpp"
 #include "generate/picture_reader.hpp"
 #include "generate/published.hpp"
@@ -109,8 +111,6 @@ Json picture_tasks(const model::Config& c) {
   return c.head(model::HeadKind::classes) ? Json::array({"classify"}) : Json::array();
 }
 
-Json tasks_of_encoder(const model::Config& c) { return verbs_of_text_encoder(c); }
-
 Json tasks_of(const std::string& family, const nlohmann::json& config, const std::string& path) {
   if (only_translates(family)) return Json::array({"translate"});
   Json tasks = Json::array();
@@ -166,10 +166,15 @@ const char* pooling_name(Pooling pooling) {
   return "sum by the root of the length";
 }
 
+// In tokens, by the files and the network's positions; 0: any number.
+uint32_t most_tokens(const model::Config& config, const SentenceSettings& settings) {
+  const uint32_t positions = config.encoder.max_positions, limit = settings.max_length;
+  return limit == 0 || positions == 0 ? std::max(limit, positions) : std::min(limit, positions);
+}
+
 // The way from a text to its vector.
-Result<Json> vectors_json(const std::string& directory, const Published& published) {
+Json vectors_json(const Published& published, const SentenceSettings& settings) {
   const model::HeadConfig& head = *published.network.config.head(model::HeadKind::sentences);
-  LAPILLI_TRY(const auto settings, read_sentence_settings(directory, published.files));
   Json poolings = Json::array({pooling_name(head.pooling)}), steps = Json::array(), prompts = Json::object();
   for (const Pooling more : head.beside) poolings.push_back(pooling_name(more));
   for (const model::SentenceStep& step : head.steps)
@@ -180,7 +185,37 @@ Result<Json> vectors_json(const std::string& directory, const Published& publish
               {"steps", steps},
               {"prompts", prompts},
               {"default_prompt", settings.default_prompt},
-              {"max_tokens", settings.max_length}};
+              {"max_tokens", most_tokens(published.network.config, settings)}};
+}
+
+// Labels of texts or of their tokens, by number.
+Result<std::vector<std::string>> labels_of(const Published& published, const SentenceSettings& settings) {
+  const model::Config& config = published.network.config;
+  const model::HeadConfig* scores = scores_of_texts(config);
+  const model::HeadConfig* head = scores ? scores : config.head(model::HeadKind::tags);
+  if (!head) return std::vector<std::string>{};
+  LAPILLI_TRY(auto classes, read_class_settings(published.files, settings, head->columns));
+  return std::move(classes.labels);
+}
+
+// "error": a text that is too long fails, for a mask behind the end would be lost.
+const char* long_texts(const model::Config& config) {
+  if (scores_of_texts(config)) return "cut";
+  if (config.head(model::HeadKind::tags) || config.head(model::HeadKind::spans)) return "windows";
+  return config.head(model::HeadKind::tokens) ? "error" : "cut";
+}
+
+Status add_texts(Json& json, const std::string& directory, const Published& published) {
+  const model::Config& config = published.network.config;
+  LAPILLI_TRY(const auto settings, read_sentence_settings(directory, published.files));
+  json["tasks"] = verbs_of_text_encoder(config);
+  if (config.head(model::HeadKind::sentences)) json["vectors"] = vectors_json(published, settings);
+  LAPILLI_TRY(const auto labels, labels_of(published, settings));
+  if (!labels.empty()) json["labels"] = labels;
+  if (scores_of_texts(config) && find_entailment(labels, "")) json["tasks"].push_back("classify --labels");
+  if (!json.contains("vectors") || json["tasks"].size() > 1)
+    json["texts"] = {{"max_tokens", most_tokens(config, settings)}, {"longer", long_texts(config)}};
+  return {};
 }
 
 void add_checkpoint(Json& json, const Published& weights) {
@@ -212,19 +247,18 @@ Result<Json> describe(const InspectRequest& request) {
   json["family"] = type;
   json["description"] = family ? family->description : "";
   add_architecture(json, config, network);
-  if (config.head(model::HeadKind::sentences)) {
-    LAPILLI_TRY(json["vectors"], vectors_json(directory, published));
-  }
+  const bool encodes = encodes_texts(config);
+  if (encodes) LAPILLI_CHECK(add_texts(json, directory, published));
   add_checkpoint(json, published);
   json["device_weight_bytes"] = weight_bytes(network);
   json["tokenizer"] = tokenizer ? "ok" : tokenizer.error().message;
   json["generation"] = generation_json(generation);
   const bool pictures = config.kind().reads == model::Reads::pictures,
              sound = config.kind().reads == model::Reads::sound;
-  json["tasks"] = pictures                ? picture_tasks(config)
-                  : sound                 ? Json::array({"transcribe"})
-                  : encodes_texts(config) ? tasks_of_encoder(config)
-                                          : tasks_of(type, config_json, config_path);
+  if (!encodes)
+    json["tasks"] = pictures ? picture_tasks(config)
+                    : sound  ? Json::array({"transcribe"})
+                             : tasks_of(type, config_json, config_path);
   json["input"] = pictures ? "picture" : sound ? "sound" : "text";
   json["languages"] = tokenizer ? languages_json(**tokenizer) : Json(nullptr);
   if (sound) {

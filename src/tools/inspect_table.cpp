@@ -85,6 +85,26 @@ std::string vectors_text(const Json& vectors) {
   return text + (prompts.empty() ? "" : "; prompts: " + prompts);
 }
 
+// "9: O, B-MISC, I-MISC, and so on".
+std::string labels_text(const Json& labels) {
+  constexpr size_t kNamed = 5;
+  std::string text = number(labels.size()) + ":";
+  for (size_t i = 0; i < std::min(labels.size(), kNamed); ++i)
+    text += (i == 0 ? " " : ", ") + code_text(labels[i].get<std::string>());
+  return text + (labels.size() > kNamed ? ", and so on" : "");
+}
+
+// "at most 512 tokens; longer ones run in windows".
+std::string texts_text(const Json& texts) {
+  const auto most = texts["max_tokens"].get<uint64_t>();
+  if (most == 0) return "of any length";
+  const std::string longer = texts["longer"];
+  return "at most " + number(most) + " tokens; longer ones " +
+         (longer == "windows" ? "run in windows"
+          : longer == "cut"   ? "are cut"
+                              : "fail");
+}
+
 std::string tensors_text(const Json& json) {
   if (!json.contains("tensors")) return "";
   std::string text = "\ntensors\n";
@@ -105,6 +125,8 @@ std::string command_line(const Json& json) {
     if (languages["source"] == languages["target"]) line += " --from LANGUAGE";
     line += " --to LANGUAGE";
   }
+  if (task == "answer") line += " --question \"WHO?\"";
+  if (task == "rerank") line += " \"QUERY\"";
   if (json["input"] == "picture") return line + " PICTURE";
   if (json["input"] == "sound") return line + " RECORDING";
   return line + (json["tokenizer"] == "ok" ? " \"TEXT\"" : " --ids \"IDS\"");
@@ -155,6 +177,8 @@ std::string inspect_table(const Json& json) {
   const bool encoder_alone = json["decoder"]["layers"] == 0;
   if (!json.contains("features") && !encoder_alone) line("embeddings", tied_text(json["tied"]));
   if (json.contains("vectors")) line("vectors", vectors_text(json["vectors"]));
+  if (json.contains("labels")) line("labels", labels_text(json["labels"]));
+  if (json.contains("texts")) line("texts", texts_text(json["texts"]));
   line("parameters", number(json["parameters"].get<uint64_t>()));
   line("checkpoint", checkpoint["format"].get<std::string>() + ", " + types + ", " + mebibytes(checkpoint["bytes"]));
   line("on device", mebibytes(json["device_weight_bytes"]) + " of weights (" +

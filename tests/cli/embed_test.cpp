@@ -5,17 +5,14 @@
 #include <functional>
 #include <thread>
 
-#include "cli/program.hpp"
+#include "cli/sentence_models.hpp"
 #include "formats/checkpoint.hpp"
 
 namespace lapilli::test {
 namespace {
 
 using Json = nlohmann::json;
-using Vector = std::vector<float>;
 using Vectors = std::vector<Vector>;
-
-std::string sentence_model(const std::string& name) { return LAPILLI_TEST_DATA "/sentences/" + name + "/model"; }
 
 const std::vector<std::string> kTexts = {"The model works.", "", "same words other order", "Le petit garçon a mangé."};
 
@@ -291,24 +288,6 @@ TEST(CliDeviceEmbed, ALineThatIsNoTextFailsAlone) {
   EXPECT_EQ(bits.substr(0, 128), bits_of({vectors[0]}));
   EXPECT_EQ(bits.substr(128, 128), std::string(128, '\0'));
   EXPECT_EQ(bits.substr(256), bits_of({vectors[2]}));
-}
-
-// A copy of a model, of which `change` alters a tensor.
-std::string changed_model(const TemporaryFolder& folder, const std::string& from, const std::string& tensor,
-                          const std::function<void(Vector&)>& change) {
-  const std::string model = (folder.path() / "model").string();
-  if (!fs::exists(model)) fs::copy(sentence_model(from), model, fs::copy_options::recursive);
-  std::string bytes = read_file(model + "/model.safetensors");
-  uint64_t header = 0;
-  std::memcpy(&header, bytes.data(), sizeof header);
-  const Json place = Json::parse(bytes.substr(8, header))[tensor]["data_offsets"];
-  const size_t begin = 8 + header + place[0].get<size_t>(), size = place[1].get<size_t>() - place[0].get<size_t>();
-  Vector values(size / sizeof(float));
-  std::memcpy(values.data(), bytes.data() + begin, size);
-  change(values);
-  std::memcpy(bytes.data() + begin, values.data(), size);
-  folder.file("model/model.safetensors", bytes);
-  return model;
 }
 
 int32_t id_of_first_word(const std::string& folder, const std::string& text) {

@@ -19,6 +19,22 @@ void publish(const TemporaryFolder& folder, const std::string& recorded, const s
   folder.file(name + "/tokenizer_config.json", R"({"tokenizer_class": "ByT5Tokenizer"})");
 }
 
+void publish_encoders(const TemporaryFolder& folder) {
+  const std::pair<const char*, const char*> names[] = {
+      {"deepset/roberta-base-squad2", "deepset__roberta-base-squad2"},
+      {"dslim/bert-base-NER", "dslim__bert-base-NER"},
+      {"google-bert/bert-base-uncased", "google-bert__bert-base-uncased@2018"},
+      {"SamLowe/roberta-base-go_emotions", "SamLowe__roberta-base-go_emotions"},
+      {"facebook/bart-large-mnli", "zero-shot-bart"},
+      {"sentence-transformers/all-MiniLM-L6-v2", "sentence-transformers__all-MiniLM-L6-v2"},
+      {"cross-encoder/ms-marco-MiniLM-L-6-v2", "cross-encoder__ms-marco-MiniLM-L-6-v2@4.36"}};
+  for (const auto& [name, recorded] : names) {
+    fs::create_directories((folder.path() / name).parent_path());
+    fs::copy(std::string(LAPILLI_TEST_DATA "/sentences/") + recorded + "/model", folder.path() / name,
+             fs::copy_options::recursive);
+  }
+}
+
 void publish_all(const TemporaryFolder& folder) {
   const std::string processor = R"({"image_processor_type": "ViTImageProcessor", "size": 32})";
   publish(folder, "bart", "facebook/bart-large-cnn");
@@ -39,8 +55,9 @@ void publish_all(const TemporaryFolder& folder) {
 TEST(CliDevicePipelinePage, EachCommandRuns) {
   TemporaryFolder folder;
   publish_all(folder);
+  publish_encoders(folder);
   const auto commands = commands_of_page();
-  EXPECT_EQ(commands.size(), 9u);
+  EXPECT_EQ(commands.size(), 15u);
   for (const std::string& command : commands) {
     Spawn spawn = lapilli({});
     spawn.arguments = {

@@ -83,6 +83,7 @@ TEST_P(Fills, WordsAreCleanAtTheBeginningToo) {
     EXPECT_FALSE(fill.word.starts_with(" ") || fill.word.starts_with("\u2581") || fill.word.starts_with("\u0120"))
         << fill.word;
     EXPECT_FALSE(fill.word.size() > 2 && fill.word.starts_with("##")) << fill.word;
+    EXPECT_TRUE(fill.word.empty() || fill.word.starts_with("#") || !fill.text.starts_with("##")) << fill.text;
   }
   EXPECT_NEAR(fills[0].score, 1 / (1 + (static_cast<double>(fills.size()) - 1) * std::exp(-20.0)), 1e-9);
   EXPECT_NE(fills[0].text.find("jumps"), std::string::npos);

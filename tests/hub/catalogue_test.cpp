@@ -48,22 +48,44 @@ TEST(HubCatalogue, EveryModelIsOfAFamilyThatRuns) {
   EXPECT_GE(families.size(), 18u);
 }
 
+const char* const kByLabels = "classify --labels";
+const std::set<std::string> kEncoders = {"bert",       "roberta",   "distilbert", "xlm-roberta",
+                                         "modernbert", "camembert", "albert"};
+const std::set<std::string> kOfEncoders = {"embed", "rerank", "classify", kByLabels, "tag", "answer", "fill"};
+
 // A command refuses a model of another kind.
 TEST(HubCatalogue, TasksAreThoseOfTheFamily) {
   const std::map<std::string, std::set<std::string>> kinds = {
-      {"whisper", {"transcribe"}},   {"speech_to_text", {"transcribe"}},
-      {"moonshine", {"transcribe"}}, {"vision-encoder-decoder", {"caption", "read"}},
-      {"vit", {"classify"}},         {"deit", {"classify"}},
-      {"marian", {"translate"}},     {"fsmt", {"translate"}},
-      {"m2m_100", {"translate"}},    {"bert", {"embed"}},
-      {"mpnet", {"embed"}},          {"distilbert", {"embed"}},
-      {"xlm-roberta", {"embed"}},    {"modernbert", {"embed"}}};
+      {"whisper", {"transcribe"}},
+      {"speech_to_text", {"transcribe"}},
+      {"moonshine", {"transcribe"}},
+      {"vision-encoder-decoder", {"caption", "read"}},
+      {"vit", {"classify"}},
+      {"deit", {"classify"}},
+      {"marian", {"translate"}},
+      {"fsmt", {"translate"}},
+      {"m2m_100", {"translate"}},
+      {"mpnet", {"embed"}},
+      {"bart", {"translate", "summarize", "generate", "classify", kByLabels}}};
   const std::set<std::string> of_texts = {"translate", "summarize", "generate"};
   for (const Listed& model : listed()) {
     const auto kind = kinds.find(model.family);
-    for (const std::string& task : model.tasks)
-      EXPECT_TRUE((kind == kinds.end() ? of_texts : kind->second).contains(task)) << model.name << ": " << task;
+    const bool encoder = kEncoders.contains(model.family);
+    const std::set<std::string>& tasks = encoder ? kOfEncoders : kind == kinds.end() ? of_texts : kind->second;
+    for (const std::string& task : model.tasks) EXPECT_TRUE(tasks.contains(task)) << model.name << ": " << task;
   }
+}
+
+TEST(HubCatalogue, EachTaskOfAnEncoderHasSeveralModels) {
+  for (const std::string& task : kOfEncoders) {
+    size_t texts = 0;
+    for (const Listed& model : select_models(listed(), {"", "", task, ""}, tools::same_language))
+      texts += !model.from.empty();
+    EXPECT_GE(texts, 5U) << task;
+  }
+  EXPECT_TRUE(has(names_for({"fr", "", "tag", ""}), "Jean-Baptiste/camembert-ner"));
+  EXPECT_TRUE(has(names_for({"en", "", "classify", ""}), "ProsusAI/finbert"));
+  EXPECT_TRUE(has(names_for({"", "", kByLabels, ""}), "facebook/bart-large-mnli"));
 }
 
 // Nobody has tried a model that is not here.

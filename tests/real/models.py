@@ -3,7 +3,10 @@ import importlib.util, os, shutil, subprocess, sys
 
 # Modules that make.sh imports for a model (by the beginning of its name), and the packages that have them.
 NUMBERS = {"numpy": "numpy", "safetensors": "safetensors"}
-NEEDS = {"all": {}, "whisper": NUMBERS, "moonshine": {**NUMBERS, "onnxruntime": "onnxruntime", "flatbuffers": "flatbuffers"},
+NEEDS = {"all": {}, "bge": {**NUMBERS, "onnx": "onnx", "google.protobuf": "protobuf", "ml_dtypes": "ml_dtypes",
+                            "typing_extensions": "typing_extensions"},
+         "distilbert": {**NUMBERS, "onnx": "onnx", "google.protobuf": "protobuf", "ml_dtypes": "ml_dtypes",
+                        "typing_extensions": "typing_extensions"}, "whisper": NUMBERS, "moonshine": {**NUMBERS, "onnxruntime": "onnxruntime", "flatbuffers": "flatbuffers"},
          "flan": {**NUMBERS, "onnx": "onnx", "google.protobuf": "protobuf", "ml_dtypes": "ml_dtypes",
                   "typing_extensions": "typing_extensions"}}
 

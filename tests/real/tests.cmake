@@ -1,5 +1,5 @@
 # Real trained weights, out of the folder that LAPILLI_REAL names; skipped without it. They are made once, into this build's folder real.
-# CI has the two smallest models of sound and one of vectors in fp32; label long: all recordings, Whisper of many languages, other formats, a model of text.
+# CI has the two smallest models of sound and one of vectors in fp32; label long: all recordings, Whisper of many languages, other formats, a model of text, a tagger and other vectors.
 # A window of Whisper with its times of words is half a minute of CPU time in tiny.en, a minute and more in base.
 # RESOURCE_LOCK: one of them makes what the others find.
 find_package(Python3 COMPONENTS Interpreter)
@@ -19,7 +19,9 @@ if(Python3_FOUND)
   lapilli_real_test(whisper-base whisper-base DTYPE fp32 RECORDINGS french chinese LABELS long)
   lapilli_real_test(flan-t5-small-titles flan-t5-small-titles DTYPE fp32 LABELS long)
   lapilli_real_test(whisper-tiny.en.fp16 whisper-tiny.en DTYPE fp16 LABELS long)
-  foreach(model moonshine-tiny flan-t5-small-titles all-MiniLM-L6-v2)
+  lapilli_real_test(bge-small-en-v1.5 bge-small-en-v1.5 DTYPE fp32 LABELS long)
+  lapilli_real_test(distilbert-edit-tagger distilbert-edit-tagger DTYPE fp32 LABELS long)
+  foreach(model moonshine-tiny flan-t5-small-titles all-MiniLM-L6-v2 bge-small-en-v1.5 distilbert-edit-tagger)
     foreach(dtype fp16 bf16 int8 int4)
       lapilli_real_test(${model}.${dtype} ${model} DTYPE ${dtype} LABELS long)
     endforeach()

@@ -253,6 +253,50 @@ class Use(unittest.TestCase):
             again = lapilli.Model(device=lapilli.Device(cache_directory=folder))
             self.assertEqual(again.translate([STATION])[0].text, GARE)
 
+    def encoder(self, name):
+        folder = os.path.join(os.environ["LAPILLI_TEST_MODELS"], "..", "sentences", name, "model")
+        return lapilli.Model(folder, device=self.device)
+
+    def test_tags(self):
+        tagger, text = self.encoder("dslim__bert-base-NER"), "Anna Müller lives in Genève."
+        joined, single = (tagger.tag([text, ""], aggregation=how) for how in ("simple", "none"))
+        self.assertGreaterEqual(len(single[0].spans), len(joined[0].spans))
+        for span in joined[0].spans + single[0].spans:
+            self.assertEqual(text[slice(*span.characters)], span.text)
+            self.assertEqual(text.encode()[slice(*span.bytes)].decode(), span.text)
+            self.assertTrue(span.label and 0 < span.score <= 1)
+        self.assertEqual((joined[1].spans, joined[0].windows, joined[0].cut), ([], 1, False))
+        self.assertTrue(tagger.tag([text * 9], cut_texts=1)[0].cut)
+        with self.assertRaisesRegex(lapilli.Error, "average"):
+            tagger.tag([text], aggregation="sum")
+        with self.assertRaisesRegex(lapilli.Error, "lapilli tag"):
+            tagger.answer([("Who?", text)])
+
+    def test_answers(self):
+        model, text = self.encoder("deepset__roberta-base-squad2"), "The quick brown fox is called Reinhard."
+        best = model.answer([("Who is the fox?", text)], top_spans=3)[0].spans
+        self.assertEqual(len(best), 3)
+        self.assertTrue(best[0].score >= best[1].score >= best[2].score)
+        self.assertTrue(all(text[slice(*span.characters)] == span.text for span in best))
+        with self.assertRaisesRegex(lapilli.Error, "pair"):
+            model.generate([text], task="answer")
+
+    def test_fills(self):
+        model = self.encoder("google-bert__bert-base-uncased@2018")
+        spans = model.fill(["[MASK] ate a [MASK]."], top_spans=2)[0].spans
+        self.assertEqual([span.characters for span in spans], [(0, 6), (0, 6), (13, 19), (13, 19)])
+        self.assertTrue(all("ate a" in span.filled and span.token >= 0 for span in spans))
+        failed = model.fill(["no mask"])[0]
+        self.assertRegex(str(failed.error), r"\[MASK\]")
+
+    def test_own_labels(self):
+        model = self.encoder("zero-shot-bart")
+        classes = model.classify(["My phone is broken."], labels=["a phone", "food"], top_classes=9)[0].classes
+        self.assertEqual({c.label for c in classes}, {"a phone", "food"})
+        self.assertAlmostEqual(sum(c.probability for c in classes), 1, places=6)
+        with self.assertRaisesRegex(lapilli.Error, "{}"):
+            model.classify(["a"], labels=["b"], hypothesis="none")
+
     def test_info(self):
         self.assertEqual(self.model.family, "marian")
         self.assertGreater(self.model.parameters, 10**6)

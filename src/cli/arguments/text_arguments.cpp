@@ -244,7 +244,8 @@ void add_labels(CLI::App& command, ScoreArguments& s) {
                                  "Classes that the model was not trained for, with commas between; for models that "
                                  "tell whether a text entails a sentence")
                      ->type_name("LABELS")
-                     ->delimiter(',');
+                     ->delimiter(',')
+                     ->allow_extra_args(false);  // what follows is an input
   command
       .add_option("--hypothesis", s.hypothesis, "This sentence, {} for the label; without it \"This example is {}.\"")
       ->type_name("TEXT")
@@ -294,7 +295,7 @@ void add_tags(CLI::App& command, TextArguments& a) {
 void add_answers(CLI::App& command, TextArguments& a) {
   auto* question =
       command.add_option("--question", a.spans.question, "The question about every text")->type_name("TEXT");
-  command.add_flag("--pairs", a.scoring.pairs, "Each line is a question and a text with a tab between; needs --lines")
+  command.add_flag("--pairs", a.scoring.pairs, "Each line is a question and a text with a tab between")
       ->excludes(question);
   command.add_option("--top", a.spans.top, "The N best answers")->type_name("N")->transform(whole_number(1, 1000));
   command.add_flag("--allow-empty", a.spans.allow_empty, "\"No answer\" may be an answer, an empty one");

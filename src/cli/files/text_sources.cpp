@@ -112,7 +112,8 @@ class JobFinder {
     if (const auto given = format_called(files_.format)) return *given;
     const bool results = arguments_.json || arguments_.ids || arguments_.stream || arguments_.attention.wanted();
     const auto format = format_of_file(name);
-    if (!format || results || (is_document(*format) && !about_.languages)) return Format::lines;
+    const bool pairs = format == Format::tsv && arguments_.scoring.pairs && files_.column.empty();
+    if (!format || results || pairs || (is_document(*format) && !about_.languages)) return Format::lines;
     return *format == Format::text && !files_.wanted() ? Format::lines : *format;
   }
 

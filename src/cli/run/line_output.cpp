@@ -64,7 +64,9 @@ std::string classes_output(const LineResult& result, uint64_t number, bool json)
   const std::vector<Class> classes = result.output ? result.output->classes : std::vector<Class>();
   if (json) {
     const std::string out = "{\"line\":" + std::to_string(number) + ",";
-    return out + (result.status != Status::ok ? error_json(result) : "\"classes\":" + classes_json(classes) + "}");
+    if (result.status != Status::ok) return out + error_json(result);
+    const bool cut = result.output && result.output->cut;
+    return out + "\"classes\":" + classes_json(classes) + (cut ? ",\"cut\":true}" : "}");
   }
   std::string text;
   for (const Class& c : classes) {

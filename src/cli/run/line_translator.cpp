@@ -39,7 +39,8 @@ LineTranslator::LineTranslator(RunState& run, Sink& sink, const Source& source, 
       shown_name_(source.standard_input() ? "" : source.name) {}
 
 bool LineTranslator::by_lines() const {
-  return !run_.about.whole_files || run_.arguments.lines || run_.arguments.ids || source_.format != Format::lines;
+  const TextArguments& a = run_.arguments;
+  return !run_.about.whole_files || a.lines || a.ids || a.scoring.pairs || source_.format != Format::lines;
 }
 
 int LineTranslator::translate(uint64_t units) { return source_.is_text() ? argument() : file(units); }

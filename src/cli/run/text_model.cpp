@@ -49,11 +49,19 @@ Result<void> other_dtype(const std::string& asked, const Model& model) {
                                              "it was packed from");
 }
 
+// An encoder may lack the head alone; its tensors are named then.
+Error no_head(const lapilli_model_info& info, const char* does, const char* tensors) {
+  if (info.writes_text) return other_kind(info, (std::string("do not ") + does).c_str());
+  return Error(Status::unsupported, std::string("this ") + info.family + " model has no head to " + does +
+                                        " (tensors called " + tensors + "); what serves it: " + info.commands);
+}
+
 // "lapilli tag" is among the model's commands.
-Result<void> has_command(const lapilli_model_info& info, const char* does, const std::string& name) {
+Result<void> has_command(const lapilli_model_info& info, const std::string& name, const char* does,
+                         const char* tensors) {
   const std::string all = std::string(info.commands) + " ";
   if (all.find("lapilli " + name + " ") != std::string::npos) return {};
-  return other_kind(info, (std::string("do not ") + does).c_str());
+  return no_head(info, does, tensors);
 }
 
 void leave_all(LineResults& results, Error error, int code) {
@@ -93,10 +101,11 @@ Result<void> TextModel::check_results(const lapilli_model_info& info) const {
     return Error(Status::invalid_argument, "--dimensions " + std::to_string(arguments_.vectors.dimensions) +
                                                ": the model's vectors have " + std::to_string(info.dimensions));
   if (vectors) return {};
-  if (about_.makes == Makes::tags) return has_command(info, "tag words", about_.name);
-  if (about_.makes == Makes::answers) return has_command(info, "find answers", about_.name);
-  if (about_.makes == Makes::fills) return has_command(info, "fill masks", about_.name);
-  if (info.classes == 0) return other_kind(info, "score no texts");
+  if (about_.makes == Makes::tags) return has_command(info, "tag", "tag words", "\"classifier\"");
+  if (about_.makes == Makes::answers) return has_command(info, "answer", "find answers", "\"qa_outputs\"");
+  if (about_.makes == Makes::fills)
+    return has_command(info, "fill", "fill masks", "\"cls.predictions\" or \"lm_head\"");
+  if (info.classes == 0) return no_head(info, "score texts", "\"classifier\"");
   if (about_.makes == Makes::classes || info.classes == 1) return {};
   return Error(Status::unsupported, "the model has " + std::to_string(info.classes) +
                                         " labels, and documents are ranked by the score of one; lapilli classify "

@@ -42,12 +42,16 @@ DecodeOptions with_special_ids() {
   return options;
 }
 
+// Without the mark of a piece that goes on with a word: at the beginning of a text nothing is before it.
+std::string_view without_mark(std::string_view text, const Tokenizer& tokenizer) {
+  const std::string_view mark = tokenizer.continuing_prefix();
+  if (!mark.empty() && text.size() > mark.size() && text.starts_with(mark)) text.remove_prefix(mark.size());
+  return text;
+}
+
 Result<std::string> clean_word(int32_t id, const Tokenizer& tokenizer) {
   LAPILLI_TRY(const std::string decoded, tokenizer.decode(std::span(&id, 1), with_special_ids()));
-  std::string_view word = strip(decoded);
-  const std::string_view mark = tokenizer.continuing_prefix();
-  if (!mark.empty() && word.size() > mark.size() && word.starts_with(mark)) word.remove_prefix(mark.size());
-  return std::string(word);
+  return std::string(without_mark(strip(decoded), tokenizer));
 }
 
 // Decodes the text as the reference does: a mask alone goes together with the special ids, and of several the others
@@ -62,7 +66,9 @@ Result<std::string> filled_text(const Encoding& encoding, uint32_t row, int32_t 
   }
   DecodeOptions options;
   options.skip_special = !others;
-  return tokenizer.decode(ids, options);
+  const bool first = !ids.empty() && tokenizer.token(ids.front()).starts_with(tokenizer.continuing_prefix());
+  LAPILLI_TRY(const std::string text, tokenizer.decode(ids, options));
+  return std::string(first ? without_mark(text, tokenizer) : text);
 }
 
 }  // namespace
