@@ -98,17 +98,17 @@ void compare_labels(const std::vector<ScoredClass>& ours, const Json& expected, 
   }
 }
 
-// In the order of the labels.
-void append_published(const std::vector<float>& row, const ClassSettings& settings, std::vector<float>& to) {
+// In the order of the labels. `shares`: probabilities, instead of the number that the publisher calls the score.
+void append_scores(const std::vector<float>& row, const ClassSettings& settings, bool shares, std::vector<float>& to) {
   const auto classes = text_classes(row, static_cast<uint32_t>(row.size()), settings);
   std::vector<float> scores(row.size());
-  for (const ScoredClass& c : classes) scores[c.index] = static_cast<float>(c.published);
+  for (const ScoredClass& c : classes) scores[c.index] = static_cast<float>(shares ? c.probability : c.published);
   to.insert(to.end(), scores.begin(), scores.end());
 }
 
-std::vector<float> published(const Scored& scored) {
+std::vector<float> scores_of(const Scored& scored, bool shares) {
   std::vector<float> scores;
-  for (const auto& row : scored.logits) append_published(row, scored.settings, scores);
+  for (const auto& row : scored.logits) append_scores(row, scored.settings, shares, scores);
   return scores;
 }
 
@@ -153,11 +153,11 @@ Result<Outcome> run_zero_shot(const std::shared_ptr<Model>& model, const std::st
 
 Result<Outcome> run_rerank(const std::shared_ptr<Model>& model, const std::string& directory, const Record& record,
                            const Json& c) {
-  if (c.value("args", Json::object()).contains("apply_softmax")) return Outcome::unsupported("scores by softmax");
+  const bool softmax = c.value("args", Json::object()).value("apply_softmax", false);
   LAPILLI_TRY(const auto scored, score(model, directory, pairs_of(c.at("pairs")), c));
   Outcome o;
   LAPILLI_CHECK(compare_tensor(record, c, "logits", joined(scored.logits), o));
-  LAPILLI_CHECK(compare_tensor(record, c, "scores", published(scored), o));
+  LAPILLI_CHECK(compare_tensor(record, c, "scores", scores_of(scored, softmax), o));
   return o;
 }
 
