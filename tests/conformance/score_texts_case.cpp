@@ -166,7 +166,7 @@ Result<Outcome> run_rank(const std::shared_ptr<Model>& model, const std::string&
   for (const Json& document : c.at("documents"))
     pairs.emplace_back(c.at("query").get<std::string>(), document.get<std::string>());
   LAPILLI_TRY(const auto scored, score(model, directory, pairs, c));
-  const auto scores = published(scored);
+  const auto scores = scores_of(scored, false);
   std::vector<size_t> order(scores.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::stable_sort(order.begin(), order.end(),
