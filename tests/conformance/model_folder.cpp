@@ -133,6 +133,8 @@ Result<Outcome> run_forward(const std::shared_ptr<Model>& given, const Record& r
   request.features = std::move(sources.features);
   LAPILLI_TRY(request.global_positions, global_positions(record, c["inputs"]));
   LAPILLI_TRY(request.source_types, source_types(record, c["inputs"], request.sources));
+  // The reference takes types for networks that have none.
+  if (model->on_device().config().encoder.row_types == 0) request.source_types.clear();
   if (model->info().decoder_layers > 0 && model->on_device().config().kind().writes) {
     LAPILLI_TRY(request.targets, masked_rows(record, c["inputs"], "decoder_input_ids", "decoder_attention_mask"));
   }

@@ -5,23 +5,10 @@
 
 namespace lapilli::model {
 
-namespace {
-
-RelativeTable table_of(const Network& network) {
-  const AttentionWeights& self = network.encoder.layers.front().self;
-  RelativeTable table;
-  table.low = self.distance_low;
-  table.buckets = network.weights[self.distances].values;
-  table.buckets.resize(self.distance_count);
-  return table;
-}
-
-}  // namespace
-
 DistanceRows distance_rows(Builder& b, uint32_t length) {
   const StackWeights& w = b.network().encoder;
   if (w.vectors == kNoWeight) return {};
-  const VectorRows needed = vector_rows(table_of(b.network()), length);
+  const VectorRows needed = vector_rows(b.config().encoder.vectors, length);
   DistanceRows d{
       ops::copy_rows(b.g(), "encoder.vectors", b.weight(w.vectors), needed.first, needed.last - needed.first + 1),
       needed.first};

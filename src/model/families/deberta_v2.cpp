@@ -98,7 +98,6 @@ Status read_deberta_convolution(const JsonView& v, StackConfig& s) {
 Status read_deberta_embeddings(const JsonView& v, StackConfig& s) {
   LAPILLI_TRY(const bool biased, get_bool(v, "position_biased_input", true));
   if (!biased) s.positions = Positions::none;
-  if (!biased) s.max_positions = 0;
   LAPILLI_TRY(s.row_types, get_u32(v, "type_vocab_size", 0));
   if (s.row_types > kMaxTokenTypes)
     return fail(ErrorCode::invalid_data, "%s: type_vocab_size %u is above %u", v.where, s.row_types, kMaxTokenTypes);
