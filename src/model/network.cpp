@@ -602,10 +602,7 @@ class WeightBinder {
   // The vectors of distances, and the row of each distance.
   Status distance_vectors(const StackConfig& s, const StackNames& names, StackWeights& w) {
     const bool stored = s.vectors.table == DistanceVectors::Table::stored;
-    RelativeTable table = plain_table();
-    if (stored) {
-      LAPILLI_TRY(table, vector_table(s.vectors.buckets, s.vectors.distance));
-    }
+    LAPILLI_TRY(auto table, distance_table(s.vectors));
     WeightSpec spec;
     spec.name = "distance vectors";
     spec.k = s.d_model;

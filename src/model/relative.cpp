@@ -98,10 +98,17 @@ RelativeTable plain_table() {
   return table;
 }
 
-VectorRows vector_rows(const RelativeTable& table, uint32_t length) {
+Result<RelativeTable> distance_table(const DistanceVectors& vectors) {
+  if (vectors.table == DistanceVectors::Table::stored) return vector_table(vectors.buckets, vectors.distance);
+  return plain_table();
+}
+
+VectorRows vector_rows(const DistanceVectors& vectors, uint32_t length) {
+  const auto table = distance_table(vectors);
+  if (!table) return {};
   const auto at = [&](int64_t key) {
-    const auto last = static_cast<int64_t>(table.buckets.size()) - 1;
-    return static_cast<uint32_t>(table.buckets[static_cast<size_t>(std::clamp<int64_t>(key - table.low, 0, last))]);
+    const auto last = static_cast<int64_t>(table->buckets.size()) - 1;
+    return static_cast<uint32_t>(table->buckets[static_cast<size_t>(std::clamp<int64_t>(key - table->low, 0, last))]);
   };
   // Rows decrease from key to key.
   return {at(int64_t{length} - 1), at(1 - int64_t{length})};

@@ -324,7 +324,8 @@ TEST_F(TextEncoders, WeightsBesideDebertasLayers) {
   read("deberta-v2-plain-sequence-classification");
   EXPECT_EQ(parsed()->encoder.embedding_width, 24u);
   json_["position_biased_input"] = false;
-  EXPECT_EQ(parsed()->encoder.max_positions, 0u);
+  EXPECT_EQ(parsed()->encoder.positions, Positions::none);
+  EXPECT_EQ(parsed()->encoder.max_positions, 40u);  // texts are cut there all the same
 }
 
 TEST_F(TextEncoders, SegmentsOfXlnet) {

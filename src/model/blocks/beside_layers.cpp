@@ -1,27 +1,14 @@
 #include "model/blocks/beside_layers.hpp"
 
-#include <utility>
-
 #include "model/blocks/norm.hpp"
 #include "model/relative.hpp"
 
 namespace lapilli::model {
 
-namespace {
-
-// The network's own copy is given up once it is on the device. What made it has been checked with the config.
-RelativeTable table_of(const DistanceVectors& v) {
-  if (v.table != DistanceVectors::Table::stored) return plain_table();
-  auto table = vector_table(v.buckets, v.distance);
-  return table ? std::move(*table) : RelativeTable();
-}
-
-}  // namespace
-
 DistanceRows distance_rows(Builder& b, uint32_t length) {
   const StackWeights& w = b.network().encoder;
   if (w.vectors == kNoWeight) return {};
-  const VectorRows needed = vector_rows(table_of(b.config().encoder.vectors), length);
+  const VectorRows needed = vector_rows(b.config().encoder.vectors, length);
   DistanceRows d{
       ops::copy_rows(b.g(), "encoder.vectors", b.weight(w.vectors), needed.first, needed.last - needed.first + 1),
       needed.first};
