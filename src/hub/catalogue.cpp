@@ -22,8 +22,8 @@ struct TaskKind {
 constexpr const char* kByLabels = "classify --labels";
 constexpr TaskKind kTasks[] = {{"translate", true, true},  {"summarize", true, true}, {"generate", true, true},
                                {"transcribe", true, true}, {"caption", false, true},  {"read", false, true},
-                               {"embed", true, false},     {"rerank", true, false},  {"tag", true, false},
-                               {"answer", true, false},    {"fill", true, false},    {"classify", false, false, true},
+                               {"embed", true, false},     {"rerank", true, false},   {"tag", true, false},
+                               {"answer", true, false},    {"fill", true, false},     {"classify", false, false, true},
                                {kByLabels, true, false}};
 
 const TaskKind* find_task(const std::string& name) {

@@ -100,7 +100,9 @@ std::string texts_text(const Json& texts) {
   if (most == 0) return "of any length";
   const std::string longer = texts["longer"];
   return "at most " + number(most) + " tokens; longer ones " +
-         (longer == "windows" ? "run in windows" : longer == "cut" ? "are cut" : "fail");
+         (longer == "windows" ? "run in windows"
+          : longer == "cut"   ? "are cut"
+                              : "fail");
 }
 
 std::string tensors_text(const Json& json) {

@@ -14,7 +14,7 @@ inline std::string sentence_model(const std::string& name) { return LAPILLI_TEST
 
 // A copy of a model, of which `change` alters a tensor.
 inline std::string changed_model(const TemporaryFolder& folder, const std::string& from, const std::string& tensor,
-                          const std::function<void(Vector&)>& change) {
+                                 const std::function<void(Vector&)>& change) {
   const std::string model = (folder.path() / "model").string();
   if (!fs::exists(model)) fs::copy(sentence_model(from), model, fs::copy_options::recursive);
   std::string bytes = read_file(model + "/model.safetensors");

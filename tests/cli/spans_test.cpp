@@ -66,7 +66,8 @@ std::vector<size_t> beginnings(const std::string& text) {
 void expect_slices(const Json& spans, const std::string& text) {
   const auto at = beginnings(text);
   for (const Json& span : spans) {
-    const size_t begin = span["begin"], end = span["end"], first = span["first_character"], last = span["end_character"];
+    const size_t begin = span["begin"], end = span["end"], first = span["first_character"],
+                 last = span["end_character"];
     ASSERT_TRUE(begin <= end && end <= text.size() && first <= last && last < at.size()) << span;
     EXPECT_EQ(text.substr(begin, end - begin), span["text"]);
     EXPECT_EQ(at[first], begin);
@@ -96,8 +97,8 @@ TEST(CliDeviceSpans, AnswersAreTheReferences) {
   for (const std::string& model : {kAnswerer, kSquad}) {
     const Json c = recorded_case(model, "short");
     const std::string text = c["context"];
-    const Json answers = found(
-        find("answer", model, {"--json", "--top", "3", "--question", c["question"].get<std::string>(), text}))["answers"];
+    const Json answers = found(find(
+        "answer", model, {"--json", "--top", "3", "--question", c["question"].get<std::string>(), text}))["answers"];
     ASSERT_EQ(answers.size(), 3u) << model;
     expect_slices(answers, text);
     EXPECT_EQ(answers[0]["text"], c["answers"][0]["answer"]) << model;
@@ -105,8 +106,8 @@ TEST(CliDeviceSpans, AnswersAreTheReferences) {
     EXPECT_NEAR(answers[0]["score"].get<double>(), c["answers"][0]["score"].get<double>(), 1e-4) << model;
   }
   const Json none = recorded_case(kAnswerer, "impossible_0");
-  const Outcome text = find("answer", kAnswerer, {"--allow-empty", "--top", "2", "--question", none["question"],
-                                                  none["context"]});
+  const Outcome text =
+      find("answer", kAnswerer, {"--allow-empty", "--top", "2", "--question", none["question"], none["context"]});
   EXPECT_EQ(text.code, 0) << text.err;
   EXPECT_EQ(text.out, " 0.153 at 0-0\tbrown fox 0.029 at 10-19\n");
 }
@@ -282,7 +283,8 @@ TEST(CliDeviceSpans, LabelsStandForThemselvesOnce) {
   ASSERT_EQ(classes.size(), 2u);
   EXPECT_TRUE(contains(twice.err, "'sea' is there twice")) << twice.err;
   // An argument behind the labels is a text, and labels may be given one by one.
-  const Outcome apart = find("classify", kEntailer, {"--json", "--top", "9", text, "--labels", "sea", "--labels", "town"});
+  const Outcome apart =
+      find("classify", kEntailer, {"--json", "--top", "9", text, "--labels", "sea", "--labels", "town"});
   EXPECT_EQ(found(apart)["classes"], classes);
   for (const char* empty : {"", " , ", "sea, ,town"})
     expect_error(find("classify", kEntailer, {std::string("--labels=") + empty, text}), 2, {"a label is empty"});
@@ -423,10 +425,9 @@ size_t word_id(const std::string& model, const std::string& word) {
 TEST(CliDeviceSpans, NoScoreIsNotFinite) {
   TemporaryFolder folder;
   const size_t digit = word_id(kAnswerer, "7");
-  const std::string model =
-      changed_model(folder, kAnswerer, "bert.embeddings.word_embeddings.weight", [&](Vector& v) {
-        for (size_t i = 0; i < 32; ++i) v[digit * 32 + i] = 3e38f;
-      });
+  const std::string model = changed_model(folder, kAnswerer, "bert.embeddings.word_embeddings.weight", [&](Vector& v) {
+    for (size_t i = 0; i < 32; ++i) v[digit * 32 + i] = 3e38f;
+  });
   const std::string input = "The fox runs.\nA fox has 7 tails.\nThe fox runs.\n";
   const std::vector<std::string> arguments{"--lines", "--question", "Who runs?"};
   const Outcome text = find("answer", model, arguments, input);
@@ -454,8 +455,8 @@ TEST(CliDeviceSpans, RecordsGetWhatIsFound) {
   EXPECT_EQ(record["n"], 1);
   expect_slices(record["names"], "Anna in Paris");
   EXPECT_FALSE(record["names"].empty());
-  const Outcome table = find("answer", kSquad, {"--format", "tsv", "--column", "2", "--question", "Who?"},
-                             "1\tThe fox runs.\n2\t\n");
+  const Outcome table =
+      find("answer", kSquad, {"--format", "tsv", "--column", "2", "--question", "Who?"}, "1\tThe fox runs.\n2\t\n");
   EXPECT_EQ(table.code, 0) << table.err;
   const auto rows = lines_of(table.out);
   ASSERT_EQ(rows.size(), 2u);
@@ -542,8 +543,12 @@ TEST(CliSpans, InspectSaysLabelsTasksAndLimits) {
     std::vector<std::string> said;
   };
   const Wanted all[] = {
-      {"dslim__bert-base-NER", {"tag"}, {"9: O, B-MISC, I-MISC, B-PER, I-PER, and so on", "at most 64 tokens; longer "
-                                         "ones run in windows", "lapilli tag --model"}},
+      {"dslim__bert-base-NER",
+       {"tag"},
+       {"9: O, B-MISC, I-MISC, B-PER, I-PER, and so on",
+        "at most 64 tokens; longer "
+        "ones run in windows",
+        "lapilli tag --model"}},
       {"deepset__roberta-base-squad2", {"answer"}, {"80 tokens; longer ones run in windows", "--question \"WHO?\""}},
       {"google-bert__bert-base-uncased@2018", {"fill", "embed"}, {"64 tokens; longer ones fail", "lapilli fill"}},
       {"zero-shot-bart", {"classify", "classify --labels"}, {"3: contradiction, neutral, entailment", "are cut"}},
@@ -552,7 +557,8 @@ TEST(CliSpans, InspectSaysLabelsTasksAndLimits) {
     const Outcome text = run(lapilli({"inspect", sentence_model(wanted.model)}));
     expect_error(text, 0, {});
     for (const std::string& part : wanted.said) EXPECT_TRUE(contains(text.out, part)) << part << "\n" << text.out;
-    const Json json = Json::parse(run(lapilli({"inspect", "--json", sentence_model(wanted.model)})).out, nullptr, false);
+    const Json json =
+        Json::parse(run(lapilli({"inspect", "--json", sentence_model(wanted.model)})).out, nullptr, false);
     ASSERT_TRUE(json.is_object()) << wanted.model;
     EXPECT_EQ(json["tasks"], wanted.tasks) << wanted.model;
     EXPECT_TRUE(json["texts"]["max_tokens"] > 0) << json["texts"];
