@@ -3,8 +3,9 @@
 // of one head: lanes run along the keys for the scores, then along the columns of the head for the sums. Macros: VEC
 // (head size a multiple of 4: vec4), WEIGHTS (writes the weights too), STEP (one query per row of a step; CROSS: keys
 // are those of the source), BIAS (by relative position: a table, or values behind the columns of q), MAP_BIAS (for
-// windows of a map), WINDOW (keys near the query, and listed ones), SPANS (rows of an encode pass: queries and keys are
-// counted through the whole pass, as if it were one sentence), TEXELS (see kv_read.glsl).
+// windows of a map), TERMS (products with vectors of relative positions; with WEIGHTS these alone are written), WINDOW
+// (keys near the query, and listed ones), SPANS (rows of an encode pass: queries and keys are counted through the whole
+// pass, as if it were one sentence), TEXELS (see kv_read.glsl).
 #extension GL_GOOGLE_include_directive : enable
 #include "attention_operands.glsl"
 #include "attention_place.glsl"
@@ -85,8 +86,46 @@ uint find_key(const uint number) {
 #endif
 }
 
-// The queries' scores of a key from their products with it.
-S score_of(S dots, const uint number) {
+uint qs[QT];  // where the queries begin
+
+#ifdef TERMS
+S same_segment, other_segment, types;  // of the queries
+
+uint q_row_of(const uint i) { return p.q_begin + (first_row + min(i, count - 1u)) * p.ld; }
+
+void find_segments() {
+  if (!uses(BY_SEGMENT)) return;
+  for (uint i = 0u; i < uint(QT); ++i) {
+    vec2 terms = segment_terms(q_row_of(i), head);
+    same_segment[i] = terms.x;
+    other_segment[i] = terms.y;
+    types[i] = type_at(q_row_of(i));
+  }
+}
+
+// The terms of a key, which is at `at` in kv.
+S terms_of(const uint number, const uint at) {
+  S sums = S(0.0);
+  uint lines[QT], by_query = p.bias_column / WIDTH, keys = (p.key_column + head * p.key_stride) / WIDTH;
+  for (uint i = 0u; i < uint(QT); ++i) lines[i] = line_of(number, first + min(i, count - 1u));
+  [[dont_unroll]] for (uint d = 0u; d < PARTS; ++d) {
+    T key_part = kv_load(at + d);
+    for (uint i = 0u; i < uint(QT); ++i) {
+      if (uses(BY_QUERY)) sums[i] += product(q[qs[i] + by_query + d], vectors[lines[i] + keys + d]);
+      if (uses(BY_KEY)) sums[i] += product(key_part, vectors[lines[i] + head * PARTS + d]);
+    }
+  }
+  if (!uses(BY_SEGMENT)) return sums;
+  float type = type_at(p.q_begin + (slot * p.queries + number) * p.ld);
+  return sums + mix(other_segment, same_segment, equal(types, vec4(type)));
+}
+#endif
+
+// The queries' scores of a key, which is at `at` in kv, from their products with it.
+S score_of(S dots, const uint number, const uint at) {
+#ifdef TERMS
+  dots += terms_of(number, at);
+#endif
   dots *= p.scale;
 #if defined(BIAS) || defined(MAP_BIAS)
 #ifdef STEP
@@ -109,8 +148,6 @@ S score_of(S dots, const uint number) {
 #endif
   return dots;
 }
-
-uint qs[QT];  // where the queries begin
 
 void find_queries() {
 #ifdef STEP
@@ -176,8 +213,8 @@ void score_keys(const uint base, const uint n) {
           }
         }
       }
-    dots = score_of(dots, base + j);
-    other_dots = score_of(other_dots, base + other);
+    dots = score_of(dots, base + j, at);
+    other_dots = score_of(other_dots, base + other, other_at);
     mine = max(mine, max(dots, other_dots));
     score[j] = dots;
     if (j + LOCAL < n) score[other] = other_dots;
@@ -275,11 +312,12 @@ void put_sums() {
 }
 #endif
 
-// The context; no keys at all give zeros.
-void put_context() {
+// The context, and the weights if they are wanted; no keys at all give zeros.
+void put_results() {
   uint lane = gl_LocalInvocationID.x;
   S inv;
   for (uint i = 0u; i < uint(QT); ++i) OF(inv, i) = OF(sum, i) > 0.0 ? 1.0 / OF(sum, i) : 0.0;
+#if !defined(TERMS) || !defined(WEIGHTS)
   for (uint i = 0u; i < uint(QT); ++i)
     if (i < count) {
 #ifdef WINDOW
@@ -295,6 +333,7 @@ void put_context() {
       if (head + 1u == p.all_heads && lane < p.out_ld - p.all_heads * HEAD_DIM) context[at + HEAD_DIM + lane] = 0.0;
 #endif
     }
+#endif
 #ifdef WEIGHTS
   put_weights(top, inv);
 #endif
@@ -310,6 +349,9 @@ void main() {
   }
 #endif
   find_queries();
+#ifdef TERMS
+  find_segments();
+#endif
   begin_sums();
   for (uint base = from; base < to; base += CHUNK) {
     uint n = min(CHUNK, to - base);
@@ -332,5 +374,5 @@ void main() {
     return;
   }
 #endif
-  put_context();
+  put_results();
 }

@@ -24,6 +24,10 @@ void main() {
 #endif
 #endif
   uint q_at = (q_row + head * HEAD_DIM) / WIDTH;
+#ifdef TERMS
+  uint by_query = q_at + p.bias_column / WIDTH, key_vectors = (p.key_column + head * p.key_stride) / WIDTH;
+  vec2 own_terms = segment_terms(q_row, head);
+#endif
 #ifdef WEIGHTS
   uint wi = p.weights_begin + ((slot * p.all_heads + head) * p.queries + first + one) * p.weights_ld;
 #endif
@@ -54,6 +58,17 @@ void main() {
           if (d + 2u < PARTS) score += product(q[q_at + d + 2u], kv_load(at + d + 2u));
           if (d + 3u < PARTS) score += product(q[q_at + d + 3u], kv_load(at + d + 3u));
         }
+#ifdef TERMS
+        uint line = line_of(j, first + one);
+        [[dont_unroll]] for (uint d = 0u; d < PARTS; ++d) {
+          if (uses(BY_QUERY)) score += product(q[by_query + d], vectors[line + key_vectors + d]);
+          if (uses(BY_KEY)) score += product(kv_load(at + d), vectors[line + head * PARTS + d]);
+        }
+        if (uses(BY_SEGMENT)) {
+          bool same = type_at(q_row) == type_at(p.q_begin + (slot * p.queries + j) * p.ld);
+          score += same ? own_terms.x : own_terms.y;
+        }
+#endif
         score *= p.scale;
 #if defined(BIAS) || defined(MAP_BIAS)
 #ifdef STEP
@@ -94,12 +109,14 @@ void main() {
     if (TWO_COLUMNS) more = more * shrink + chunk_more;
   }
   float inv = sum > 0.0 ? 1.0 / sum : 0.0;  // no keys at all give zeros
+#if !defined(TERMS) || !defined(WEIGHTS)
   uint at = (p.out_begin + out_row * p.out_ld + head * HEAD_DIM) / WIDTH;
   if (lane < PARTS) context[at + lane] = acc * inv;
   if (TWO_COLUMNS && lane + LOCAL < PARTS) context[at + lane + LOCAL] = more * inv;
 #ifndef VEC
   // The padding after the last head.
   if (head + 1u == p.all_heads && lane < p.out_ld - p.all_heads * HEAD_DIM) context[at + HEAD_DIM + lane] = 0.0;
+#endif
 #endif
 #ifdef WEIGHTS
   for (uint j = lane; j < p.weights_ld; j += LOCAL) {

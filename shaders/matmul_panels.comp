@@ -8,6 +8,7 @@
 #extension GL_KHR_shader_subgroup_basic : enable
 #extension GL_KHR_shader_subgroup_shuffle : enable
 #include "common.glsl"
+#define STRIPS
 #define TEXELS_ID 6
 #if defined(STEP) || defined(SPANS)
 #define KV_FORMAT_ID 7

@@ -1452,6 +1452,50 @@ LAPILLI_API lapilli_status lapilli_device_completed(lapilli_device* device, uint
  * again. */
 LAPILLI_API lapilli_status lapilli_device_dropped(lapilli_device* device, uint64_t serial);
 
+/* ---- nearest vectors --------------------------------------------------------------------------------------------- */
+
+/* How alike two vectors are; the highest score is the best. */
+enum {
+  LAPILLI_COSINE = 0,   /* the cosine of the angle between them: from -1 to 1; 0 if one has no length */
+  LAPILLI_DOT = 1,      /* their product */
+  LAPILLI_EUCLIDEAN = 2 /* their distance, negative: 0 and below */
+};
+
+/* Vectors in the program's memory, one behind the other without gaps. */
+typedef struct lapilli_vectors {
+  uint32_t struct_size;
+  uint32_t dimensions; /* numbers of each vector: 1 to 65,536 */
+  const float* values; /* count * dimensions numbers; they stay the caller's, and are read during the call only */
+  size_t count;
+} lapilli_vectors;
+
+/* Options of lapilli_nearest. Begin with lapilli_default_nearest_options(). */
+typedef struct lapilli_nearest_options {
+  uint32_t struct_size;
+  int32_t similarity;                       /* LAPILLI_COSINE, ...; default: LAPILLI_COSINE */
+  size_t top;                               /* vectors for each query; at least 1; default: 10 */
+  const lapilli_cancel_token* cancel_token; /* default: null, none */
+  lapilli_progress_function progress; /* `total` is the number of vectors, for each 32 queries once; default: null,
+                                         none */
+  void* progress_user;
+} lapilli_nearest_options;
+
+/* Finds the vectors that are most similar to each query, exactly: the scores are those of a sum in double precision,
+ * equal ones come in the order of their vectors, and the result does not depend on the device. The device computes the
+ * products in blocks of some MiB, so that the vectors may be many more than its memory holds; they may lie in a mapped
+ * file. The call waits. Any number of threads may call it; each call takes memory for its own two blocks, and smaller
+ * ones if the device's memory_limit leaves less.
+ *
+ * `indices` and `scores` (which may be null) have room for queries->count * n elements, where n is the lesser of `top`
+ * and vectors->count. Those of query i begin at i * n, the best first. A device of lapilli_device_open that is lost is
+ * opened again, and the call begins again; a paused device holds the call.
+ *
+ * LAPILLI_INVALID_DATA names a vector that is not finite among those that may be among the best; LAPILLI_CANCELLED if
+ * the token or the progress function says so. After an error nothing is written. */
+LAPILLI_API lapilli_status lapilli_nearest(lapilli_device* device, const lapilli_vectors* vectors,
+                                           const lapilli_vectors* queries, const lapilli_nearest_options* options,
+                                           size_t* indices, double* scores);
+
 /* ---- the package ------------------------------------------------------------------------------------------------- */
 
 /* The package that a program is compiled with tells it where the models are: find_package(lapilli) defines
@@ -1583,6 +1627,27 @@ static inline lapilli_file_part lapilli_file_in_descriptor(const char* name, int
   part.descriptor = descriptor;
   part.offset = offset;
   return part;
+}
+
+/* Makes `count` vectors of `dimensions` numbers each, one behind the other. */
+static inline lapilli_vectors lapilli_vectors_of(const float* values, size_t count, uint32_t dimensions) {
+  lapilli_vectors vectors;
+  vectors.struct_size = (uint32_t)sizeof(lapilli_vectors);
+  vectors.dimensions = dimensions;
+  vectors.values = values;
+  vectors.count = count;
+  return vectors;
+}
+
+static inline lapilli_nearest_options lapilli_default_nearest_options(void) {
+  lapilli_nearest_options o;
+  o.struct_size = (uint32_t)sizeof(lapilli_nearest_options);
+  o.similarity = LAPILLI_COSINE;
+  o.top = 10;
+  o.cancel_token = NULL;
+  o.progress = NULL;
+  o.progress_user = NULL;
+  return o;
 }
 
 static inline lapilli_device_options lapilli_default_device_options(void) {

@@ -13,6 +13,7 @@
 // Comments here name the counterpart in lapilli.h, which is the manual.
 #pragma once
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -767,6 +768,62 @@ inline Result<lapilli_requirements> device_requirements(void* get_instance_proc_
   });
 }
 
+enum class Similarity : int32_t { cosine = LAPILLI_COSINE, dot = LAPILLI_DOT, euclidean = LAPILLI_EUCLIDEAN };
+
+// See lapilli_nearest_options.
+struct NearestOptions {
+  Similarity similarity = Similarity::cosine;
+  size_t top = 10;  // for each query
+  std::optional<CancelToken> cancel_token;
+  std::function<bool(uint64_t done, uint64_t total)> progress;  // false cancels
+};
+
+// A vector among those that were searched.
+struct Neighbour {
+  size_t index = 0;
+  double score = 0;
+};
+
+namespace detail {
+
+// Options of lapilli_nearest, which point into this object.
+class NearestCall {
+ public:
+  explicit NearestCall(const NearestOptions& options) : options_(options) {
+    c_.similarity = static_cast<int32_t>(options.similarity);
+    c_.top = options.top;
+    if (options.cancel_token) c_.cancel_token = options.cancel_token->handle();
+    if (options.progress) c_.progress = on_progress;
+    c_.progress_user = this;
+  }
+  NearestCall(const NearestCall&) = delete;
+  NearestCall& operator=(const NearestCall&) = delete;
+
+  Result<std::vector<std::vector<Neighbour>>> run(lapilli_device* device, const lapilli_vectors& vectors,
+                                                  const lapilli_vectors& queries) {
+    const size_t each = std::min(options_.top, vectors.count), all = each * queries.count;
+    std::vector<size_t> indices(std::max<size_t>(all, 1));
+    std::vector<double> scores(indices.size());
+    const lapilli_status status = lapilli_nearest(device, &vectors, &queries, &c_, indices.data(), scores.data());
+    carried_.rethrow();
+    if (status) return last_error(status);
+    std::vector<std::vector<Neighbour>> found(queries.count);
+    for (size_t i = 0; i < all; ++i) found[i / each].push_back({indices[i], scores[i]});
+    return found;
+  }
+
+ private:
+  static int32_t on_progress(void* user, uint64_t done, uint64_t total) {
+    auto* self = static_cast<NearestCall*>(user);
+    return self->carried_.call([&] { return self->options_.progress(done, total) ? 0 : 1; }, 1);
+  }
+  const NearestOptions& options_;
+  lapilli_nearest_options c_ = lapilli_default_nearest_options();
+  Carried carried_{};
+};
+
+}  // namespace detail
+
 // A device for any number of models, which share its memory blocks, pipelines and self-test. Copies are the same
 // device; models keep it. Any number of threads may use it.
 class Device {
@@ -786,6 +843,12 @@ class Device {
     lapilli_device* adopted = nullptr;
     if (const lapilli_status status = lapilli_device_adopt(&host, &o, &adopted)) return detail::last_error(status);
     return Device(adopted);
+  }
+
+  // For each query the vectors that are most similar to it, the best first; see lapilli_nearest.
+  Result<std::vector<std::vector<Neighbour>>> nearest(const lapilli_vectors& vectors, const lapilli_vectors& queries,
+                                                      const NearestOptions& options = {}) const {
+    return detail::NearestCall(options).run(handle(), vectors, queries);
   }
 
   // For a device that was adopted with `append`; see lapilli_device_append, _completed and _dropped.

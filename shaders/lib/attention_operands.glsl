@@ -47,8 +47,13 @@ layout(std430, set = 0, binding = 2) readonly buffer Lineage { uint lineage[]; }
 #endif
 layout(std430, set = 0, binding = 3) writeonly buffer Out { T context[]; };  // SPLIT: [heads][rows][chunks] sums
 #else
+// TERMS: binding 3 has their vectors, so that weights take the place of the context.
+#if defined(TERMS) && defined(WEIGHTS)
+layout(std430, set = 0, binding = 2) buffer Weights { float weights[]; };
+#else
 layout(std430, set = 0, binding = 2) writeonly buffer Out { T context[]; };
-#ifdef WEIGHTS
+#endif
+#if defined(WEIGHTS) && !defined(TERMS)
 layout(std430, set = 0, binding = 3) buffer Weights { float weights[]; };
 #endif
 #ifdef WINDOW
@@ -68,7 +73,7 @@ layout(push_constant) uniform P {
   float scale;
   int bias_low;                 // the table's first distance (key - query), and how many follow
   uint bias_last;
-  uint bias_column;             // BIAS_ROWS: column of q
+  uint bias_column;             // BIAS_ROWS, TERMS: column of q
 #ifdef STEP
   uint lineage_beam_slots, lineage_positions;
   uint beams;  // CROSS: beam slots per slot
@@ -78,10 +83,16 @@ layout(push_constant) uniform P {
   uint tiles;                            // workgroups along the queries
   uint keys, causal;
   uint weights_begin, weights_ld;
+#ifdef TERMS
+  uint line_words, first_line;           // words from a line of vectors to the next one; number of the first line there
+  uint key_column, key_stride;           // of a line's keys: where they begin, and words from a head to the next one
+  uint segment_column, type_column;      // of q
+#else
   uint window;                           // keys on either side; MAP_BIAS: side length of a map window
   uint global_queries;                   // 1: the queries are the listed ones and see everything
   uint globals_begin, globals_stride;    // words: where sentence 0 begins (may wrap); stride per sentence
   uint map_rows, map_columns, map_shift; // MAP_BIAS: windows of a map, and its cyclic shift
+#endif
 #endif
 } p;
 
@@ -97,4 +108,7 @@ uint kv_at(uint head, uint slot, uint position) {
 
 #if defined(BIAS) || defined(MAP_BIAS)
 #include "relative_bias.glsl"
+#endif
+#ifdef TERMS
+#include "relative_terms.glsl"
 #endif

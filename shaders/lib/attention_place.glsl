@@ -66,7 +66,10 @@ bool find_rows(uint group) {
   first = first_row = begin + (tile - span[SPAN_TILE]) * TILE_ROWS;
   count = min(uint(QT), end - first);
   query = uvec4(first) + uvec4(0, 1, 2, 3);
-  return p.global_queries != 0u || (first >= p.query_begin && first < p.query_end);
+#ifdef WINDOW
+  if (p.global_queries != 0u) return true;
+#endif
+  return first >= p.query_begin && first < p.query_end;
 }
 #else
 bool find_rows(uint group) {

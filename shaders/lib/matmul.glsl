@@ -2,6 +2,7 @@
 // FORM 0: x, W, y, bias.  FORM 1: x, W with its bias, q, kv.  FORM 2: x, W, kv, bias.  STEP: rows are those of a step.
 // SPANS (form 2): rows are those of an encode pass.
 // BESIDE: the kernel adds bias and residual itself (beside()).
+// STRIPS: workgroups run through strips of row tiles, for CPU drivers.
 // TEXELS_ID: W is bound as texels as well; the id of the constant that selects one of the two.
 // NORM: the rows of x are normalized first (see norm_prologue.glsl), for devices with more than the minimum of
 // bindings.
@@ -69,7 +70,8 @@ layout(push_constant) uniform P {
   uint bias_begin;           // vec4s: where the bias of column 0 would be
   uint y_begin, y_ld4;       // vec4s: where row 0 of the slice begins
   uint y_cols;               // columns of y (or q); those past them in its last vec4 are zero
-  uint columns_outer;        // 1: row tiles vary fastest, so that a panel stays in the cache
+  uint strip;                // not 0: row tiles vary fastest, so that a panel stays in the cache. STRIPS: within strips of
+                             // so many, whose rows stay in the cache as well
 #if FORM != 0
   uint q_columns, head_dim, slots, positions;
   uint kv_first, kv_last;       // columns after q_columns that go to the bound part of kv
@@ -87,12 +89,20 @@ layout(push_constant) uniform P {
 
 // The workgroup's row tile and column block.
 void place(uint group, out uint tile, out uint block) {
-  if (p.columns_outer != 0u) {
+  if (p.strip != 0u) {
     // A grid that follows the live rows has fewer tiles than the slice.
     uint all = gl_NumWorkGroups.x * gl_NumWorkGroups.y * gl_NumWorkGroups.z;
     uint tiles = clamp(all / p.blocks, 1u, p.tiles);
+#ifdef STRIPS
+    uint first = min(group / (p.strip * p.blocks) * p.strip, tiles - 1u);
+    group -= first * p.blocks;
+    tiles = min(p.strip, tiles - first);
+    block = group / tiles;
+    tile = first + group - block * tiles;
+#else
     block = group / tiles;
     tile = group - block * tiles;
+#endif
   } else {
     tile = group / p.blocks;
     block = group - tile * p.blocks;

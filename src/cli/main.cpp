@@ -74,6 +74,7 @@ void add_commands(CLI::App& app, Context& context) {
   add_transcribe(app, context);
   add_picture_commands(app, context);
   add_rerank(app, context);
+  add_search(app, context);
   add_devices(app, context);
   add_doctor(app, context);
   add_models(app, context);
@@ -127,7 +128,9 @@ std::string wrong_command(CLI::App& app, std::vector<std::string>& arguments) {
   return "there is no command " + *typed + (meant.empty() ? "; lapilli --help lists them" : meant);
 }
 
-bool takes_texts(const CLI::App& command) { return command.get_option_no_throw("--text") != nullptr; }
+bool takes_texts(const CLI::App& command) {
+  return command.get_option_no_throw("--text") != nullptr || command.get_option_no_throw("--in") != nullptr;
+}
 
 // The command's options, such as "--beam", and those of all commands.
 std::vector<std::string> option_names(const CLI::App& app, const CLI::App& command) {
@@ -251,7 +254,7 @@ int run(std::vector<std::string> arguments) {
   if (const auto code = parse(app, arguments, configured)) return *code;
   const auto commands = app.get_subcommands();
   if (!context.behind_dashes.empty() && (commands.empty() || !takes_texts(*commands.back())))
-    return wrong_usage("only translate, summarize and generate take arguments behind --");
+    return wrong_usage("only commands on texts take arguments behind --");
   if (!context.run) {
     std::fprintf(stderr, "%s", app.help().c_str());
     return exit_usage;

@@ -36,7 +36,7 @@ std::vector<std::string> verbs_of_text_encoder(const model::Config& c) {
   if (c.head(model::HeadKind::tags)) verbs.emplace_back("tag");
   if (c.head(model::HeadKind::spans)) verbs.emplace_back("answer");
   if (c.head(model::HeadKind::tokens)) verbs.emplace_back("fill");
-  if (c.head(model::HeadKind::sentences)) verbs.emplace_back("embed");
+  if (c.head(model::HeadKind::sentences)) verbs.insert(verbs.end(), {"embed", "search"});
   return verbs;
 }
 

@@ -24,7 +24,7 @@ constexpr TaskKind kTasks[] = {{"translate", true, true},  {"summarize", true, t
                                {"transcribe", true, true}, {"caption", false, true},  {"read", false, true},
                                {"embed", true, false},     {"rerank", true, false},   {"tag", true, false},
                                {"answer", true, false},    {"fill", true, false},     {"classify", false, false, true},
-                               {kByLabels, true, false}};
+                               {kByLabels, true, false},   {"search", true, false}};
 
 const TaskKind* find_task(const std::string& name) {
   const auto found =

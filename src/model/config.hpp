@@ -29,6 +29,17 @@ enum class Positions : uint8_t {
 
 constexpr uint32_t kNoPositionId = ~0u;
 
+// Vectors of relative positions, from which self attention makes terms of its scores (ops/attention/attention.hpp): a
+// table with a row for each bucket of distances (relative.hpp), and a projection in each layer.
+struct DistanceVectors {
+  enum class Table : uint8_t { none, stored, sinusoids } table = Table::none;
+  uint32_t buckets = 0;     // stored: on either side; 0: each distance has a row
+  uint32_t distance = 0;    // stored: where buckets or rows end; sinusoids: greater ones have its row; 0: none are
+  bool normalized = false;  // the stored rows are normalized first
+  bool by_query = false, by_key = false;  // the terms
+  bool shared = false;                    // the layer's own projections of queries and keys make the vectors
+};
+
 // One side. Encoder and decoder may differ in all fields. Without layers: the model has no such side.
 struct StackConfig {
   uint32_t layers = 0, heads = 0, ffn = 0;
@@ -57,10 +68,21 @@ struct StackConfig {
       false;  // the reference's last hidden state is the input of the final norm, not its output
   bool embedding_norm = false;
   bool embedding_norm_first = false;  // the embeddings are normalized before positions are added, not after
+  bool embedding_norm_last = false;   // with embedding_width: they are normalized after the linear layer
+  bool embedding_projection_bias = true;
   Norm norm = Norm::layer;
   bool norm_bias = true;  // of layer norms
   float norm_epsilon = 1e-5f;
-  bool scaled_attention = true;  // scores are divided by sqrt(head_dim)
+  bool scaled_attention = true;  // scores are divided by sqrt(head_dim * score_parts)
+  uint32_t score_parts = 1;
+  DistanceVectors vectors;  // an encoder alone
+  // An encoder alone: scores have a term by whether the rows' types are equal, instead of embeddings of types. Queries
+  // then have a bias for each kind of term, and projections of attention are stored by head.
+  bool segments = false;
+  // Not 0: a convolution with this kernel over the embeddings is added to the first layer's output, which is then
+  // normalized (an encoder alone).
+  uint32_t convolution = 0;
+  Activation convolution_activation = Activation::tanh;
   float embedding_scale = 1;
   bool token_types = false;  // the embedding of token type 0 is added to every position (BERT)
   // An encoder's sources tell the token type of each row, one of so many (the two texts of a pair), whose embedding is
@@ -103,7 +125,9 @@ struct StackConfig {
   [[nodiscard]] uint32_t rotary_pairs() const { return (rotary + 1) / 2; }
   [[nodiscard]] uint32_t kv_heads() const { return cache_heads ? cache_heads : heads; }
   [[nodiscard]] uint32_t group() const { return kv_heads() ? heads / kv_heads() : 1; }
-  [[nodiscard]] uint32_t inner() const { return heads * head_dim; }          // width of queries
+  [[nodiscard]] uint32_t inner() const { return heads * head_dim; }  // width of queries
+  // With segments: queries with each bias, and a vec4 that begins with the row's type.
+  [[nodiscard]] uint32_t query_columns() const { return segments ? 3 * inner() + 4 : inner(); }
   [[nodiscard]] uint32_t kv_inner() const { return kv_heads() * head_dim; }  // of keys; of values
 };
 
@@ -262,6 +286,9 @@ struct AttentionNames {
   std::string q, k, v, out, norm;
   std::string relative_bias;                 // full name; with streams, a linear layer's; in stages, by distance
   std::string global_q, global_k, global_v;  // with windows
+  std::string vector_q, vector_k;            // projections of distance vectors, unless shared
+  // With segments: full names of the biases of queries, and of the segments' vectors.
+  std::string content_bias, position_bias, segment_bias, segments;
 };
 struct LayerNames {
   AttentionNames self, cross;  // cross: decoder only
@@ -275,6 +302,8 @@ struct StackNames {
   std::string embedding_norm, embedding_projection, final_norm;
   std::vector<std::string> input, input_norms;  // by FeatureInput::layers; norms are empty for layers without one
   std::vector<std::string> front;               // full names, of FeatureInput::front rows
+  std::string vectors, vectors_norm;            // distance vectors; a full name, and that of a norm
+  std::string convolution, convolution_norm;
   LayerNames layer;
 };
 struct StageNames {

@@ -1,6 +1,7 @@
 #include "model/encoder.hpp"
 
 #include "model/blocks/attention_block.hpp"
+#include "model/blocks/beside_layers.hpp"
 #include "model/blocks/encoder_input.hpp"
 #include "model/blocks/feed_forward.hpp"
 #include "model/blocks/norm.hpp"
@@ -73,8 +74,12 @@ graph::TensorId build_encoder(Builder& b, const EncoderRun& run) {
     how.lengths = b.state(state_id(StateKind::lengths), "lengths", 1, 2 * state::MAX_ROWS);
 
   if (!c.stages.empty()) return build_stages(b, {run.batch, run.length, run.rows, how.spans, run.features}, run);
-  auto x = encoder_input(b, {run.batch, run.length, run.rows, how.spans, run.features});
+  const SourceRows source{run.batch, run.length, run.rows, how.spans, run.features};
+  auto x = encoder_input(b, source);
   if (run.keep_hidden_states) b.keep_copy("encoder_hidden_states.0", x);
+  how.distances = distance_rows(b, run.length);
+  if (s.segments) how.segments = segment_rows(b, source);
+  const auto convolved = s.convolution ? convolve_embeddings(b, x, spans_state(b)) : graph::kNone;
 
   if (!s.windows.empty())
     how.globals = b.state(state_id(StateKind::globals), "globals", run.batch, s.globals_stride(run.length));
@@ -90,6 +95,7 @@ graph::TensorId build_encoder(Builder& b, const EncoderRun& run) {
     h = before_sublayer(b, label + ".norm", {s, layer.norm}, x);
     x = feed_forward(b, label, s, layer, {h, x});
     x = after_sublayer(b, label + ".norm", {s, layer.norm}, x);
+    if (i == 0) x = add_convolution(b, x, convolved);
     const bool norm = i + 1 == s.layers && s.final_norm, after = norm && s.states_before_final_norm;
     if (norm && !after) x = normalize(b, "encoder.norm", {s, w.final_norm}, x);
     if (run.keep_hidden_states) b.keep_copy(format("encoder_hidden_states.%u", i + 1), x);

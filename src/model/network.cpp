@@ -232,7 +232,7 @@ class WeightBinder {
   // A table that is looked up like the embeddings.
   Status row_types() {
     const StackConfig& s = c_.encoder;
-    if (s.row_types == 0) return {};
+    if (s.row_types == 0 || s.segments) return {};
     LAPILLI_TRY(const auto* t, find_matrix(names_.encoder.token_types, s.row_types, s.embedding_columns()));
     net_.encoder.row_types = table(matrix("token_types", s.row_types, s.embedding_columns()), t, nullptr);
     return {};
@@ -532,7 +532,159 @@ class WeightBinder {
     return linear_part(spec, projection(n, at, kValues), inner, columns(q_columns + head, head, 2 * head));
   }
 
+  // A projection that is stored by head, [d_model, heads, head_dim], as a matrix: to the heads, or from them.
+  Result<WeightPart> head_matrix(const std::string& name, const StackConfig& s, bool from_heads, WeightPart place) {
+    LAPILLI_TRY(const auto* t, find({name}, {s.d_model, s.heads, s.head_dim}));
+    if (t->strides[1] != s.head_dim * t->strides[2])
+      return fail(ErrorCode::unsupported, "tensor %s has heads apart from each other; store it without gaps",
+                  t->describe());
+    auto view = std::make_shared<StoredTensor>(*t);
+    view->shape = {s.d_model, s.inner()};
+    view->strides = {t->strides[0], t->strides[2]};
+    if (!from_heads) {
+      std::swap(view->shape[0], view->shape[1]);
+      std::swap(view->strides[0], view->strides[1]);
+    }
+    place.tensor = view.get();
+    place.view = std::move(view);
+    return place;
+  }
+
+  // Adds such a projection to the heads, with the bias of that name unless it is empty.
+  Status head_part(WeightSpec& spec, const std::string& name, const std::string& bias, const Place& at,
+                   WeightPart place) {
+    LAPILLI_TRY(auto part, head_matrix(with_layer(name, at.layer), at.s, false, place));
+    LAPILLI_CHECK(take_format(spec, *part.tensor));
+    spec.parts.push_back(std::move(part));
+    if (bias.empty()) return {};
+    LAPILLI_TRY(place.tensor, find({with_layer(bias, at.layer)}, {at.s.heads, at.s.head_dim}));
+    place.bias = true;
+    count(place.tensor);
+    spec.parts.push_back(std::move(place));
+    return {};
+  }
+
+  // Attention with segments: three times the queries, each with a bias of its own, then room for a row's type.
+  Status segment_attention(const AttentionNames& n, const Place& at, AttentionWeights& w) {
+    const uint32_t d = at.s.d_model, inner = at.s.inner(), q = at.s.query_columns(), head = at.s.head_dim;
+    WeightSpec qkv = matrix(with_layer(n.q, at.layer) + "+k+v", q + 2 * inner, d);
+    const std::string* biases[] = {&n.content_bias, &n.position_bias, &n.segment_bias};
+    for (uint32_t i = 0; i < std::size(biases); ++i)
+      LAPILLI_CHECK(head_part(qkv, n.q, *biases[i], at, columns(i * inner)));
+    LAPILLI_CHECK(head_part(qkv, n.k, "", at, columns(q, head, 2 * head)));
+    LAPILLI_CHECK(head_part(qkv, n.v, "", at, columns(q + head, head, 2 * head)));
+    w.qkv = add(std::move(qkv));
+    WeightSpec out = matrix(with_layer(n.out, at.layer), d, inner);
+    LAPILLI_TRY(auto part, head_matrix(out.name, at.s, true, {}));
+    LAPILLI_CHECK(take_format(out, *part.tensor));
+    out.parts.push_back(std::move(part));
+    w.out = add(std::move(out));
+    net_.parameters += 4 * uint64_t{d} * inner;
+    LAPILLI_CHECK(segments(n, at, w));
+    return norm(with_layer(n.norm, at.layer), at.s, w.norm);
+  }
+
+  Status segments(const AttentionNames& n, const Place& at, AttentionWeights& w) {
+    WeightSpec spec;
+    spec.kind = WeightSpec::Kind::vector;
+    spec.name = with_layer(n.segments, at.layer);
+    spec.words = kBiasWords;
+    if (2 * uint64_t{at.s.inner()} > kBiasWords)
+      return fail(ErrorCode::unsupported, "%s: segments of %u heads of %u; at most %u columns are supported", spec.name,
+                  at.s.heads, at.s.head_dim, kBiasWords / 2);
+    LAPILLI_TRY(const auto* t, find({spec.name}, {2, at.s.heads, at.s.head_dim}));
+    spec.parts.push_back(whole(t));
+    count(t);
+    w.segments = add(std::move(spec));
+    return {};
+  }
+
+  // The vectors of distances, and the row of each distance.
+  Status distance_vectors(const StackConfig& s, const StackNames& names, StackWeights& w) {
+    const bool stored = s.vectors.table == DistanceVectors::Table::stored;
+    RelativeTable table = plain_table();
+    if (stored) {
+      LAPILLI_TRY(table, vector_table(s.vectors.buckets, s.vectors.distance));
+    }
+    WeightSpec spec;
+    spec.name = "distance vectors";
+    spec.k = s.d_model;
+    if (stored) {
+      LAPILLI_CHECK(stored_vectors(s, names, spec));
+    } else {
+      spec.kind = WeightSpec::Kind::values;
+      spec.values = distance_sinusoids(s.d_model, s.vectors.distance);
+      spec.n = static_cast<uint32_t>(table.buckets.size());
+    }
+    spec.words = uint64_t{spec.n} * round_up<uint64_t>(spec.k, 4);
+    w.vectors = add(std::move(spec));
+    if (s.vectors.normalized) LAPILLI_CHECK(norm(names.vectors_norm, s, w.vectors_norm));
+    distance_rows(s, std::move(table), w);
+    return {};
+  }
+
+  Status stored_vectors(const StackConfig& s, const StackNames& names, WeightSpec& spec) {
+    spec.kind = WeightSpec::Kind::table;
+    spec.n = 2 * (s.vectors.buckets ? s.vectors.buckets : s.vectors.distance);
+    LAPILLI_TRY(const auto* t, find({names.vectors}, {spec.n, spec.k}));
+    spec.parts.push_back(whole(t));
+    count(t);
+    return {};
+  }
+
+  void distance_rows(const StackConfig& s, RelativeTable table, StackWeights& w) {
+    const auto count = static_cast<uint32_t>(table.buckets.size());
+    table.buckets.resize(kBiasWords, 0.0f);
+    const WeightIndex index = shared_values("distances", 1, kBiasWords, std::move(table.buckets));
+    for (uint32_t i = 0; i < s.layers; ++i) {
+      w.layers[i].self.distances = index;
+      w.layers[i].self.distance_low = table.low;
+      w.layers[i].self.distance_count = count;
+    }
+  }
+
+  Status vector_projection(const AttentionNames& n, const Place& at, AttentionWeights& w) {
+    const DistanceVectors& v = at.s.vectors;
+    if (v.shared || (!v.by_query && !v.by_key)) return {};
+    const uint32_t inner = at.s.inner(), keys = v.by_key ? inner : 0;
+    WeightSpec spec = matrix(with_layer(n.vector_k, at.layer), keys + (v.by_query ? inner : 0), at.s.d_model);
+    if (at.s.segments) {
+      net_.parameters += uint64_t{at.s.d_model} * inner;
+      LAPILLI_CHECK(head_part(spec, n.vector_k, "", at, {}));
+    } else {
+      if (v.by_key) LAPILLI_CHECK(linear_part(spec, at.linear(n.vector_q), inner, {}));
+      if (v.by_query) LAPILLI_CHECK(linear_part(spec, at.linear(n.vector_k), inner, columns(keys)));
+    }
+    w.vectors = add(std::move(spec));
+    return {};
+  }
+
+  // A row for each type, with its number in the column of queries that is for it.
+  void segment_types(const StackConfig& s, StackWeights& w) {
+    const WeightLayout layout(s.row_types, s.query_columns());
+    std::vector<float> values(layout.words(), 0.0f);
+    for (uint32_t type = 0; type < s.row_types; ++type)
+      values[layout.word(type, 3 * s.inner())] = static_cast<float>(type);
+    const auto words = static_cast<uint32_t>(values.size());
+    w.segment_types = shared_values("segment types", 1, words, std::move(values));
+  }
+
+  // As wide as the network, with the rows of each column next to each other (unfold).
+  Status convolution(const StackConfig& s, const StackNames& names, StackWeights& w) {
+    const InputLayer layer{s.convolution, 1, s.convolution / 2, s.convolution / 2, s.d_model};
+    LAPILLI_CHECK(input_layer(names.convolution, layer, s.d_model, w.convolution));
+    return norm(names.convolution_norm, s, w.convolution_norm);
+  }
+
+  // What the layers of an encoder alone may have beside them.
+  Status beside_layers(const StackConfig& s, const StackNames& names, StackWeights& w) {
+    if (s.vectors.table != DistanceVectors::Table::none) LAPILLI_CHECK(distance_vectors(s, names, w));
+    if (s.segments) segment_types(s, w);
+    return s.convolution ? convolution(s, names, w) : Status();
+  }
+
   Status attention(const AttentionNames& n, const Place& at, bool cross, AttentionWeights& w) {
+    if (at.s.segments) return segment_attention(n, at, w);
     const uint32_t d = at.s.d_model, inner = at.s.inner();
     if (cross) {
       LAPILLI_CHECK(linear(projection(n, at, kQueries), inner, d, w.qkv));
@@ -679,6 +831,7 @@ class WeightBinder {
       w.layers.emplace_back();
       LayerWeights& layer = w.layers.back();
       LAPILLI_CHECK(attention(n.self, at, false, layer.self));
+      LAPILLI_CHECK(vector_projection(n.self, at, layer.self));
       if (s.relative_buckets) LAPILLI_CHECK(relative_bias(n.self, at, side == Side::encoder, w));
       if (s.global_positions) LAPILLI_CHECK(global_projections(n.self, at, layer.self));
       if (cross) LAPILLI_CHECK(attention(n.cross, at, true, layer.cross));
@@ -689,9 +842,12 @@ class WeightBinder {
     for (uint32_t i = 0; s.rotary && i < s.layers; ++i)
       w.layers[i].self.rotations = rotary_table(s, s.window(i) == kNoWindow ? s.rotary_base : s.window_rotary_base);
     if (!s.global_positions) window_masks(s, w);
-    if (s.embedding_norm) LAPILLI_CHECK(norm(names.embedding_norm, s, s.embedding_columns(), w.embedding_norm));
+    LAPILLI_CHECK(beside_layers(s, names, w));
+    const uint32_t width = s.embedding_norm_last ? s.d_model : s.embedding_columns();
+    if (s.embedding_norm) LAPILLI_CHECK(norm(names.embedding_norm, s, width, w.embedding_norm));
     if (s.embedding_width)
-      LAPILLI_CHECK(linear({names.embedding_projection}, s.d_model, s.embedding_width, w.embedding_projection));
+      LAPILLI_CHECK(linear({names.embedding_projection, s.embedding_projection_bias}, s.d_model, s.embedding_width,
+                           w.embedding_projection));
     return s.final_norm ? norm(names.final_norm, s, w.final_norm) : Status();
   }
 

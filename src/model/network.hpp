@@ -65,6 +65,9 @@ struct AttentionWeights {
   uint32_t distance_count = 0;
   WeightIndex rotations = kNoWeight;   // rotary positions: the table of "rotate", shared by layers and stacks
   WeightIndex global_qkv = kNoWeight;  // window attention: like qkv, for global positions
+  // Projection of distance vectors: to queries, if keys see these, then to keys. kNoWeight: qkv is it.
+  WeightIndex vectors = kNoWeight;
+  WeightIndex segments = kNoWeight;  // vectors of same and other segments, in kBiasWords words
 };
 struct LayerWeights {
   AttentionWeights self, cross;
@@ -76,6 +79,9 @@ struct StackWeights {
   WeightIndex row_types = kNoWeight, embedding_projection = kNoWeight;
   // The layers of the encoder's input, and their norms.
   std::vector<WeightIndex> input, input_norms;
+  WeightIndex vectors = kNoWeight, vectors_norm = kNoWeight;  // distance vectors
+  WeightIndex convolution = kNoWeight, convolution_norm = kNoWeight;
+  WeightIndex segment_types = kNoWeight;  // rows to add to queries: each type's number in its column
   std::vector<WeightIndex> streams;  // positions of each predicting stream, including the vector that marks the stream
   std::vector<LayerWeights> layers;
 };

@@ -1,5 +1,6 @@
 #include "model/positions.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "ops/attention/attention.hpp"
@@ -36,6 +37,21 @@ std::vector<float> rotations(const StackConfig& s, double base) {
       const double angle = position * std::pow(base, -2.0 * i / s.rotary);
       table[r * ld + 2 * uint64_t{i}] = static_cast<float>(std::cos(angle));
       table[r * ld + 2 * uint64_t{i} + 1] = static_cast<float>(std::sin(angle));
+    }
+  return table;
+}
+
+std::vector<float> distance_sinusoids(uint32_t width, uint32_t clamp) {
+  constexpr int32_t kReach = kBiasWords / 2 - 1;
+  const uint64_t ld = round_up<uint64_t>(width, 4), half = width / 2;
+  std::vector<float> table((2 * uint64_t{kReach} + 1) * ld, 0.0f);
+  const int32_t most = clamp && clamp < kReach ? static_cast<int32_t>(clamp) : kReach;
+  for (int32_t distance = -kReach; distance <= kReach; ++distance)
+    for (uint64_t i = 0; i < half; ++i) {
+      const double angle = std::clamp(distance, -most, most) * std::pow(10000.0, -2.0 * static_cast<double>(i) / width);
+      float* row = table.data() + static_cast<uint64_t>(distance + kReach) * ld;
+      row[i] = static_cast<float>(std::sin(angle));
+      row[half + i] = static_cast<float>(std::cos(angle));
     }
   return table;
 }

@@ -15,4 +15,8 @@ std::vector<float> sinusoids(const StackConfig& stack);
 // The table of "rotate" (ops/attention/attention.hpp) for a stack with rotary positions of this base.
 std::vector<float> rotations(const StackConfig& stack, double base);
 
+// Vectors of distances by row of plain_table(), as in Transformer-XL (Dai et al. 2019): sines in the first half,
+// cosines in the second; distances beyond `clamp` have its vector, unless it is 0.
+std::vector<float> distance_sinusoids(uint32_t width, uint32_t clamp);
+
 }  // namespace lapilli::model

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <random>
@@ -59,15 +60,30 @@ class RandomBinder {
     return add(std::move(spec));
   }
 
+  // None in stacks without such a table.
   WeightIndex positions(const StackConfig& stack) {
-    WeightSpec spec;
-    spec.kind = WeightSpec::Kind::values;
-    spec.name = "positions";
-    spec.n = stack.max_positions + stack.position_offset;
-    spec.k = stack.d_model;
-    spec.values = sinusoids(stack);
-    spec.words = spec.values.size();
-    return add(std::move(spec));
+    if (stack.positions == Positions::none) return kNoWeight;
+    return table("positions", stack.max_positions + stack.position_offset, stack.d_model, sinusoids(stack));
+  }
+
+  // Rotary positions, one table for each kind of layers.
+  void rotations(const StackConfig& stack, StackWeights& weights) {
+    if (stack.rotary == 0) return;
+    const auto of_base = [&](double base) {
+      return table("rotations", 2 * kRotationRows, 2 * stack.rotary_pairs(), model::rotations(stack, base));
+    };
+    const WeightIndex global = of_base(stack.rotary_base), local = of_base(stack.window_rotary_base);
+    for (uint32_t i = 0; i < stack.layers; ++i)
+      weights.layers[i].self.rotations = stack.window(i) == kNoWindow ? global : local;
+  }
+
+  // The weights of a head's steps: a norm divides a row by its Euclidean length.
+  WeightIndex sentence_step(const SentenceStep& step, uint32_t width) {
+    if (step.columns) return matrix("sentence", step.columns, width, 1.0);
+    std::vector<float> values(round_up<uint64_t>(width, 4), 0.0f);
+    std::fill_n(values.begin(), width, 1.0f / std::sqrt(static_cast<float>(width)));
+    const auto words = static_cast<uint32_t>(values.size());
+    return table("unit length", 1, words, std::move(values));
   }
 
   AttentionWeights attention(const StackConfig& s, bool cross, uint32_t memory_width) {
@@ -81,6 +97,17 @@ class RandomBinder {
   }
 
  private:
+  WeightIndex table(const char* name, uint32_t rows, uint32_t columns, std::vector<float> values) {
+    WeightSpec spec;
+    spec.kind = WeightSpec::Kind::values;
+    spec.name = name;
+    spec.n = rows;
+    spec.k = columns;
+    spec.words = values.size();
+    spec.values = std::move(values);
+    return add(std::move(spec));
+  }
+
   WeightIndex add(WeightSpec spec) {
     net_.weights.push_back(std::move(spec));
     return static_cast<WeightIndex>(net_.weights.size() - 1);
@@ -104,6 +131,8 @@ Network random_network(const Config& config, uint64_t seed, WeightFormat format)
   network.encoder.embedding = network.decoder.embedding = network.output;
   if (ids && (!config.shared_embeddings || !kind.decodes))
     network.encoder.embedding = r.matrix("source_embedding", config.source_vocabulary, config.encoder.d_model, 1.0);
+  if (config.encoder.row_types)
+    network.encoder.row_types = r.matrix("row_types", config.encoder.row_types, config.encoder.d_model, 1.0);
   if (kind.encodes) network.encoder.positions = r.positions(config.encoder);
   if (kind.decodes) network.decoder.positions = r.positions(config.decoder);
   uint32_t width = config.features.width;
@@ -113,7 +142,12 @@ Network random_network(const Config& config, uint64_t seed, WeightFormat format)
   }
   for (const HeadConfig& head : config.heads) {
     HeadWeights& w = network.heads.emplace_back();
-    if (head.columns) w.result = r.matrix("classifier", head.columns, config.last_stack().d_model, 1.0);
+    uint32_t last = config.last_stack().d_model;
+    if (head.columns) w.result = r.matrix("classifier", head.columns, last, 1.0);
+    for (const SentenceStep& step : head.steps) {
+      w.steps.push_back(r.sentence_step(step, last));
+      if (step.columns) last = step.columns;
+    }
   }
   for (auto [stack, weights, cross] : {std::tuple{&config.encoder, &network.encoder, false},
                                        std::tuple{&config.decoder, &network.decoder, kind.attends}}) {
@@ -124,12 +158,14 @@ Network random_network(const Config& config, uint64_t seed, WeightFormat format)
     for (uint32_t i = 0; i < stack->layers; ++i) {
       LayerWeights layer;
       layer.self = r.attention(*stack, false, 0);
+      if (i == 0 && stack->pre_norm && !stack->first_norm) layer.self.norm = kNoWeight;
       if (cross) layer.cross = r.attention(*stack, true, config.encoder.d_model);
       layer.fc1 = r.matrix("fc1", gates + stack->ffn, d, 1.0);
       layer.fc2 = r.matrix("fc2", d, stack->ffn, 1.0);
       layer.norm = r.norm(d);
       weights->layers.push_back(layer);
     }
+    r.rotations(*stack, *weights);
   }
   return network;
 }

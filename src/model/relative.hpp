@@ -21,4 +21,16 @@ struct RelativeTable {
 // than kBiasWords.
 Result<RelativeTable> relative_table(uint32_t buckets, uint32_t max_distance, bool bidirectional);
 
+// Rows of a table of vectors by distance (He et al. 2021, DeBERTa), of which there are 2 * span: that of a query x
+// after its key is span + x, within the table. With buckets, span is their number, and x beyond half of them gets wider
+// ones on a logarithmic scale up to `distance`; without, span is `distance`.
+Result<RelativeTable> vector_table(uint32_t buckets, uint32_t distance);
+// One row for each distance: the greatest first.
+RelativeTable plain_table();
+// The first and the last row that distances below `length` take.
+struct VectorRows {
+  uint32_t first = 0, last = 0;
+};
+VectorRows vector_rows(const RelativeTable& table, uint32_t length);
+
 }  // namespace lapilli::model

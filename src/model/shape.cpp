@@ -69,6 +69,45 @@ Config whisper_tiny() {
   return c;
 }
 
+// BERT's encoder of texts (Devlin et al. 2019), to vectors of length 1 (Reimers and Gurevych 2019).
+Config text_encoder(const BaseSize& size, Pooling pooling) {
+  Config c = base_config(size);
+  StackConfig& s = c.encoder;
+  s.activation = Activation::gelu_erf;
+  s.activation_name = "gelu";
+  s.embedding_norm = true;
+  s.row_types = 2;
+  c.logits_bias = false;
+  HeadConfig& head = c.heads.front();
+  head.kind = HeadKind::sentences;
+  head.every_row = false;
+  head.pooling = pooling;
+  head.steps = {{}};
+  return c;
+}
+
+// ModernBERT's base (Warner et al. 2024): rotary positions; two of three layers see 64 keys on either side.
+Config modernbert_base() {
+  Config c = text_encoder({768, 12, 1152, 22, 0, 50368}, Pooling::mean);
+  StackConfig& s = c.encoder;
+  s.positions = Positions::none;
+  s.max_positions = c.decoder.max_positions = 8192;
+  s.row_types = 0;
+  s.gated = s.pre_norm = s.final_norm = s.rotary_halves = true;
+  s.first_norm = false;
+  s.rotary_base = 160000;
+  s.windows = {64};
+  return c;
+}
+
+void fit_layers(StackConfig& s) {
+  if (s.windows.empty()) return;
+  const uint32_t width = s.windows.back();
+  s.windows.assign(s.layers, width);
+  for (uint32_t i = 0; i < s.layers; i += 3) s.windows[i] = kNoWindow;
+  s.rotary = s.head_dim;
+}
+
 void fit_frames(Config& c) {
   if (c.features.layers.size() != 2) return;
   c.features.rows = 2 * c.encoder.max_positions;
@@ -135,6 +174,56 @@ Status apply(Config& c, const std::string& key, const std::string& value) {
   return {};
 }
 
+struct Named {
+  const char* name;
+  Config (*make)();
+};
+constexpr Named kNamed[] = {
+    {"transformer-base",
+     [] {
+       return base_config({512, 8, 2048, 6, 6, 58101});
+     }},
+    {"small",
+     [] {
+       return base_config({256, 4, 1024, 4, 2, 8001});
+     }},
+    {"tiny",
+     [] {
+       return base_config({32, 4, 64, 2, 2, 257});
+     }},
+    {"vit-base", vit_base},
+    {"whisper-tiny", whisper_tiny},
+    {"minilm",
+     [] {
+       return text_encoder({384, 12, 1536, 6, 0, 30522}, Pooling::mean);
+     }},
+    {"bge-small",
+     [] {
+       return text_encoder({384, 12, 1536, 12, 0, 30522}, Pooling::row);
+     }},
+    {"bert-base",
+     [] {
+       return text_encoder({768, 12, 3072, 12, 0, 30522}, Pooling::mean);
+     }},
+    {"modernbert-base", modernbert_base},
+};
+
+std::string all_names() {
+  std::string names;
+  for (const Named& named : kNamed) names += (names.empty() ? "" : ", ") + std::string(named.name);
+  return names;
+}
+
+Status apply_item(Config& c, const std::string& item) {
+  const size_t equals = item.find('=');
+  if (equals != std::string::npos) return apply(c, item.substr(0, equals), item.substr(equals + 1));
+  const auto* named = std::ranges::find(kNamed, item, &Named::name);
+  if (named == std::end(kNamed))
+    return fail(ErrorCode::invalid_argument, "shape: \"%s\" is not known; names: %s", item, all_names());
+  c = named->make();
+  return {};
+}
+
 // Limits for command lines from strangers; larger networks would not fit the memory of a process either.
 constexpr uint64_t kMaxParameters = uint64_t{1} << 32;
 constexpr uint32_t kMaxLayers = 256, kMaxPositions = 1u << 16, kMaxWidth = 1u << 16;
@@ -166,33 +255,18 @@ Status check(const Config& c) {
 }  // namespace
 
 Result<Config> parse_shape(const std::string& text) {
-  Config c = base_config({512, 8, 2048, 6, 6, 58101});
+  Config c = kNamed[0].make();
   size_t at = 0;
   while (at <= text.size()) {
     const size_t comma = std::min(text.find(',', at), text.size());
-    const std::string item = text.substr(at, comma - at);
-    const size_t equals = item.find('=');
-    if (item == "transformer-base")
-      c = base_config({512, 8, 2048, 6, 6, 58101});
-    else if (item == "small")
-      c = base_config({256, 4, 1024, 4, 2, 8001});
-    else if (item == "tiny")
-      c = base_config({32, 4, 64, 2, 2, 257});
-    else if (item == "vit-base")
-      c = vit_base();
-    else if (item == "whisper-tiny")
-      c = whisper_tiny();
-    else if (equals != std::string::npos)
-      LAPILLI_CHECK(apply(c, item.substr(0, equals), item.substr(equals + 1)));
-    else
-      return fail(ErrorCode::invalid_argument,
-                  "shape: \"%s\" is not known; names: transformer-base, small, tiny, vit-base, whisper-tiny", item);
+    LAPILLI_CHECK(apply_item(c, text.substr(at, comma - at)));
     at = comma + 1;
   }
   LAPILLI_CHECK(check(c));
   c.encoder.head_dim = c.decoder.head_dim = c.decoder.d_model / c.decoder.heads;
   if (c.kind().reads == Reads::nothing) c.source_vocabulary = 0;
   if (!c.kind().decodes && c.head(HeadKind::tokens)) c.heads.clear();
+  fit_layers(c.encoder);
   fit_frames(c);
   LAPILLI_CHECK(fit_pictures(c));
   return c;

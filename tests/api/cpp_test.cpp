@@ -12,10 +12,10 @@
 
 namespace {
 
-const std::string kModel = LAPILLI_SOURCE_DIR "/models/en-fr";
+const std::string kEnFrModel = LAPILLI_SOURCE_DIR "/models/en-fr";
 
 TEST(CppDevice, Translates) {
-  auto model = lapilli::Model::load(kModel);
+  auto model = lapilli::Model::load(kEnFrModel);
   ASSERT_TRUE(model) << model.error().what();
   auto results = model->translate({"Where is the station?", "\xff"});
   ASSERT_TRUE(results) << results.error().what();
@@ -32,7 +32,7 @@ TEST(CppDevice, Translates) {
 }
 
 TEST(CppDevice, OptionsArrive) {
-  auto model = lapilli::Model::load(kModel).value();
+  auto model = lapilli::Model::load(kEnFrModel).value();
   lapilli::Options options;
   options.num_beams = 2;
   options.num_return_sequences = 2;
@@ -60,14 +60,14 @@ TEST(CppDevice, OptionsArrive) {
 }
 
 TEST(CppDevice, ExceptionsOfProgressPassTheLibrary) {
-  auto model = lapilli::Model::load(kModel).value();
+  auto model = lapilli::Model::load(kEnFrModel).value();
   lapilli::Options options;
   options.progress = [](uint64_t, uint64_t) -> bool { throw std::runtime_error("enough"); };
   EXPECT_THROW((void)model.translate({"Hello."}, options), std::runtime_error);
 }
 
 TEST(CppDevice, StreamsAndGivesParts) {
-  auto model = lapilli::Model::load(kModel).value();
+  auto model = lapilli::Model::load(kEnFrModel).value();
   EXPECT_TRUE(model.languages().value().empty());
   lapilli::Options options;
   std::string text;
@@ -98,12 +98,12 @@ TEST(CppDevice, StreamsAndGivesParts) {
   EXPECT_THROW((void)model.translate({"Hello."}, options), std::runtime_error);
   lapilli::ModelOptions limits;
   limits.memory_limit = 1000;
-  EXPECT_EQ(lapilli::Model::load(kModel, {}, limits).error().status(), lapilli::Status::out_of_memory);
+  EXPECT_EQ(lapilli::Model::load(kEnFrModel, {}, limits).error().status(), lapilli::Status::out_of_memory);
   limits = {};
   limits.dtype = lapilli::Dtype::bf16;
   limits.kv_dtype = lapilli::Dtype::fp16;
-  EXPECT_EQ(lapilli::Model::load(kModel, {}, limits).value().info().value().dtype, LAPILLI_DTYPE_BF16);
-  EXPECT_EQ(lapilli::Model::load(kModel, {}, limits).value().info().value().kv_dtype, LAPILLI_DTYPE_FP16);
+  EXPECT_EQ(lapilli::Model::load(kEnFrModel, {}, limits).value().info().value().dtype, LAPILLI_DTYPE_BF16);
+  EXPECT_EQ(lapilli::Model::load(kEnFrModel, {}, limits).value().info().value().kv_dtype, LAPILLI_DTYPE_FP16);
 }
 
 // A file in memory, closed by its end.
@@ -135,7 +135,7 @@ TEST(CppDevice, FilesOfTheProgram) {
   int open = 0;
   lapilli::ModelOptions options;
   options.open_file = [&](const std::string& name) -> Opened {
-    std::ifstream file(kModel + "/" + name, std::ios::binary);
+    std::ifstream file(kEnFrModel + "/" + name, std::ios::binary);
     if (!file) return lapilli::Error(lapilli::Status::not_found, "none");
     return std::unique_ptr<lapilli::FileReader>(new CppReader(content_of(file), open));
   };
@@ -161,7 +161,7 @@ TEST(CppDevice, FilesOfTheProgram) {
   std::map<std::string, std::string> files;
   for (const char* name : {"config.json", "generation_config.json", "model.safetensors", "source.spm", "target.spm",
                            "tokenizer_config.json", "vocab.json"}) {
-    std::ifstream file(kModel + "/" + name, std::ios::binary);
+    std::ifstream file(kEnFrModel + "/" + name, std::ios::binary);
     files[name] = content_of(file);
     options.parts.push_back(lapilli::FilePart::in_memory(name, files[name].data(), files[name].size()));
   }
@@ -173,7 +173,7 @@ TEST(CppDevice, FilesOfTheProgram) {
 }
 
 TEST(CppDevice, TextsWithoutATask) {
-  auto model = lapilli::Model::load(kModel).value();
+  auto model = lapilli::Model::load(kEnFrModel).value();
   EXPECT_EQ(model.generate({"Where is the station?"}).value()[0].text(), "Où est la gare ?");
 }
 
@@ -188,8 +188,8 @@ void expect_empty(const lapilli::Result<T>& result) {
 TEST(Cpp, EmptyModelsAndDevicesGiveErrors) {
   const lapilli::Device device;
   EXPECT_FALSE(device);
-  expect_empty(lapilli::Model::load(device, kModel));
-  expect_empty(lapilli::Loading::start(device, kModel));
+  expect_empty(lapilli::Model::load(device, kEnFrModel));
+  expect_empty(lapilli::Loading::start(device, kEnFrModel));
   expect_empty(device.usage());
   expect_empty(device.trim());
   expect_empty(device.pause());
@@ -253,7 +253,7 @@ TEST(Cpp, EmptyJobsGiveErrors) {
 }
 
 TEST(CppDevice, CancelledResults) {
-  auto model = lapilli::Model::load(kModel).value();
+  auto model = lapilli::Model::load(kEnFrModel).value();
   lapilli::Options options;
   options.progress = [](uint64_t, uint64_t) { return false; };
   auto results = model.translate({"Hello."}, options).value();

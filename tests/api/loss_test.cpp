@@ -271,6 +271,51 @@ INSTANTIATE_TEST_SUITE_P(
                     Kind{"vkCreateComputePipelines", 1, {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_DEVICE_LOST}}),
     [](const auto& tested) { return std::string(tested.param.name); });
 
+// The nearest vectors on a device of its own: their indices and scores.
+Outcome nearest_attempt() {
+  auto device = open_device("");
+  if (!device) return {static_cast<lapilli_status>(device.error().code), device.error().message, ""};
+  std::vector<float> values(700 * 20);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i * i % 101) - 50;
+  const lapilli_vectors vectors = lapilli_vectors_of(values.data(), 700, 20);
+  const lapilli_vectors queries = lapilli_vectors_of(values.data() + 20, 2, 20);
+  size_t indices[20];
+  double scores[20];
+  if (const auto s = lapilli_nearest(device->get(), &vectors, &queries, nullptr, indices, scores); s != LAPILLI_OK)
+    return failed(s);
+  std::string all;
+  for (size_t i = 0; i < 20; ++i) all += format("%u %.17g\n", indices[i], scores[i]);
+  return {LAPILLI_OK, "", all};
+}
+
+TEST_F(ApiLossDevice, TheSameNeighboursAfterEachCallThatFails) {
+  const Outcome want = nearest_attempt();
+  ASSERT_EQ(want.status, LAPILLI_OK) << want.message;
+  const std::pair<const char*, VkResult> kinds[] = {{"vkQueueSubmit", VK_ERROR_DEVICE_LOST},
+                                                    {"vkAllocateMemory", VK_ERROR_OUT_OF_DEVICE_MEMORY},
+                                                    {"vkMapMemory", VK_ERROR_OUT_OF_HOST_MEMORY},
+                                                    {"vkCreateBuffer", VK_ERROR_OUT_OF_HOST_MEMORY}};
+  for (const auto& [name, result] : kinds) {
+    int times = 0;
+    for (uint64_t nth = 1;; nth += 1 + nth / 8) {
+      ASSERT_LT(nth, 5000u);
+      counting::reset();
+      counting::fail(name, result, nth);
+      const Outcome got = nearest_attempt();
+      ASSERT_EQ(alive(), "") << name << " " << nth;
+      if (!counting::failed()) break;
+      ++times;
+      if (got.status == LAPILLI_OK) {
+        ASSERT_EQ(got.said, want.said) << name << " " << nth;
+      } else {
+        ASSERT_NE(result, VK_ERROR_DEVICE_LOST) << name << " " << nth << got.message;
+        ASSERT_EQ(got.status, static_cast<lapilli_status>(vulkan::error_code(result))) << got.message;
+      }
+    }
+    EXPECT_GT(times, 0) << name;
+  }
+}
+
 // ---- one loss in the middle ---------------------------------------------------------------------------------------
 
 // A device with a model, and a job that has told something of its first input and is not done.

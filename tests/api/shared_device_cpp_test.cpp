@@ -8,18 +8,18 @@
 
 namespace {
 
-const std::string kModel = LAPILLI_SOURCE_DIR "/models/en-fr";
+const std::string kSharedModel = LAPILLI_SOURCE_DIR "/models/en-fr";
 
 TEST(CppDeviceShared, OneDeviceForTwoModels) {
   auto load_both = [] {
     const auto device = lapilli::Device::open().value();
-    auto first = lapilli::Model::load(device, kModel).value();
+    auto first = lapilli::Model::load(device, kSharedModel).value();
     const auto stats_of = [](const lapilli::Model& model) {
       return model.translate({"Where is the station?"}).value().stats();
     };
     const lapilli_stats alone = stats_of(first);
     EXPECT_GT(alone.pipelines, 0u);
-    auto second = lapilli::Model::load(device, kModel).value();
+    auto second = lapilli::Model::load(device, kSharedModel).value();
     (void)stats_of(second);
     // The first one's device has the second one's weights, and no pipeline more.
     const lapilli_stats both = stats_of(first);
@@ -40,10 +40,10 @@ TEST(CppDeviceShared, OptionsOfDeviceAndModelArrive) {
   lapilli::DeviceOptions options;
   options.select = "no such device";
   EXPECT_EQ(lapilli::Device::open(options).error().status(), lapilli::Status::no_device);
-  EXPECT_EQ(lapilli::Model::load(kModel, options).error().status(), lapilli::Status::no_device);
+  EXPECT_EQ(lapilli::Model::load(kSharedModel, options).error().status(), lapilli::Status::no_device);
   options = {};
   options.memory_limit = 1000;
-  const auto too_large = lapilli::Model::load(kModel, options);
+  const auto too_large = lapilli::Model::load(kSharedModel, options);
   EXPECT_EQ(too_large.error().status(), lapilli::Status::out_of_memory);
   EXPECT_NE(too_large.error().message().find("memory limit of the device"), std::string::npos);
   options = {};
@@ -53,10 +53,10 @@ TEST(CppDeviceShared, OptionsOfDeviceAndModelArrive) {
   EXPECT_EQ(copy.handle(), device.handle());
   lapilli::ModelOptions limits;
   limits.memory_limit = 1000;
-  EXPECT_EQ(lapilli::Model::load(device, kModel, limits).error().status(), lapilli::Status::out_of_memory);
+  EXPECT_EQ(lapilli::Model::load(device, kSharedModel, limits).error().status(), lapilli::Status::out_of_memory);
   EXPECT_EQ(lapilli::Model::load(device, "no/such/model").error().status(), lapilli::Status::not_found);
   // One model's failure is not the next one's.
-  EXPECT_EQ(lapilli::Model::load(device, kModel).value().translate({"Where is the station?"}).value()[0].text(),
+  EXPECT_EQ(lapilli::Model::load(device, kSharedModel).value().translate({"Where is the station?"}).value()[0].text(),
             "Où est la gare ?");
 }
 

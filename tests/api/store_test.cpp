@@ -21,7 +21,7 @@ namespace {
 using lapilli::test::says;
 
 // A host: gives blobs in pieces, counts, and fails when told to.
-struct Host {
+struct StoreHost {
   std::map<std::string, std::string> blobs;
   std::mutex mutex;
   std::thread::id thread;  // that calls Lapilli
@@ -29,7 +29,7 @@ struct Host {
   bool load_fails = false, store_fails = false, in_halves = false, null_data = false, far_too_much = false;
 
   static int32_t load(void* user, const char* key, lapilli_receive_function receive, void* context) {
-    Host& host = *static_cast<Host*>(user);
+    StoreHost& host = *static_cast<StoreHost*>(user);
     const std::lock_guard lock(host.mutex);
     ++host.loads;
     EXPECT_EQ(host.thread, std::this_thread::get_id());
@@ -46,7 +46,7 @@ struct Host {
     return host.load_fails ? 1 : 0;
   }
   static int32_t store(void* user, const char* key, const void* data, size_t bytes) {
-    Host& host = *static_cast<Host*>(user);
+    StoreHost& host = *static_cast<StoreHost*>(user);
     const std::lock_guard lock(host.mutex);
     ++host.stores;
     EXPECT_EQ(host.thread, std::this_thread::get_id());
@@ -111,7 +111,7 @@ class ApiDeviceStore : public testing::Test {
     EXPECT_EQ(made.cases, 0u) << why;
     EXPECT_GT(made.bytes, 0u) << why;
   }
-  Host host_;
+  StoreHost host_;
 };
 
 TEST_F(ApiDeviceStore, ASecondStartTestsNothing) {
@@ -177,7 +177,7 @@ TEST_F(ApiDeviceStore, CallbacksThatFail) {
   EXPECT_TRUE(host_.blobs.empty());
   host_.store_fails = false;
   expect_cold(start(), "second");
-  for (bool Host::*wrong : {&Host::load_fails, &Host::null_data, &Host::far_too_much}) {
+  for (bool StoreHost::*wrong : {&StoreHost::load_fails, &StoreHost::null_data, &StoreHost::far_too_much}) {
     host_.*wrong = true;
     expect_cold(start(), "a load that fails");
     host_.*wrong = false;
@@ -300,7 +300,7 @@ TEST_F(ApiDeviceStore, LentThreadsMakePipelinesWhileAModelLoads) {
 
 // Before any device is looked for.
 TEST(ApiStore, ArgumentsAreChecked) {
-  Host host;
+  StoreHost host;
   lapilli_device* device = nullptr;
   lapilli_device_options options = lapilli_default_device_options();
   lapilli_store store = host.callbacks();
@@ -334,7 +334,7 @@ TEST(ApiStore, NewerStructs) {
     lapilli_store known;
     uint64_t further = 1;
   } newer;
-  Host host;
+  StoreHost host;
   newer.known = host.callbacks();
   newer.known.struct_size = sizeof newer;
   lapilli_device_options options = lapilli_default_device_options();

@@ -17,7 +17,7 @@ using lapilli::test::says;
 
 namespace fs = std::filesystem;
 
-const char* const kModel = LAPILLI_SOURCE_DIR "/models/en-fr";
+const char* const kTunedModel = LAPILLI_SOURCE_DIR "/models/en-fr";
 
 // Appended fields leave no padding.
 static_assert(sizeof(lapilli_tuning) == offsetof(lapilli_tuning, encode_ratio) + sizeof(double));
@@ -35,7 +35,7 @@ TEST(ApiTune, WantsAModel) {
 
 class ApiTuneDevice : public testing::Test {
  protected:
-  void SetUp() override { open(folder_.path().c_str(), kModel); }
+  void SetUp() override { open(folder_.path().c_str(), kTunedModel); }
   void TearDown() override { close(); }
   void open(const char* folder, const char* model) {
     lapilli_device_options options = lapilli_default_device_options();
@@ -101,7 +101,7 @@ TEST_F(ApiTuneDevice, RefusesWhatCannotBe) {
 
 TEST_F(ApiTuneDevice, WithoutAPlaceToKeepThingsItSaysSo) {
   close();
-  open(nullptr, kModel);
+  open(nullptr, kTunedModel);
   EXPECT_EQ(lapilli_model_tune(model_, nullptr, 1, nullptr), LAPILLI_INVALID_ARGUMENT);
   EXPECT_TRUE(says("keeps nothing between runs")) << lapilli_last_error();
 }
@@ -118,7 +118,7 @@ TEST_F(ApiTuneDevice, WhatItFindsIsKeptAndChangesNoText) {
   EXPECT_EQ(has_tunings(), found.choices > 0);
   EXPECT_EQ(translated(), before);
   close();
-  open(folder_.path().c_str(), kModel);
+  open(folder_.path().c_str(), kTunedModel);
   EXPECT_EQ(translated(), before);
   // No time: nothing is tried, and what was kept stays.
   lapilli_tuning again = empty_tuning();
@@ -175,7 +175,7 @@ TEST_F(ApiTuneDevice, InCpp) {
     return options;
   }());
   ASSERT_TRUE(device) << device.error().message();
-  auto model = lapilli::Model::load(*device, kModel);
+  auto model = lapilli::Model::load(*device, kTunedModel);
   ASSERT_TRUE(model) << model.error().message();
   auto found = model->tune({}, 0);
   ASSERT_TRUE(found) << found.error().message();

@@ -539,7 +539,7 @@ TEST(CliDeviceEmbed, EachCommandOfItsPageRuns) {
   TemporaryFolder folder;
   fill_for_encoders_page(folder);
   const auto commands = commands_of_encoders_page();
-  EXPECT_EQ(commands.size(), 15u);
+  EXPECT_EQ(commands.size(), 18u);
   for (std::string command : commands) {
     if (const size_t at = command.find("--dimensions 512"); at != std::string::npos)
       command.replace(at, 16, "--dimensions 16");
@@ -563,7 +563,7 @@ TEST(CliEmbed, InspectSaysWhatTheDirectoryMakes) {
   const Outcome made = run(lapilli({"inspect", "--json", sentence_model("bert-several")}));
   const Json json = Json::parse(made.out, nullptr, false);
   ASSERT_TRUE(json.is_object()) << made.out;
-  EXPECT_EQ(json["tasks"], Json::array({"embed"}));
+  EXPECT_EQ(json["tasks"], Json::array({"embed", "search"}));
   EXPECT_EQ(json["vectors"]["dimensions"], 64);
   EXPECT_EQ(json["vectors"]["pooling"], (Json::array({"first token", "mean"})));
   EXPECT_EQ(json["vectors"]["steps"], Json::array({"length 1"}));

@@ -114,8 +114,8 @@ TEST(CliCompletion, Bash) {
 // Without the shells themselves: each switch of each command's help is in their scripts.
 TEST(CliCompletion, ZshAndFishKnowEverySwitch) {
   const std::string zsh = run(lapilli({"completion", "zsh"})).out, fish = run(lapilli({"completion", "fish"})).out;
-  for (const char* command :
-       {"translate", "summarize", "generate", "devices", "doctor", "inspect", "pack", "plan", "bench", "tune"}) {
+  for (const char* command : {"translate", "summarize", "generate", "search", "devices", "doctor", "inspect", "pack",
+                              "plan", "bench", "tune"}) {
     const size_t in_zsh = zsh.find(std::string("\n  ") + command + ")\n");
     ASSERT_NE(in_zsh, std::string::npos) << command;
     const std::string own = zsh.substr(in_zsh, zsh.find("return ;;", in_zsh) - in_zsh);

@@ -47,13 +47,21 @@ Result<std::vector<std::vector<int32_t>>> masked_rows(const Record& record, cons
   LAPILLI_TRY(const auto masks, read_ids(record, inputs[mask].get<std::string>()));
   if (masks.size() != rows.size()) return fail(ErrorCode::invalid_data, "%s and %s differ in rows", ids, mask);
   for (size_t r = 0; r < rows.size(); ++r) {
-    size_t n = 0;
+    const size_t begin = std::min(padding_before(masks[r]), rows[r].size());
+    size_t n = begin;
     while (n < masks[r].size() && masks[r][n] == 1) ++n;
     for (size_t i = n; i < masks[r].size(); ++i)
-      if (masks[r][i] != 0) return fail(ErrorCode::unsupported, "%s that is not ones followed by zeros", mask);
+      if (masks[r][i] != 0) return fail(ErrorCode::unsupported, "%s whose ones are not together", mask);
     rows[r].resize(std::min(n, rows[r].size()));
+    rows[r].erase(rows[r].begin(), rows[r].begin() + static_cast<ptrdiff_t>(begin));
   }
   return rows;
+}
+
+size_t padding_before(const std::vector<int32_t>& mask) {
+  size_t n = 0;
+  while (n < mask.size() && mask[n] == 0) ++n;
+  return n;
 }
 
 Outcome from_error(const Error& e) {

@@ -32,9 +32,12 @@ struct Matrix {
 Result<Matrix> read_matrix(const Record& record, const std::string& name);
 // An integer tensor [rows, columns].
 Result<std::vector<std::vector<int32_t>>> read_ids(const Record& record, const std::string& name);
-// Rows of ids cut at the end of their mask; an error if a mask is not ones followed by zeros.
+// Rows of ids without the padding on either side; an error if a mask has ones apart from each other.
 Result<std::vector<std::vector<int32_t>>> masked_rows(const Record& record, const nlohmann::json& inputs,
                                                       const char* ids, const char* mask);
+
+// The padding before a row, by its mask.
+size_t padding_before(const std::vector<int32_t>& mask);
 
 // The inputs of a case that a model reads: as many sources, as rows of ids or as features.
 struct CaseSources {

@@ -39,11 +39,14 @@ Outcome compare_tensor(const ForwardTensor& ours, const Matrix& expected, const 
     if (mask && (*mask)[at[0]][at[mask_dim]] == 0) continue;
     size_t index = 0;
     bool inside = true;
+    const size_t before = mask ? padding_before((*mask)[at[0]]) : 0;
     for (size_t d = 0; d < rank; ++d) {
-      inside = inside && at[d] < ours.shape[d];
-      index = index * ours.shape[d] + at[d];
+      // Positions are in the masked dimension, and in the last one of attention weights. Ours begin behind the padding.
+      const size_t skipped = d == mask_dim || (mask_dim == 2 && d == 3) ? before : 0;
+      inside = inside && at[d] >= skipped && at[d] - skipped < ours.shape[d];
+      index = index * ours.shape[d] + at[d] - skipped;
     }
-    // Keys beyond our longest row are padding: the reference has zeros there.
+    // Keys before and beyond our longest row are padding: the reference has zeros there.
     const double value = inside ? ours.values[index] : 0.0;
     const double d = difference(value, expected.values[i]);
     worst = worse(worst, d);
@@ -90,8 +93,14 @@ Result<std::vector<std::vector<uint32_t>>> source_types(const Record& record, co
   if (!inputs.contains("token_type_ids")) return types;
   LAPILLI_TRY(const auto rows, read_ids(record, inputs["token_type_ids"].get<std::string>()));
   if (rows.size() != sources.size()) return fail(ErrorCode::invalid_data, "token_type_ids of other rows");
-  for (size_t i = 0; i < rows.size(); ++i)
-    types.emplace_back(rows[i].begin(), rows[i].begin() + static_cast<ptrdiff_t>(sources[i].size()));
+  Ids masks;
+  if (inputs.contains("attention_mask")) {
+    LAPILLI_TRY(masks, read_ids(record, inputs["attention_mask"].get<std::string>()));
+  }
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const auto begin = rows[i].begin() + static_cast<ptrdiff_t>(masks.empty() ? 0 : padding_before(masks[i]));
+    types.emplace_back(begin, begin + static_cast<ptrdiff_t>(sources[i].size()));
+  }
   return types;
 }
 
@@ -123,7 +132,9 @@ Result<Outcome> run_forward(const std::shared_ptr<Model>& given, const Record& r
   request.sources = std::move(sources.ids);
   request.features = std::move(sources.features);
   LAPILLI_TRY(request.global_positions, global_positions(record, c["inputs"]));
-  LAPILLI_TRY(request.source_types, source_types(record, c["inputs"], request.sources));
+  if (model->on_device().config().encoder.row_types > 0) {  // the reference ignores types that a model has not
+    LAPILLI_TRY(request.source_types, source_types(record, c["inputs"], request.sources));
+  }
   if (model->info().decoder_layers > 0 && model->on_device().config().kind().writes) {
     LAPILLI_TRY(request.targets, masked_rows(record, c["inputs"], "decoder_input_ids", "decoder_attention_mask"));
   }

@@ -23,26 +23,33 @@ struct TokenizerFolder {
   const char *name, *families;
 };
 constexpr TokenizerFolder kTokenizers[] = {
+    {"albert", " albert "},
     {"bart", " bart led "},
     {"bert-cased", " encoder-decoder "},
     {"bert-options", " encoder-decoder "},
+    {"bert-pairs", " bert distilbert electra encoder-decoder "},
     {"bert-uncased", " bert distilbert electra encoder-decoder "},
     {"blenderbot", " blenderbot "},
     {"blenderbot-small", " blenderbot-small "},
     {"byt5", " t5 "},
+    {"camembert", " camembert "},
+    {"deberta-v3", " deberta-v2 "},
     {"m2m_100", " m2m_100 "},
     {"marian", " marian "},
     {"marian-separate-vocab", " marian "},
     {"mbart", " mbart "},
     {"mbart50", " mbart "},
+    {"modernbert", " modernbert "},
     {"nllb", " m2m_100 "},
     {"pegasus", " pegasus "},
     {"prophetnet", " prophetnet "},
+    {"roberta-pairs", " roberta "},
     {"roberta-prefix-space", " encoder-decoder "},
     {"speech_to_text", " speech_to_text "},
     {"t5", " t5 mt5 umt5 "},
     {"t5-published-layout", " t5 "},
     {"whisper", " whisper "},
+    {"xlnet", " xlnet "},
 };
 constexpr std::string_view kProcessors =
     " bad_words_ids begin_suppress_tokens encoder_no_repeat_ngram_size encoder_repetition_penalty "

@@ -53,7 +53,7 @@ std::vector<float> logits_by_place(const Tokenizer& tokenizer, const Encoding& e
 
 std::vector<Entity> tagged(const std::shared_ptr<const Tokenizer>& tokenizer, const std::string& text,
                            const WindowOptions& options, const TagNames& labels,
-                           const std::vector<TaggedStretch>& stretches, TagJoining joining) {
+                           const std::vector<TaggedStretch>& stretches, TagAggregation joining) {
   const auto windows = TextEncoder::plain(tokenizer, 0).windows(text, {}, options);
   if (!windows) return ADD_FAILURE() << windows.error().message, std::vector<Entity>();
   std::vector<std::vector<float>> logits;
@@ -94,9 +94,10 @@ TEST_F(Tags, LongTextsHaveEachNameOnce) {
     }
     for (const uint32_t most : {48U, 512U})
       for (const uint32_t stride : {0U, 1U, 16U, 30U})
-        for (const TagJoining joining : {TagJoining::simple, TagJoining::first, TagJoining::average, TagJoining::max}) {
+        for (const TagAggregation joining :
+             {TagAggregation::simple, TagAggregation::first, TagAggregation::average, TagAggregation::max}) {
           const auto entities = tagged(tokenizer, text, {most, stride}, {"O", "B-LOC", "I-LOC"}, stretches, joining);
-          const bool words = joining != TagJoining::simple;
+          const bool words = joining != TagAggregation::simple;
           EXPECT_TRUE(!words || entities.size() == stretches.size()) << name << " " << most << " " << stride;
           for (size_t i = 0; words && i < std::min(entities.size(), stretches.size()); ++i) {
             const std::string printed = slice(text, entities[i].bytes);
@@ -114,8 +115,8 @@ TEST_F(Tags, WindowsChangeNothing) {
   std::string text = "Anna M\u00fcller";
   for (int i = 0; i < 60; ++i) text += i % 7 == 0 ? " in Gen\u00e8ve" : " jumps over";
   const std::vector<TaggedStretch> stretches = {{{0, 12}, 1}, {{40, 80}, 2}, {{100, 300}, 3}};
-  for (const TagJoining joining :
-       {TagJoining::none, TagJoining::simple, TagJoining::first, TagJoining::average, TagJoining::max}) {
+  for (const TagAggregation joining : {TagAggregation::none, TagAggregation::simple, TagAggregation::first,
+                                       TagAggregation::average, TagAggregation::max}) {
     const TagNames labels = {"O", "B-PER", "I-LOC", "I-ORG"};
     const auto one = tagged(tokenizer, text, {}, labels, stretches, joining);
     for (const auto& [most, stride] :
@@ -140,7 +141,7 @@ TEST_F(Tags, PrefixesPartNames) {
   const auto joined = [&](const TagNames& labels, const std::vector<size_t>& of_words) {
     std::vector<TaggedStretch> stretches;
     for (size_t i = 0; i < of_words.size(); ++i) stretches.push_back({{4 * i, 4 * i + 3}, of_words[i]});
-    return described(text, tagged(tokenizer, text, {}, labels, stretches, TagJoining::first));
+    return described(text, tagged(tokenizer, text, {}, labels, stretches, TagAggregation::first));
   };
   // Without prefixes neighbours of one label are one.
   EXPECT_EQ(joined({"O", "LOC", "PER"}, {1, 1, 2, 0, 2, 2}), "LOC:the fox, PER:the, PER:the fox");
@@ -160,7 +161,7 @@ TEST_F(Tags, WithoutJoiningLabelsStayAsTheyAre) {
   const auto tokenizer = load("bert-uncased");
   ASSERT_NE(tokenizer, nullptr);
   const std::string text = "the fox";
-  const auto tokens = tagged(tokenizer, text, {}, {"B-O", "O", "B-LOC"}, {{{4, 7}, 2}}, TagJoining::none);
+  const auto tokens = tagged(tokenizer, text, {}, {"B-O", "O", "B-LOC"}, {{{4, 7}, 2}}, TagAggregation::none);
   ASSERT_FALSE(tokens.empty());
   EXPECT_EQ(tokens[0].label, "B-O");
   EXPECT_EQ(tokens[0].index, 1U);  // behind [CLS]
@@ -175,7 +176,7 @@ TEST_F(Tags, PlacesAreThoseOfTheTextAsItIs) {
     for (const std::string& blank : blanks) {
       const std::string text = blank + "Cafe\u0301 \U0001f469\u200d\U0001f680 in" + blank + "Porto" + blank;
       const auto entities =
-          tagged(tokenizer, text, {}, {"O", "LOC"}, {{place_of(text, "Porto"), 1}}, TagJoining::simple);
+          tagged(tokenizer, text, {}, {"O", "LOC"}, {{place_of(text, "Porto"), 1}}, TagAggregation::simple);
       ASSERT_EQ(entities.size(), 1U) << name;
       const std::string printed = slice(text, entities[0].bytes);
       EXPECT_EQ(strip(printed), "Porto") << name;
@@ -218,10 +219,11 @@ TEST_F(Tags, WordsHaveOneLabel) {
   const TagWindow window{&e, logits};
   const TagNames labels = {"A", "B"};
   const double sure = 1 / (1 + std::exp(-3.0)), first = 1 / (1 + std::exp(-1.0));
-  const std::map<TagJoining, std::pair<std::string, double>> wanted = {
-      {TagJoining::first, {"A", first}},
-      {TagJoining::max, {"B", sure}},
-      {TagJoining::average, {"B", (1 - first + static_cast<double>(pieces - 1) * sure) / static_cast<double>(pieces)}}};
+  const std::map<TagAggregation, std::pair<std::string, double>> wanted = {
+      {TagAggregation::first, {"A", first}},
+      {TagAggregation::max, {"B", sure}},
+      {TagAggregation::average,
+       {"B", (1 - first + static_cast<double>(pieces - 1) * sure) / static_cast<double>(pieces)}}};
   for (const auto& [joining, label] : wanted) {
     LAPILLI_ASSERT_VALUE(const auto found, find_entities(text, {&window, 1}, 0, labels, *tokenizer, joining));
     ASSERT_EQ(found.size(), 1U);
@@ -229,7 +231,7 @@ TEST_F(Tags, WordsHaveOneLabel) {
     EXPECT_NEAR(found[0].score, label.second, 1e-6);
     EXPECT_EQ(found[0].word, "foxes");
   }
-  EXPECT_FALSE(find_entities(text, {&window, 1}, 0, TagNames{"A"}, *tokenizer, TagJoining::none).ok());
+  EXPECT_FALSE(find_entities(text, {&window, 1}, 0, TagNames{"A"}, *tokenizer, TagAggregation::none).ok());
 }
 
 }  // namespace

@@ -38,6 +38,31 @@ TEST(Shape, EncodersOfPictures) {
   EXPECT_EQ(c->features.layers[0].columns, 64u);
 }
 
+TEST(Shape, EncodersOfTexts) {
+  auto c = parse_shape("minilm");
+  ASSERT_TRUE(c.ok()) << c.error().message;
+  EXPECT_EQ(c->encoder.layers, 6u);
+  EXPECT_EQ(c->kind().reads, Reads::ids);
+  EXPECT_FALSE(c->kind().decodes);
+  ASSERT_NE(c->head(HeadKind::sentences), nullptr);
+  EXPECT_EQ(c->head(HeadKind::sentences)->pooling, Pooling::mean);
+  c = parse_shape("bge-small,d=64,heads=4,vocabulary=100");
+  ASSERT_TRUE(c.ok()) << c.error().message;
+  EXPECT_EQ(c->head(HeadKind::sentences)->pooling, Pooling::row);
+  EXPECT_EQ(c->encoder.head_dim, 16u);
+  c = parse_shape("bert-base");
+  ASSERT_TRUE(c.ok()) << c.error().message;
+  EXPECT_EQ(c->encoder.ffn, 3072u);
+}
+
+TEST(Shape, LayersThatSeeWhatIsNear) {
+  const auto c = parse_shape("modernbert-base,encoder=5,d=64,heads=4,positions=300");
+  ASSERT_TRUE(c.ok()) << c.error().message;
+  EXPECT_THAT(c->encoder.windows, testing::ElementsAre(kNoWindow, 64u, 64u, kNoWindow, 64u));
+  EXPECT_EQ(c->encoder.rotary, 16u);
+  EXPECT_EQ(c->encoder.positions, Positions::none);
+}
+
 TEST(Shape, SpeechModels) {
   const auto c = parse_shape("whisper-tiny,positions=50,d=64,heads=4,vocabulary=100");
   ASSERT_TRUE(c.ok()) << c.error().message;

@@ -273,6 +273,77 @@ TEST_F(TextEncoders, RowsOfModernBertsClassifier) {
   EXPECT_THAT(binding(), HasSubstr("head.dense.bias"));
 }
 
+TEST_F(TextEncoders, TermsOfDeberta) {
+  read("deberta-v2");
+  const auto config = parsed();
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  const StackConfig& s = config->encoder;
+  EXPECT_TRUE(s.vectors.by_query && s.vectors.by_key && s.vectors.shared && s.vectors.normalized);
+  EXPECT_EQ(s.score_parts, 3u);
+  EXPECT_EQ(s.vectors.buckets, 6u);
+  EXPECT_EQ(s.vectors.distance, 36u);
+  json_["pos_att_type"] = "c2p| P2C";
+  EXPECT_THAT(refusal(), HasSubstr("'P2C'"));
+  json_["pos_att_type"] = " p2c|";
+  EXPECT_THAT(refusal(), HasSubstr("c2p and p2c are"));
+  json_["pos_att_type"] = "p2c";
+  EXPECT_EQ(parsed()->encoder.score_parts, 2u);
+  EXPECT_FALSE(parsed()->encoder.vectors.by_query);
+  json_["relative_attention"] = false;
+  EXPECT_EQ(parsed()->encoder.score_parts, 2u);
+  EXPECT_EQ(parsed()->encoder.vectors.table, DistanceVectors::Table::none);
+}
+
+TEST_F(TextEncoders, DebertaRefusesByName) {
+  read("deberta-v2");
+  EXPECT_THAT(refusal_of("pos_att_type", 3), HasSubstr("pos_att_type"));
+  EXPECT_THAT(refusal_of("pos_att_type", {1}), HasSubstr("pos_att_type"));
+  EXPECT_THAT(refusal_of("pos_att_type", {"p2p"}), HasSubstr("'p2p'"));
+  EXPECT_THAT(refusal_of("position_buckets", 2), AllOf(HasSubstr("position_buckets"), HasSubstr("2 buckets")));
+  EXPECT_THAT(refusal_of("position_buckets", 1u << 30), HasSubstr("position_buckets"));
+  EXPECT_THAT(refusal_of("position_buckets", 80), HasSubstr("up to a distance of 36"));
+  EXPECT_THAT(refusal_of("max_relative_positions", 60000), HasSubstr("max_relative_positions"));
+  EXPECT_THAT(refusal_of("norm_rel_ebd", "rms"), HasSubstr("'rms'"));
+  EXPECT_THAT(refusal_of("conv_kernel_size", 4), HasSubstr("conv_kernel_size 4"));
+  EXPECT_THAT(refusal_of("conv_groups", 2), HasSubstr("conv_groups 2"));
+  EXPECT_THAT(refusal_of("type_vocab_size", 65), HasSubstr("type_vocab_size 65"));
+  read("deberta-v2-plain-sequence-classification");
+  EXPECT_THAT(refusal_of("pooler_hidden_size", 16), HasSubstr("pooler_hidden_size 16"));
+}
+
+TEST_F(TextEncoders, WeightsBesideDebertasLayers) {
+  read("deberta-v2");
+  json_["position_buckets"] = 8;
+  EXPECT_THAT(binding(), AllOf(HasSubstr("rel_embeddings"), HasSubstr("[16, 32]")));
+  json_["position_buckets"] = 6;
+  json_["conv_kernel_size"] = 5;
+  EXPECT_THAT(binding(), AllOf(HasSubstr("conv.conv"), HasSubstr("[32, 32, 5]")));
+  json_["conv_kernel_size"] = 3;
+  json_["share_att_key"] = false;
+  EXPECT_THAT(binding(), HasSubstr("pos_query_proj"));
+  read("deberta-v2-plain-sequence-classification");
+  EXPECT_EQ(parsed()->encoder.embedding_width, 24u);
+  json_["position_biased_input"] = false;
+  EXPECT_EQ(parsed()->encoder.max_positions, 0u);
+}
+
+TEST_F(TextEncoders, SegmentsOfXlnet) {
+  read("xlnet-sequence-classification");
+  const auto config = parsed();
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  EXPECT_EQ(config->heads.front().pooling, Pooling::last);
+  EXPECT_EQ(config->encoder.row_types, 4u);
+  EXPECT_EQ(config->encoder.max_positions, 2048u);
+  EXPECT_EQ(refusal_of("clamp_len", 7), "taken");
+  EXPECT_THAT(refusal_of("attn_type", "uni"), HasSubstr("'uni'"));
+  EXPECT_THAT(refusal_of("bi_data", true), HasSubstr("bi_data"));
+  EXPECT_THAT(refusal_of("d_head", 4), HasSubstr("d_head 4"));
+  EXPECT_THAT(refusal_of("summary_type", "attn"), HasSubstr("'attn'"));
+  EXPECT_THAT(refusal_of("architectures", {"XLNetLMHeadModel"}), HasSubstr("XLNetModel is"));
+  rename([](const std::string& name) { return name.ends_with("1.rel_attn.r_s_bias") ? "gone" : name; });
+  EXPECT_THAT(binding(), HasSubstr("layer.1.rel_attn.r_s_bias"));
+}
+
 TEST_F(TextEncoders, BartClassifiesItsLastRow) {
   read("bart-sequence-classification");
   const auto config = parsed();

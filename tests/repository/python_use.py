@@ -55,6 +55,26 @@ class Use(unittest.TestCase):
         more = set(typing.get_type_hints(lapilli.Options)) - set(fields)
         self.assertEqual(more | {"self", "inputs", "task", "options"}, named)
 
+    def test_nearest(self):
+        vectors = [[1, 0], [0, 1], [0.6, 0.8], [-1, 0]]
+        found = self.device.nearest(vectors, [[0, 2], [1, 0]], top=2)
+        self.assertEqual([[n.index for n in best] for best in found], [[1, 2], [0, 2]])
+        self.assertAlmostEqual(found[0][1].score, 0.8, places=6)
+        far = self.device.nearest(vectors, [[1, 0]], top=9, similarity="euclidean")[0]
+        self.assertEqual([n.index for n in far], [0, 2, 1, 3])
+        self.assertEqual(far[-1].score, -2)
+        rows = memoryview(array.array("f", [1, 0, 0, 1])).cast("B").cast("f", (2, 2))
+        self.assertEqual(self.device.nearest(rows, [[0, 1]], top=1)[0][0].index, 1)
+        self.assertEqual(self.device.nearest([], [[0, 1]]), [[]])
+        with self.assertRaises(lapilli.Error):
+            self.device.nearest(vectors, [[1, 0, 0]])
+        with self.assertRaisesRegex(ValueError, "numbers of dimensions"):
+            self.device.nearest([[1], [1, 2]], [[1]])
+        with self.assertRaisesRegex(ValueError, "similarity"):
+            self.device.nearest(vectors, [[1, 0]], similarity="manhattan")
+        with self.assertRaises(ZeroDivisionError):
+            self.device.nearest(vectors, [[1, 0]], progress=lambda done, total: 1 / 0)
+
     def test_ids_and_back(self):
         ids = self.model.encode(STATION)
         self.assertEqual(self.model.count_tokens(STATION), len(ids))

@@ -42,13 +42,18 @@ TEST_F(Unicode, Forms) {
   EXPECT_EQ(normalized({0x0F73}, UnicodeForm::nfc), (Text{0x0F71, 0x0F72}));
 }
 
-TEST_F(Unicode, SourcesCoverWhatACharacterCameFrom) {
-  const auto out = normalize({'x', 'e', 0x0301, 'y'}, UnicodeForm::nfc);
-  ASSERT_EQ(out.size(), 3U);
-  EXPECT_EQ(out[1].character, 0xE9U);
-  EXPECT_EQ(out[1].begin, 1U);
-  EXPECT_EQ(out[1].end, 3U);
-  EXPECT_EQ(out[2].begin, 3U);
+TEST_F(Unicode, ChangesSayWhosePlaceACharacterTakes) {
+  const auto changes = [](const Text& text, UnicodeForm form) {
+    std::vector<int32_t> out;
+    for (const ChangedCharacter& c : normalize(text, form)) out.push_back(c.change);
+    return out;
+  };
+  using Changes = std::vector<int32_t>;
+  EXPECT_EQ(changes({'x', 'e', 0x0301, 'y'}, UnicodeForm::nfc), (Changes{0, -1, 0}));
+  EXPECT_EQ(changes({'x', 0x00E9, 'y'}, UnicodeForm::nfd), (Changes{0, 0, 1, 0}));
+  EXPECT_EQ(changes({'x', 0x00E9, 'y'}, UnicodeForm::nfc), (Changes{0, 0, 0}));
+  EXPECT_EQ(changes({0x1EA1, 0x0302}, UnicodeForm::nfc), (Changes{-1}));
+  EXPECT_EQ(changes({0x0958}, UnicodeForm::nfc), (Changes{0, 1}));
 }
 
 TEST_F(Unicode, NormalizingTwiceChangesNothing) {

@@ -28,6 +28,7 @@ __all__ = [
     "Event",
     "Job",
     "Model",
+    "Neighbour",
     "Options",
     "Output",
     "Part",
@@ -46,6 +47,7 @@ Progress = Callable[[int, int], Optional[bool]]
 Stream = Callable[[int, str], Optional[bool]]
 Ids = Iterable[int]
 Recording = Union[str, Texts[float]]  # the path of a WAV file, or numbers from -1 to 1
+Rows = Any  # lists of numbers of one length, or a buffer of 32-bit floats with two dimensions (NumPy)
 Picture = Union[str, tuple[int, int, bytes]]  # the path of a file, or width, height, and the bytes of its pixels
 
 
@@ -183,6 +185,12 @@ class Vector:
 
 
 @dataclasses.dataclass(frozen=True)
+class Neighbour:
+    index: int  # of the vector
+    score: float
+
+
+@dataclasses.dataclass(frozen=True)
 class Span:
     """A tag, an answer or a word for a mask; see lapilli_span. Python's slices count characters, as `characters` does."""
 
@@ -281,6 +289,43 @@ class Device:
     def __del__(self) -> None:
         if getattr(self, "_handle", None):
             _c.library.lapilli_device_close(self._handle)
+
+    def nearest(
+        self,
+        vectors: Rows,
+        queries: Rows,
+        top: int = 10,
+        similarity: str = "cosine",
+        *,
+        progress: Optional[Progress] = None,
+        cancel_token: Optional[CancelToken] = None,
+    ) -> list[list[Neighbour]]:
+        """Finds for each query the vectors that are most similar to it, exactly, the best first.
+
+        Vectors and queries are lists of lists, or buffers of 32-bit floats with two dimensions, which are not copied.
+        `similarity`: "cosine", "dot" or "euclidean" (the negative distance).
+        """
+        if similarity not in _c.SIMILARITIES:
+            raise ValueError(f"similarity is one of {', '.join(_c.SIMILARITIES)}")
+        if top < 1:
+            raise ValueError("top is at least 1")
+        searched, asked, options = _c.Vectors.sized(), _c.Vectors.sized(), _c.NearestOptions.sized()
+        kept = [_c.fill_vectors(searched, vectors), _c.fill_vectors(asked, queries)]
+        for none, others in ((searched, asked), (asked, searched)):
+            none.dimensions = none.dimensions if none.count else others.dimensions
+        calls = _Callbacks(progress, None)
+        options.similarity, options.top, options.progress = _c.SIMILARITIES[similarity], top, calls.progress
+        options.cancel_token = cancel_token._handle if cancel_token else None
+        each = min(top, searched.count)
+        indices, scores = (ctypes.c_size_t * (each * asked.count + 1))(), (ctypes.c_double * (each * asked.count + 1))()
+        structs = [ctypes.byref(struct) for struct in (searched, asked, options)]
+        status = _c.library.lapilli_nearest(self._handle, *structs, indices, scores)
+        del kept
+        if calls.raised:
+            raise calls.raised
+        _check(status)
+        rows = [range(q * each, (q + 1) * each) for q in range(asked.count)]
+        return [[Neighbour(indices[i], scores[i]) for i in row] for row in rows]
 
 
 class CancelToken:

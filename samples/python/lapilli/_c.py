@@ -510,6 +510,50 @@ class EventStruct(Sized):
 
 
 # By their names in lapilli.h, for the test of their layout.
+class Vectors(Sized):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("dimensions", c_uint32),
+        ("values", c_void_p),
+        ("count", c_size_t),
+    ]
+
+
+class NearestOptions(Sized):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("similarity", c_int32),
+        ("top", c_size_t),
+        ("cancel_token", c_void_p),
+        ("progress", ProgressFunction),
+        ("progress_user", c_void_p),
+    ]
+
+
+# LAPILLI_COSINE, ... by name.
+SIMILARITIES = {"cosine": 0, "dot": 1, "euclidean": 2}
+
+
+def fill_vectors(to: Vectors, rows: object) -> object:
+    """Points `to` at rows of numbers: a buffer of 32-bit floats with two dimensions (NumPy), or lists. The result keeps
+    the numbers."""
+    if isinstance(rows, (list, tuple)):
+        if len({len(row) for row in rows}) > 1:
+            raise ValueError("vectors have different numbers of dimensions")
+        numbers = array.array("f", [value for row in rows for value in row])
+        to.count, to.dimensions = len(rows), len(rows[0]) if rows else 1
+        to.values = numbers.buffer_info()[0]
+        return numbers
+    view = memoryview(rows)
+    if view.format != "f" or view.ndim != 2 or not view.c_contiguous:
+        raise ValueError("vectors are rows of 32-bit floats without gaps (numpy: ascontiguousarray(rows, float32))")
+    to.count, to.dimensions = view.shape
+    if view.readonly:  # ctypes points at writable memory only
+        view = memoryview(bytearray(view))
+    to.values = ctypes.addressof(c_float.from_buffer(view.cast("B"))) if view.nbytes else None
+    return view
+
+
 STRUCTS = {
     "lapilli_device_options": DeviceOptions,
     "lapilli_model_options": ModelOptions,
@@ -529,6 +573,8 @@ STRUCTS = {
     "lapilli_word": WordStruct,
     "lapilli_class": ClassStruct,
     "lapilli_vector": VectorStruct,
+    "lapilli_vectors": Vectors,
+    "lapilli_nearest_options": NearestOptions,
     "lapilli_span": SpanStruct,
     "lapilli_reading": ReadingStruct,
     "lapilli_event_text": EventText,
@@ -658,6 +704,17 @@ _FUNCTIONS = {
     "lapilli_result_get_span": (c_int32, [c_void_p, c_size_t, c_size_t, POINTER(SpanStruct)]),
     "lapilli_result_get_reading": (c_int32, [c_void_p, c_size_t, POINTER(ReadingStruct)]),
     "lapilli_result_free": (None, [c_void_p]),
+    "lapilli_nearest": (
+        c_int32,
+        [
+            c_void_p,
+            POINTER(Vectors),
+            POINTER(Vectors),
+            POINTER(NearestOptions),
+            POINTER(c_size_t),
+            POINTER(c_double),
+        ],
+    ),
     "lapilli_job_start": (c_int32, [c_void_p, POINTER(Input), c_size_t, POINTER(Options), _OUT]),
     "lapilli_job_pump": (c_int32, [_JOB, c_uint64, POINTER(c_int32)]),
     "lapilli_job_wait": (c_int32, [_JOB, c_uint64, POINTER(c_int32)]),

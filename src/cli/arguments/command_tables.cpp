@@ -34,16 +34,17 @@ struct Group {
 constexpr Group kGroups[] = {
     {"Input",
      " --text --file --lines --raw --offset --duration --live --pairs --question --ids --from --to --language --split "
-     "--no-split "},
+     "--no-split --in --queries "},
     {"Output",
      " --output --suffix --resume --force --skip-existing --format --field --to-field --column --json --scores --txt "
      "--srt --vtt --tsv --max-line-width --max-line-count --stream --words --top --report --unsure --no-unsure "
      "--vectors "
      "--normalize --dimensions --probability --labels --hypothesis --entailment --multi-label --aggregation "
-     "--allow-empty --max-answer-tokens --part-words "},
+     "--allow-empty --max-answer-tokens --part-words --min-score "
+     "--index "},
     {"Model",
      " --model --shape --dtype --kv-dtype --memory-limit --batch --prompt --prompt-text --task --source "
-     "--target --window --stride --no-windows "},
+     "--target --window --stride --no-windows --query-prompt --document-prompt "},
     {"Search",
      " --beam --max-length --max-new-tokens --nbest --sample --seed --temperature --top-k --top-p --min-p --typical-p "
      "--options --deterministic --fallback --vad "},

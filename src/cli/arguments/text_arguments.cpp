@@ -21,6 +21,14 @@ namespace lapilli::cli {
 
 namespace {
 
+void add_model(CLI::App& command, TextArguments& a) {
+  command
+      .add_option("-m,--model", a.model,
+                  "Model directory as published, or OWNER/NAME of a fetched one (lapilli fetch); without it, "
+                  "LAPILLI_MODEL or the bundled model")
+      ->type_name("MODEL");
+}
+
 void add_inputs(CLI::App& command, const TextCommand& about, TextArguments& a) {
   // Taken raw: CLI11's own conversion would interpret braces.
   command
@@ -38,11 +46,7 @@ void add_inputs(CLI::App& command, const TextCommand& about, TextArguments& a) {
   auto* text = command.add_flag("--text", a.force_text, "Read the inputs as text, not as file names");
   command.add_flag("--file", a.force_file, "Take the inputs for files")->excludes(text);
   if (about.whole_files) command.add_flag("--lines", a.lines, "Every line is a text of its own");
-  command
-      .add_option("-m,--model", a.model,
-                  "Model directory as published, or OWNER/NAME of a fetched one (lapilli fetch); without it, "
-                  "LAPILLI_MODEL or the bundled model")
-      ->type_name("MODEL");
+  add_model(command, a);
   if (!about.languages) return;
   command
       .add_option("--from", a.from, "Language of the input, for models of several languages: fr, fr_XX, fra_Latn, ...")
@@ -50,6 +54,74 @@ void add_inputs(CLI::App& command, const TextCommand& about, TextArguments& a) {
   command.add_option("--to", a.to, "Language to translate to")->type_name("LANGUAGE");
   auto* split = command.add_flag("--split", a.split, "Every sentence by itself, not only those of long lines");
   command.add_flag("--no-split", a.no_split, "Every line as one piece, however long")->excludes(split);
+}
+
+void add_searched(CLI::App& command, TextArguments& a) {
+  const auto append = [](std::vector<std::string>& to) {
+    return [&to](const CLI::results_t& given) {
+      for (const std::string& value : given) to.push_back(unprotect(value));
+      return true;
+    };
+  };
+  command.add_option("words", append(a.inputs), "The words to search for; several arguments are one query")
+      ->expected(0, CLI::detail::expected_max_vector_size)
+      ->allow_extra_args()
+      ->type_name("WORDS");
+  command
+      .add_option(
+          "--in", append(a.search.files),
+          "Files and folders whose lines are searched; - is standard input, which is also searched without this")
+      ->expected(1, CLI::detail::expected_max_vector_size)
+      ->allow_extra_args()
+      ->type_name("FILE");
+  command
+      .add_option("--queries", a.search.queries, "Every line of this file (-: of standard input) is a query of its own")
+      ->type_name("FILE")
+      ->check(not_empty());
+  add_model(command, a);
+}
+
+void add_record_places(CLI::App& command, FileArguments& f) {
+  command.add_option("--format", f.format, "lines, jsonl or tsv; without it, the file's name decides")
+      ->type_name("FORMAT");
+  command.add_option("--field", f.field, "JSON lines: the member that is the text")
+      ->type_name("NAME")
+      ->check(not_empty())
+      ->capture_default_str();
+  command
+      .add_option("--column", f.column,
+                  "TSV: the column that is the text, a number from 1 or its name in the first line")
+      ->type_name("COLUMN");
+}
+
+void add_found(CLI::App& command, TextArguments& a) {
+  a.scoring.top = 10;
+  command.add_option("--top", a.scoring.top, "The N best lines for each query")
+      ->type_name("N")
+      ->transform(whole_number(1, kMostU32))
+      ->capture_default_str();
+  command.add_option("--min-score", a.search.least, "Only lines with at least this score")
+      ->type_name("X")
+      ->transform(finite_number());
+  command.add_flag("--json", a.json, "One JSON object per line that is found");
+  command
+      .add_option(
+          "--index", a.search.index,
+          "Keep the vectors of the lines in this file; without it, in the cache folder, by the names given to --in")
+      ->type_name("FILE")
+      ->check(not_empty());
+  command
+      .add_option("--query-prompt", a.search.query_prompt,
+                  "Put this before the words; without it, the directory's prompt called query, if any")
+      ->type_name("TEXT");
+  command
+      .add_option("--document-prompt", a.search.document_prompt,
+                  "Put this before each line; without it, the directory's prompt called document, if any")
+      ->type_name("TEXT");
+  command
+      .add_option("--dimensions", a.vectors.dimensions, "Compare the first N numbers of each vector alone (Matryoshka)")
+      ->type_name("N")
+      ->transform(whole_number(1, kMostU32));
 }
 
 void add_files(CLI::App& command, const TextCommand& about, FileArguments& f) {
@@ -91,7 +163,7 @@ void add_files(CLI::App& command, const TextCommand& about, FileArguments& f) {
       ->type_name("COLUMN");
 }
 
-void add_search(CLI::App& command, TextArguments& a) {
+void add_decoding(CLI::App& command, TextArguments& a) {
   command.add_option("-b,--beam", a.beam, "Beams, at most 32; 1 is greedy search. Without it, the model decides")
       ->type_name("N")
       ->transform(whole_number(1, kMostBeams));
@@ -305,6 +377,15 @@ void add_output(CLI::App& command, TextArguments& a) {
   command.add_flag("--stream", a.stream, "Print text as it comes; one input after the other");
 }
 
+void add_search_arguments(CLI::App& command, TextArguments& a) {
+  a.batch = kEncoderBatch;
+  add_searched(command, a);
+  add_record_places(command, a.files);
+  add_found(command, a);
+  add_device(command, a);
+  command.remove_option(command.get_option("--deterministic"));  // it always is
+}
+
 }  // namespace
 
 // The limits are not shown in --help, where they would hide what matters.
@@ -336,6 +417,7 @@ CLI::Validator finite_number() {
 }
 
 void add_text_arguments(CLI::App& command, const TextCommand& about, TextArguments& a) {
+  if (about.makes == Makes::search) return add_search_arguments(command, a);
   add_inputs(command, about, a);
   if (about.makes != Makes::ranking) add_files(command, about, a.files);
   if (!about.writes()) {
@@ -343,7 +425,7 @@ void add_text_arguments(CLI::App& command, const TextCommand& about, TextArgumen
     add_results(command, about, a);
     return add_device(command, a);
   }
-  add_search(command, a);
+  add_decoding(command, a);
   add_device(command, a);
   add_output(command, a);
 }

@@ -12,7 +12,7 @@
 namespace lapilli::cli {
 
 // The results of a command on texts.
-enum class Makes : uint8_t { text, vectors, classes, ranking, tags, answers, fills };
+enum class Makes : uint8_t { text, vectors, classes, ranking, tags, answers, fills, search };
 
 // A command that runs texts through a model.
 struct TextCommand {
@@ -71,6 +71,14 @@ struct SpanArguments {
   uint32_t max_answer_tokens = 15, window = 0, stride = 0;
 };
 
+// What is searched, and how.
+struct SearchArguments {
+  std::vector<std::string> files;
+  std::string queries, index;
+  std::optional<std::string> query_prompt, document_prompt;  // their texts
+  std::optional<double> least;                               // score of a line that is shown
+};
+
 struct TextArguments {
   std::vector<std::string> inputs;
   bool force_text = false, force_file = false;
@@ -88,6 +96,7 @@ struct TextArguments {
   FileArguments files;
   VectorArguments vectors;
   ScoreArguments scoring;
+  SearchArguments search;
   SpanArguments spans;
   AttentionArguments attention;
   std::optional<double> unsure;  // sureness below which an output is reported; nothing: the model's own threshold

@@ -57,7 +57,7 @@ class JobFinder {
   int add(const std::string& input) {
     if (input == "-" && !arguments_.force_text) {
       sources_.push_back({"-", "", "", format_of("-")});
-    } else if (!arguments_.force_text && one_each_ && directory_exists(input)) {
+    } else if (!arguments_.force_text && takes_folders() && directory_exists(input)) {
       return add_folder(input);
     } else if (arguments_.force_file || (!arguments_.force_text && is_readable_file(input))) {
       return add_file(input, std::string(last_part(input)));
@@ -71,7 +71,7 @@ class JobFinder {
 
   int add_file(const std::string& name, const std::string& below) {
     if (const int error = check_input(name)) return complain(exit_input, name + ": " + std::strerror(error));
-    if (const int code = refuse(name)) return one_each_ ? exit_ok : code;
+    if (const int code = refuse(name)) return takes_folders() ? exit_ok : code;
     const Format format = format_of(name);
     if (format == Format::tsv && files_.column.empty())
       return complain(
@@ -81,7 +81,10 @@ class JobFinder {
     return exit_ok;
   }
 
-  // If files have outputs of their own, a bad file does not stop the others. A pipe is not opened before it is read.
+  // A folder's files either have outputs of their own, or none.
+  [[nodiscard]] bool takes_folders() const { return one_each_ || about_.makes == Makes::search; }
+
+  // Among the files of folders, a bad one does not stop the others. A pipe is not opened before it is read.
   int refuse(const std::string& name) {
     if (file_kind(name) != FileKind::regular) return exit_ok;
     const bool by_name = !takes_all_text(about_);

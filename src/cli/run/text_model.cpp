@@ -95,11 +95,12 @@ Result<Results> TextModel::generate(const Inputs& inputs, const Options& options
 
 Result<void> TextModel::check_results(const lapilli_model_info& info) const {
   if (about_.writes()) return info.writes_text ? Result<void>() : other_kind(info, "write no text");
-  if (about_.makes == Makes::vectors && info.dimensions == 0) return other_kind(info, "make no vectors of texts");
-  if (about_.makes == Makes::vectors && arguments_.vectors.dimensions > info.dimensions)
+  const bool vectors = about_.makes == Makes::vectors || about_.makes == Makes::search;
+  if (vectors && info.dimensions == 0) return other_kind(info, "make no vectors of texts");
+  if (vectors && arguments_.vectors.dimensions > info.dimensions)
     return Error(Status::invalid_argument, "--dimensions " + std::to_string(arguments_.vectors.dimensions) +
                                                ": the model's vectors have " + std::to_string(info.dimensions));
-  if (about_.makes == Makes::vectors) return {};
+  if (vectors) return {};
   if (about_.makes == Makes::tags) return has_command(info, "tag", "tag words", "\"classifier\"");
   if (about_.makes == Makes::answers) return has_command(info, "answer", "find answers", "\"qa_outputs\"");
   if (about_.makes == Makes::fills)

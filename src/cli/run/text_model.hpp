@@ -42,6 +42,7 @@ class TextModel {
   // `directory`: of the model; `options_text`: the value of --options.
   Result<void> load(const std::string& directory, const std::string& options_text);
   [[nodiscard]] const Model& model() const { return model_; }
+  [[nodiscard]] const Device& device() const { return device_; }
   // Numbers of each vector.
   [[nodiscard]] uint32_t dimensions() const {
     return arguments_.vectors.dimensions ? arguments_.vectors.dimensions : model_.info().value().dimensions;

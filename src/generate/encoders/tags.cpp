@@ -105,18 +105,18 @@ const std::vector<double>& surest(std::span<const std::vector<double>> scores) {
                            [&](const auto& a, const auto& b) { return best(a) < best(b); });
 }
 
-void label_unit(std::span<const TagToken> tokens, TagAggregation joining, TagUnit& unit) {
+void label_unit(std::span<const TagToken> tokens, TagAggregation aggregation, TagUnit& unit) {
   std::vector<std::vector<double>> scores;
   for (const TagToken& token : tokens.subspan(unit.begin, unit.end - unit.begin))
     scores.push_back(label_shares(token.logits));
-  if (joining == TagAggregation::average) return choose_label(mean_of(scores), unit);
-  choose_label(joining == TagAggregation::max ? surest(scores) : scores.front(), unit);
+  if (aggregation == TagAggregation::average) return choose_label(mean_of(scores), unit);
+  choose_label(aggregation == TagAggregation::max ? surest(scores) : scores.front(), unit);
 }
 
 // Single tokens, or the words that they make up.
 std::vector<TagUnit> units_of(std::string_view text, std::span<const TagToken> tokens, const Tokenizer& tokenizer,
-                              TagAggregation joining) {
-  const bool words = joining != TagAggregation::none && joining != TagAggregation::simple;
+                              TagAggregation aggregation) {
+  const bool words = aggregation != TagAggregation::none && aggregation != TagAggregation::simple;
   std::vector<TagUnit> units;
   for (size_t i = 0; i < tokens.size(); ++i) {
     if (words && i > 0 && goes_on_word(text, tokens[i], tokenizer)) {
@@ -125,7 +125,7 @@ std::vector<TagUnit> units_of(std::string_view text, std::span<const TagToken> t
       units.push_back({i, i + 1, 0, 0});
     }
   }
-  for (TagUnit& unit : units) label_unit(tokens, joining, unit);
+  for (TagUnit& unit : units) label_unit(tokens, aggregation, unit);
   return units;
 }
 
@@ -232,15 +232,15 @@ uint32_t specials_in_front(std::span<const TagWindow> windows) {
 
 Result<std::vector<Entity>> find_entities(std::string_view text, std::span<const TagWindow> windows, uint32_t stride,
                                           std::span<const std::string> labels, const Tokenizer& tokenizer,
-                                          TagAggregation joining) {
+                                          TagAggregation aggregation) {
   for (const TagWindow& window : windows)
     if (labels.empty() || window.logits.size() != window.encoding->ids.size() * labels.size())
       return fail(ErrorCode::internal, "%u logits for %u ids and %u labels", window.logits.size(),
                   window.encoding->ids.size(), labels.size());
   const std::vector<TagToken> tokens = merge_windows(windows, stride, labels.size());
-  const std::vector<TagUnit> units = units_of(text, tokens, tokenizer, joining);
+  const std::vector<TagUnit> units = units_of(text, tokens, tokenizer, aggregation);
   const TagJoiner joiner(text, tokens, labels, tokenizer);
-  if (joining == TagAggregation::none) return joiner.single(units, specials_in_front(windows));
+  if (aggregation == TagAggregation::none) return joiner.single(units, specials_in_front(windows));
   return joiner.joined(units);
 }
 

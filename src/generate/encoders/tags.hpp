@@ -33,6 +33,6 @@ struct TagWindow {
 // out. `stride`: ids that neighbouring windows share. A score is not finite where a logit is not.
 Result<std::vector<Entity>> find_entities(std::string_view text, std::span<const TagWindow> windows, uint32_t stride,
                                           std::span<const std::string> labels, const Tokenizer& tokenizer,
-                                          TagAggregation joining);
+                                          TagAggregation aggregation);
 
 }  // namespace lapilli

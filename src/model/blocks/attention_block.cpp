@@ -8,7 +8,7 @@ namespace lapilli::model {
 namespace {
 
 float attention_scale(const StackConfig& s) {
-  return s.scaled_attention ? 1.0f / std::sqrt(static_cast<float>(s.head_dim)) : 1.0f;
+  return s.scaled_attention ? 1.0f / std::sqrt(static_cast<float>(s.head_dim * s.score_parts)) : 1.0f;
 }
 
 RelativeBias relative_bias(const AttentionLayer& layer) {
@@ -58,6 +58,28 @@ struct Projected {
   graph::TensorId x;
 };
 
+// Terms of relative positions: the distances' vectors through the layer's projection, and where they are in the lines.
+void add_terms(Builder& b, const std::string& label, const AttentionLayer& layer, const SequenceAttention& how,
+               AttentionAttributes& a, ops::AttentionOperands& reads) {
+  const StackConfig& s = layer.stack;
+  const DistanceVectors& v = s.vectors;
+  if (how.distances.rows == graph::kNone || (!v.by_query && !v.by_key)) return;
+  const uint32_t inner = s.inner(), head = s.head_dim;
+  const uint32_t columns = v.shared ? 3 * inner : inner * (v.by_query && v.by_key ? 2 : 1);
+  reads.vectors = ops::linear(b.g(), label + ".vectors", how.distances.rows,
+                              b.weight(v.shared ? layer.w.qkv : layer.w.vectors), columns);
+  a.bias.form = BiasForm::terms;
+  a.bias.low = layer.w.distance_low;
+  a.bias.count = layer.w.distance_count;
+  a.bias.column = s.segments ? inner : 0;
+  a.terms = {v.by_query, v.by_key, s.segments, how.distances.first};
+  a.terms.key_column = v.shared || v.by_key ? inner : 0;
+  a.terms.key_stride = v.shared ? 2 * head : head;
+  a.terms.segment_column = 2 * inner;
+  a.terms.type_column = 3 * inner;
+  if (s.segments) reads.bias = b.weight(layer.w.segments);
+}
+
 graph::TensorId attend(Builder& b, const std::string& label, const AttentionLayer& layer, const Projected& p,
                        const SequenceAttention& how) {
   AttentionAttributes a = sequence_attributes(layer, p.shape, how);
@@ -66,8 +88,11 @@ graph::TensorId attend(Builder& b, const std::string& label, const AttentionLaye
   ops::AttentionOperands reads{p.q, p.kv, is_pass(how) ? how.spans : how.lengths};
   reads.distances = weight_or_none(b, layer.w.distances);
   reads.bias = weight_or_none(b, layer.w.relative_bias);
-  const auto r = ops::attention(b.g(), label + ".attention", reads, a, !how.keep_weights.empty());
-  if (!how.keep_weights.empty()) b.keep(how.keep_weights, r.weights);
+  add_terms(b, label, layer, how, a, reads);
+  const bool wanted = !how.keep_weights.empty(), alone = wanted && a.bias.form == BiasForm::terms;
+  auto r = ops::attention(b.g(), label + ".attention", reads, a, wanted && !alone);
+  if (alone) r.weights = ops::attention(b.g(), label + ".attention.weights", reads, a, true).weights;
+  if (wanted) b.keep(how.keep_weights, r.weights);
   return ops::linear_add(b.g(), label + ".out", r.context, b.weight(layer.w.out), p.x);
 }
 
@@ -120,7 +145,8 @@ graph::TensorId self_attention(Builder& b, const std::string& label, const Atten
   if (how.window != kNoWindow && how.keep_weights.empty()) return window_attention(b, label, layer, in, how);
   const KvShape shape = sequence_kv(layer.stack, how, how.queries);
   const auto kv = kv_activation(b, label + ".kv", shape);
-  const auto q = ops::linear_kv(b.g(), label + ".qkv", in.h, b.weight(layer.w.qkv), {layer.stack.inner(), kv, shape});
+  auto q = ops::linear_kv(b.g(), label + ".qkv", in.h, b.weight(layer.w.qkv), {layer.stack.query_columns(), kv, shape});
+  if (how.segments != graph::kNone) q = ops::add(b.g(), label + ".segments", q, how.segments);
   rotate_self(b, label, layer, {q, kv, graph::kNone, how.spans}, {shape, layer.stack.rotary_pairs(), is_pass(how)});
   return attend(b, label, layer, {q, kv, shape, in.x}, how);
 }

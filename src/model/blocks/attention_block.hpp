@@ -1,6 +1,7 @@
 // Attention sublayers: over whole sequences (encoder, teacher forcing) and for one step of decoding.
 #pragma once
 
+#include "model/blocks/beside_layers.hpp"
 #include "model/blocks/block.hpp"
 
 namespace lapilli::model {
@@ -24,6 +25,9 @@ struct SequenceAttention {
   // as attention to all keys, whose bias hides those outside.
   uint32_t window = kNoWindow;
   graph::TensorId globals = graph::kNone;
+  // For terms of relative positions, and of segments.
+  DistanceRows distances;
+  graph::TensorId segments = graph::kNone;
 };
 
 // x + out(attention(h)), in place of x; keys and values from h itself.

@@ -48,9 +48,11 @@ graph::TensorId embed_rows(Builder& b, const std::string& side, const IdRows& ro
   }
   auto x = ops::embed(b.g(), side + ".embed", {rows.ids, table, positions, rows.step_or_spans, rows.rows}, attributes);
   if (rows.types != graph::kNone) x = add_types(b, rows, attributes, x);
-  if (s.embedding_norm) x = normalize(b, side + ".embed_norm", {s, w.embedding_norm}, x);
-  if (!s.embedding_width) return x;
-  return ops::linear(b.g(), side + ".embed_projection", x, b.weight(w.embedding_projection), s.d_model);
+  const auto norm = [&] { return normalize(b, side + ".embed_norm", {s, w.embedding_norm}, x); };
+  if (s.embedding_norm && !s.embedding_norm_last) x = norm();
+  if (s.embedding_width)
+    x = ops::linear(b.g(), side + ".embed_projection", x, b.weight(w.embedding_projection), s.d_model);
+  return s.embedding_norm && s.embedding_norm_last ? norm() : x;
 }
 
 }  // namespace lapilli::model

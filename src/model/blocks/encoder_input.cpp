@@ -18,17 +18,25 @@ graph::TensorId row_words(Builder& b, StateKind kind, const char* name, const So
   return b.state(state_id(kind), name, packed ? 1 : source.batch, packed ? source.packed_rows : source.length);
 }
 
+uint64_t all_rows(const SourceRows& source) {
+  return source.packed_rows ? source.packed_rows : uint64_t{source.batch} * source.length;
+}
+
+EmbedAttributes source_attributes(Builder& b, const SourceRows& source, uint32_t vocabulary) {
+  EmbedAttributes e = embed_attributes(b.config().encoder, vocabulary);
+  e.rows_per_slot = source.length;
+  if (source.packed_rows) e.layout = RowLayout::spans;
+  return e;
+}
+
 graph::TensorId embedded_ids(Builder& b, const SourceRows& source) {
-  const bool packed = source.packed_rows != 0;
+  const StackConfig& s = b.config().encoder;
   IdRows rows;
   rows.ids = row_words(b, StateKind::source_ids, "source_ids", source);
   rows.step_or_spans = source.spans;
-  rows.rows = packed ? source.packed_rows : uint64_t{source.batch} * source.length;
-  if (b.config().encoder.row_types) rows.types = row_words(b, StateKind::source_types, "source_types", source);
-  EmbedAttributes e = embed_attributes(b.config().encoder, b.config().source_vocabulary);
-  e.rows_per_slot = source.length;
-  if (packed) e.layout = RowLayout::spans;
-  return embed_rows(b, "encoder", rows, e);
+  rows.rows = all_rows(source);
+  if (s.row_types && !s.segments) rows.types = row_words(b, StateKind::source_types, "source_types", source);
+  return embed_rows(b, "encoder", rows, source_attributes(b, source, b.config().source_vocabulary));
 }
 
 // Rows of each level in the graph.
@@ -114,6 +122,17 @@ graph::TensorId feature_layers(Builder& b, const SourceRows& source) {
 
 graph::TensorId rows_of_stages(Builder& b, const SourceRows& source, graph::TensorId x) {
   return encoder_rows(b, source, x, feature_levels(b.config().features) - 1);
+}
+
+graph::TensorId segment_rows(Builder& b, const SourceRows& source) {
+  EmbedAttributes e = source_attributes(b, source, b.config().encoder.row_types);
+  e.d = b.config().encoder.query_columns();
+  e.scale = 1;
+  e.uncounted_id = kNoPositionId;
+  const auto types = row_words(b, StateKind::source_types, "source_types", source);
+  return ops::embed(b.g(), "encoder.segments",
+                    {types, b.weight(b.network().encoder.segment_types), graph::kNone, source.spans, all_rows(source)},
+                    e);
 }
 
 graph::TensorId encoder_input(Builder& b, const SourceRows& source) {

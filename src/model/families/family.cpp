@@ -28,6 +28,8 @@ constexpr OldNames kOldNames[] = {
     {"DistilBert", "distilbert.", "distilbert", "vocab_transform.weight"},
     {"Albert", "albert.", "albert", "predictions.dense.weight"},
     {"Electra", "electra.", "electra", "generator_predictions.dense.weight"},
+    {"DebertaV2", "", "deberta-v2", "cls.predictions.transform.dense.weight"},
+    {"XLNet", "", "xlnet", ""},
 };
 
 template <class Matches>

@@ -71,6 +71,14 @@ Result<uint32_t> get_size(const JsonView& v, const char* key, uint32_t max, uint
   return in_range(v, key, max, get_u32(v, key, missing));
 }
 
+Result<uint32_t> get_optional_size(const JsonView& v, const char* key, uint32_t max) {
+  const auto it = v.json.find(key);
+  if (it == v.json.end() || it->is_null()) return 0u;
+  if (it->is_number_integer() && (it->is_number_unsigned() ? it->get<uint64_t>() == 0 : it->get<int64_t>() < 1))
+    return 0u;
+  return get_size(v, key, max);
+}
+
 Result<float> get_epsilon(const JsonView& v, const char* key, float missing) {
   LAPILLI_TRY(const float epsilon, get_float(v, key, missing));
   if (!(epsilon >= 0)) return fail(ErrorCode::invalid_data, "%s: %s %g is negative", v.where, key, epsilon);

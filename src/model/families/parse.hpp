@@ -23,6 +23,8 @@ Result<JsonView> get_object(const JsonView& view, const char* key);
 // A number from 1 to `max`.
 Result<uint32_t> get_size(const JsonView& view, const char* key, uint32_t max);
 Result<uint32_t> get_size(const JsonView& view, const char* key, uint32_t max, uint32_t missing);
+// A number up to `max` that may be missing, null or below 1: 0 then.
+Result<uint32_t> get_optional_size(const JsonView& view, const char* key, uint32_t max);
 // The epsilon of a norm: not negative, raised to at least 1e-12, because devices may flush smaller sums to 0 and divide
 // by them.
 Result<float> get_epsilon(const JsonView& view, const char* key, float missing);

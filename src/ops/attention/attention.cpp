@@ -22,8 +22,13 @@ struct Push {
                       uint32_t window, global_queries, globals_begin, globals_stride;
                       uint32_t map_rows, map_columns, map_shift;)
 };
+struct TermsPush {
+  LAPILLI_PUSH_BEHIND(AttentionPush, common, uint32_t queries, query_begin, query_end, tiles; uint32_t keys, causal;
+                      uint32_t weights_begin, weights_ld;
+                      uint32_t line_words, first_line, key_column, key_stride, segment_column, type_column;)
+};
 // Inputs after q, kv and lengths.
-constexpr size_t kDistances = 3, kGlobals = 5, kContext = 6;
+constexpr size_t kDistances = 3, kGlobals = 5, kContext = 6, kVectors = 7;
 constexpr uint64_t kQueriesPerGroup = state::TILE_ROWS, kQueriesPerSubgroup = 16;
 
 Status infer_window(const graph::Graph& g, const graph::Node& node, const AttentionAttributes& a) {
@@ -40,6 +45,37 @@ Status infer_window(const graph::Graph& g, const graph::Node& node, const Attent
   const bool in_place = into != graph::kNone && g.root(into) == g.root(node.outputs[0]);
   if (in_place != (a.global_queries != 0)) return node_error(node, "global queries update a context in place");
   return {};
+}
+
+// The columns that the terms need in q, and in a line of vectors.
+Status infer_terms_columns(const graph::Graph& g, const graph::Node& node, const AttentionAttributes& a) {
+  const uint64_t inner = uint64_t{a.kv.heads} * a.kv.head_dim, head = a.kv.head_dim;
+  const auto &q = g.tensor(node.inputs[0]), &lines = g.tensor(node.inputs[kVectors]);
+  const RelativeTerms& t = a.terms;
+  const uint64_t last_key = t.key_column + uint64_t{a.kv.heads - 1} * t.key_stride + head;
+  if ((t.by_query && (a.bias.column + inner > q.cols || last_key > lines.cols)) || (t.by_key && inner > lines.cols) ||
+      (t.by_segment && (t.segment_column + inner > q.cols || t.type_column >= q.cols)))
+    return node_error(node, "rows of %u columns and lines of %u are too narrow for %u heads of %u", q.cols, lines.cols,
+                      a.kv.heads, a.kv.head_dim);
+  if (heads_are_vec4(a.kv) && (a.bias.column % 4 || t.key_column % 4 || t.key_stride % 4))
+    return node_error(node, "vectors that are no whole vec4s");
+  return {};
+}
+
+Status infer_terms(const graph::Graph& g, const graph::Node& node, const AttentionAttributes& a) {
+  if (a.bias.form != BiasForm::terms) return {};
+  const RelativeTerms& t = a.terms;
+  if (a.causal || a.kv.group != 1 || a.window != kNoWindow || (a.queries != a.keys && !a.spans))
+    return node_error(node, "attention with terms has no causal mask, shared keys or window");
+  if ((operand(node.outputs, 0) == graph::kNone) == (operand(node.outputs, 1) == graph::kNone))
+    return node_error(node, "attention with terms has either a context or weights");
+  LAPILLI_CHECK(expect_input(g, node, kVectors, {"vectors", 0, 0}));
+  LAPILLI_CHECK(infer_terms_columns(g, node, a));
+  if (!t.by_segment) return {};
+  const uint64_t words = 2 * uint64_t{a.kv.heads} * a.kv.head_dim;
+  if (words > kBiasWords)
+    return node_error(node, "segments of %u numbers; at most %u are supported", words, kBiasWords);
+  return expect_words(g, node, operand(node.inputs, kDistances + 1), "segments", kBiasWords);
 }
 
 Status infer_spans(const graph::Graph& g, const graph::Node& node, const AttentionAttributes& a) {
@@ -69,6 +105,7 @@ Status infer_map(const graph::Graph& g, const graph::Node& node, const Attention
 Status infer(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<AttentionAttributes>();
   LAPILLI_CHECK(infer_heads(g, node, a.kv, a.bias, KvReader::sequence));
+  LAPILLI_CHECK(infer_terms(g, node, a));
   if (a.map.side || a.bias.form == BiasForm::map) return infer_map(g, node, a);
   if (a.spans) return infer_spans(g, node, a);
   if (a.batch == 0 || a.queries == 0 || a.batch > a.kv.slots || a.keys > a.kv.positions || a.batch > state::MAX_ROWS)
@@ -87,8 +124,8 @@ enum : uint32_t { kTogether, kSimple, kLanes };
 // attention_lanes.comp: a lane has at most two vec4s of a head, and loop limits bound the keys
 // (docs/inside/adding-an-op.md). Sixteen queries need more registers than GPUs can spare.
 bool lanes_fit(const Capabilities& caps, const AttentionAttributes& a) {
-  return a.spans && a.window == kNoWindow && heads_are_vec4(a.kv) && has_lanes(caps) && caps.texels &&
-         a.kv.head_dim <= 8 * caps.subgroup_size && a.keys <= 16384;
+  return a.spans && a.window == kNoWindow && a.bias.form != BiasForm::terms && heads_are_vec4(a.kv) &&
+         has_lanes(caps) && caps.texels && a.kv.head_dim <= 8 * caps.subgroup_size && a.keys <= 16384;
 }
 
 // In a pass the longest sentence is not known.
@@ -121,9 +158,10 @@ class Lowering {
         out_(out),
         a_(node.attributes.as<AttentionAttributes>()),
         vec_(!simple_ && heads_are_vec4(a_.kv)),
+        context_tensor_(operand(node.outputs, 0)),
         weights_(operand(node.outputs, 1)),
         ld_(context.graph.tensor(node.inputs[0]).ld),
-        out_ld_(context.graph.tensor(node.outputs[0]).ld) {
+        out_ld_(context_tensor_ == graph::kNone ? 0 : context.graph.tensor(context_tensor_).ld) {
     limit_ = context.caps.max_storage_range;
     room_ = limit_ - std::min(limit_, context.caps.storage_alignment);
   }
@@ -133,7 +171,16 @@ class Lowering {
     if (lanes_ && numbers_.local != context_.caps.subgroup_size)
       return node_error(node_, "workgroups of %u invocations; this kernel's are subgroups, of %u", numbers_.local,
                         context_.caps.subgroup_size);
-    if (a_.spans) return run_spans();
+    if (a_.terms.by_segment && q_tensor().rows * ld_ * 4 > limit_)
+      return node_error(node_, "%u rows exceed this device's binding limit of %u bytes; use fewer texts at a time",
+                        q_tensor().rows, ull{limit_});
+    return a_.spans ? run_spans() : run_sentences();
+  }
+
+ private:
+  [[nodiscard]] const graph::Tensor& q_tensor() const { return context_.graph.tensor(node_.inputs[0]); }
+
+  Status run_sentences() {
     LAPILLI_TRY(auto block, kv_block(context_, node_, node_.inputs[1], a_.kv, 1));
     block.slots = std::min<uint64_t>(block.slots, a_.batch);
     uint64_t queries = a_.queries;
@@ -147,7 +194,6 @@ class Lowering {
     return {};
   }
 
- private:
   // The rows of a pass, split by heads, then by rows. Each part runs all tiles and takes those that begin within its
   // rows, so the rows of its last tile may extend past them.
   Status run_spans() {
@@ -192,7 +238,8 @@ class Lowering {
     const bool near = a_.window != kNoWindow && a_.global_queries == 0;
     const double keys = near ? std::min<double>(a_.keys, 2.0 * a_.window + 8) : a_.keys;
     const double lanes = simple_ ? numbers_.local : 1;  // each lane repeats the whole work
-    return 4.0 * static_cast<double>(queries_of_heads * a_.kv.group) * keys * a_.kv.head_dim * lanes;
+    const double parts = 4.0 + 2.0 * (a_.terms.by_query + a_.terms.by_key);
+    return parts * static_cast<double>(queries_of_heads * a_.kv.group) * keys * a_.kv.head_dim * lanes;
   }
 
   // Takes fewer sentences, then heads, then queries, until the rows fit.
@@ -228,6 +275,7 @@ class Lowering {
     Dispatch d;
     d.shader = shader();
     d.constants = {numbers_.local, a_.kv.head_dim, a_.kv.group};
+    if (terms()) d.constants.push_back(a_.terms.by_query + 2 * a_.terms.by_key + 4 * a_.terms.by_segment);
     Push p{};
     const uint64_t sentences = part.s1 - part.s0, queries = query_end - query_begin;
     const uint64_t heads = (part.h1 - part.h0) * a_.kv.group;
@@ -244,13 +292,17 @@ class Lowering {
     const uint64_t end =
         a_.spans ? std::min<uint64_t>(a_.queries, query_end + together_ - 1) : begin + q_rows(sentences, queries);
     uint32_t delta = 0;
+    // The rows of q tell the segments of keys, too.
+    const uint64_t q_begin = a_.terms.by_segment ? 0 : begin, q_end = a_.terms.by_segment ? q_tensor().rows : end;
     d.operands.push_back(
-        bind_range(context_, 0, {node_.inputs[0], begin * ld_ * 4, end * ld_ * 4, graph::Access::read}, delta));
-    p.common.q_begin = static_cast<uint32_t>(delta - begin * ld_);
+        bind_range(context_, 0, {node_.inputs[0], q_begin * ld_ * 4, q_end * ld_ * 4, graph::Access::read}, delta));
+    p.common.q_begin = static_cast<uint32_t>(delta - q_begin * ld_);
     d.operands.push_back(bind_kv(context_, {node_.inputs[1], lanes_ ? kTexelBinding : 1}, a_.kv, part, p.common));
-    d.operands.push_back(bind_range(
-        context_, 2, {node_.outputs[0], begin * out_ld_ * 4, end * out_ld_ * 4, graph::Access::write}, delta));
-    p.common.out_begin = static_cast<uint32_t>(delta - begin * out_ld_);
+    if (context_tensor_ != graph::kNone) {
+      d.operands.push_back(bind_range(
+          context_, 2, {context_tensor_, begin * out_ld_ * 4, end * out_ld_ * 4, graph::Access::write}, delta));
+      p.common.out_begin = static_cast<uint32_t>(delta - begin * out_ld_);
+    }
     if (a_.window != kNoWindow) bind_globals(part, d, p);
     if (weights_ != graph::kNone) bind_weights(part, query_begin, queries, d, p);
     LAPILLI_CHECK(a_.map.side ? bind_map(d, p) : bind_keys(d, p));
@@ -264,7 +316,10 @@ class Lowering {
     p.tiles = static_cast<uint32_t>(tiles);
     p.keys = a_.spans ? a_.queries : a_.keys;
     p.causal = a_.causal;
-    d.set_push(p);
+    if (terms())
+      d.set_push(terms_push(p));
+    else
+      d.set_push(p);
     d.cost = cost(sentences * (part.h1 - part.h0) * queries);
     out_.push_back(std::move(d));
     return {};
@@ -287,8 +342,8 @@ class Lowering {
     const uint64_t first = (head * a_.queries + query_begin) * ld;
     const uint64_t bytes = weight_bytes(part.s1 - part.s0, part.h1 - part.h0, queries);
     uint32_t delta = 0;
-    d.operands.push_back(
-        bind_range(context_, 3, {weights_, first * 4, first * 4 + bytes, graph::Access::read_write}, delta));
+    d.operands.push_back(bind_range(context_, terms() ? 2 : 3,
+                                    {weights_, first * 4, first * 4 + bytes, graph::Access::read_write}, delta));
     p.weights_begin = static_cast<uint32_t>(delta - first);
     p.weights_ld = static_cast<uint32_t>(ld);
   }
@@ -297,8 +352,30 @@ class Lowering {
   Status bind_keys(Dispatch& d, Push& p) const {
     LAPILLI_TRY(const auto lengths, bind_whole(context_, a_.spans ? 4 : 6, node_.inputs[2], graph::Access::read));
     d.operands.push_back(lengths);
+    if (terms()) return bind_terms(d, p);
     return bind_bias(context_, node_, {a_.bias, kDistances}, d, p.common);
   }
+
+  // Without segments the distances stand in for them: a declared binding must be valid.
+  Status bind_terms(Dispatch& d, Push& p) const {
+    LAPILLI_CHECK(bind_distances(context_, node_, {a_.bias, kDistances}, d, p.common));
+    const size_t segments = a_.terms.by_segment ? kDistances + 1 : kDistances;
+    LAPILLI_TRY(const auto values, bind_whole(context_, 7, node_.inputs[segments], graph::Access::read));
+    d.operands.push_back(values);
+    LAPILLI_TRY(const auto vectors, bind_whole(context_, 3, node_.inputs[kVectors], graph::Access::read));
+    d.operands.push_back(vectors);
+    return {};
+  }
+
+  [[nodiscard]] TermsPush terms_push(const Push& p) const {
+    const RelativeTerms& t = a_.terms;
+    const auto words = static_cast<uint32_t>(context_.graph.tensor(node_.inputs[kVectors]).ld);
+    return {p.common,     p.queries,    p.query_begin,   p.query_end,      p.tiles,
+            p.keys,       p.causal,     p.weights_begin, p.weights_ld,     words,
+            t.first_line, t.key_column, t.key_stride,    t.segment_column, t.type_column};
+  }
+
+  [[nodiscard]] bool terms() const { return a_.bias.form == BiasForm::terms; }
 
   Status bind_map(Dispatch& d, Push& p) const {
     LAPILLI_TRY(const auto bias, bind_whole(context_, 3, node_.inputs[kDistances + 1], graph::Access::read));
@@ -322,6 +399,9 @@ class Lowering {
       case BiasForm::rows:
         if (weights) return vec ? ShaderId::attention_vec_bias_weights : ShaderId::attention_any_bias_weights;
         return vec ? ShaderId::attention_vec_bias : ShaderId::attention_any_bias;
+      case BiasForm::terms:
+        if (weights) return vec ? ShaderId::attention_vec_terms_weights : ShaderId::attention_any_terms_weights;
+        return vec ? ShaderId::attention_vec_terms : ShaderId::attention_any_terms;
       case BiasForm::none: break;
     }
     if (weights) return vec ? ShaderId::attention_vec_weights : ShaderId::attention_any_weights;
@@ -335,6 +415,7 @@ class Lowering {
       return vec ? ShaderId::attention_vec_window_spans : ShaderId::attention_any_window_spans;
     if (a_.bias.form == BiasForm::table)
       return vec ? ShaderId::attention_vec_bias_spans : ShaderId::attention_any_bias_spans;
+    if (terms()) return vec ? ShaderId::attention_vec_terms_spans : ShaderId::attention_any_terms_spans;
     return vec ? ShaderId::attention_vec_spans : ShaderId::attention_any_spans;
   }
 
@@ -346,7 +427,7 @@ class Lowering {
   std::vector<Dispatch>& out_;
   const AttentionAttributes a_;
   const bool vec_;
-  const graph::TensorId weights_;
+  const graph::TensorId context_tensor_, weights_;
   const uint64_t ld_, out_ld_;
   uint64_t limit_ = 0, room_ = 0;
 };
@@ -392,15 +473,51 @@ double map_bias(const AttentionAttributes& a, const std::vector<double>& table, 
   return a.map.apart(window, p.key, p.query) ? bias + SwinWindows::kApart : bias;
 }
 
+// The terms of a score, in double precision.
+class HostTerms {
+ public:
+  HostTerms(const graph::Graph& g, const graph::Node& node, const AttentionAttributes& a, HostTensors& values)
+      : a_(a), q_(values.at(node.inputs[0]).f), ld_(g.tensor(node.inputs[0]).ld) {
+    if (a.bias.form != BiasForm::terms) return;
+    vectors_ = &values.at(node.inputs[kVectors]).f;
+    line_ = g.tensor(node.inputs[kVectors]).ld;
+    if (a.terms.by_segment) segments_ = &values.at(node.inputs[kDistances + 1]).f;
+  }
+
+  // Rows of q of query and key, the key's columns, and the bucket of their distance.
+  template <class Key>
+  [[nodiscard]] double operator()(uint64_t query, uint64_t key, const Key& k, uint64_t head, uint64_t bucket) const {
+    const RelativeTerms& t = a_.terms;
+    const uint64_t inner = uint64_t{a_.kv.heads} * a_.kv.head_dim, at = head * a_.kv.head_dim;
+    const double *q = q_.data() + query * ld_, *line = vectors_->data() + (bucket - t.first_line) * line_;
+    const bool same = t.by_segment && q[t.type_column] == q_[key * ld_ + t.type_column];
+    double sum = 0;
+    for (uint64_t d = 0; d < a_.kv.head_dim; ++d) {
+      if (t.by_query) sum += q[a_.bias.column + at + d] * line[t.key_column + head * t.key_stride + d];
+      if (t.by_key) sum += k(d) * line[at + d];
+      if (t.by_segment) sum += q[t.segment_column + at + d] * (*segments_)[(same ? 0 : inner) + at + d];
+    }
+    return sum;
+  }
+
+ private:
+  const AttentionAttributes& a_;
+  const std::vector<double>&q_, *vectors_ = nullptr, *segments_ = nullptr;
+  uint64_t ld_, line_ = 0;
+};
+
 void reference(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
   const auto a = node.attributes.as<AttentionAttributes>();
-  const auto &t = g.tensor(node.inputs[0]), &y = g.tensor(node.outputs[0]);
+  const auto& t = g.tensor(node.inputs[0]);
   const auto& q = values.at(node.inputs[0]).f;
   const HostKv kv(g, node.inputs[1], values);
-  auto& out = values.at(node.outputs[0]).f;
-  const auto weights = operand(node.outputs, 1);
+  const auto context = operand(node.outputs, 0), weights = operand(node.outputs, 1);
+  std::vector<double> unwanted(context == graph::kNone ? t.rows * t.ld : 0);
+  auto& out = context == graph::kNone ? unwanted : values.at(context).f;
+  const uint64_t out_ld = context == graph::kNone ? t.ld : g.tensor(context).ld;
   const RelativeBias none;  // maps have a bias of their own
   const HostBias bias(node, a.kv, {a.map.side ? none : a.bias, kDistances}, values);
+  const HostTerms terms(g, node, a, values);
   if (!a.global_queries) std::fill(out.begin(), out.end(), 0.0);
   if (weights != graph::kNone) std::fill(values.at(weights).f.begin(), values.at(weights).f.end(), 0.0);
   for (const HostSentence& s : host_sentences(a, a.map.side ? std::vector<uint32_t>() : values.at(node.inputs[2]).u)) {
@@ -422,11 +539,13 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
         const auto slot = [&](uint64_t) { return s.slot; };
         const auto added = [&](uint64_t j) {
           if (a.map.side) return map_bias(a, values.at(node.inputs[kDistances + 1]).f, s.number, {j, i, h});
-          return bias(j, i, h, q.data() + at * t.ld);
+          if (a.bias.form != BiasForm::terms) return bias(j, i, h, q.data() + at * t.ld);
+          const auto key = [&](uint64_t d) { return kv[a.kv.number(h, s.slot, j) + d]; };
+          return double{a.scale} * terms(at, s.row + j, key, h, bias.bucket(j, i));
         };
         attend(a.kv, kv,
                HostQuery{q.data() + at * t.ld + h * a.kv.head_dim, h, s.begin, s.end, static_cast<double>(a.scale),
-                         slot, seen, added, out.data() + at * y.ld + h * a.kv.head_dim, row});
+                         slot, seen, added, out.data() + at * out_ld + h * a.kv.head_dim, row});
       }
   }
 }
@@ -435,7 +554,10 @@ std::string tuning_key(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<AttentionAttributes>();
   return format("%u heads of %u%s, rows %u, keys %u%s%s%s%s", a.kv.heads, a.kv.head_dim, group_tuning_key(a.kv),
                 tuning_class(g.tensor(node.inputs[0]).rows), tuning_class(a.keys), a.causal ? ", causal" : "",
-                a.window != kNoWindow ? ", window" : "", a.bias.form == BiasForm::none ? "" : ", bias",
+                a.window != kNoWindow ? ", window" : "",
+                a.bias.form == BiasForm::none    ? ""
+                : a.bias.form == BiasForm::terms ? ", terms"
+                                                 : ", bias",
                 kv_tuning_key(g.tensor(node.inputs[1])));
 }
 
@@ -449,12 +571,15 @@ constinit const OpDef attention_op = attention_impl::op;
 ops::AttentionResult ops::attention(graph::Graph& g, const std::string& label, const AttentionOperands& o,
                                     const AttentionAttributes& a, bool want_weights) {
   const uint64_t heads = a.kv.query_heads();
-  const auto context = a.global_queries ? g.updated(label, o.context) : g.rows_like(label, o.q, heads * a.kv.head_dim);
+  const bool alone = want_weights && a.bias.form == BiasForm::terms;
+  const auto context = alone              ? graph::kNone
+                       : a.global_queries ? g.updated(label, o.context)
+                                          : g.rows_like(label, o.q, heads * a.kv.head_dim);
   const auto weights =
       want_weights ? g.activation(label + " weights", heads * a.batch * a.queries, a.keys) : graph::kNone;
   g.add_node({&attention_op,
               label,
-              {o.q, o.kv, o.lengths, o.distances, o.bias, o.globals, o.context},
+              {o.q, o.kv, o.lengths, o.distances, o.bias, o.globals, o.context, o.vectors},
               {context, weights},
               graph::Attributes(a)});
   return {context, weights};

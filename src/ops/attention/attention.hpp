@@ -13,9 +13,10 @@ namespace lapilli {
 //   table: values [buckets][heads] in a tensor of kBiasWords words, the same for all queries (T5)
 //   rows:  values [buckets][heads] in the columns of q's row, from `column` on (ProphetNet)
 //   map:   values [(2 * side - 1)^2][heads] in a storage buffer, by SwinWindows::distance (Swin); no distances
+//   terms: no values but products, before scaling: see RelativeTerms
 // Buckets are data: entry i of a tensor of kBiasWords words is the bucket (a whole number) of distance low + i, for i <
 // count; distances beyond either end use the bucket of that end.
-enum class BiasForm : uint32_t { none, table, rows, map };
+enum class BiasForm : uint32_t { none, table, rows, map, terms };
 constexpr uint32_t kBiasWords = 4096;  // 16 KiB, which every device binds as a uniform buffer
 struct RelativeBias {
   BiasForm form = BiasForm::none;
@@ -24,20 +25,35 @@ struct RelativeBias {
   uint32_t column = 0;
 };
 
+// Terms of the scores that are products with vectors of relative positions (Dai et al. 2019, Transformer-XL; He et al.
+// 2021, DeBERTa), for BiasForm::terms. The vectors of a distance are in one line, whose number is the distance's bucket
+// minus `first_line`: head h has its keys from column key_column + h * key_stride on, its queries from h * head_dim on.
+//   by_query:   the head's columns in q from `bias.column` on, times the line's keys
+//   by_key:     the key, times the line's queries
+//   by_segment: the head's columns in q from segment_column on, times one of two vectors: a tensor of kBiasWords words
+//               holds [same, other][heads * head_dim]. Rows of q tell their segment in column type_column.
+struct RelativeTerms {
+  uint32_t by_query = 0, by_key = 0, by_segment = 0;
+  uint32_t first_line = 0, key_column = 0, key_stride = 0;
+  uint32_t segment_column = 0, type_column = 0;
+};
+
 // "attention": q [batch * queries, heads * head_dim (and the bias, if it is in rows)]; row b * queries + i is query i
 // of sentence b and sees the keys [begin, end) of the sentence's lengths entry, restricted to positions <= i if causal.
 // A query without any key gives zeros (and zero weights). A window (Beltagy et al. 2020) restricts these keys to those
 // at most `window` positions away, plus the sentence's listed (global) ones. The listed queries are a node of their
 // own, global_queries: it sees all keys and writes only the rows of the listed positions, into an existing context.
-// inputs: q, kv (arena or state; slot = sentence), lengths (uniform), distances and bias (table) or kNone, globals or
-// kNone
-//   (u32; per sentence globals_stride words: count, ascending positions within the lengths), context or kNone.
+// inputs: q, kv (arena or state; slot = sentence), lengths (uniform), distances and bias (table; with terms the
+// segments' vectors) or kNone, globals or kNone
+//   (u32; per sentence globals_stride words: count, ascending positions within the lengths), context or kNone, and with
+//   terms the lines of vectors.
 // With `spans` the rows are those of an encode pass, counted through all of its sentences: q [queries, ...], kv has one
 // slot with that many positions, and row r sees the rows of its own sentence; `batch` and `keys` are the maximum number
 // of sentences and of ids in one. Lengths are then the spans (uniform), and the lists hold rows of the pass, by the
 // sentence's number in it. No causal mask, no weights, no bias in rows. Rows past the last sentence are not written.
 // outputs: context [batch * queries, heads * head_dim], and if wanted weights [batch * heads * queries, keys] (not with
-// a window).
+// a window). With terms the weights are the only output of their node, which has another one beside it for the context;
+// there are as many queries as keys, no causal mask and no heads that share keys.
 // With a `map` (and BiasForm::map, always together) sentences are the windows of maps, with map.area() queries and keys
 // each: no lengths, spans, weights, causal mask or `window`. Keys that are apart from the query get kApart added.
 constexpr uint32_t kNoWindow = 0xffffffffu;
@@ -52,6 +68,7 @@ struct AttentionAttributes {
   uint32_t globals_stride = 0;
   uint32_t spans = 0;  // 1: the rows of an encode pass
   SwinWindows map;     // side 0: no map
+  RelativeTerms terms;
 };
 
 // "attention_step": a row's word gives its beam slot and position. Self attention sees the positions up to the row's
@@ -100,6 +117,7 @@ struct AttentionOperands {
   graph::TensorId distances = graph::kNone, bias = graph::kNone;  // for a RelativeBias
   graph::TensorId globals = graph::kNone;                         // for a window
   graph::TensorId context = graph::kNone;                         // global_queries: updated in place
+  graph::TensorId vectors = graph::kNone;                         // for RelativeTerms; `bias` has those of segments
 };
 AttentionResult attention(graph::Graph& g, const std::string& label, const AttentionOperands& operands,
                           const AttentionAttributes& attributes, bool want_weights);

@@ -321,6 +321,98 @@ void add_passes(std::vector<OpCase>& all) {
   window(shape(16, 16), 9, {{3}, {0, 20, 100, 129}, {0}}, {4, 130, 33});  // sliced on devices with small bindings
 }
 
+// Attention with terms, over the sentences of a pass or, without `pass`, one after another as far apart as the longest.
+struct TermsCase {
+  uint32_t heads, head_dim;
+  bool by_query, by_key, by_segment;
+  std::vector<uint32_t> lengths;
+  bool pass = true, weights = false;
+  uint32_t slack = 0;  // rows of a pass after the last sentence
+};
+
+AttentionAttributes terms_attributes(const TermsCase& s) {
+  AttentionAttributes a;
+  a.batch = static_cast<uint32_t>(s.lengths.size());
+  a.keys = *std::max_element(s.lengths.begin(), s.lengths.end());
+  a.queries = s.pass ? std::accumulate(s.lengths.begin(), s.lengths.end(), s.slack) : a.keys;
+  a.kv = {s.heads, s.head_dim, s.pass ? 1 : a.batch, a.queries};
+  a.scale = 0.25f;
+  a.spans = s.pass ? 1 : 0;
+  const uint32_t inner = s.heads * s.head_dim;
+  a.terms = {s.by_query, s.by_key, s.by_segment, 2, inner, 2 * s.head_dim, 2 * inner, 3 * inner + 1};
+  a.bias = bias_case(BiasForm::terms, -static_cast<int32_t>(a.keys / 2), static_cast<int32_t>(a.keys / 3), a.kv);
+  a.bias.column = s.by_segment ? inner : 0;
+  return a;
+}
+
+HostTensor some_types(const graph::Tensor& q, HostTensor values, const AttentionAttributes& a, CaseRandom& random) {
+  for (uint64_t r = 0; r < q.rows && a.terms.by_segment; ++r)
+    values.f[r * q.ld + a.terms.type_column] = random.below(3);
+  return values;
+}
+
+// Lines `first_line` and up to 6 after it.
+HostTensor some_lines(const AttentionAttributes& a, CaseRandom& random) {
+  HostTensor lines;
+  lines.f.assign(kBiasWords, 0.0);
+  for (uint32_t i = 0; i < a.bias.count; ++i) lines.f[i] = a.terms.first_line + random.below(a.bias.buckets);
+  return lines;
+}
+
+OpCase make_terms(const TermsCase& s) {
+  OpCase c;
+  const AttentionAttributes a = terms_attributes(s);
+  c.name = format("%s of %u rows %u heads %ux%u, terms%s%s%s%s", s.pass ? "pass" : "sentences", a.batch, a.queries,
+                  s.heads, s.head_dim, s.by_query ? " by query" : "", s.by_key ? " by key" : "",
+                  s.by_segment ? " by segment" : "", s.weights ? ", weights" : "");
+  const uint64_t inner = uint64_t{s.heads} * s.head_dim, rows = (s.pass ? 1 : uint64_t{a.batch}) * a.queries;
+  const auto q = c.graph.activation("q", rows, s.by_segment ? 3 * inner + 4 : inner);
+  const auto kv = add_kv(c.graph, StateKind::cross_kv, {a.kv, KvFormat::fp32});
+  ops::AttentionOperands reads{q, kv, s.pass ? add_spans(c, s.lengths) : add_lengths(c.graph)};
+  reads.distances = add_weight(c.graph, "distances", kBiasWords);
+  if (s.by_segment) reads.bias = add_weight(c.graph, "segments", kBiasWords);
+  reads.vectors = c.graph.activation("vectors", a.bias.buckets, 3 * inner);
+  ops::attention(c.graph, "context", reads, a, s.weights);
+  if (!s.pass) {
+    std::vector<std::pair<uint32_t, uint32_t>> lengths;
+    for (const uint32_t n : s.lengths) lengths.emplace_back(0, n);
+    c.inputs.emplace_back(reads.lengths, length_values(lengths));
+  }
+  c.prepare = [=](OpCase& into) {
+    CaseRandom random(a.queries * 5 + a.keys * 7 + a.kv.head_dim);
+    const auto& g = into.graph;
+    into.inputs.emplace_back(q, some_types(g.tensor(q), random_values(g.tensor(q), random, 2), a, random));
+    into.inputs.emplace_back(reads.distances, some_lines(a, random));
+    for (const auto t : {kv, reads.vectors, reads.bias})
+      if (t != graph::kNone) into.inputs.emplace_back(t, random_values(g.tensor(t), random, 1));
+  };
+  return c;
+}
+
+void add_terms(std::vector<OpCase>& all) {
+  const auto add = [&](TermsCase s) {
+    all.push_back(make_terms(s));
+    s.pass = false;
+    all.push_back(make_terms(s));
+    s.weights = true;
+    all.push_back(make_terms(s));
+  };
+  add({1, 8, true, true, false, {1}});
+  add({3, 12, true, true, false, {5, 4, 1}, true, false, 3});
+  add({3, 12, true, false, true, {5, 4, 1}, true, false, 3});
+  add({2, 5, true, true, false, {5, 1, 6, 2}});  // heads that are not whole vec4s
+  add({3, 5, true, false, true, {5, 1, 6, 2}});
+  add({2, 64, true, true, false, {5, 1, 33, 4, 3, 130, 1}, true, false, 11});  // more than a chunk of keys
+  add({2, 16, true, false, true, {150, 3}});
+  add({16, 16, true, true, true, {4, 130, 33}});  // sliced on devices with small bindings
+  for (const uint32_t head_dim : {8u, 16u, 32u, 64u, 80u, 96u, 128u}) {
+    add({1, head_dim, true, true, false, {21, 4}});  // for the self-test: DeBERTa's heads
+    add({1, head_dim, true, false, true, {21, 4}});  // XLNet's
+    add({1, head_dim, true, false, false, {21, 4}});
+    add({1, head_dim, false, true, false, {21, 4}});
+  }
+}
+
 }  // namespace
 
 std::vector<OpCase> attention_cases() {
@@ -353,6 +445,7 @@ std::vector<OpCase> attention_cases() {
   add_windows(all);
   add_passes(all);
   add_maps(all);
+  add_terms(all);
   return all;
 }
 

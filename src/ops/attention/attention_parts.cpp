@@ -27,7 +27,8 @@ ShaderId part_shader(const AttentionStepAttributes& a) {
   switch (a.bias.form) {
     case BiasForm::table:
     case BiasForm::rows: return vec ? ShaderId::attention_part_vec_bias : ShaderId::attention_part_any_bias;
-    case BiasForm::map:  // only for whole sequences; infer refuses it here
+    case BiasForm::map:  // these two are only for whole sequences; infer refuses them here
+    case BiasForm::terms:
     case BiasForm::none: break;
   }
   return vec ? ShaderId::attention_part_vec : ShaderId::attention_part_any;

@@ -95,7 +95,8 @@ ShaderId shader(const AttentionStepAttributes& a, bool vec) {
   switch (a.bias.form) {
     case BiasForm::table:
     case BiasForm::rows: return vec ? ShaderId::attention_step_self_vec_bias : ShaderId::attention_step_self_any_bias;
-    case BiasForm::map:  // only for whole sequences; infer refuses it here
+    case BiasForm::map:  // these two are only for whole sequences; infer refuses them here
+    case BiasForm::terms:
     case BiasForm::none: break;
   }
   return vec ? ShaderId::attention_step_self_vec : ShaderId::attention_step_self_any;

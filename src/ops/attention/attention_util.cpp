@@ -46,13 +46,18 @@ Status infer_heads(const graph::Graph& g, const graph::Node& node, const KvShape
   if (kv.head_dim > kMaxHeadDim)
     return node_error(node, "heads of %u columns; at most %u are supported", kv.head_dim, kMaxHeadDim);
   const uint64_t columns = uint64_t{kv.query_heads()} * kv.head_dim;
-  const bool wider = bias.form == BiasForm::rows;
+  const bool rows = bias.form == BiasForm::rows, wider = rows || bias.form == BiasForm::terms;
+  if (bias.form == BiasForm::terms && kv_reader == KvReader::step)
+    return node_error(node, "terms belong to attention of whole sequences");
   LAPILLI_CHECK(expect_input(g, node, 0, {"q", 0, wider ? 0 : columns}));
   const auto& q = g.tensor(node.inputs[0]);
-  if (wider && (bias.column < columns || q.cols < bias.column + uint64_t{bias.buckets} * kv.query_heads()))
+  if (q.ld % 4 != 0) return node_error(node, "rows of q are not padded to vec4");
+  if (bias.form == BiasForm::terms && operand(node.outputs, 0) == graph::kNone)
+    return expect_kv(g, node, operand(node.inputs, 1), kv, kv_reader == KvReader::step);
+  if (rows && (bias.column < columns || q.cols < bias.column + uint64_t{bias.buckets} * kv.query_heads()))
     return node_error(node, "q has %u columns, too few for %u heads and their bias", q.cols, kv.query_heads());
   LAPILLI_CHECK(expect_output(g, node, 0, {"context", q.rows, columns}));
-  if (q.ld % 4 != 0 || g.tensor(node.outputs[0]).ld != round_up<uint64_t>(columns, 4))
+  if (g.tensor(node.outputs[0]).ld != round_up<uint64_t>(columns, 4))
     return node_error(node, "rows are not padded to vec4");
   return expect_kv(g, node, operand(node.inputs, 1), kv, kv_reader == KvReader::step);
 }
@@ -60,11 +65,11 @@ Status infer_heads(const graph::Graph& g, const graph::Node& node, const KvShape
 Status infer_bias(const graph::Graph& g, const graph::Node& node, const KvShape& kv, const NodeBias& of) {
   const auto& [bias, at] = of;
   if (bias.form == BiasForm::none) return {};
-  if (bias.form > BiasForm::rows) return node_error(node, "unknown form of bias");
+  if (bias.form > BiasForm::rows && bias.form != BiasForm::terms) return node_error(node, "unknown form of bias");
   if (bias.count == 0 || bias.count > kBiasWords)
     return node_error(node, "relative positions have %u distances; 1 to %u are supported", bias.count, kBiasWords);
   LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, at), "distances", kBiasWords));
-  if (bias.form == BiasForm::rows) return {};
+  if (bias.form != BiasForm::table) return {};
   if (uint64_t{bias.buckets} * kv.query_heads() > kBiasWords)
     return node_error(node, "a bias of %u buckets for %u heads; at most %u values are supported", bias.buckets,
                       kv.query_heads(), kBiasWords);
@@ -103,11 +108,15 @@ HostBias::HostBias(const graph::Node& node, const KvShape& kv, const NodeBias& o
   if (bias_.form == BiasForm::table) values_ = &values.at(node.inputs[of.at + 1]).f;
 }
 
-double HostBias::operator()(uint64_t key, uint64_t query, uint64_t head, const double* q_row) const {
-  if (bias_.form == BiasForm::none) return 0;
+uint64_t HostBias::bucket(uint64_t key, uint64_t query) const {
   const int64_t distance = static_cast<int64_t>(key) - static_cast<int64_t>(query);
   const int64_t i = std::clamp<int64_t>(distance - bias_.low, 0, int64_t{bias_.count} - 1);
-  const auto word = static_cast<uint64_t>((*distances_)[static_cast<size_t>(i)]) * heads_ + head;
+  return static_cast<uint64_t>((*distances_)[static_cast<size_t>(i)]);
+}
+
+double HostBias::operator()(uint64_t key, uint64_t query, uint64_t head, const double* q_row) const {
+  if (bias_.form == BiasForm::none || bias_.form == BiasForm::terms) return 0;
+  const uint64_t word = bucket(key, query) * heads_ + head;
   return values_ ? (*values_)[word] : q_row[bias_.column + word];
 }
 

@@ -53,6 +53,7 @@ class HostBias {
   HostBias(const graph::Node& node, const KvShape& kv, const NodeBias& of, HostTensors& values);
   // `q_row`: the first value of the query's row of q.
   [[nodiscard]] double operator()(uint64_t key, uint64_t query, uint64_t head, const double* q_row) const;
+  [[nodiscard]] uint64_t bucket(uint64_t key, uint64_t query) const;
 
  private:
   RelativeBias bias_;

@@ -53,6 +53,7 @@ enum class StateKind : uint16_t {
   floors,          // a float per frame: the minimum level of every band
   frames,          // a word: how many frames count
   source_types,    // token types of the sources, as source_ids
+  queries,         // vectors whose products with others are wanted (generate/encoders/score_pass.hpp)
   head_spans,      // rows that a head reads, each a span of one row; as spans
 };
 constexpr uint32_t state_id(StateKind kind, uint32_t layer = 0) { return (static_cast<uint32_t>(kind) << 16) | layer; }

@@ -12,8 +12,7 @@ namespace {
 
 struct PlainPush {
   LAPILLI_PUSH(uint32_t groups, rows, tiles, blocks; uint32_t c_begin, c_end; uint32_t k4; uint32_t x_begin, x_ld4;
-               uint32_t w_begin, panel4; uint32_t bias_begin; uint32_t y_begin, y_ld4; uint32_t y_cols;
-               uint32_t columns_outer;)
+               uint32_t w_begin, panel4; uint32_t bias_begin; uint32_t y_begin, y_ld4; uint32_t y_cols; uint32_t strip;)
 };
 struct KvPush {
   LAPILLI_PUSH_BEHIND(PlainPush, plain, uint32_t q_columns, head_dim, slots, positions; uint32_t kv_first, kv_last;
@@ -307,6 +306,16 @@ class MatmulLowering {
       d.constants.push_back(static_cast<uint32_t>(kv_layout().format));
   }
 
+  // On CPU drivers the rows of a strip of tiles stay in a core's second cache while all panels pass
+  // (docs/decisions/strips.md).
+  [[nodiscard]] uint32_t strip_of(uint64_t tiles, uint64_t depth) const {
+    constexpr uint64_t kStripBytes = 256 * 1024;
+    if (tiles <= 1) return 0;
+    if (kernel_.each != Each::of_invocation) return 1;
+    const uint64_t most = kStripBytes / (kernel_.rows * depth * sizeof(float));
+    return static_cast<uint32_t>(std::clamp<uint64_t>(most, 1, tiles));
+  }
+
   [[nodiscard]] bool may_read_texels() const { return kernel_.each == Each::of_invocation; }
   void bind_words(Dispatch& d, const ByteSpan& words, uint32_t& delta) const {
     d.operands.push_back(bind_range(context_, 1, words, delta));
@@ -391,7 +400,7 @@ class MatmulLowering {
     p.plain.rows = static_cast<uint32_t>(s.rows.size());
     p.plain.tiles = static_cast<uint32_t>(tiles);
     p.plain.blocks = static_cast<uint32_t>(blocks);
-    p.plain.columns_outer = tiles > 1 ? 1 : 0;
+    p.plain.strip = strip_of(tiles, s.depth.size());
     p.plain.c_begin = static_cast<uint32_t>(c_begin);
     p.plain.c_end = static_cast<uint32_t>(c_end);
     p.plain.k4 = static_cast<uint32_t>(s.depth.size() / 4);

@@ -49,9 +49,10 @@ struct ElementwiseAttributes {
   float scale = 1;
 };
 
-// "copy": y[r, c] = x[r, first_column + c].
+// "copy": y[r, c] = x[first_row + r, first_column + c].
 struct CopyAttributes {
   uint32_t first_column = 0;
+  uint32_t first_row = 0;
 };
 
 // "gate": y[r, c] = act(x[r, c]) * x[r, round_up(cols, 4) + c]: gate and value side by side, as one product produces
@@ -106,6 +107,9 @@ graph::TensorId scale(graph::Graph& g, const std::string& label, graph::TensorId
 graph::TensorId copy(graph::Graph& g, const std::string& label, graph::TensorId x, uint64_t first_column,
                      uint64_t cols);
 graph::TensorId copy(graph::Graph& g, const std::string& label, graph::TensorId x);
+// Copies `rows` rows from `first_row` on; x has no live rows.
+graph::TensorId copy_rows(graph::Graph& g, const std::string& label, graph::TensorId x, uint64_t first_row,
+                          uint64_t rows);
 graph::TensorId softmax(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId lengths,
                         uint32_t rows_per_sentence);
 graph::TensorId transpose(graph::Graph& g, const std::string& label, graph::TensorId x);

@@ -17,12 +17,20 @@ struct Push {
 };
 
 uint64_t first_column(const graph::Node& node) { return node.attributes.as<CopyAttributes>().first_column; }
+uint64_t first_row(const graph::Node& node) { return node.attributes.as<CopyAttributes>().first_row; }
+// Words of x before those that are copied.
+uint64_t first_word(const graph::Node& node, const graph::Tensor& x) {
+  return first_row(node) * x.ld + first_column(node);
+}
 
 Status infer(const graph::Graph& g, const graph::Node& node) {
   LAPILLI_CHECK(elementwise::expect_source(g, node));
   const auto& x = g.tensor(node.inputs[0]);
-  LAPILLI_CHECK(expect_output(g, node, 0, {"y", x.rows, 0, x.dtype}));
-  const uint64_t cols = g.tensor(node.outputs[0]).cols;
+  LAPILLI_CHECK(expect_output(g, node, 0, {"y", 0, 0, x.dtype}));
+  const auto& y = g.tensor(node.outputs[0]);
+  if (first_row(node) + y.rows > x.rows || (x.live_rows && y.rows != x.rows))
+    return node_error(node, "rows %u to %u of %u", first_row(node), first_row(node) + y.rows, x.rows);
+  const uint64_t cols = y.cols;
   if (first_column(node) + cols <= x.cols) return {};
   return node_error(node, "columns %u to %u of %u", first_column(node), first_column(node) + cols, x.cols);
 }
@@ -57,7 +65,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
     d.constants = {local, each};
     d.groups = s.groups;
     s.follow(d);
-    const Source from = source_of(x, y, first_column(node), s);
+    const Source from = source_of(x, y, first_word(node, x), s);
     uint32_t dx = 0, dy = 0;
     d.operands.push_back(
         bind_range(context, 0, {node.inputs[0], from.begin * 4, from.end * 4, graph::Access::read}, dx));
@@ -74,7 +82,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
 }
 
 void reference(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
-  const uint64_t ld = g.tensor(node.inputs[0]).ld, first = first_column(node);
+  const uint64_t ld = g.tensor(node.inputs[0]).ld, first = first_word(node, g.tensor(node.inputs[0]));
   elementwise::move_words(g, node, values, [ld, first](uint64_t r, uint64_t c) { return r * ld + first + c; });
 }
 
@@ -107,6 +115,17 @@ OpCase make_part(uint64_t rows, uint64_t cols, uint64_t first, uint64_t part) {
   return c;
 }
 
+OpCase make_rows(uint64_t rows, uint64_t cols, uint64_t first, uint64_t part) {
+  OpCase c;
+  c.name = format("rows %u to %u of %ux%u", first, first + part, rows, cols);
+  c.tolerance = 1e-300;
+  CaseRandom random(rows * 1000 + first);
+  const auto x = c.graph.activation("x", rows, cols);
+  ops::copy_rows(c.graph, c.name, x, first, part);
+  c.inputs.emplace_back(x, random_values(c.graph.tensor(x), random));
+  return c;
+}
+
 std::vector<OpCase> cases() {
   std::vector<OpCase> all;
   all.push_back(make_case(1, 1, 1));
@@ -125,6 +144,8 @@ std::vector<OpCase> cases() {
   all.push_back(make_part(5, 72, 36, 36));
   all.push_back(make_part(211, 131, 61, 33));
   all.push_back(make_part(2, 65001, 32001, 33000));
+  all.push_back(make_rows(7, 33, 2, 4));
+  all.push_back(make_rows(301, 132, 100, 201));
   {
     OpCase c;
     c.name = "words";
@@ -150,6 +171,13 @@ graph::TensorId ops::copy(graph::Graph& g, const std::string& label, graph::Tens
                           uint64_t cols) {
   const auto y = g.rows_like(label, x, cols, g.tensor(x).dtype);
   g.add_node({&copy_op, label, {x}, {y}, graph::Attributes(CopyAttributes{static_cast<uint32_t>(first_column)})});
+  return y;
+}
+
+graph::TensorId ops::copy_rows(graph::Graph& g, const std::string& label, graph::TensorId x, uint64_t first_row,
+                               uint64_t rows) {
+  const auto y = g.activation(label, rows, g.tensor(x).cols, g.tensor(x).dtype);
+  g.add_node({&copy_op, label, {x}, {y}, graph::Attributes(CopyAttributes{0, static_cast<uint32_t>(first_row)})});
   return y;
 }
 

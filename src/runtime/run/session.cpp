@@ -32,6 +32,7 @@ const char* state_name(StateKind kind) {
     case StateKind::floors: return "floors of frames";
     case StateKind::frames: return "number of frames";
     case StateKind::source_types: return "token types of sources";
+    case StateKind::queries: return "queries";
     case StateKind::head_spans: return "rows that a head reads";
   }
   return "state";

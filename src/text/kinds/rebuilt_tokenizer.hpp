@@ -78,5 +78,6 @@ Result<std::unique_ptr<Tokenizer>> load_nllb_tokenizer(const Files& files);
 Result<std::unique_ptr<Tokenizer>> load_xlm_roberta_tokenizer(const Files& files);
 Result<std::unique_ptr<Tokenizer>> load_xlnet_tokenizer(const Files& files);
 Result<std::unique_ptr<Tokenizer>> load_albert_tokenizer(const Files& files);
+Result<std::unique_ptr<Tokenizer>> load_deberta_v2_tokenizer(const Files& files);
 
 }  // namespace lapilli

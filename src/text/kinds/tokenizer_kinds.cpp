@@ -26,6 +26,7 @@ constexpr TokenizerKind kKinds[] = {
     {"XLMRobertaTokenizer", "xlm-roberta", load_xlm_roberta_tokenizer},
     {"XLNetTokenizer", "xlnet", load_xlnet_tokenizer},
     {"AlbertTokenizer", "albert", load_albert_tokenizer},
+    {"DebertaV2Tokenizer", "deberta-v2", load_deberta_v2_tokenizer},
     {"M2M100Tokenizer", "m2m_100", load_m2m100_tokenizer, true},
     {"GPT2Tokenizer", "gpt2 opt gpt_neo", load_gpt2_tokenizer},
     {"RobertaTokenizer", "roberta", load_roberta_tokenizer},

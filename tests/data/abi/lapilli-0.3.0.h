@@ -293,7 +293,7 @@ typedef struct lapilli_input {
   uint32_t channels;      /* bytes of a pixel: 1 (grey), 3 (red, green, blue) or 4 (the last is ignored); 0: 3 */
   const uint8_t* pixels;
   size_t row_stride; /* bytes from row to row; 0: width * channels */
-  /* LAPILLI_INPUT_TEXT: a second text, for classifiers and rerankers that read pairs; null: none. */
+  /* LAPILLI_INPUT_TEXT: a second text, for models that read pairs; null: none. */
   const char* pair;
   size_t pair_bytes; /* as text_bytes */
 } lapilli_input;
@@ -378,9 +378,9 @@ typedef struct lapilli_picture_options {
   uint32_t classes; /* most classes in the result of a classifier, the likeliest first; at least 1; default: 5 */
 } lapilli_picture_options;
 
-/* Options for encoders of texts, which make vectors (lapilli_model_info.dimensions) or classes
- * (lapilli_model_info.classes). For other models a field that differs from its default is LAPILLI_INVALID_ARGUMENT.
- * Begin with lapilli_default_encoder_options(). */
+/* Options for encoders of texts, which make vectors (lapilli_model_info.dimensions), classes
+ * (lapilli_model_info.classes) or spans (lapilli_span). For other models, and for tasks that do not read it, a field
+ * that differs from its default is LAPILLI_INVALID_ARGUMENT. Begin with lapilli_default_encoder_options(). */
 typedef struct lapilli_encoder_options {
   uint32_t struct_size;
   uint32_t dimensions;     /* the first numbers of each vector alone, which some models are trained for (Matryoshka);
@@ -392,6 +392,26 @@ typedef struct lapilli_encoder_options {
   const char* prompt_name; /* name of a prompt among those of config_sentence_transformers.json; it stands before each
                               text. lapilli_options.prompt is a prompt itself, and "" is none. Default: null, by
                               lapilli_options.task, else the directory's default_prompt_name */
+
+  /* Classes that the model was not trained for (zero-shot; Yin, Hay, Roth 2019): a model that tells whether a text
+   * entails a sentence gets the text with a sentence for each label. Default: none, the model's own classes. */
+  const char* const* labels;
+  size_t label_count;
+  const char* hypothesis; /* this sentence, with {} for the label; default: null, "This example is {}." */
+  const char* entailment; /* the model's label that says so; default: null, the first that begins with "entail" */
+  int32_t multi_label;    /* not 0: several labels may hold, and each has a probability of its own; default: 0 */
+
+  uint32_t top_spans;         /* most answers to a question, or words for a mask; default: 0, 1 answer or 5 words */
+  const char* aggregation;    /* tags: "none" gives each token, "simple", "first", "average" and "max" join those of a
+                                 name, as transformers does; default: null, "simple" */
+  int32_t allow_empty;        /* not 0: "no answer" may be an answer, an empty span; default: 0 */
+  uint32_t max_answer_tokens; /* longest answer; default: 15 */
+  /* Tags and answers: a text that is longer than the model reads runs in windows of this many tokens, of which
+   * neighbours share `stride`. Default: 0, as long as the model reads (answers: at most 384), and a fourth of the
+   * window (answers: half of it), at most 128. */
+  uint32_t window, stride;
+  int32_t cut_texts;  /* not 0: no windows; the end of a long text is left out (lapilli_reading.cut); default: 0 */
+  int32_t part_words; /* not 0: answers may begin and end within a word; default: 0 */
 } lapilli_encoder_options;
 
 /* Options of a generation. Begin with lapilli_default_options(), which sets the defaults named here. "The model's"
@@ -403,9 +423,10 @@ typedef struct lapilli_options {
   int32_t num_beams;           /* 1: greedy; default: the model's */
   const char* task;            /* "translate" or "summarize": the conventions of the model family, such as words before
                                   the input, language tokens and settings; "generate": none. For sound "transcribe" or
-                                  "translate", to English. For encoders of texts "classify", or "embed", "query" and
-                                  "document": the last two take the prompt of that name, or none if the directory has
-                                  none. Default: null, none, and for sound "transcribe" */
+                                  "translate", to English. For encoders of texts "classify", "tag", "answer", "fill",
+                                  "embed", "query" or "document": the last two make vectors with the prompt of that
+                                  name, or none if the directory has none. Default: null, none, for sound "transcribe",
+                                  and for encoders of texts the one that the model's head is for */
   const char* source_language; /* language of the inputs; default: null, the model's, or for sound the language that the
                                   first window of each recording detects */
   const char* target_language; /* language of the output; default: null, the model's */
@@ -577,7 +598,7 @@ typedef struct lapilli_class {
   uint32_t struct_size;
   uint32_t index;     /* among the model's classes */
   const char* label;  /* from the model's config.json; of a picture "" if it has none, of a text LABEL_0 and so on */
-  double score;       /* the logit */
+  double score;       /* the logit; of the caller's labels the logarithm of the probability */
   double probability; /* among all classes; of labels that hold together (problem_type), of this one alone; of a
                          regression the number itself */
   double published_score; /* of a text: the number that the model's publisher calls its score, which for one label is
@@ -596,13 +617,44 @@ typedef struct lapilli_vector {
   uint32_t struct_size;
   uint32_t dimensions; /* numbers of the vector; all are finite */
   const float* values; /* live as long as the result */
-  uint32_t tokens;     /* ids of the text and its prompt that the model has read, with those that the tokenizer adds */
-  int32_t cut;         /* not 0: the text was longer than the model reads, and its end is left out */
 } lapilli_vector;
 
 /* Fills in the vector of input `input`, of a model with lapilli_model_info.dimensions. If that input failed, this
  * returns its status, and lapilli_last_error() has its message. */
 LAPILLI_API lapilli_status lapilli_result_get_vector(const lapilli_result* result, size_t input, lapilli_vector* out);
+
+/* A stretch of a text: a name or a word with its tag, an answer, or a mask with a word for it. Texts are
+ * zero-terminated and live as long as the result. */
+typedef struct lapilli_span {
+  uint32_t struct_size;
+  int32_t token;     /* id of the word for a mask, or of a tagged token (aggregation "none"); else -1 */
+  const char* label; /* of a tag, without B- and I- unless aggregation is "none"; else "" */
+  const char* text;  /* the stretch as it stands in the input; for a mask the word */
+  size_t text_bytes;
+  const char* filled; /* for a mask: the whole text with this word; else "" */
+  size_t filled_bytes;
+  size_t begin, end;                     /* bytes of the input's text; for an answer of its `pair` */
+  size_t first_character, end_character; /* the same in characters (code points) */
+  double score;                          /* probability; sums of equal answers may exceed 1 */
+} lapilli_span;
+
+/* Returns the number of spans in an input's result: tags and masks in their order, answers the best first, of each
+ * mask the likeliest word first. For an answer the input is a pair of the question and the text that may have it. */
+LAPILLI_API lapilli_status lapilli_result_spans(const lapilli_result* result, size_t input, size_t* spans);
+/* Fills in span `number`. */
+LAPILLI_API lapilli_status lapilli_result_get_span(const lapilli_result* result, size_t input, size_t number,
+                                                   lapilli_span* out);
+
+/* How an encoder has read a text or a pair. */
+typedef struct lapilli_reading {
+  uint32_t struct_size;
+  uint32_t tokens;  /* ids of the text and its prompt that the model has read, with those that the tokenizer adds */
+  uint32_t windows; /* passes of the model over the text: windows, or pairs with labels; else 1 */
+  int32_t cut;      /* not 0: the text was longer than the model reads, and its end is left out */
+} lapilli_reading;
+
+/* Fills in how input `input` was read. If that input failed, this returns its status. */
+LAPILLI_API lapilli_status lapilli_result_get_reading(const lapilli_result* result, size_t input, lapilli_reading* out);
 
 /* Times and counts of a call. Times are wall clock in milliseconds. */
 typedef struct lapilli_stats {
@@ -1400,6 +1452,50 @@ LAPILLI_API lapilli_status lapilli_device_completed(lapilli_device* device, uint
  * again. */
 LAPILLI_API lapilli_status lapilli_device_dropped(lapilli_device* device, uint64_t serial);
 
+/* ---- nearest vectors --------------------------------------------------------------------------------------------- */
+
+/* How alike two vectors are; the highest score is the best. */
+enum {
+  LAPILLI_COSINE = 0,   /* the cosine of the angle between them: from -1 to 1; 0 if one has no length */
+  LAPILLI_DOT = 1,      /* their product */
+  LAPILLI_EUCLIDEAN = 2 /* their distance, negative: 0 and below */
+};
+
+/* Vectors in the program's memory, one behind the other without gaps. */
+typedef struct lapilli_vectors {
+  uint32_t struct_size;
+  uint32_t dimensions; /* numbers of each vector: 1 to 65,536 */
+  const float* values; /* count * dimensions numbers; they stay the caller's, and are read during the call only */
+  size_t count;
+} lapilli_vectors;
+
+/* Options of lapilli_nearest. Begin with lapilli_default_nearest_options(). */
+typedef struct lapilli_nearest_options {
+  uint32_t struct_size;
+  int32_t similarity;                       /* LAPILLI_COSINE, ...; default: LAPILLI_COSINE */
+  size_t top;                               /* vectors for each query; at least 1; default: 10 */
+  const lapilli_cancel_token* cancel_token; /* default: null, none */
+  lapilli_progress_function progress; /* `total` is the number of vectors, for each 32 queries once; default: null,
+                                         none */
+  void* progress_user;
+} lapilli_nearest_options;
+
+/* Finds the vectors that are most similar to each query, exactly: the scores are those of a sum in double precision,
+ * equal ones come in the order of their vectors, and the result does not depend on the device. The device computes the
+ * products in blocks of some MiB, so that the vectors may be many more than its memory holds; they may lie in a mapped
+ * file. The call waits. Any number of threads may call it; each call takes memory for its own two blocks, and smaller
+ * ones if the device's memory_limit leaves less.
+ *
+ * `indices` and `scores` (which may be null) have room for queries->count * n elements, where n is the lesser of `top`
+ * and vectors->count. Those of query i begin at i * n, the best first. A device of lapilli_device_open that is lost is
+ * opened again, and the call begins again; a paused device holds the call.
+ *
+ * LAPILLI_INVALID_DATA names a vector that is not finite among those that may be among the best; LAPILLI_CANCELLED if
+ * the token or the progress function says so. After an error nothing is written. */
+LAPILLI_API lapilli_status lapilli_nearest(lapilli_device* device, const lapilli_vectors* vectors,
+                                           const lapilli_vectors* queries, const lapilli_nearest_options* options,
+                                           size_t* indices, double* scores);
+
 /* ---- the package ------------------------------------------------------------------------------------------------- */
 
 /* The package that a program is compiled with tells it where the models are: find_package(lapilli) defines
@@ -1531,6 +1627,27 @@ static inline lapilli_file_part lapilli_file_in_descriptor(const char* name, int
   part.descriptor = descriptor;
   part.offset = offset;
   return part;
+}
+
+/* Makes `count` vectors of `dimensions` numbers each, one behind the other. */
+static inline lapilli_vectors lapilli_vectors_of(const float* values, size_t count, uint32_t dimensions) {
+  lapilli_vectors vectors;
+  vectors.struct_size = (uint32_t)sizeof(lapilli_vectors);
+  vectors.dimensions = dimensions;
+  vectors.values = values;
+  vectors.count = count;
+  return vectors;
+}
+
+static inline lapilli_nearest_options lapilli_default_nearest_options(void) {
+  lapilli_nearest_options o;
+  o.struct_size = (uint32_t)sizeof(lapilli_nearest_options);
+  o.similarity = LAPILLI_COSINE;
+  o.top = 10;
+  o.cancel_token = NULL;
+  o.progress = NULL;
+  o.progress_user = NULL;
+  return o;
 }
 
 static inline lapilli_device_options lapilli_default_device_options(void) {
@@ -1665,7 +1782,12 @@ static inline lapilli_encoder_options lapilli_default_encoder_options(void) {
   o.dimensions = 0;
   o.normalize = 0;
   o.top_classes = 5;
-  o.prompt_name = NULL;
+  o.prompt_name = o.hypothesis = o.entailment = o.aggregation = NULL;
+  o.labels = NULL;
+  o.label_count = 0;
+  o.multi_label = o.allow_empty = o.cut_texts = o.part_words = 0;
+  o.top_spans = o.window = o.stride = 0;
+  o.max_answer_tokens = 15;
   return o;
 }
 

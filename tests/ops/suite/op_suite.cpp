@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -30,6 +31,8 @@ constexpr const char* kUsage =
     "  --part I/N        only every Nth case, from the Ith on: for N processes side by side\n"
     "  --repeat N        run each N times from the same values; the bits must be equal (default 1)\n"
     "  --numbers         instead, small cases with other workgroup sizes than those of the device's class\n"
+    "  --pairs           leave out kernels with no new value of a constant, and no new pair of values in their op:\n"
+    "                    a CPU driver translates a kernel far longer than it runs\n"
     "  --no-slow         leave out cases marked slow (they count as skipped)\n"
     "  --validation      with the Khronos validation layer\n"
     "  --list            print the cases and stop\n"
@@ -40,7 +43,7 @@ struct Options {
   std::string device, filter, json;
   std::vector<std::string> masks;
   uint32_t repeat = 1, part = 1, parts = 1;
-  bool list = false, verbose = false, slow = true, numbers = false, validation = false, help = false;
+  bool list = false, verbose = false, slow = true, numbers = false, pairs = false, validation = false, help = false;
 };
 
 Result<Options> parse(int argc, char** argv) {
@@ -65,6 +68,8 @@ Result<Options> parse(int argc, char** argv) {
       o.verbose = true;
     else if (a == "--numbers")
       o.numbers = true;
+    else if (a == "--pairs")
+      o.pairs = true;
     else if (a == "--no-slow")
       o.slow = false;
     else if (a == "--validation")
@@ -100,11 +105,57 @@ std::string fingerprint(const std::vector<Dispatch>& dispatches, const Capabilit
   return key;
 }
 
+// The kernels of an op so far: each value of a shader's constants, and each pair of values in shaders of the op. Where
+// a kernel errs, one value or two together nearly always say where, and half of the kernels hold all of these.
+class Pairs {
+ public:
+  // True if each kernel was there before, or if a new one brings a value to its shader or a pair to the op.
+  bool tell_more(const std::vector<Dispatch>& dispatches);
+
+ private:
+  using Words = std::vector<uint32_t>;
+  static Words kernel(const Dispatch& d);
+  static std::vector<Words> parts(const Words& kernel);
+  std::set<Words> kernels_, parts_;
+};
+
+Pairs::Words Pairs::kernel(const Dispatch& d) {
+  Words words = {static_cast<uint32_t>(d.shader)};
+  words.insert(words.end(), d.constants.begin(), d.constants.end());
+  return words;
+}
+
+// The shader is the first word, so that one without constants is a value, too.
+std::vector<Pairs::Words> Pairs::parts(const Words& kernel) {
+  std::vector<Words> all;
+  const auto size = static_cast<uint32_t>(kernel.size());
+  for (uint32_t i = 0; i < size; ++i) {
+    all.push_back({kernel[0], i, kernel[i]});
+    for (uint32_t j = 1; j < i; ++j) all.push_back({size, i, kernel[i], j, kernel[j]});
+  }
+  return all;
+}
+
+bool Pairs::tell_more(const std::vector<Dispatch>& dispatches) {
+  std::vector<Words> fresh;
+  for (const auto& d : dispatches)
+    if (!kernels_.contains(kernel(d))) fresh.push_back(kernel(d));
+  size_t more = 0;
+  for (const Words& k : fresh)
+    for (const Words& part : parts(k)) more += parts_.insert(part).second;
+  if (!fresh.empty() && more == 0) return false;
+  kernels_.insert(fresh.begin(), fresh.end());
+  return true;
+}
+
 std::string case_name(const OpDef& op, const OpCase& c, const Variant& v) {
   return std::string(op.name) + "/" + c.name + "/" + v.name;
 }
 
 constexpr uint64_t kSmallWords = 1 << 15;
+
+// Of all threads: a CPU driver's, too.
+double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 // Nothing smaller than what every device has is asked of the ops: there they must not refuse a case.
 bool below_floor(const Capabilities& caps) {
@@ -139,8 +190,10 @@ class Suite {
   std::set<std::string> lowered_;                 // masks under which a case of the current op ran as the floor
   uint64_t other_numbers_ = 0, numbers_ran_ = 0;  // of the current op: asked for, and lowered
   uint64_t turn_ = 0, cases_ = 0;
+  double cpu_before_ = 0;                     // a record says how long it took, the reference as well
   std::optional<HostTensors> inputs_, want_;  // of the current case; made when first needed
-  uint64_t passed_ = 0, failed_ = 0, skipped_ = 0, same_ = 0;
+  uint64_t passed_ = 0, failed_ = 0, skipped_ = 0, same_ = 0, left_out_ = 0;
+  Pairs pairs_;  // of the current op
   nlohmann::json records_ = nlohmann::json::array();
 };
 
@@ -155,6 +208,7 @@ void Suite::report(const std::string& what, const std::string& mask, const char*
   records_.push_back({{"case", what},
                       {"mask", mask},
                       {"result", result},
+                      {"cpu", cpu_seconds() - cpu_before_},
                       {"detail", detail},
                       {"of_tolerance", std::isfinite(worst) ? worst : 1e30}});
 }
@@ -202,8 +256,13 @@ void Suite::run_dispatches(const std::string& what, const OpDef& op, const OpCas
                            const std::vector<Dispatch>& dispatches) {
   const Capabilities& caps = caps_of(mask);
   const auto& node = c.graph.node(0);
+  cpu_before_ = cpu_seconds();
   if (!seen_.insert(fingerprint(dispatches, caps)).second) {
     ++same_;
+    return;
+  }
+  if (options_.pairs && !pairs_.tell_more(dispatches)) {
+    ++left_out_;
     return;
   }
   if (!want_) {
@@ -284,6 +343,7 @@ Status Suite::run() {
   const auto start = std::chrono::steady_clock::now();
   for (const OpDef* op : all_ops()) {
     lowered_.clear();
+    pairs_ = {};
     other_numbers_ = numbers_ran_ = 0;
     auto cases = op->cases();
     for (auto& c : cases) {
@@ -295,6 +355,9 @@ Status Suite::run() {
   if (!options_.json.empty()) std::ofstream(options_.json) << records_.dump(1) << "\n";
   std::printf("%llu were the same as an earlier one; %.1f s\n", static_cast<unsigned long long>(same_),
               std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  if (options_.pairs)
+    std::printf("%llu were left out: their constants, and each pair of these, were in others\n",
+                static_cast<unsigned long long>(left_out_));
   std::printf("%llu passed, %llu failed, %llu skipped\n", static_cast<unsigned long long>(passed_),
               static_cast<unsigned long long>(failed_), static_cast<unsigned long long>(skipped_));
   if (failed_ > 0) return fail(ErrorCode::internal, "%llu cases failed", static_cast<unsigned long long>(failed_));
