@@ -20,11 +20,11 @@ struct TaskKind {
   bool reads_language, writes_language, may_read_language = false;
 };
 constexpr const char* kByLabels = "classify --labels";
-constexpr TaskKind kTasks[] = {
-    {"translate", true, true},        {"summarize", true, true}, {"generate", true, true}, {"transcribe", true, true},
-    {"caption", false, true},         {"read", false, true},     {"embed", true, false},   {"search", true, false},
-    {"rerank", true, false},          {"tag", true, false},      {"answer", true, false},  {"fill", true, false},
-    {"classify", false, false, true}, {kByLabels, true, false}};
+constexpr TaskKind kTasks[] = {{"translate", true, true},  {"summarize", true, true}, {"generate", true, true},
+                               {"transcribe", true, true}, {"caption", false, true},  {"read", false, true},
+                               {"embed", true, false},     {"rerank", true, false},   {"tag", true, false},
+                               {"answer", true, false},    {"fill", true, false},     {"classify", false, false, true},
+                               {kByLabels, true, false},   {"search", true, false}};
 
 const TaskKind* find_task(const std::string& name) {
   const auto found =

@@ -127,6 +127,7 @@ std::string command_line(const Json& json) {
   }
   if (task == "answer") line += " --question \"WHO?\"";
   if (task == "rerank") line += " \"QUERY\"";
+  if (task == "fill") return line + " \"TEXT WITH A MASK\"";
   if (json["input"] == "picture") return line + " PICTURE";
   if (json["input"] == "sound") return line + " RECORDING";
   return line + (json["tokenizer"] == "ok" ? " \"TEXT\"" : " --ids \"IDS\"");

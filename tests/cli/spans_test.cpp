@@ -550,7 +550,9 @@ TEST(CliSpans, InspectSaysLabelsTasksAndLimits) {
         "ones run in windows",
         "lapilli tag --model"}},
       {"deepset__roberta-base-squad2", {"answer"}, {"80 tokens; longer ones run in windows", "--question \"WHO?\""}},
-      {"google-bert__bert-base-uncased@2018", {"fill", "embed"}, {"64 tokens; longer ones fail", "lapilli fill"}},
+      {"google-bert__bert-base-uncased@2018",
+       {"fill", "embed", "search"},
+       {"64 tokens; longer ones fail", "lapilli fill"}},
       {"zero-shot-bart", {"classify", "classify --labels"}, {"3: contradiction, neutral, entailment", "are cut"}},
       {"distilbert__distilbert-base-uncased-finetuned-sst-2-english", {"classify"}, {"2: NEGATIVE, POSITIVE"}}};
   for (const Wanted& wanted : all) {

@@ -21,7 +21,7 @@ foreach(test Doctor.AMaskIsNamedAndChangesWhatIsOff .WhatIsDrawnDoesNotDependOnT
     Transcribe.PicturesOfWhatWordsLookedAt Transcribe.FoldersAreResumed)
   string(APPEND repeated :CliDevice${test})
 endforeach()
-set(without -${repeated}:*BenchPerOp*:*DeviceResume*:*DeviceFirstInputs*:*DeviceCache*:*DeviceHour*:*DeviceFourMinutes*:*DeviceTenMinutes*:*DeviceTune*:*DeviceEmbed*:*DeviceScoreTexts*:*DeviceSearch*:*DeviceSpans*)
+set(without -${repeated}:*BenchPerOp*:*DeviceResume*:*DeviceFirstInputs*:*DeviceCache*:*DeviceHour*:*DeviceFourMinutes*:*DeviceTenMinutes*:*DeviceTune*:*DeviceEmbed*:*DeviceScoreTexts*:*DeviceSpans*:*DeviceSearch*)
 if(NOT LAPILLI_BUILD_SAMPLES)
   string(APPEND without :CliDevice.Sample)
 endif()

@@ -49,24 +49,18 @@ TEST(HubCatalogue, EveryModelIsOfAFamilyThatRuns) {
 }
 
 const char* const kByLabels = "classify --labels";
-const std::set<std::string> kEncoders = {"bert",       "roberta",   "distilbert", "xlm-roberta",
-                                         "modernbert", "camembert", "albert"};
-const std::set<std::string> kOfEncoders = {"embed", "rerank", "classify", kByLabels, "tag", "answer", "fill"};
+const std::set<std::string> kEncoders = {"bert",      "roberta", "distilbert", "xlm-roberta", "modernbert",
+                                         "camembert", "albert",  "mpnet",      "deberta-v2",  "xlnet"};
+const std::set<std::string> kOfEncoders = {"embed", "rerank", "classify", kByLabels, "tag", "answer", "fill", "search"};
 
 // A command refuses a model of another kind.
 TEST(HubCatalogue, TasksAreThoseOfTheFamily) {
   const std::map<std::string, std::set<std::string>> kinds = {
-      {"whisper", {"transcribe"}},
-      {"speech_to_text", {"transcribe"}},
-      {"moonshine", {"transcribe"}},
-      {"vision-encoder-decoder", {"caption", "read"}},
-      {"vit", {"classify"}},
-      {"deit", {"classify"}},
-      {"marian", {"translate"}},
-      {"fsmt", {"translate"}},
-      {"m2m_100", {"translate"}},
-      {"mpnet", {"embed"}},
-      {"bart", {"translate", "summarize", "generate", "classify", kByLabels}}};
+      {"whisper", {"transcribe"}},   {"speech_to_text", {"transcribe"}},
+      {"moonshine", {"transcribe"}}, {"vision-encoder-decoder", {"caption", "read"}},
+      {"vit", {"classify"}},         {"deit", {"classify"}},
+      {"marian", {"translate"}},     {"fsmt", {"translate"}},
+      {"m2m_100", {"translate"}},    {"bart", {"translate", "summarize", "generate", "classify", kByLabels}}};
   const std::set<std::string> of_texts = {"translate", "summarize", "generate"};
   for (const Listed& model : listed()) {
     const auto kind = kinds.find(model.family);
