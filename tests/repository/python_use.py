@@ -296,6 +296,10 @@ class Use(unittest.TestCase):
         self.assertAlmostEqual(sum(c.probability for c in classes), 1, places=6)
         with self.assertRaisesRegex(lapilli.Error, "{}"):
             model.classify(["a"], labels=["b"], hypothesis="none")
+        with self.assertRaisesRegex(TypeError, "a list of texts"):
+            model.classify(["a"], labels="food")
+        with self.assertRaisesRegex(lapilli.Error, "empty"):
+            model.classify(["a"], labels=[" "])
 
     def test_info(self):
         self.assertEqual(self.model.family, "marian")

@@ -86,6 +86,17 @@ class PlainOptions(TypedDict, total=False):
     normalize: int
     top_classes: int
     prompt_name: str
+    hypothesis: str
+    entailment: str
+    multi_label: int
+    top_spans: int
+    aggregation: str
+    allow_empty: int
+    max_answer_tokens: int
+    window: int
+    stride: int
+    cut_texts: int
+    part_words: int
 
 
 class Options(PlainOptions, total=False):
@@ -510,6 +521,7 @@ class Model:
         self,
         texts: Texts[Union[str, tuple[str, str], Ids]],
         *,
+        labels: Optional[Texts[str]] = None,
         progress: Optional[Progress] = None,
         cancel_token: Optional[CancelToken] = None,
         **options: Unpack[PlainOptions],
@@ -518,7 +530,8 @@ class Model:
 
         `labels` are classes that the model was not trained for, if it tells whether a text entails a sentence.
         """
-        return self._run(_texts(texts), ("classify", "", ""), progress, None, cancel_token, options)
+        given: dict[str, Any] = {**options, **({} if labels is None else {"labels": labels})}
+        return self._run(_texts(texts), ("classify", "", ""), progress, None, cancel_token, given)
 
     def tag(
         self,

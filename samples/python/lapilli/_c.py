@@ -288,6 +288,8 @@ class CallOptions:
             self.speech.temperature_count = len(numbers)
             return
         if name == "labels":
+            if isinstance(value, str):
+                raise TypeError("labels is a list of texts, not one text")
             labels = [label.encode() for label in value]
             self.encoder.labels = (c_char_p * max(1, len(labels)))(*labels)
             self.encoder.label_count = len(labels)
