@@ -116,7 +116,7 @@ void add_models(CLI::App& app, Context& context) {
   command->add_option("--to", a->wanted.to, "That write this language")->type_name("LANGUAGE");
   command->add_option("--task", a->wanted.task, "For this command: translate, transcribe, read, ...")
       ->type_name("TASK")
-      ->check(CLI::IsMember(hub::task_names()));
+      ->check(CLI::IsMember(hub::task_names()).description(""));
   command->add_option("--family", a->wanted.family, "Of this family, such as marian")->type_name("FAMILY");
   command->add_flag("--json", a->json, "As JSON");
   CLI::Option* remove = command->add_option("--remove", a->remove, "Remove what was fetched of this model");

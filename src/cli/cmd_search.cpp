@@ -49,8 +49,8 @@ to the next option; the words stand before it, or are its last argument.
 Examples:
   lapilli search --model sentence-transformers/all-MiniLM-L6-v2 --in notes.txt "renew a passport"
   lapilli search --model ./bge-small-en-v1.5 --top 3 --json "harbour" --in letters/ notes.txt
-  lapilli search --model ./all-MiniLM-L6-v2 --in log.jsonl --field message --index log.vectors "disk full"
-  lapilli search --model ./multilingual-e5-small --query-prompt "query: " --document-prompt "passage: " \
+  lapilli search --model ./all-MiniLM-L6-v2 --in log.jsonl --field message "disk full"
+  lapilli search --model ./e5-small-v2 --query-prompt "query: " --document-prompt "passage: " \
       --in notes.txt "harbour"
   lapilli search --model ./all-MiniLM-L6-v2 --in notes.txt --queries questions.txt
   grep -v '^#' notes.txt | lapilli search --model ./all-MiniLM-L6-v2 --min-score 0.5 "harbour"

@@ -39,6 +39,7 @@ constexpr const char* kRead[] = {"config.json",
                                  "source.spm",
                                  "target.spm",
                                  "spiece.model",
+                                 "spm.model",
                                  "sentencepiece.bpe.model",
                                  "tokenizer.model"};
 constexpr const char* kWeights[] = {"model.safetensors", "pytorch_model.bin"};

@@ -306,7 +306,8 @@ TEST_F(CliOtherCache, WhatIsNotWholeIsToldWithTheReason) {
 
 TEST_F(CliHub, EveryTaskIsACommand) {
   const std::string help = run(command({"--help"})).out;
-  for (const std::string& task : hub::task_names()) EXPECT_TRUE(contains(help, "\n  " + task + " ")) << task << help;
+  for (const std::string& task : hub::task_names())
+    EXPECT_TRUE(contains(help, "\n  " + task.substr(0, task.find(' ')) + " ")) << task << help;
 }
 
 TEST_F(CliHub, NamesThatAreNone) {

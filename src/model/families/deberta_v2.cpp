@@ -23,7 +23,8 @@ Result<std::vector<std::string>> deberta_terms(const JsonView& v) {
   if (it == v.json.end() || it->is_null()) return terms;
   if (it->is_string()) {
     std::stringstream text(it->get<std::string>());
-    for (std::string term; std::getline(text, term, '|');) terms.push_back(term);
+    for (std::string term; std::getline(text, term, '|');)
+      if (term.find_first_not_of(' ') != std::string::npos) terms.push_back(term);
     return terms;
   }
   if (!it->is_array()) return fail(ErrorCode::invalid_data, "%s: pos_att_type is no list, and no text", v.where);
@@ -36,7 +37,8 @@ Result<std::vector<std::string>> deberta_terms(const JsonView& v) {
 
 Status add_deberta_term(const JsonView& v, const std::string& text, DistanceVectors& vectors) {
   const auto begin = text.find_first_not_of(' '), end = text.find_last_not_of(' ');
-  const std::string name = begin == std::string::npos ? "" : text.substr(begin, end + 1 - begin);
+  std::string name = begin == std::string::npos ? "" : text.substr(begin, end + 1 - begin);
+  for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;  // as the reference
   if (name == "c2p")
     vectors.by_query = true;
   else if (name == "p2c")
