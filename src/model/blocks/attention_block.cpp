@@ -8,6 +8,7 @@ namespace lapilli::model {
 namespace {
 
 float attention_scale(const StackConfig& s) {
+  if (s.score_scale != 0) return s.score_scale;
   return s.scaled_attention ? 1.0f / std::sqrt(static_cast<float>(s.head_dim * s.score_parts)) : 1.0f;
 }
 
