@@ -834,7 +834,10 @@ class WeightBinder {
 
   // In a decoder: the bias hides keys before the window. Distances beyond either end have the bucket of that end, so
   // the window's edge is all that the buckets tell.
-  void past_masks(const StackConfig& s, StackWeights& w) {
+  Status past_masks(const StackConfig& s, StackWeights& w) {
+    if (!s.windows.empty() && 2 * uint64_t{s.heads} > kBiasWords)
+      return fail(ErrorCode::unsupported, "windows of %u attention heads; at most %u are supported", s.heads,
+                  kBiasWords / 2);
     for (uint32_t i = 0; i < s.layers; ++i) {
       if (s.window(i) == kNoWindow) continue;
       std::vector<float> buckets(kBiasWords, 0.0f), values(kBiasWords, 0.0f);
@@ -846,6 +849,7 @@ class WeightBinder {
       self.distance_low = -static_cast<int32_t>(s.window(i)) - 1;
       self.distance_count = 2;
     }
+    return {};
   }
 
   enum class Side { encoder, decoder };
@@ -875,10 +879,11 @@ class WeightBinder {
     for (uint32_t i = 0; i < s.layers; ++i)
       if (s.rotates(i))
         w.layers[i].self.rotations = rotary_table(s, s.window(i) == kNoWindow ? s.rotary_base : s.window_rotary_base);
-    if (side == Side::decoder)
-      past_masks(s, w);
-    else if (!s.global_positions)
+    if (side == Side::decoder) {
+      LAPILLI_CHECK(past_masks(s, w));
+    } else if (!s.global_positions) {
       window_masks(s, w);
+    }
     LAPILLI_CHECK(beside_layers(s, names, w));
     const uint32_t width = s.embedding_norm_last ? s.d_model : s.embedding_columns();
     if (s.embedding_norm) LAPILLI_CHECK(norm(names.embedding_norm, s, width, w.embedding_norm));
