@@ -40,8 +40,8 @@ struct DistanceVectors {
   bool shared = false;                    // the layer's own projections of queries and keys make the vectors
 };
 
-// A change of the frequencies of rotary positions (Chen et al. 2023; the Llama 3 herd 2024), for texts longer than those
-// of the training.
+// A change of the frequencies of rotary positions (Chen et al. 2023; the Llama 3 herd 2024), for texts longer than
+// those of the training.
 struct RotaryScaling {
   enum class Kind : uint8_t {
     none,
@@ -88,7 +88,7 @@ struct StackConfig {
   float norm_epsilon = 1e-5f;
   bool scaled_attention = true;  // scores are divided by sqrt(head_dim * score_parts)
   uint32_t score_parts = 1;
-  float score_scale = 0;  // not 0: scores are multiplied by this instead
+  float score_scale = 0;    // not 0: scores are multiplied by this instead
   DistanceVectors vectors;  // an encoder alone
   // An encoder alone: scores have a term by whether the rows' types are equal, instead of embeddings of types. Queries
   // then have a bias for each kind of term, and projections of attention are stored by head.

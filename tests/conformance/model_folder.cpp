@@ -107,7 +107,7 @@ Result<std::vector<std::vector<uint32_t>>> source_types(const Record& record, co
 // True for inputs that a case may have.
 bool is_known_input(const std::string& key) {
   constexpr const char* kKnown[] = {
-      "input_ids",         "attention_mask",         "input_features",        "input_values",  "pixel_values",
+      "input_ids",         "attention_mask",         "input_features",        "input_values",   "pixel_values",
       "decoder_input_ids", "decoder_attention_mask", "global_attention_mask", "token_type_ids", "position_ids"};
   return std::any_of(std::begin(kKnown), std::end(kKnown), [&](const char* known) { return key == known; });
 }
@@ -181,7 +181,7 @@ Result<std::vector<size_t>> prompt_padding(const Model& model, const Record& rec
 // The reference counts the padding before prompts as ids: its lengths in total become numbers of new ids.
 Status count_padding(const Model& model, size_t padded, GenerationConfig& options) {
   const auto given = [](const auto& own, const auto& file) { return own ? own : file; };
-  const auto &file = model.generation_config();
+  const auto& file = model.generation_config();
   const auto most = given(options.max_length, file.max_length), least = given(options.min_length, file.min_length);
   if (!options.max_new_tokens && !file.max_new_tokens && most) {
     if (*most <= padded) return fail(ErrorCode::unsupported, "max_length %u after %u ids", *most, padded);

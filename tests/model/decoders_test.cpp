@@ -109,7 +109,8 @@ TEST(Decoders, LayersWithAWindow) {
   file["use_sliding_window"] = false;
   EXPECT_TRUE(stack_of(file).windows.empty());
   // Wider than all positions.
-  EXPECT_TRUE(stack_of(with(with(small("mistral"), "sliding_window", 64), "max_position_embeddings", 64)).windows.empty());
+  EXPECT_TRUE(
+      stack_of(with(with(small("mistral"), "sliding_window", 64), "max_position_embeddings", 64)).windows.empty());
 }
 
 TEST(Decoders, LayersWithoutRotation) {
@@ -148,8 +149,7 @@ TEST(Decoders, OtherScalingsAreRefusedByName) {
   linear["factor"] = 0;
   EXPECT_THAT(refusal(with(small("llama"), "rope_scaling", linear)), HasSubstr("positive"));
   EXPECT_THAT(refusal(with(small("llama"), "rope_theta", 0)), HasSubstr("rope_theta"));
-  const json low_above_high = {
-      {"rope_type", "llama3"}, {"factor", 8}, {"low_freq_factor", 4}, {"high_freq_factor", 4}};
+  const json low_above_high = {{"rope_type", "llama3"}, {"factor", 8}, {"low_freq_factor", 4}, {"high_freq_factor", 4}};
   EXPECT_THAT(refusal(with(small("llama"), "rope_scaling", low_above_high)), HasSubstr("low_freq_factor"));
 }
 
@@ -181,7 +181,8 @@ TEST(Decoders, SizesThatContradict) {
               AllOf(HasSubstr("32 num_attention_heads"), HasSubstr("5 num_key_value_heads")));
   EXPECT_THAT(refusal(with(without(small("mistral"), "num_key_value_heads"), "num_attention_heads", 12)),
               HasSubstr("this family's default"));
-  EXPECT_THAT(refusal(with(small("mistral"), "sliding_window", 0)), AllOf(HasSubstr("sliding_window"), HasSubstr("null")));
+  EXPECT_THAT(refusal(with(small("mistral"), "sliding_window", 0)),
+              AllOf(HasSubstr("sliding_window"), HasSubstr("null")));
   EXPECT_THAT(refusal(with(small("llama"), "head_dim", 7)), HasSubstr("even"));
   EXPECT_THAT(refusal(with(small("llama"), "num_key_value_heads", 0)), HasSubstr("num_key_value_heads"));
   EXPECT_THAT(refusal(with(small("llama"), "head_dim", 65536)), HasSubstr("attention heads"));

@@ -114,13 +114,11 @@ struct Decoder {
   Status (*read)(const JsonView& view, Config& config);
   void (*name)(const Config& config, Names& names);
 };
-constexpr Decoder kDecoders[] = {{"trocr", read_trocr, trocr_names},
-                                 {"mbart", read_mbart, mbart_names},
-                                 {"gpt2", read_gpt2_decoder, name_gpt2},
-                                 {"bert", read_bert, name_bert_decoder},
-                                 {"roberta", read_bert, name_bert_decoder},
-                                 {"xlm-roberta", read_bert, name_bert_decoder},
-                                 {"camembert", read_bert, name_bert_decoder}};
+constexpr Decoder kDecoders[] = {
+    {"trocr", read_trocr, trocr_names},         {"mbart", read_mbart, mbart_names},
+    {"gpt2", read_gpt2_decoder, name_gpt2},     {"bert", read_bert, name_bert_decoder},
+    {"roberta", read_bert, name_bert_decoder},  {"xlm-roberta", read_bert, name_bert_decoder},
+    {"camembert", read_bert, name_bert_decoder}};
 
 const Decoder* find_decoder(const std::string& type) {
   for (const Decoder& decoder : kDecoders)

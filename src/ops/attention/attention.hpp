@@ -96,10 +96,11 @@ struct AttentionStepAttributes {
 // sin), each pair by its own angle, which depends on the position. Both in place, for the rows that linear_kv() has
 // written with the same shape (RowLayout::batch or step). With norms (not in an encode pass), each head is divided by
 // its root mean square and multiplied with weights first: those of queries, then those of keys, round_up(head_dim, 4)
-// words each. inputs: q [rows, heads * head_dim], kv, table, step, spans or kNone, norms or kNone. outputs: q, kv. The table has 2 * kRotationRows rows of round_up(2 * pairs, 4) words:
-// row i holds cosine and sine of each pair's angle at position i, row kRotationRows + i those at position i *
-// kRotationRows. Adding the angles of both lets a small table serve positions below kRotationRows squared. A position
-// is the one in kv; with `spans` (rows of an encode pass), the one in the row's sentence.
+// words each. inputs: q [rows, heads * head_dim], kv, table, step, spans or kNone, norms or kNone. outputs: q, kv. The
+// table has 2 * kRotationRows rows of round_up(2 * pairs, 4) words: row i holds cosine and sine of each pair's angle at
+// position i, row kRotationRows + i those at position i * kRotationRows. Adding the angles of both lets a small table
+// serve positions below kRotationRows squared. A position is the one in kv; with `spans` (rows of an encode pass), the
+// one in the row's sentence.
 constexpr uint32_t kRotationRows = 256;
 constexpr uint32_t kMostNormedHeads = 512;  // of queries and keys together
 struct RotateAttributes {

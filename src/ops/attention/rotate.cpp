@@ -383,7 +383,8 @@ constinit const OpDef rotate_op = rotate_impl::op;
 
 void ops::rotate(graph::Graph& g, const std::string& label, const RotateOperands& o,
                  const RotateAttributes& attributes) {
-  g.add_node({&rotate_op, label, {o.q, o.kv, o.table, o.step_or_spans, o.norms}, {o.q, o.kv}, graph::Attributes(attributes)});
+  g.add_node(
+      {&rotate_op, label, {o.q, o.kv, o.table, o.step_or_spans, o.norms}, {o.q, o.kv}, graph::Attributes(attributes)});
 }
 
 }  // namespace lapilli

@@ -67,8 +67,9 @@ Status read_llama3(const JsonView& top, const JsonView& v, RotaryScaling& r) {
   LAPILLI_TRY(const auto within, get_size(v, key, 1u << 30, longest));
   LAPILLI_TRY(r.original, get_size(top, key, 1u << 30, within));
   if (r.low > 0 && r.high > r.low) return {};
-  return fail(ErrorCode::invalid_data, "%s: low_freq_factor %g and high_freq_factor %g; the first is less, and positive",
-              v.where, r.low, r.high);
+  return fail(ErrorCode::invalid_data,
+              "%s: low_freq_factor %g and high_freq_factor %g; the first is less, and positive", v.where, r.low,
+              r.high);
 }
 
 Status read_scaling(const JsonView& top, const JsonView& v, RotaryScaling& r) {
@@ -97,8 +98,10 @@ Status read_rotary(const JsonView& v, const LlamaClass& of, StackConfig& s) {
   }
   if (!(base > 0)) return fail(ErrorCode::invalid_data, "%s: rope_theta %g is not positive", v.where, base);
   if (s.head_dim % 2 != 0)
-    return fail(ErrorCode::invalid_data, "%s: heads of %u numbers, of which positions turn pairs; an even head_dim is "
-                "needed", v.where, s.head_dim);
+    return fail(ErrorCode::invalid_data,
+                "%s: heads of %u numbers, of which positions turn pairs; an even head_dim is "
+                "needed",
+                v.where, s.head_dim);
   s.rotary = s.head_dim;
   s.rotary_base = static_cast<double>(base);
   s.rotary_halves = true;

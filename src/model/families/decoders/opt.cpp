@@ -1,5 +1,5 @@
-// OPT: Zhang et al. 2022. Learned positions behind two unused rows; norms before the sublayers and at the end, or (350M)
-// behind them. There the embeddings are narrower than the network, with a linear layer on either side.
+// OPT: Zhang et al. 2022. Learned positions behind two unused rows; norms before the sublayers and at the end, or
+// behind them (350M). There the embeddings are narrower than the network, with a linear layer on either side.
 #include <nlohmann/json.hpp>
 
 #include "model/families/family.hpp"
@@ -62,8 +62,8 @@ Names opt_names(const Config& c) {
   n.decoder.embedding = {base + "embed_tokens.weight"};
   n.decoder.positions = {base + "embed_positions.weight"};
   n.decoder.embedding_projection = base + "project_in";
-  n.decoder.layer.self = {self + "q_proj",   self + "k_proj",                self + "v_proj",
-                          self + "out_proj", layer + "self_attn_layer_norm", ""};
+  n.decoder.layer.self = {
+      self + "q_proj", self + "k_proj", self + "v_proj", self + "out_proj", layer + "self_attn_layer_norm", ""};
   n.decoder.layer.fc1 = layer + "fc1";
   n.decoder.layer.fc2 = layer + "fc2";
   n.decoder.layer.norm = layer + "final_layer_norm";

@@ -1,5 +1,5 @@
-// Qwen 2 (Yang et al. 2024): Llama with biases of queries, keys and values. Qwen 3 (Yang et al. 2025): instead, heads of
-// queries and keys are normalized before the rotation.
+// Qwen 2 (Yang et al. 2024): Llama with biases of queries, keys and values. Qwen 3 (Yang et al. 2025): instead of
+// these, heads of queries and keys are normalized before the rotation.
 #include <nlohmann/json.hpp>
 
 #include "model/families/decoders/llama_group.hpp"
@@ -36,8 +36,9 @@ Result<Config> read_qwen3(const nlohmann::json& json, const std::string& where) 
   StackConfig& s = c.decoder;
   s.head_norm = true;
   if (s.heads + s.kv_heads() <= kMostNormedHeads) return c;
-  return fail(ErrorCode::unsupported, "%s: norms of %u heads of queries and %u of keys; at most %u of both are supported",
-              where, s.heads, s.kv_heads(), kMostNormedHeads);
+  return fail(ErrorCode::unsupported,
+              "%s: norms of %u heads of queries and %u of keys; at most %u of both are supported", where, s.heads,
+              s.kv_heads(), kMostNormedHeads);
 }
 
 }  // namespace
