@@ -1,6 +1,7 @@
 #version 450
 // Rotates queries and keys of self attention by their positions, two columns at a time: neighbours, or one of each half;
-// one workgroup per row. -DSTEP: rows of a decoding step; -DSPANS: rows of an encode pass.
+// one workgroup per row. -DSTEP: rows of a decoding step; -DSPANS: rows of an encode pass; -DNORMS: heads are normalized
+// before that.
 #extension GL_GOOGLE_include_directive : enable
 #ifdef STEP
 #define USE_STEP
@@ -31,14 +32,128 @@ layout(push_constant) uniform P {
   uint head_begin, head_end;             // heads of kv bound here; other dispatches handle the rest
   uint cell_begin, cell_end;             // likewise cells, slot * positions + position
   uint kv_begin;                         // where the bound part begins, in numbers of kv
+  float epsilon;                         // of norms
 } p;
 const uint TABLE_ROWS = 256u;  // kRotationRows
 
 // Where a pair's second column is, counted from its first.
 uint partner() { return p.halves != 0u ? p.pairs : 1u; }
 
+#ifdef NORMS
+layout(std430, set = 0, binding = 3) readonly buffer Norms { float norms[]; };  // of queries, then of keys
+const uint MOST_HEADS = 512u, SHARES = 4u;  // kMostNormedHeads of queries and keys together; lanes that share a head
+shared float squares[MOST_HEADS * SHARES];
+#endif
+
 // Rotates v by the angle whose cosine and sine are given.
 vec2 turned(const vec2 v, const vec2 angle) { return vec2(v.x * angle.x - v.y * angle.y, v.y * angle.x + v.x * angle.y); }
+
+// Cosine and sine of a pair's angle at a position.
+vec2 angle_at(const uint position, const uint pair) {
+  uint low = position % TABLE_ROWS * p.table_ld + 2u * pair;
+  uint high = (TABLE_ROWS + position / TABLE_ROWS) * p.table_ld + 2u * pair;
+  return turned(vec2(table[low], table[low + 1u]), vec2(table[high], table[high + 1u]));
+}
+
+// Where a head of keys begins.
+uint key_at(const uint head, const uint cell) { return (head * p.slots * p.positions + cell) * 2u * p.head_dim - p.kv_begin; }
+float key_number(const uint at) {
+#ifdef STEP
+  vec2 both = kv_pair(at & ~1u);
+  return (at & 1u) != 0u ? both.y : both.x;
+#else
+  return kv_number(at);
+#endif
+}
+
+#ifdef NORMS
+// Sums of squares of a row's heads: of queries first, then of the keys that are bound here.
+void sum_squares(const uint group, const uint cell, const bool bound) {
+  uint queries = p.q_ld != 0u ? p.heads : 0u, all = queries + (bound ? p.head_end - p.head_begin : 0u);
+  for (uint i = gl_LocalInvocationIndex; i < all * SHARES; i += LOCAL) {
+    uint head = i / SHARES;
+    bool key = head >= queries;
+    uint at = key ? key_at(p.head_begin + head - queries, cell) : p.q_begin + group * p.q_ld + head * p.head_dim;
+    float sum = 0.0;
+    for (uint c = i % SHARES; c < p.head_dim; c += SHARES) {
+      float v = key ? key_number(at + c) : q[at + c];
+      sum += v * v;
+    }
+    squares[i] = sum;
+  }
+  barrier();
+}
+
+// What a head's numbers are multiplied by, besides the weights.
+float norm_of(const uint head) {
+  uint at = head * SHARES;
+  float sum = squares[at] + squares[at + 1u] + squares[at + 2u] + squares[at + 3u];
+  return inversesqrt(sum / float(p.head_dim) + p.epsilon);
+}
+vec2 query_scale(const uint head, const uint column) {
+  return norm_of(head) * vec2(norms[column], norms[column + partner()]);
+}
+vec2 key_scale(const uint head, const uint column) {
+  uint first = p.q_ld != 0u ? p.heads : 0u, at = (p.head_dim + 3u) / 4u * 4u + column;
+  return norm_of(first + head - p.head_begin) * vec2(norms[at], norms[at + partner()]);
+}
+#else
+vec2 query_scale(const uint head, const uint column) { return vec2(1.0); }
+vec2 key_scale(const uint head, const uint column) { return vec2(1.0); }
+#endif
+
+// A pair of a key, normalized and rotated.
+vec2 turned_key(const vec2 v, const uint head, const uint pair, const uint position) {
+  uint column = p.halves != 0u ? pair : 2u * pair;
+  return turned(key_scale(head, column) * v, angle_at(position, pair));
+}
+
+#ifdef STEP
+// Halves of fp16: two pairs share the words of their columns.
+void turn_two(const uint at, const uint head, const uint pair, const uint position) {
+  vec2 first = kv_pair(at + pair), second = kv_pair(at + p.pairs + pair);
+  vec2 even = turned_key(vec2(first.x, second.x), head, pair, position);
+  vec2 odd = turned_key(vec2(first.y, second.y), head, pair + 1u, position);
+  store_kv_pair(at + pair, vec2(even.x, odd.x));
+  store_kv_pair(at + p.pairs + pair, vec2(even.y, odd.y));
+}
+#endif
+
+void turn_keys(const uint cell, const uint position) {
+#ifdef STEP
+  uint together = p.halves != 0u && KV_FORMAT == KV_FP16 ? 2u : 1u;
+#else
+  const uint together = 1u;
+#endif
+  uint turns = p.pairs / together, heads = p.head_end - p.head_begin;
+  for (uint i = gl_LocalInvocationIndex; i < heads * turns; i += LOCAL) {
+    uint head = p.head_begin + i / turns, pair = i % turns * together, at = key_at(head, cell);
+#ifdef STEP
+    if (together == 2u) {
+      turn_two(at, head, pair, position);
+      continue;
+    }
+    if (p.halves == 0u) {
+      store_kv_pair(at + 2u * pair, turned_key(kv_pair(at + 2u * pair), head, pair, position));
+      continue;
+    }
+#endif
+    at += p.halves != 0u ? pair : 2u * pair;
+    vec2 v = turned_key(vec2(kv_number(at), kv_number(at + partner())), head, pair, position);
+    store_kv_number(at, v.x);
+    store_kv_number(at + partner(), v.y);
+  }
+}
+
+void turn_queries(const uint group, const uint position) {
+  for (uint i = gl_LocalInvocationIndex; i < p.heads * p.pairs; i += LOCAL) {
+    uint head = i / p.pairs, pair = i - head * p.pairs, column = p.halves != 0u ? pair : 2u * pair;
+    uint at = p.q_begin + group * p.q_ld + head * p.head_dim + column;
+    vec2 v = turned(query_scale(head, column) * vec2(q[at], q[at + partner()]), angle_at(position, pair));
+    q[at] = v.x;
+    q[at + partner()] = v.y;
+  }
+}
 
 void main() {
   uint group = group_index();
@@ -57,26 +172,10 @@ void main() {
   if (position >= span[SPAN_IDS]) return;
 #endif
 #endif
-  uint low = position % TABLE_ROWS * p.table_ld, high = (TABLE_ROWS + position / TABLE_ROWS) * p.table_ld;
   bool bound = cell >= p.cell_begin && cell < p.cell_end;
-  for (uint i = gl_LocalInvocationIndex; i < p.heads * p.pairs; i += LOCAL) {
-    uint head = i / p.pairs, pair = i - head * p.pairs, column = p.halves != 0u ? pair : 2u * pair, cosine = 2u * pair;
-    vec2 angle = turned(vec2(table[low + cosine], table[low + cosine + 1u]), vec2(table[high + cosine], table[high + cosine + 1u]));
-    if (p.q_ld != 0u) {
-      uint at = p.q_begin + group * p.q_ld + head * p.head_dim + column;
-      vec2 v = turned(vec2(q[at], q[at + partner()]), angle);
-      q[at] = v.x;
-      q[at + partner()] = v.y;
-    }
-    if (bound && head >= p.head_begin && head < p.head_end) {
-      uint at = (head * p.slots * p.positions + cell) * 2u * p.head_dim + column - p.kv_begin;
-#ifdef STEP
-      store_kv_pair(at, turned(kv_pair(at), angle));
-#else
-      vec2 v = turned(vec2(kv_number(at), kv_number(at + partner())), angle);
-      store_kv_number(at, v.x);
-      store_kv_number(at + partner(), v.y);
+#ifdef NORMS
+  sum_squares(group, cell, bound);
 #endif
-    }
-  }
+  if (p.q_ld != 0u) turn_queries(group, position);
+  if (bound) turn_keys(cell, position);
 }

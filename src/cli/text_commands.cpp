@@ -55,10 +55,12 @@ Examples:
 
 constexpr const char* kGenerateFooter =
     R"(The model as it is: no words before the input, no language tokens, settings of its generation_config alone. A file,
-standard input or an argument is one text, and gives one line of output; with --lines every line does.
+standard input or an argument is one text, and gives one line of output; with --lines every line does. A model that is
+a decoder alone (GPT-2, Llama, Qwen) continues the text, and the line is what follows it.
 
 Examples:
   lapilli generate --model ./flan-t5-base "Is the sky green? Answer yes or no."
+  lapilli generate --model Qwen/Qwen3-0.6B-Base --max-new-tokens 40 "The capital of France is"
   lapilli generate --model ./blenderbot-400M-distill --sample --seed 7 "Hello, how are you?"
   echo "463 30 16 975 23 0" | lapilli generate --ids
 

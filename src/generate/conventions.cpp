@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "generate/verbs.hpp"
+#include "search/network_on_device.hpp"
 #include "text/kinds/languages.hpp"
 
 namespace lapilli {
@@ -296,6 +298,12 @@ EncodeOptions encode_options(const Conventions& conventions) {
 }
 
 Result<Conventions> find_conventions(const Model& model, const TaskRequest& r) {
+  const model::Config& c = model.on_device().config();
+  if (c.kind().reads == model::Reads::nothing && r.task != TextTask::none)
+    return fail(ErrorCode::unsupported,
+                "%s models continue a text, and no task has conventions for them; what serves "
+                "them: %s",
+                c.family, verbs_for(c));
   const bool multilingual = model.tokenizer() && !model.tokenizer()->languages().empty();
   if (multilingual && (r.task == TextTask::translate || !r.from.empty() || !r.to.empty())) {
     LAPILLI_TRY(Conventions c, by_language_tokens(model, r));

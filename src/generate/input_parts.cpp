@@ -17,15 +17,18 @@ Status check_source(const ModelInfo& info, const std::vector<int32_t>& ids, bool
   if (ids.empty()) {
     return fail(ErrorCode::invalid_argument, "no token ids; an input has at least the end token");
   }
+  const bool alone = info.encoder_layers == 0;  // a decoder, which reads what it continues
+  const uint32_t vocabulary = alone ? info.target_vocabulary : info.source_vocabulary;
   for (int32_t id : ids) {
-    if (id < 0 || static_cast<uint32_t>(id) >= info.source_vocabulary) {
+    if (id < 0 || static_cast<uint32_t>(id) >= vocabulary) {
       return fail(ErrorCode::invalid_argument, "token id %d is outside the model's source vocabulary of %u", id,
-                  info.source_vocabulary);
+                  vocabulary);
     }
   }
-  if (info.max_source_positions != 0 && ids.size() > info.max_source_positions) {
+  const uint32_t positions = alone ? info.max_target_positions : info.max_source_positions;
+  if (positions != 0 && ids.size() > positions) {
     return fail(ErrorCode::invalid_argument, "%u tokens are more than the %u positions of the model; %s", ids.size(),
-                info.max_source_positions,
+                positions,
                 split ? "this piece of the text cannot be split any further" : "split the text into shorter pieces");
   }
   return {};

@@ -34,7 +34,8 @@ TranslationTask::TranslationTask(std::shared_ptr<Model> model, TranslateRequest 
     : Task(std::move(model)),
       tokenizer_(this->model()->shared_tokenizer()),
       request_(std::move(request)),
-      total_(request_.inputs.size()) {}
+      total_(request_.inputs.size()),
+      alone_(this->model()->on_device().config().kind().reads == model::Reads::nothing) {}
 
 Result<std::unique_ptr<TranslationTask>> TranslationTask::start(std::shared_ptr<Model> model,
                                                                 TranslateRequest request) {
@@ -67,7 +68,7 @@ Status TranslationTask::begin_preparation() {
 Result<GenerateRequest> TranslationTask::prepared_request() const {
   constexpr uint32_t kUsualSource = 128, kMostTokens = 1u << 16;
   const JobShape& shape = shape_;
-  const uint32_t positions = info().max_source_positions;
+  const uint32_t positions = alone_ ? info().max_target_positions : info().max_source_positions;
   const uint32_t most = positions ? std::min(positions, kMostTokens) : kMostTokens;
   const uint32_t tokens = shape.source_tokens ? shape.source_tokens : std::min(most, kUsualSource);
   if (tokens > most || shape.target_tokens > kMostTokens)
@@ -80,7 +81,7 @@ Result<GenerateRequest> TranslationTask::prepared_request() const {
                 "a shape of %u inputs at a time with %u rows each; at most %u are possible", inputs, rows,
                 state::MAX_ROWS / rows);
   GenerateRequest g = plain_request(inputs);
-  g.sources.assign(inputs, std::vector<int32_t>(tokens, 0));
+  (alone_ ? g.decoder_ids : g.sources).assign(inputs, std::vector<int32_t>(tokens, 0));
   g.batch = inputs;
   return g;
 }
@@ -93,7 +94,7 @@ Status TranslationTask::read_options() {
   LAPILLI_TRY(conventions_, find_conventions(*model(), request_.task));
   options_ = merge(request_.options, conventions_.options);
   const GenerationConfig merged = merge(options_, model()->generation_config());
-  start_ = merged.decoder_start_token_id.value_or(merged.bos_token_id.value_or(-1));
+  if (!alone_) start_ = merged.decoder_start_token_id.value_or(merged.bos_token_id.value_or(-1));
   prompt_ = request_.decoder_prompt;
   const bool start_in_front = prompt_.empty() || prompt_.front() != start_;
   const auto given = static_cast<uint32_t>(std::min<size_t>(prompt_.size(), 1u << 20) + (start_in_front ? 1 : 0));
@@ -171,9 +172,17 @@ Status TranslationTask::tokenize(double budget_us) {
   return {};
 }
 
+// What a decoder alone continues must leave room for more.
+Result<InputParts> TranslationTask::checked_parts(const TextInput& input) const {
+  LAPILLI_TRY(auto made, make_parts(*model(), input, how_));
+  for (const InputPart& part : made.parts)
+    if (alone_) LAPILLI_CHECK(resolved_->for_prompt(static_cast<uint32_t>(part.ids.size() + prompt_.size())));
+  return made;
+}
+
 Status TranslationTask::tokenize_one(size_t index) {
   const TextInput& input = request_.inputs[index];
-  auto parts = make_parts(*model(), input, how_);
+  auto parts = checked_parts(input);
   if (!parts) {
     out_.outputs[index].status = std::move(parts).error();
     ++failed_;
@@ -247,7 +256,7 @@ Status TranslationTask::begin_search_again() {
 
 GenerateRequest TranslationTask::plain_request(size_t sources) const {
   GenerateRequest g;
-  if (!request_.decoder_prompt.empty()) g.decoder_ids.assign(sources, request_.decoder_prompt);
+  if (!request_.decoder_prompt.empty() && !alone_) g.decoder_ids.assign(sources, request_.decoder_prompt);
   if (conventions_.global_first) g.global_positions.assign(sources, {0});
   g.options = options_;
   g.resolved = resolved_;
@@ -260,15 +269,28 @@ GenerateRequest TranslationTask::plain_request(size_t sources) const {
 GenerateRequest TranslationTask::request() {
   GenerateRequest g = plain_request(order_.size());
   for (const size_t unit : order_) {
-    g.sources.push_back(source(unit).ids);
+    if (!alone_) g.sources.push_back(source(unit).ids);
     const Unit& u = units_[unit];  // draws do not depend on what runs beside it
     g.sequences.push_back(draw_number(request_.inputs[u.input].number.value_or(u.input), u.part));
   }
   g.batch = request_.batch != 0 ? request_.batch : model()->engines().usual_sources(kDefaultBatch);
+  if (alone_) set_prompts(g);
   if (forced_) force_prompt(g);
   if (request_.stream)
     g.on_tokens = [this](size_t row, std::span<const int32_t> ids) { return take_ids(order_[row], ids); };
   return g;
+}
+
+// The decoder's ids before its output: its start, or the text that it continues.
+std::vector<int32_t> TranslationTask::before_output(size_t unit) const {
+  return alone_ ? source(unit).ids : std::vector<int32_t>{search_.decoder_start};
+}
+
+void TranslationTask::set_prompts(GenerateRequest& g) const {
+  for (const size_t unit : order_) {
+    std::vector<int32_t>& ids = g.decoder_ids.emplace_back(before_output(unit));
+    ids.insert(ids.end(), prompt_.begin(), prompt_.end());
+  }
 }
 
 // Makes the decoder begin with the output already given out.
@@ -276,7 +298,7 @@ void TranslationTask::force_prompt(GenerateRequest& g) const {
   g.decoder_ids.clear();
   for (const size_t unit : order_) {
     const auto written = stream_->given(unit);
-    std::vector<int32_t>& ids = g.decoder_ids.emplace_back(1, search_.decoder_start);
+    std::vector<int32_t>& ids = g.decoder_ids.emplace_back(before_output(unit));
     ids.insert(ids.end(), prompt_.begin(), prompt_.end());
     ids.insert(ids.end(), written.begin(), written.end());
     g.written.push_back(static_cast<uint32_t>(written.size()));
@@ -306,7 +328,7 @@ bool TranslationTask::departs(const std::vector<Hypothesis>& hypotheses, size_t 
   if (!resumed_ || !request_.stream) return false;
   const auto written = stream_->given(unit);
   std::span<const int32_t> ids = hypotheses.front().ids;
-  ids = ids.subspan(std::min(ids.size(), 1 + prompt_.size()));
+  ids = ids.subspan(std::min(ids.size(), before_output(unit).size() + prompt_.size()));
   return units_[unit].departed || ids.size() < written.size() ||
          !std::equal(written.begin(), written.end(), ids.begin());
 }
@@ -316,10 +338,11 @@ bool TranslationTask::finish_if_complete(size_t unit) {
   const auto written = stream_->given(unit);
   const auto& ends = search_.end_ids;
   const bool ended = !written.empty() && std::find(ends.begin(), ends.end(), written.back()) != ends.end();
-  const size_t length = 1 + prompt_.size() + written.size();
-  if (!ended && length < search_.max_length) return false;
   Hypothesis whole;
-  whole.ids.assign(1, search_.decoder_start);
+  whole.ids = before_output(unit);
+  const size_t given = whole.ids.size() + prompt_.size(), length = given + written.size();
+  const auto options = resolved_->for_prompt(static_cast<uint32_t>(given));
+  if (!ended && length < (options ? options->max_length : search_.max_length)) return false;
   whole.ids.insert(whole.ids.end(), prompt_.begin(), prompt_.end());
   whole.ids.insert(whole.ids.end(), written.begin(), written.end());
   whole.score = std::numeric_limits<float>::quiet_NaN();
@@ -484,7 +507,10 @@ Result<TextSequence> TranslationTask::make_sequence(Hypothesis& hypothesis, size
   part.decoder_ids = hypothesis.ids;
   sequence.finish = part.finish = hypothesis.finish;
   sequence.ids = std::move(hypothesis.ids);
-  if (!sequence.ids.empty() && sequence.ids.front() == start_) sequence.ids.erase(sequence.ids.begin());
+  if (alone_)
+    sequence.ids.erase(sequence.ids.begin(), sequence.ids.begin() + static_cast<ptrdiff_t>(part.source_ids.size()));
+  else if (!sequence.ids.empty() && sequence.ids.front() == start_)
+    sequence.ids.erase(sequence.ids.begin());
   const size_t given = sequence.ids.size() - std::min(sequence.ids.size(), hypothesis.token_scores.size());
   sequence.repeats = part.repeats = loops(sequence.ids) && !loops(part.source_ids);
   sequence.token_scores.assign(given, std::numeric_limits<float>::quiet_NaN());

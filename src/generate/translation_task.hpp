@@ -74,11 +74,14 @@ class TranslationTask : public Task {
   void release() override;
   Status go_on_preparing(double budget_us);
   Status tokenize(double budget_us);
+  Result<InputParts> checked_parts(const TextInput& input) const;
   Status tokenize_one(size_t index);
   void add_units(size_t input);
   Status keep(double budget_us);
   [[nodiscard]] GenerateRequest plain_request(size_t sources) const;
   [[nodiscard]] GenerateRequest request();
+  [[nodiscard]] std::vector<int32_t> before_output(size_t unit) const;
+  void set_prompts(GenerateRequest& g) const;
   void force_prompt(GenerateRequest& g) const;
   Status begin_search();
   Status begin_search_again();
@@ -108,6 +111,7 @@ class TranslationTask : public Task {
   Clock::time_point started_ = Clock::now();
   Phase phase_ = Phase::tokenize;
   bool stopped_ = false, taken_ = false;  // stopped: by the stream's sink
+  const bool alone_;                      // the model is a decoder alone, which continues the inputs
 
   Conventions conventions_;
   PartOptions how_;

@@ -40,13 +40,26 @@ struct DistanceVectors {
   bool shared = false;                    // the layer's own projections of queries and keys make the vectors
 };
 
+// A change of the frequencies of rotary positions (Chen et al. 2023; the Llama 3 herd 2024), for texts longer than
+// those of the training.
+struct RotaryScaling {
+  enum class Kind : uint8_t {
+    none,
+    linear,  // all are divided by `factor`
+    llama3,  // those with waves longer than original / low are, those with waves below original / high are kept
+  } kind = Kind::none;
+  double factor = 1;
+  double low = 1, high = 4, original = 8192;  // llama3
+};
+
 // One side. Encoder and decoder may differ in all fields. Without layers: the model has no such side.
 struct StackConfig {
   uint32_t layers = 0, heads = 0, ffn = 0;
   uint32_t d_model = 0;
   // Not 0: embeddings, positions, their norm and the output projection have this width, and a linear layer takes the
-  // embeddings to d_model (an encoder alone).
+  // embeddings to d_model (models with one side).
   uint32_t embedding_width = 0;
+  bool wide_positions = false;  // with embedding_width: positions have d_model columns and follow the linear layer
   // Not 0: layers share weights in so many groups of neighbours.
   uint32_t layer_groups = 0;
   uint32_t head_dim = 0;  // of queries, keys and values; heads * head_dim may differ from d_model
@@ -75,6 +88,7 @@ struct StackConfig {
   float norm_epsilon = 1e-5f;
   bool scaled_attention = true;  // scores are divided by sqrt(head_dim * score_parts)
   uint32_t score_parts = 1;
+  float score_scale = 0;    // not 0: scores are multiplied by this instead
   DistanceVectors vectors;  // an encoder alone
   // An encoder alone: scores have a term by whether the rows' types are equal, instead of embeddings of types. Queries
   // then have a bias for each kind of term, and projections of attention are stored by head.
@@ -84,6 +98,9 @@ struct StackConfig {
   uint32_t convolution = 0;
   Activation convolution_activation = Activation::tanh;
   float embedding_scale = 1;
+  // States between the layers are smaller than the reference's by this factor (Granite: a network whose sublayers are
+  // scaled equals one whose states are divided by it), except behind a final norm.
+  float state_scale = 1;
   bool token_types = false;  // the embedding of token type 0 is added to every position (BERT)
   // An encoder's sources tell the token type of each row, one of so many (the two texts of a pair), whose embedding is
   // added; without token_types. 0: they do not.
@@ -104,11 +121,14 @@ struct StackConfig {
   double rotary_base = 10000;
   double window_rotary_base = 10000;  // of layers with a window
   bool rotary_halves = false;
+  RotaryScaling rotary_scaling;
+  std::vector<uint8_t> rotated;  // per layer: 0: queries and keys are not rotated; empty: all are
+  bool head_norm = false;        // with rotary positions: heads of queries and keys are normalized before the rotation
   // Predicting streams beside the main one (ProphetNet; decoder only). 0: an ordinary decoder. With streams, the
   // relative bias is a linear layer of the query's hidden state instead of a table.
   uint32_t streams = 0;
-  // Window attention, per layer: keys on either side that a query sees besides the global ones; kNoWindow: it sees all.
-  // Empty: all layers see all.
+  // Window attention, per layer: keys on either side that a query sees besides the global ones (in a decoder, keys
+  // before its own); kNoWindow: it sees all. Empty: all layers see all.
   std::vector<uint32_t> windows;
   // With windows: sources may have global positions, which have projections of their own (global_q...).
   bool global_positions = false;
@@ -122,6 +142,8 @@ struct StackConfig {
   [[nodiscard]] uint32_t window(uint32_t layer) const { return windows.empty() ? kNoWindow : windows[layer]; }
   // Words of a source's list of global positions, for sources of this many positions.
   [[nodiscard]] uint32_t globals_stride(uint32_t most) const { return global_positions ? most + 1 : 1; }
+  [[nodiscard]] bool rotates(uint32_t layer) const { return rotary > 0 && (rotated.empty() || rotated[layer] != 0); }
+  [[nodiscard]] uint32_t position_columns() const { return wide_positions ? d_model : embedding_columns(); }
   [[nodiscard]] uint32_t rotary_pairs() const { return (rotary + 1) / 2; }
   [[nodiscard]] uint32_t kv_heads() const { return cache_heads ? cache_heads : heads; }
   [[nodiscard]] uint32_t group() const { return kv_heads() ? heads / kv_heads() : 1; }
@@ -275,6 +297,7 @@ struct Config {
   // factor.
   bool output_transform = false;
   bool output_transform_bias = true;
+  bool output_transform_norm = true;
   Activation output_activation = Activation::none;
   float output_scale = 1;
 };
@@ -287,6 +310,7 @@ struct AttentionNames {
   std::string relative_bias;                 // full name; with streams, a linear layer's; in stages, by distance
   std::string global_q, global_k, global_v;  // with windows
   std::string vector_q, vector_k;            // projections of distance vectors, unless shared
+  std::string q_norm, k_norm;                // norms of heads
   // With segments: full names of the biases of queries, and of the segments' vectors.
   std::string content_bias, position_bias, segment_bias, segments;
 };

@@ -149,7 +149,7 @@ class WeightBinder {
       LAPILLI_CHECK(linear({names_.memory_projection, true}, d, c_.encoder.d_model, net_.memory_projection));
     if (!c_.output_transform || !c_.head(HeadKind::tokens)) return {};
     LAPILLI_CHECK(linear({names_.output_transform, c_.output_transform_bias}, width, d, net_.output_transform));
-    return norm(names_.output_norm, c_.last_stack(), width, net_.output_norm);
+    return c_.output_transform_norm ? norm(names_.output_norm, c_.last_stack(), width, net_.output_norm) : Status();
   }
 
   Status heads() {
@@ -286,7 +286,7 @@ class WeightBinder {
     WeightSpec spec;
     spec.name = name;
     spec.n = s.max_positions + s.position_offset + (s.streams ? 1 : 0);
-    spec.k = s.embedding_columns();
+    spec.k = s.position_columns();
     spec.words = uint64_t{spec.n} * round_up<uint64_t>(spec.k, 4);
     bool is_stored = s.positions == Positions::learned;
     for (const auto& n : names.positions) is_stored = is_stored || stored(n);
@@ -704,6 +704,22 @@ class WeightBinder {
     return norm(with_layer(n.norm, at.layer), at.s, w.norm);
   }
 
+  // The norms of heads: of queries, then of keys.
+  Status head_norms(const AttentionNames& n, const Place& at, AttentionWeights& w) {
+    WeightSpec spec;
+    spec.kind = WeightSpec::Kind::vector;
+    spec.name = with_layer(n.q_norm, at.layer) + "+k";
+    const uint64_t ld = round_up<uint64_t>(at.s.head_dim, 4);
+    spec.words = 2 * ld;
+    for (const bool keys : {false, true}) {
+      LAPILLI_TRY(const auto* t, find({with_layer(keys ? n.k_norm : n.q_norm, at.layer) + ".weight"}, {at.s.head_dim}));
+      spec.parts.push_back(whole(t, false, keys ? ld : 0));
+      count(t);
+    }
+    w.head_norms = add(std::move(spec));
+    return {};
+  }
+
   // In the encoder, keys after the query have buckets of their own.
   Status distances(const StackConfig& s, bool bidirectional, AttentionWeights& w) {
     LAPILLI_TRY(const auto table, relative_table(s.relative_buckets, s.relative_distance, bidirectional));
@@ -813,6 +829,26 @@ class WeightBinder {
     }
   }
 
+  // In a decoder: the bias hides keys before the window. Distances beyond either end have the bucket of that end, so
+  // the window's edge is all that the buckets tell.
+  Status past_masks(const StackConfig& s, StackWeights& w) {
+    if (!s.windows.empty() && 2 * uint64_t{s.heads} > kBiasWords)
+      return fail(ErrorCode::unsupported, "windows of %u attention heads; at most %u are supported", s.heads,
+                  kBiasWords / 2);
+    for (uint32_t i = 0; i < s.layers; ++i) {
+      if (s.window(i) == kNoWindow) continue;
+      std::vector<float> buckets(kBiasWords, 0.0f), values(kBiasWords, 0.0f);
+      buckets[0] = 1;
+      std::fill_n(values.begin() + s.heads, s.heads, kHidden);
+      AttentionWeights& self = w.layers[i].self;
+      self.distances = shared_values("distances", 1, kBiasWords, std::move(buckets));
+      self.relative_bias = shared_values("window_mask", 1, kBiasWords, std::move(values));
+      self.distance_low = -static_cast<int32_t>(s.window(i)) - 1;
+      self.distance_count = 2;
+    }
+    return {};
+  }
+
   enum class Side { encoder, decoder };
 
   Status stack(const StackConfig& s, const StackNames& names, Side side, StackWeights& w) {
@@ -829,6 +865,7 @@ class WeightBinder {
       LayerWeights& layer = w.layers.back();
       LAPILLI_CHECK(attention(n.self, at, false, layer.self));
       LAPILLI_CHECK(vector_projection(n.self, at, layer.self));
+      if (s.head_norm) LAPILLI_CHECK(head_norms(n.self, at, layer.self));
       if (s.relative_buckets) LAPILLI_CHECK(relative_bias(n.self, at, side == Side::encoder, w));
       if (s.global_positions) LAPILLI_CHECK(global_projections(n.self, at, layer.self));
       if (cross) LAPILLI_CHECK(attention(n.cross, at, true, layer.cross));
@@ -836,9 +873,14 @@ class WeightBinder {
       LAPILLI_CHECK(linear(at.feed_forward(n.fc2), s.d_model, s.ffn, layer.fc2));
       LAPILLI_CHECK(norm(with_layer(n.norm, at.layer), s, layer.norm));
     }
-    for (uint32_t i = 0; s.rotary && i < s.layers; ++i)
-      w.layers[i].self.rotations = rotary_table(s, s.window(i) == kNoWindow ? s.rotary_base : s.window_rotary_base);
-    if (!s.global_positions) window_masks(s, w);
+    for (uint32_t i = 0; i < s.layers; ++i)
+      if (s.rotates(i))
+        w.layers[i].self.rotations = rotary_table(s, s.window(i) == kNoWindow ? s.rotary_base : s.window_rotary_base);
+    if (side == Side::decoder) {
+      LAPILLI_CHECK(past_masks(s, w));
+    } else if (!s.global_positions) {
+      window_masks(s, w);
+    }
     LAPILLI_CHECK(beside_layers(s, names, w));
     const uint32_t width = s.embedding_norm_last ? s.d_model : s.embedding_columns();
     if (s.embedding_norm) LAPILLI_CHECK(norm(names.embedding_norm, s, width, w.embedding_norm));

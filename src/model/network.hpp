@@ -64,6 +64,7 @@ struct AttentionWeights {
   int32_t distance_low = 0;
   uint32_t distance_count = 0;
   WeightIndex rotations = kNoWeight;   // rotary positions: the table of "rotate", shared by layers and stacks
+  WeightIndex head_norms = kNoWeight;  // norms of the heads of queries, then of keys
   WeightIndex global_qkv = kNoWeight;  // window attention: like qkv, for global positions
   // Projection of distance vectors: to queries, if keys see these, then to keys. kNoWeight: qkv is it.
   WeightIndex vectors = kNoWeight;

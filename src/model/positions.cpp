@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "ops/attention/attention.hpp"
 
@@ -28,13 +29,29 @@ std::vector<float> sinusoids(const StackConfig& s) {
   return table;
 }
 
+namespace {
+
+// Turns per position of one pair, with the stack's change.
+double scaled_frequency(const RotaryScaling& s, double frequency) {
+  if (s.kind == RotaryScaling::Kind::none) return frequency;
+  const double slow = frequency / s.factor;
+  if (s.kind == RotaryScaling::Kind::linear) return slow;
+  const double waves = s.original * frequency / (2 * std::numbers::pi);
+  if (waves < s.low) return slow;
+  if (waves > s.high) return frequency;
+  const double share = (waves - s.low) / (s.high - s.low);
+  return (1 - share) * slow + share * frequency;
+}
+
+}  // namespace
+
 std::vector<float> rotations(const StackConfig& s, double base) {
   const uint64_t ld = round_up<uint64_t>(2 * uint64_t{s.rotary_pairs()}, 4);
   std::vector<float> table(2 * kRotationRows * ld, 0.0f);
   for (uint32_t r = 0; r < 2 * kRotationRows; ++r)
     for (uint32_t i = 0; i < s.rotary_pairs(); ++i) {
       const double position = r < kRotationRows ? r : (r - kRotationRows) * double{kRotationRows};
-      const double angle = position * std::pow(base, -2.0 * i / s.rotary);
+      const double angle = position * scaled_frequency(s.rotary_scaling, std::pow(base, -2.0 * i / s.rotary));
       table[r * ld + 2 * uint64_t{i}] = static_cast<float>(std::cos(angle));
       table[r * ld + 2 * uint64_t{i} + 1] = static_cast<float>(std::sin(angle));
     }

@@ -54,6 +54,17 @@ graph::TensorId cross_sublayer(Builder& b, graph::TensorId x, uint32_t i, Decode
 
 }  // namespace
 
+namespace {
+
+// Keeps states between the layers as the reference has them.
+void keep_states(Builder& b, const std::string& name, graph::TensorId x) {
+  const float scale = b.config().decoder.state_scale;
+  if (scale == 1) return b.keep_copy(name, x);
+  b.keep(name, ops::scale(b.g(), name, x, scale));
+}
+
+}  // namespace
+
 graph::TensorId decoder_layers(Builder& b, graph::TensorId x, DecoderRun& run) {
   const StackConfig& s = b.config().decoder;
   const StackWeights& w = b.network().decoder;
@@ -72,8 +83,10 @@ graph::TensorId decoder_layers(Builder& b, graph::TensorId x, DecoderRun& run) {
     h = before_sublayer(b, label + ".norm", {s, layer.norm}, x);
     x = feed_forward(b, label, s, layer, {h, x});
     x = after_sublayer(b, label + ".norm", {s, layer.norm}, x);
-    if (i + 1 == s.layers && s.final_norm) x = normalize(b, "decoder.norm", {s, w.final_norm}, x);
-    if (run.keep_hidden_states) b.keep_copy(format("decoder_hidden_states.%u", i + 1), x);
+    const std::string states = format("decoder_hidden_states.%u", i + 1);
+    const bool last = i + 1 == s.layers && s.final_norm;
+    if (last) x = normalize(b, "decoder.norm", {s, w.final_norm}, x);
+    if (run.keep_hidden_states) last ? b.keep_copy(states, x) : keep_states(b, states, x);
   }
   return x;
 }
@@ -200,7 +213,7 @@ void forward_decoder(Builder& b, const ForwardShape& shape, DecoderRun& run) {
     return;
   }
   auto x = embed_rows(b, "decoder", rows, e);
-  if (shape.hidden_states) b.keep_copy("decoder_hidden_states.0", x);
+  if (shape.hidden_states) keep_states(b, "decoder_hidden_states.0", x);
   x = decoder_layers(b, x, run);
   if (run.cross_kv.empty()) b.keep_copy("decoder_last_hidden_state", x);
   if (logits) b.keep("logits", output_logits(b, x));

@@ -107,8 +107,8 @@ Result<std::vector<std::vector<uint32_t>>> source_types(const Record& record, co
 // True for inputs that a case may have.
 bool is_known_input(const std::string& key) {
   constexpr const char* kKnown[] = {
-      "input_ids",         "attention_mask",         "input_features",        "input_values",  "pixel_values",
-      "decoder_input_ids", "decoder_attention_mask", "global_attention_mask", "token_type_ids"};
+      "input_ids",         "attention_mask",         "input_features",        "input_values",   "pixel_values",
+      "decoder_input_ids", "decoder_attention_mask", "global_attention_mask", "token_type_ids", "position_ids"};
   return std::any_of(std::begin(kKnown), std::end(kKnown), [&](const char* known) { return key == known; });
 }
 
@@ -123,20 +123,30 @@ Result<std::shared_ptr<Model>> for_pictures(const std::shared_ptr<Model>& model,
   return Model::load(model->device(), model->info().directory, options);
 }
 
+bool is_decoder_alone(const Model& model) { return model.on_device().config().kind().reads == model::Reads::nothing; }
+
+// The rows that the decoder reads; position_ids count them behind the padding, as it does.
+Result<Ids> read_targets(const Model& model, const Record& record, const Json& inputs) {
+  if (is_decoder_alone(model)) return masked_rows(record, inputs, "input_ids", "attention_mask");
+  return masked_rows(record, inputs, "decoder_input_ids", "decoder_attention_mask");
+}
+
 Result<Outcome> run_forward(const std::shared_ptr<Model>& given, const Record& record, const Json& c) {
   LAPILLI_TRY(const auto model, for_pictures(given, record, c));
   for (const auto& [key, value] : c["inputs"].items())
     if (!is_known_input(key)) return Outcome::unsupported("input " + key);
   ForwardRequest request;
-  LAPILLI_TRY(auto sources, read_sources(record, c["inputs"], model->on_device().config()));
-  request.sources = std::move(sources.ids);
-  request.features = std::move(sources.features);
+  if (!is_decoder_alone(*model)) {
+    LAPILLI_TRY(auto sources, read_sources(record, c["inputs"], model->on_device().config()));
+    request.sources = std::move(sources.ids);
+    request.features = std::move(sources.features);
+  }
   LAPILLI_TRY(request.global_positions, global_positions(record, c["inputs"]));
   if (model->on_device().config().encoder.row_types > 0) {  // the reference ignores types that a model has not
     LAPILLI_TRY(request.source_types, source_types(record, c["inputs"], request.sources));
   }
   if (model->info().decoder_layers > 0 && model->on_device().config().kind().writes) {
-    LAPILLI_TRY(request.targets, masked_rows(record, c["inputs"], "decoder_input_ids", "decoder_attention_mask"));
+    LAPILLI_TRY(request.targets, read_targets(*model, record, c["inputs"]));
   }
   request.want_hidden_states = true;
   // Without attention, an encoder alone runs packed.
@@ -161,15 +171,51 @@ Result<Outcome> run_forward(const std::shared_ptr<Model>& given, const Record& r
   return outcome;
 }
 
+// The padding before each prompt of a decoder alone; none for other models.
+Result<std::vector<size_t>> prompt_padding(const Model& model, const Record& record, const Json& inputs) {
+  std::vector<size_t> padding;
+  if (!is_decoder_alone(model) || !inputs.contains("attention_mask")) return padding;
+  LAPILLI_TRY(const auto masks, read_ids(record, inputs["attention_mask"].get<std::string>()));
+  for (const auto& mask : masks) padding.push_back(padding_before(mask));
+  return padding;
+}
+
+// The reference counts the padding before prompts as ids: its lengths in total become numbers of new ids.
+Status count_padding(const Model& model, size_t padded, GenerationConfig& options) {
+  const auto given = [](const auto& own, const auto& file) { return own ? own : file; };
+  const auto& file = model.generation_config();
+  const auto most = given(options.max_length, file.max_length), least = given(options.min_length, file.min_length);
+  if (!options.max_new_tokens && !file.max_new_tokens && most) {
+    if (*most <= padded) return fail(ErrorCode::unsupported, "max_length %u after %u ids", *most, padded);
+    options.max_new_tokens = static_cast<uint32_t>(*most - padded);
+  }
+  if (!options.min_new_tokens && !file.min_new_tokens && least && *least > padded) {
+    options.min_new_tokens = static_cast<uint32_t>(*least - padded);
+    options.min_length = 0;
+  }
+  return {};
+}
+
+// Reads the prompts of a decoder alone.
+Status read_prompts(const Model& model, const Record& record, const Json& inputs, GenerateRequest& request) {
+  LAPILLI_TRY(request.decoder_ids, masked_rows(record, inputs, "input_ids", "attention_mask"));
+  LAPILLI_TRY(const auto padding, prompt_padding(model, record, inputs));
+  for (size_t i = 0; i < padding.size(); ++i)
+    if (padding[i] > 0) return count_padding(model, padding[i] + request.decoder_ids[i].size(), request.options);
+  return {};
+}
+
 Result<GenerateRequest> generate_request(const Model& model, const Record& record, const Json& c) {
   GenerateRequest request;
   request.deterministic = true;
   for (const auto& [key, value] : c["inputs"].items())
     if (!is_known_input(key) || key == "decoder_attention_mask" || key == "token_type_ids")
       return fail(ErrorCode::unsupported, "input %s", key.c_str());
-  LAPILLI_TRY(auto sources, read_sources(record, c["inputs"], model.on_device().config()));
-  request.sources = std::move(sources.ids);
-  request.features = std::move(sources.features);
+  if (!is_decoder_alone(model)) {
+    LAPILLI_TRY(auto sources, read_sources(record, c["inputs"], model.on_device().config()));
+    request.sources = std::move(sources.ids);
+    request.features = std::move(sources.features);
+  }
   LAPILLI_TRY(request.global_positions, global_positions(record, c["inputs"]));
   if (c["inputs"].contains("decoder_input_ids")) {
     LAPILLI_TRY(request.decoder_ids, read_ids(record, c["inputs"]["decoder_input_ids"].get<std::string>()));
@@ -179,6 +225,7 @@ Result<GenerateRequest> generate_request(const Model& model, const Record& recor
   LAPILLI_TRY(request.options, parse_generation_config(args, "args"));
   if (!request.options.unknown.empty())
     return fail(ErrorCode::unsupported, "argument %s", request.options.unknown.front().c_str());
+  if (is_decoder_alone(model)) LAPILLI_CHECK(read_prompts(model, record, c["inputs"], request));
   return request;
 }
 
@@ -227,8 +274,18 @@ bool same_row(const std::vector<int32_t>& ours, const std::vector<int32_t>& expe
                      [&](int32_t id) { return id == ending.fill; });
 }
 
-void compare_sequences(const Record& record, const Json& c, const GenerateOutput& ours, Outcome& o) {
-  const auto expected = c["sequences"].get<Ids>();
+// The sequences of a case without the padding before prompts.
+Ids expected_sequences(const Json& c, const std::vector<size_t>& padding) {
+  auto rows = c["sequences"].get<Ids>();
+  for (size_t i = 0; i < rows.size() && !padding.empty(); ++i) {
+    const size_t n = padding[i * padding.size() / rows.size()];
+    rows[i].erase(rows[i].begin(), rows[i].begin() + static_cast<ptrdiff_t>(std::min(n, rows[i].size())));
+  }
+  return rows;
+}
+
+void compare_sequences(const Record& record, const Json& c, const Ids& expected, const GenerateOutput& ours,
+                       Outcome& o) {
   const Ending ending = ending_of(record, c);
   std::vector<const Hypothesis*> rows;
   for (const auto& list : ours.hypotheses)
@@ -254,8 +311,9 @@ void compare_sequences(const Record& record, const Json& c, const GenerateOutput
 Result<Outcome> run_generate(const std::shared_ptr<Model>& model, const Record& record, const Json& c) {
   LAPILLI_TRY(const auto request, generate_request(*model, record, c));
   LAPILLI_TRY(const auto ours, generate(model, request));
+  LAPILLI_TRY(const auto padding, prompt_padding(*model, record, c["inputs"]));
   Outcome outcome;
-  compare_sequences(record, c, ours, outcome);
+  compare_sequences(record, c, expected_sequences(c, padding), ours, outcome);
   return outcome;
 }
 
@@ -304,7 +362,7 @@ Result<Outcome> run_trace(const std::shared_ptr<Model>& model, const Record& rec
   request.capture_scores = true;
   LAPILLI_TRY(const auto ours, generate(model, request));
   Outcome outcome;
-  compare_sequences(record, c, ours, outcome);
+  compare_sequences(record, c, expected_sequences(c, {}), ours, outcome);
   const double tolerance = c["atol_fp32"].get<double>();
   LAPILLI_TRY(const auto logits, read_matrix(record, c["logits"].get<std::string>()));
   LAPILLI_TRY(const auto scores, read_matrix(record, c["scores"].get<std::string>()));

@@ -8,6 +8,7 @@ namespace lapilli::model {
 namespace {
 
 float attention_scale(const StackConfig& s) {
+  if (s.score_scale != 0) return s.score_scale;
   return s.scaled_attention ? 1.0f / std::sqrt(static_cast<float>(s.head_dim * s.score_parts)) : 1.0f;
 }
 
@@ -102,6 +103,9 @@ void rotate_self(Builder& b, const std::string& label, const AttentionLayer& lay
   if (layer.w.rotations == kNoWeight) return;
   rows.table = b.weight(layer.w.rotations);
   how.halves = layer.stack.rotary_halves ? 1 : 0;
+  how.norms = layer.stack.head_norm ? 1 : 0;
+  how.epsilon = layer.stack.norm_epsilon;
+  rows.norms = weight_or_none(b, layer.w.head_norms);
   ops::rotate(b.g(), label + ".rotate", rows, how);
 }
 

@@ -16,6 +16,18 @@ EmbedAttributes embed_attributes(const StackConfig& stack, uint32_t vocabulary) 
 
 namespace {
 
+// Positions alone, as wide as the network: a scale of 0 drops what the table has, which is any of their width.
+graph::TensorId wide_positions(Builder& b, const std::string& side, const IdRows& rows, EmbedAttributes attributes) {
+  const StackConfig& s = b.config().decoder;
+  const StackWeights& w = b.network().decoder;
+  attributes.vocabulary = s.ffn;
+  attributes.d = s.d_model;
+  attributes.scale = 0;
+  return ops::embed(b.g(), side + ".positions",
+                    {rows.ids, b.weight(w.layers[0].fc1), b.weight(w.positions), rows.step_or_spans, rows.rows},
+                    attributes);
+}
+
 // Adds the embedding of each row's type.
 graph::TensorId add_types(Builder& b, const IdRows& rows, EmbedAttributes attributes, graph::TensorId x) {
   attributes.vocabulary = b.config().encoder.row_types;
@@ -33,7 +45,8 @@ graph::TensorId embed_rows(Builder& b, const std::string& side, const IdRows& ro
   const bool encoder = side == "encoder";
   const StackConfig& s = encoder ? b.config().encoder : b.config().decoder;
   const StackWeights& w = encoder ? b.network().encoder : b.network().decoder;
-  const auto positions = w.positions == kNoWeight ? graph::kNone : b.weight(w.positions);
+  const bool wide = s.wide_positions;
+  const auto positions = w.positions == kNoWeight || wide ? graph::kNone : b.weight(w.positions);
   const auto table = b.weight(w.embedding);
   if (s.embedding_norm_first && positions != graph::kNone) {
     auto x =
@@ -52,6 +65,7 @@ graph::TensorId embed_rows(Builder& b, const std::string& side, const IdRows& ro
   if (s.embedding_norm && !s.embedding_norm_last) x = norm();
   if (s.embedding_width)
     x = ops::linear(b.g(), side + ".embed_projection", x, b.weight(w.embedding_projection), s.d_model);
+  if (wide) x = ops::add(b.g(), side + ".embed.add", x, wide_positions(b, side, rows, attributes));
   return s.embedding_norm && s.embedding_norm_last ? norm() : x;
 }
 

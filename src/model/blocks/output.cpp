@@ -11,7 +11,7 @@ graph::TensorId output_logits(Builder& b, graph::TensorId x) {
   if (c.output_transform) {
     x = ops::linear(b.g(), "output.transform", x, b.weight(n.output_transform),
                     {s.embedding_columns(), c.output_activation});
-    x = normalize(b, "output.norm", {s, n.output_norm}, x);
+    if (c.output_transform_norm) x = normalize(b, "output.norm", {s, n.output_norm}, x);
   }
   if (c.output_scale != 1) x = ops::scale(b.g(), "output.scale", x, c.output_scale);
   return ops::linear(b.g(), "logits", x, b.weight(n.output), c.target_vocabulary);

@@ -104,6 +104,21 @@ Result<uint32_t> count_labels(const JsonView& v) {
   return static_cast<uint32_t>(it->size());
 }
 
+Status check_writes(const JsonView& v) {
+  LAPILLI_TRY(const bool both, get_bool(v, "use_bidirectional_attention", false));
+  if (both)
+    return fail(ErrorCode::unsupported,
+                "%s: use_bidirectional_attention: the model represents texts and writes none, and this version does "
+                "not run it",
+                v.where);
+  const std::string name = architecture(v);
+  if (name.find("For") == std::string::npos || name.ends_with("ForCausalLM")) return {};
+  return fail(ErrorCode::unsupported,
+              "%s: %s has another head than one that writes, and this version does not run it; take the model that it "
+              "was made from",
+              v.where, quote_name(name, 60));
+}
+
 Status check_own_code(const JsonView& v) {
   const auto it = v.json.find("auto_map");
   if (it == v.json.end() || !it->is_object()) return {};
@@ -114,6 +129,14 @@ Status check_own_code(const JsonView& v) {
                   "the families that it knows",
                   v.where, quote_name(code.is_string() ? code.get<std::string>() : name, 80));
   return {};
+}
+
+void name_output(const std::string& output, const Config& c, Names& n) {
+  n.heads.resize(1);
+  n.output = {output};
+  if (!c.tied_output) return;
+  n.output.push_back(n.decoder.embedding[0]);
+  n.decoder.embedding.push_back(output);
 }
 
 Status check_stack(const JsonView& v, const char* side, StackConfig& s) {

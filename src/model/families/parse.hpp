@@ -36,8 +36,14 @@ Result<float> get_embedding_scale(const JsonView& view, const char* key, bool mi
 std::string architecture(const JsonView& view);
 // The number of labels: named ones, else num_labels, else the reference's default of two.
 Result<uint32_t> count_labels(const JsonView& view);
+// Refuses classes of a decoder alone that do not write: other heads, or attention to both sides.
+Status check_writes(const JsonView& view);
 // Refuses files that name code of their own for the model (auto_map): their network is another one.
 Status check_own_code(const JsonView& view);
+
+// Sets the names of a decoder's output projection, and of its embedding where these are tied; the embedding's own name
+// stands there already.
+void name_output(const std::string& output, const Config& config, Names& names);
 
 // Refuses sizes that do not fit together or are out of range; sets head_dim to d_model / heads if it is 0.
 Status check_stack(const JsonView& view, const char* side, StackConfig& stack);

@@ -6,6 +6,7 @@
 
 #include "model/families/bart_group.hpp"
 #include "model/families/bert_group.hpp"
+#include "model/families/decoders/gpt2.hpp"
 #include "model/families/swin_group.hpp"
 #include "model/families/vit_group.hpp"
 
@@ -93,36 +94,8 @@ void mbart_names(const Config& c, Names& n) {
 
 // ---- GPT-2 ---------------------------------------------------------------------------------------------------------
 
-Status read_gpt2(const JsonView& v, Config& c) {
-  StackConfig& s = c.decoder;
-  LAPILLI_TRY(s.d_model, get_size(v, "n_embd", kMaxModelWidth, 768));
-  LAPILLI_TRY(s.layers, get_u32(v, "n_layer", 12));
-  LAPILLI_TRY(s.heads, get_u32(v, "n_head", 12));
-  LAPILLI_TRY(s.ffn, get_u32(v, "n_inner", 4 * s.d_model));
-  LAPILLI_CHECK(read_activation(v, "activation_function", "gelu_new", s));
-  LAPILLI_TRY(c.target_vocabulary, get_size(v, "vocab_size", kMaxVocabulary, 50257));
-  LAPILLI_TRY(s.norm_epsilon, get_epsilon(v, "layer_norm_epsilon", 1e-5f));
-  LAPILLI_TRY(s.max_positions, get_size(v, "n_positions", kMaxPositionRows, 1024));
-  LAPILLI_TRY(s.scaled_attention, get_bool(v, "scale_attn_weights", true));
-  LAPILLI_CHECK(check_flag(v, "scale_attn_by_inverse_layer_idx", false));
-  s.positions = Positions::learned;
-  s.pre_norm = s.final_norm = s.transposed_linear = true;
-  c.tokenizer = "gpt2";
-  return check_stack(v, "decoder", s);
-}
-
-void gpt2_names(const Config&, Names& n) {
-  const std::string base = "decoder.transformer.", layer = base + "h.{}.";
-  const std::string self = layer + "attn.", cross = layer + "crossattention.";
-  n.decoder.embedding = {base + "wte.weight"};
-  n.decoder.positions = {base + "wpe.weight"};
-  n.decoder.layer.self = {self + "c_attn", self + "c_attn", self + "c_attn", self + "c_proj", layer + "ln_1", ""};
-  n.decoder.layer.cross = {cross + "q_attn", cross + "c_attn",        cross + "c_attn",
-                           cross + "c_proj", layer + "ln_cross_attn", ""};
-  n.decoder.layer.fc1 = layer + "mlp.c_fc";
-  n.decoder.layer.fc2 = layer + "mlp.c_proj";
-  n.decoder.layer.norm = layer + "ln_2";
-  n.decoder.final_norm = base + "ln_f";
+void name_gpt2(const Config&, Names& n) {
+  name_gpt2_decoder("decoder.transformer.", true, n);
   n.output = {"decoder.lm_head.weight"};
 }
 
@@ -141,13 +114,11 @@ struct Decoder {
   Status (*read)(const JsonView& view, Config& config);
   void (*name)(const Config& config, Names& names);
 };
-constexpr Decoder kDecoders[] = {{"trocr", read_trocr, trocr_names},
-                                 {"mbart", read_mbart, mbart_names},
-                                 {"gpt2", read_gpt2, gpt2_names},
-                                 {"bert", read_bert, name_bert_decoder},
-                                 {"roberta", read_bert, name_bert_decoder},
-                                 {"xlm-roberta", read_bert, name_bert_decoder},
-                                 {"camembert", read_bert, name_bert_decoder}};
+constexpr Decoder kDecoders[] = {
+    {"trocr", read_trocr, trocr_names},         {"mbart", read_mbart, mbart_names},
+    {"gpt2", read_gpt2_decoder, name_gpt2},     {"bert", read_bert, name_bert_decoder},
+    {"roberta", read_bert, name_bert_decoder},  {"xlm-roberta", read_bert, name_bert_decoder},
+    {"camembert", read_bert, name_bert_decoder}};
 
 const Decoder* find_decoder(const std::string& type) {
   for (const Decoder& decoder : kDecoders)

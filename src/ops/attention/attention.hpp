@@ -92,19 +92,24 @@ struct AttentionStepAttributes {
 };
 
 // "rotate": rotary positions (Jianlin Su et al. 2021). The first 2 * pairs columns of each head's queries and keys are
-// rotated as pairs of neighbours, or with `halves` (not in a step) of columns i and pairs + i: (a, b) becomes (a cos -
-// b sin, b cos + a sin), each pair by its own angle, which depends on the position. Both in place, for the rows that
-// linear_kv() has written with the same shape (RowLayout::batch or step). inputs: q [rows, heads * head_dim], kv,
-// table, step, spans or kNone. outputs: q, kv. The table has 2 * kRotationRows rows of round_up(2 * pairs, 4) words:
-// row i holds cosine and sine of each pair's angle at position i, row kRotationRows + i those at position i *
-// kRotationRows. Adding the angles of both lets a small table serve positions below kRotationRows squared. A position
-// is the one in kv; with `spans` (rows of an encode pass), the one in the row's sentence.
+// rotated as pairs of neighbours, or with `halves` of columns i and pairs + i: (a, b) becomes (a cos - b sin, b cos + a
+// sin), each pair by its own angle, which depends on the position. Both in place, for the rows that linear_kv() has
+// written with the same shape (RowLayout::batch or step). With norms (not in an encode pass), each head is divided by
+// its root mean square and multiplied with weights first: those of queries, then those of keys, round_up(head_dim, 4)
+// words each. inputs: q [rows, heads * head_dim], kv, table, step, spans or kNone, norms or kNone. outputs: q, kv. The
+// table has 2 * kRotationRows rows of round_up(2 * pairs, 4) words: row i holds cosine and sine of each pair's angle at
+// position i, row kRotationRows + i those at position i * kRotationRows. Adding the angles of both lets a small table
+// serve positions below kRotationRows squared. A position is the one in kv; with `spans` (rows of an encode pass), the
+// one in the row's sentence.
 constexpr uint32_t kRotationRows = 256;
+constexpr uint32_t kMostNormedHeads = 512;  // of queries and keys together
 struct RotateAttributes {
   KvShape kv;
   uint32_t pairs = 0;
   uint32_t spans = 0;   // 1: the rows of an encode pass
   uint32_t halves = 0;  // 1: pairs of a column in each half, not of neighbours
+  uint32_t norms = 0;   // 1: heads are normalized; all of their columns are rotated then
+  float epsilon = 0;
 };
 
 namespace ops {
@@ -123,7 +128,7 @@ AttentionResult attention(graph::Graph& g, const std::string& label, const Atten
                           const AttentionAttributes& attributes, bool want_weights);
 struct RotateOperands {
   graph::TensorId q = graph::kNone, kv = graph::kNone, table = graph::kNone;
-  graph::TensorId step_or_spans = graph::kNone;
+  graph::TensorId step_or_spans = graph::kNone, norms = graph::kNone;
 };
 void rotate(graph::Graph& g, const std::string& label, const RotateOperands& operands,
             const RotateAttributes& attributes);

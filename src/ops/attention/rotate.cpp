@@ -15,23 +15,46 @@ namespace {
 
 struct Push {
   LAPILLI_PUSH(uint32_t groups, first_row, heads, head_dim, pairs, halves, table_ld, q_ld, q_begin, rows_per_slot,
-               slots, positions, head_begin, head_end, cell_begin, cell_end, kv_begin;)
+               slots, positions, head_begin, head_end, cell_begin, cell_end, kv_begin;
+               float epsilon;)
 };
 
-// inputs: q, kv, table, step or spans
-enum Input : size_t { kQ, kKv, kTable, kRowState };
+// inputs: q, kv, table, step or spans, norms
+enum Input : size_t { kQ, kKv, kTable, kRowState, kNorms };
 
 uint64_t table_ld(const RotateAttributes& a) { return round_up<uint64_t>(uint64_t{2} * a.pairs, 4); }
+
+uint64_t norm_ld(const RotateAttributes& a) { return round_up<uint64_t>(a.kv.head_dim, 4); }
+
+Status infer_norms(const graph::Graph& g, const graph::Node& node, const RotateAttributes& a) {
+  if (a.norms == 0) return {};
+  if (a.spans || 2 * a.pairs != a.kv.head_dim)
+    return node_error(node, "norms belong to decoders, and to heads that are rotated whole");
+  if (uint64_t{a.kv.query_heads()} + a.kv.heads > kMostNormedHeads)
+    return node_error(node, "norms of %u heads and %u of keys; at most %u", a.kv.query_heads(), a.kv.heads,
+                      kMostNormedHeads);
+  return expect_words(g, node, operand(node.inputs, kNorms), "norms", 2 * norm_ld(a));
+}
+
+// Two pairs in halves share words of fp16.
+bool halves_fit(const graph::Graph& g, const graph::Node& node, const RotateAttributes& a) {
+  return a.kv.layout != RowLayout::step || !a.halves || a.pairs % 2 == 0 ||
+         g.tensor(node.inputs[kKv]).dtype != graph::DType::f16;
+}
 
 Status infer(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<RotateAttributes>();
   const KvShape& kv = a.kv;
   const bool step = kv.layout == RowLayout::step;
   if (a.pairs == 0 || uint64_t{2} * a.pairs > kv.head_dim || kv.rows_per_slot == 0 || kv.layout == RowLayout::spans ||
-      (step && (a.spans || a.halves)))
+      (step && a.spans))
     return node_error(node, "%u pairs in heads of %u", a.pairs, kv.head_dim);
+  LAPILLI_CHECK(infer_norms(g, node, a));
   LAPILLI_CHECK(expect_input(g, node, kQ, {"q", 0, uint64_t{kv.query_heads()} * kv.head_dim}));
   LAPILLI_CHECK(expect_kv(g, node, operand(node.inputs, kKv), kv, step));
+  if (!halves_fit(g, node, a))
+    return node_error(node, "%u pairs in halves of a head, an odd number; keys and values in fp32 are possible",
+                      a.pairs);
   LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kTable), "table", 2 * kRotationRows * table_ld(a)));
   const auto &in = node.inputs, &out = node.outputs;
   if (out.size() != 2 || g.root(out[kQ]) != g.root(in[kQ]) || g.root(out[kKv]) != g.root(in[kKv]))
@@ -86,13 +109,19 @@ void stand_in(uint32_t binding, Dispatch& d) {
   d.operands.push_back(unused);
 }
 
+ShaderId shader(const RotateAttributes& a) {
+  const bool step = a.kv.layout == RowLayout::step;
+  if (a.norms) return step ? ShaderId::rotate_norms_step : ShaderId::rotate_norms;
+  return step ? ShaderId::rotate_step : a.spans ? ShaderId::rotate_spans : ShaderId::rotate;
+}
+
 Status lower_part(const LowerContext& context, const graph::Node& node, Variant v, const Part& part,
                   std::vector<Dispatch>& out) {
   const auto a = node.attributes.as<RotateAttributes>();
   const auto& q = context.graph.tensor(node.inputs[kQ]);
   const bool step = a.kv.layout == RowLayout::step, keys = part.heads.end > 0;
   Dispatch d;
-  d.shader = step ? ShaderId::rotate_step : a.spans ? ShaderId::rotate_spans : ShaderId::rotate;
+  d.shader = shader(a);
   d.constants = {v.numbers.local};
   if (step) d.constants.push_back(static_cast<uint32_t>(layout_of(context, node).format));
   d.groups = part.rows.end - part.rows.begin;
@@ -108,12 +137,17 @@ Status lower_part(const LowerContext& context, const graph::Node& node, Variant 
   push.rows_per_slot = a.kv.rows_per_slot;
   push.slots = a.kv.slots;
   push.positions = a.kv.positions;
+  push.epsilon = a.epsilon;
   if (part.queries) bind_queries(context, node, part, d, push);
   if (keys) bind_keys(context, node, part, d, push);
   if (!part.queries) stand_in(0, d);
   if (!keys) stand_in(1, d);
   LAPILLI_TRY(const auto table, bind_whole(context, 2, node.inputs[kTable], graph::Access::read));
   d.operands.push_back(table);
+  if (a.norms) {
+    LAPILLI_TRY(const auto norms, bind_whole(context, 3, node.inputs[kNorms], graph::Access::read));
+    d.operands.push_back(norms);
+  }
   if (step || a.spans) {
     LAPILLI_TRY(const auto state, bind_whole(context, 4, node.inputs[kRowState], graph::Access::read));
     d.operands.push_back(state);
@@ -183,6 +217,15 @@ std::vector<TurnedRow> turned_rows(const graph::Node& node, uint64_t rows, HostT
   return all;
 }
 
+// Normalizes a head whose numbers `at` gives access to.
+template <class At>
+void normalize_head(const RotateAttributes& a, const double* weights, const At& at) {
+  double squares = 0;
+  for (uint32_t c = 0; c < a.kv.head_dim; ++c) squares += at(c) * at(c);
+  const double factor = 1 / std::sqrt(squares / a.kv.head_dim + static_cast<double>(a.epsilon));
+  for (uint32_t c = 0; c < a.kv.head_dim; ++c) at(c) *= factor * weights[c];
+}
+
 void reference(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
   const auto a = node.attributes.as<RotateAttributes>();
   const auto& t = g.tensor(node.inputs[kQ]);
@@ -195,22 +238,30 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
     pair[0] = first;
   };
   const uint64_t partner = a.halves ? a.pairs : 1;
+  const double* norms = a.norms ? values.at(node.inputs[kNorms]).f.data() : nullptr;
+  // Keys are rounded once, behind the rotation.
+  std::vector<double> keys(a.kv.head_dim);
   for (const TurnedRow& row : turned_rows(node, t.rows, values))
-    for (uint64_t head = 0; head < a.kv.query_heads(); ++head)
+    for (uint64_t head = 0; head < a.kv.query_heads(); ++head) {
+      double* query = q.data() + row.row * t.ld + head * a.kv.head_dim;
+      const bool has_key = head < a.kv.heads;  // otherwise queries alone
+      const uint64_t place = has_key ? a.kv.number(head, row.slot, row.position) : 0;
+      for (uint32_t c = 0; has_key && c < a.kv.head_dim; ++c) keys[c] = kv[place + c];
+      if (norms) {
+        normalize_head(a, norms, [&](uint32_t c) -> double& { return query[c]; });
+        if (has_key) normalize_head(a, norms + norm_ld(a), [&](uint32_t c) -> double& { return keys[c]; });
+      }
       for (uint64_t c = 0; c < uint64_t{2} * a.pairs; c += 2) {
         const uint64_t high = (kRotationRows + row.by / kRotationRows) * table_ld(a) + c;
         double angle[2] = {table[high], table[high + 1]};
         const uint64_t low = row.by % kRotationRows * table_ld(a) + c;
         turn(angle, table[low], table[low + 1]);
         const uint64_t column = a.halves ? c / 2 : c;
-        turn(q.data() + row.row * t.ld + head * a.kv.head_dim + column, angle[0], angle[1], partner);
-        if (head >= a.kv.heads) continue;  // queries alone
-        const uint64_t at = a.kv.number(head, row.slot, row.position) + column;
-        double key[2] = {kv[at], kv[at + partner]};
-        turn(key, angle[0], angle[1]);
-        kv.set(at, key[0]);
-        kv.set(at + partner, key[1]);
+        turn(query + column, angle[0], angle[1], partner);
+        turn(keys.data() + column, angle[0], angle[1], partner);
       }
+      for (uint32_t c = 0; has_key && c < 2 * a.pairs; ++c) kv.set(place + c, keys[c]);
+    }
 }
 
 struct CaseShape {
@@ -221,6 +272,7 @@ struct CaseShape {
   uint32_t position = 0;              // step: the largest
   KvFormat format = KvFormat::fp32;   // step
   bool halves = false;
+  bool norms = false;
 };
 
 HostTensor rotation_values(uint64_t ld, uint32_t pairs) {
@@ -239,7 +291,7 @@ HostTensor rotation_values(uint64_t ld, uint32_t pairs) {
 OpCase make_case(const std::string& name, CaseShape s) {
   OpCase c;
   c.name = format("%s, %u of %u heads of %u", name, s.pairs, s.kv.heads, s.kv.head_dim) + suffix(s.format);
-  RotateAttributes a{s.kv, s.pairs, s.sentences.empty() ? 0u : 1u, s.halves ? 1u : 0u};
+  RotateAttributes a{s.kv, s.pairs, s.sentences.empty() ? 0u : 1u, s.halves ? 1u : 0u, s.norms ? 1u : 0u, 1e-6f};
   ops::RotateOperands o;
   if (a.spans) {
     s.rows = 2;  // past the last sentence
@@ -252,6 +304,7 @@ OpCase make_case(const std::string& name, CaseShape s) {
   const KvLayout layout(a.kv, s.format);
   o.kv = add_kv(c.graph, StateKind::self_kv, layout);
   o.table = add_weight(c.graph, "table", 2 * kRotationRows * table_ld(a));
+  if (a.norms) o.norms = add_weight(c.graph, "norms", 2 * norm_ld(a));
   if (a.kv.layout == RowLayout::step) {
     o.step_or_spans = add_step(c.graph);
     std::vector<uint32_t> slots;
@@ -264,7 +317,8 @@ OpCase make_case(const std::string& name, CaseShape s) {
     into.inputs.emplace_back(o.q, random_values(into.graph.tensor(o.q), random, 2));
     into.inputs.emplace_back(o.kv, kv_values(layout, random, 2));
     into.inputs.emplace_back(o.table, rotation_values(table_ld(a), a.pairs));
-    if (layout.format == KvFormat::fp16) put_on_grid(into.inputs.back().second);
+    if (layout.format == KvFormat::fp16) put_on_grid(into.inputs[1].second);
+    if (a.norms) into.inputs.emplace_back(o.norms, random_values(into.graph.tensor(o.norms), random, 2));
   };
   return c;
 }
@@ -300,6 +354,17 @@ std::vector<OpCase> cases() {
   halves("sequences, halves", {batch(3, 12, 4, 7, 5), 5, 19});
   halves("pass, halves", {batch(3, 12, 1, 1, 1), 6, 0, 0, {7, 1, 300, 4}});
   halves("pass, halves, more keys than a binding", {batch(2, 64, 1, 1, 1), 32, 0, 0, {150, 40}});
+  halves("step, halves", {shared(step(2, 12, 6, 9)), 6, 6, 5, {}, 8});
+  halves("step, halves", {shared(step(2, 12, 6, 9)), 6, 6, 5, {}, 8, KvFormat::fp16});
+  halves("step, halves, an odd number", {step(2, 10, 6, 9), 5, 6, 4, {}, 8});
+  const auto norms = [&](const char* name, CaseShape shape) {
+    shape.norms = true;
+    halves(name, shape);
+  };
+  norms("sequences, norms", {shared(batch(2, 12, 4, 7, 5)), 6, 19});
+  norms("step, norms", {shared(step(2, 12, 6, 9)), 6, 6, 5, {}, 8});
+  norms("step, norms", {shared(step(3, 16, 6, 9)), 8, 6, 5, {}, 8, KvFormat::fp16});
+  norms("step, norms, more keys than a binding", {step(3, 64, 5, 40), 32, 5, 5, {}, 33});
   all.push_back(make_case("step, shared keys", {shared(step(2, 12, 6, 9)), 5, 6, 5, {}, 8}));
   all.push_back(make_case("pass, shared keys", {shared(batch(2, 12, 1, 1, 1)), 5, 0, 0, {7, 1, 30, 4}}));
   // Split on devices with small bindings: by heads, by cells, and queries by rows.
@@ -318,7 +383,8 @@ constinit const OpDef rotate_op = rotate_impl::op;
 
 void ops::rotate(graph::Graph& g, const std::string& label, const RotateOperands& o,
                  const RotateAttributes& attributes) {
-  g.add_node({&rotate_op, label, {o.q, o.kv, o.table, o.step_or_spans}, {o.q, o.kv}, graph::Attributes(attributes)});
+  g.add_node(
+      {&rotate_op, label, {o.q, o.kv, o.table, o.step_or_spans, o.norms}, {o.q, o.kv}, graph::Attributes(attributes)});
 }
 
 }  // namespace lapilli

@@ -1,0 +1,37 @@
+// Common parts of Llama (Touvron et al. 2023) and its relatives: root mean square norms before the sublayers and at the
+// end, rotary positions in halves, heads that share keys, a gate with SiLU, hardly any bias.
+#pragma once
+
+#include "model/families/family.hpp"
+#include "model/families/parse.hpp"
+
+namespace lapilli::model {
+
+// Layers that see a window of positions.
+enum class LocalLayers : uint8_t {
+  none,
+  all,    // unless sliding_window is null
+  later,  // if use_sliding_window: layer_types, else those from max_window_layers on
+  still,  // if use_sliding_window: layer_types, else those that do not rotate
+};
+
+// A class of the reference: the values of fields that its files leave out, and what they cannot choose.
+struct LlamaClass {
+  const char* family;
+  uint32_t d_model = 4096, ffn = 11008, layers = 32, heads = 32;
+  uint32_t cache_heads = 0;  // 0: as many as heads
+  uint32_t head_dim = 0;     // 0: the width by the number of heads
+  uint32_t vocabulary = 32000, positions = 2048;
+  float rotary_base = 10000;
+  bool tied_output = false;
+  bool chooses_bias = true;  // by attention_bias and mlp_bias; otherwise:
+  bool qkv_bias = false;
+  LocalLayers local = LocalLayers::none;
+};
+
+// Reads everything that the classes have in common.
+Result<Config> llama_config(const JsonView& view, const LlamaClass& of);
+// "model.layers.{}.self_attn.q_proj" and so on.
+Names llama_names(const Config& config);
+
+}  // namespace lapilli::model
