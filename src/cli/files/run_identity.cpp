@@ -63,6 +63,29 @@ class Collector {
   Identity identity_;
 };
 
+void add_scoring(Collector& all, const ScoreArguments& s) {
+  std::string labels;
+  for (const std::string& label : s.labels) labels += label + '\n';
+  all.number("--top", s.top);
+  all.add("--pairs", s.pairs ? "pairs" : "");
+  all.add("--labels", labels);
+  all.add("--hypothesis", s.hypothesis);
+  all.add("--entailment", s.entailment);
+  all.add("--multi-label", s.multi_label ? "several" : "");
+}
+
+void add_spans(Collector& all, const SpanArguments& s) {
+  all.add("--question", s.question.value_or(""));
+  all.number("--top", s.top);
+  all.add("--aggregation", s.aggregation);
+  all.add("--allow-empty", s.allow_empty ? "empty" : "");
+  all.add("--part-words", s.part_words ? "parts" : "");
+  all.add("--no-windows", s.cut_texts ? "cut" : "");
+  all.number("--max-answer-tokens", s.max_answer_tokens);
+  all.number("--window", s.window);
+  all.number("--stride", s.stride);
+}
+
 void add_options(Collector& all, const TextArguments& a, const std::string& options, const std::string& dtype) {
   all.add("--options or drawing", options_json(a, options));
   all.number("--beam", a.beam);
@@ -86,8 +109,8 @@ void add_options(Collector& all, const TextArguments& a, const std::string& opti
   all.number("--dimensions", a.vectors.dimensions);
   all.add("--normalize", a.vectors.normalize ? "normalize" : "");
   all.add("--vectors", a.vectors.format);
-  all.number("--top", a.scoring.top);
-  all.add("--pairs", a.scoring.pairs ? "pairs" : "");
+  add_scoring(all, a.scoring);
+  add_spans(all, a.spans);
   all.add("--caps", a.caps);
 }
 
