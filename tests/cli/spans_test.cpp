@@ -125,7 +125,9 @@ TEST(CliDeviceSpans, OwnLabelsAreScoredAsTheReferenceDoes) {
       EXPECT_EQ(classes[i]["label"], c["labels"][i]) << name;
       EXPECT_NEAR(classes[i]["probability"].get<double>(), c["scores"][i].get<double>(), 1e-4) << name;
     }
-    if (name == std::string("long_premise")) EXPECT_TRUE(line.contains("cut"));
+    if (name == std::string("long_premise")) {
+      EXPECT_TRUE(line.contains("cut"));
+    }
   }
 }
 
