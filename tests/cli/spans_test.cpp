@@ -171,10 +171,10 @@ TEST(CliDeviceSpans, ProbabilitiesAreAsTheConfigSays) {
 
 // ---- a line for each text ------------------------------------------------------------------------------------------
 
-const std::string kLines = "Anna in Paris\n\n \xC2\xA0 \nbad \xff byte\n" + kDecomposed + "\r\n" +
-                           std::string((size_t{1} << 20) + 1, 'a') + "\nend\n";
+const std::string kTextLines = "Anna in Paris\n\n \xC2\xA0 \nbad \xff byte\n" + kDecomposed + "\r\n" +
+                               std::string((size_t{1} << 20) + 1, 'a') + "\nend\n";
 
-std::string shown(const Json& span, bool tag) {
+std::string shown_span(const Json& span, bool tag) {
   char score[32];
   std::snprintf(score, sizeof score, " %.3f", span["score"].get<double>());
   const std::string place = " at " + std::to_string(span["first_character"].get<int>()) + "-" +
@@ -186,15 +186,15 @@ std::string shown(const Json& span, bool tag) {
 // The line that shows the spans, with tabs between.
 std::string shown_line(const Json& spans, bool tag) {
   std::string line;
-  for (const Json& span : spans) line += (line.empty() ? "" : "\t") + shown(span, tag);
+  for (const Json& span : spans) line += (line.empty() ? "" : "\t") + shown_span(span, tag);
   return line;
 }
 
 void expect_each_line(const std::string& verb, const std::string& model, std::vector<std::string> arguments,
                       const char* key) {
-  const Outcome text = find(verb, model, arguments, kLines);
+  const Outcome text = find(verb, model, arguments, kTextLines);
   arguments.emplace_back("--json");
-  const Outcome json = find(verb, model, arguments, kLines);
+  const Outcome json = find(verb, model, arguments, kTextLines);
   for (const Outcome& outcome : {text, json})
     expect_error(outcome, 1, {"line 4: ", "UTF-8", "line 6: the line is longer than 1048576 bytes"});
   const auto lines = lines_of(text.out);
