@@ -298,12 +298,11 @@ EncodeOptions encode_options(const Conventions& conventions) {
 }
 
 Result<Conventions> find_conventions(const Model& model, const TaskRequest& r) {
-  const model::Config& c = model.on_device().config();
-  if (c.kind().reads == model::Reads::nothing && r.task != TextTask::none)
+  const model::Config& config = model.on_device().config();
+  if (config.kind().reads == model::Reads::nothing && r.task != TextTask::none)
     return fail(ErrorCode::unsupported,
-                "%s models continue a text, and no task has conventions for them; what serves "
-                "them: %s",
-                c.family, verbs_for(c));
+                "%s models continue a text, and no task has conventions for them; what serves them: %s", config.family,
+                verbs_for(config));
   const bool multilingual = model.tokenizer() && !model.tokenizer()->languages().empty();
   if (multilingual && (r.task == TextTask::translate || !r.from.empty() || !r.to.empty())) {
     LAPILLI_TRY(Conventions c, by_language_tokens(model, r));
