@@ -23,7 +23,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-Result<Config> parse(const json& file) {
+Result<Config> parse_decoder(const json& file) {
   const Family* family = find_family(file.value("model_type", std::string()));
   if (!family) return fail(ErrorCode::unsupported, "no such family");
   return family->config(file, "config.json");
@@ -45,13 +45,13 @@ json without(json file, const char* key) {
 }
 
 StackConfig stack_of(const json& file) {
-  const auto config = parse(file);
+  const auto config = parse_decoder(file);
   EXPECT_TRUE(config.ok()) << file.dump() << (config ? "" : config.error().message);
   return config ? config->decoder : StackConfig();
 }
 
 std::string refusal(const json& file) {
-  const auto config = parse(file);
+  const auto config = parse_decoder(file);
   return config ? "taken" : config.error().message;
 }
 
@@ -76,7 +76,7 @@ TEST(Decoders, AbsentFieldsMeanWhatTheirClassSays) {
     EXPECT_EQ(s.max_positions, e.positions) << e.type;
     EXPECT_EQ(s.window(0), e.window) << e.type;
     EXPECT_EQ(s.rotary_base, e.base) << e.type;
-    EXPECT_EQ(parse(file)->tied_output, e.tied) << e.type;
+    EXPECT_EQ(parse_decoder(file)->tied_output, e.tied) << e.type;
   }
 }
 
@@ -199,7 +199,7 @@ TEST(Decoders, GranitesFactors) {
   file["attention_multiplier"] = 0.25;
   file["logits_scaling"] = 4;
   file["rms_norm_eps"] = 1e-5;
-  const auto config = parse(file);
+  const auto config = parse_decoder(file);
   ASSERT_TRUE(config.ok()) << config.error().message;
   EXPECT_EQ(config->decoder.embedding_scale, 12);
   EXPECT_EQ(config->decoder.state_scale, 0.5f);
@@ -252,7 +252,7 @@ class DecoderFiles : public testing::TestWithParam<const char*> {
   Result<Network> bound() {
     file_.write();
     checkpoint_ = *Checkpoint::open_file(file_.path());
-    LAPILLI_TRY(const auto config, parse(json_));
+    LAPILLI_TRY(const auto config, parse_decoder(json_));
     return bind_weights(config, find_family(config.family)->names(config), checkpoint_);
   }
   std::string binding() {
