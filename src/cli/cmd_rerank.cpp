@@ -34,7 +34,7 @@ logit of ms-marco's models, a number from 0 to 1 of those that name no activatio
 its end, with a note.
 
 Examples:
-  lapilli rerank --model cross-encoder/ms-marco-MiniLM-L-6-v2 "When does the museum open?" answers.txt
+  lapilli rerank --model cross-encoder/ms-marco-MiniLM-L-6-v2 "When does it open?" answers.txt
   lapilli rerank --model ./bge-reranker-base --top 3 --json "harbour" < lines.txt
   lapilli rerank --model ./ms-marco-MiniLM-L-6-v2 --probability "harbour" lines.txt
 

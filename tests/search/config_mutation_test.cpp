@@ -121,9 +121,12 @@ TEST(ConfigMutation, ModelConfigs) {
       continue;
     }
     ++taken;
-    const bool ids = config->features.width == 0;
+    const model::Reads reads = config->kind().reads;
+    const bool ids = reads == model::Reads::ids;
     const auto names = family->names(*config);
-    EXPECT_TRUE(ids ? !names.encoder.embedding.empty() : !names.encoder.input.empty());
+    const model::StackNames& first = reads == model::Reads::nothing ? names.decoder : names.encoder;
+    const bool numbers = config->features.width > 0;
+    EXPECT_TRUE(numbers ? !first.input.empty() : !first.embedding.empty());
     EXPECT_EQ(config->source_vocabulary > 0, ids);
     EXPECT_TRUE(config->target_vocabulary > 0 || !config->head(model::HeadKind::tokens));
     EXPECT_TRUE(config->head(model::HeadKind::tokens) || config->heads.size() == names.heads.size());

@@ -423,10 +423,11 @@ typedef struct lapilli_options {
   int32_t num_beams;           /* 1: greedy; default: the model's */
   const char* task;            /* "translate" or "summarize": the conventions of the model family, such as words before
                                   the input, language tokens and settings; "generate": none. For sound "transcribe" or
-                                  "translate", to English. For encoders of texts "classify", "tag", "answer", "fill",
-                                  "embed", "query" or "document": the last two make vectors with the prompt of that
-                                  name, or none if the directory has none. Default: null, none, for sound "transcribe",
-                                  and for encoders of texts the one that the model's head is for */
+                                  "translate", to English. Default: null, none, and for sound "transcribe".
+           
+                                  For encoders of texts "classify", "tag", "answer", "fill", "embed", "query" or
+                                  "document": the last two make vectors with the prompt of that name, or none if the
+                                  directory has none. Default: the one that the model's head is for */
   const char* source_language; /* language of the inputs; default: null, the model's, or for sound the language that the
                                   first window of each recording detects */
   const char* target_language; /* language of the output; default: null, the model's */
