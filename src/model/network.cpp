@@ -931,6 +931,15 @@ class WeightBinder {
   Network& net_;
 };
 
+// A decoder's cache has no windows yet; without them its output would be another.
+Status check_windows(const Config& config) {
+  if (config.decoder.layers == 0 || config.decoder.windows.empty()) return {};
+  return fail(ErrorCode::unsupported,
+              "%s: layers that see a window of positions (sliding_window) are not supported in decoders; models whose "
+              "sliding_window is null or as long as max_position_embeddings are",
+              config.family);
+}
+
 }  // namespace
 
 uint64_t Network::fingerprint() const {
@@ -948,6 +957,7 @@ Result<Network> bind_weights(const Config& config, const Names& names, const Che
                              std::optional<WeightFormat> packed) {
   Network network;
   network.config = config;
+  LAPILLI_CHECK(check_windows(config));
   LAPILLI_CHECK(WeightBinder(config, names, checkpoint, packed, network).run());
   return network;
 }

@@ -272,6 +272,16 @@ TEST_P(DecoderFiles, NamesWithoutThePrefix) {
   EXPECT_EQ(binding(), "bound");
 }
 
+// Without the window the output would be another one, in silence.
+TEST_P(DecoderFiles, WindowsAreRefused) {
+  if (json_["model_type"] == "gpt2") GTEST_SKIP() << "the family has none";
+  json_["use_sliding_window"] = true;
+  json_["sliding_window"] = 2;
+  json_.erase("layer_types");
+  json_["max_window_layers"] = 0;
+  EXPECT_THAT(binding(), HasSubstr("sliding_window"));
+}
+
 TEST_P(DecoderFiles, AnOutputBesideTheEmbedding) {
   LAPILLI_ASSERT_VALUE(const auto alone, bound());
   std::string name;
