@@ -5,6 +5,11 @@ file(GLOB tokenizers CONFIGURE_DEPENDS LIST_DIRECTORIES true ${PROJECT_SOURCE_DI
 # The same run compares the table of docs/use/models.md with what it finds.
 lapilli_gpu_test(conformance COMMAND conformance --strict --check-table ${PROJECT_SOURCE_DIR}/docs/use/models.md ${models}
   ${tokenizers} DRIVERS lavapipe LABELS slow UNOPTIMIZED)
+# Three cases of this record count the padding of the reference's batch among the ids of a text (repetition_penalty).
+foreach(cases forward greedy_single beam4_lp)
+  lapilli_gpu_test(conformance.gpt2.${cases} COMMAND conformance --strict --filter ${cases}
+    ${PROJECT_SOURCE_DIR}/tests/data/decoders/gpt2 LABELS fast)
+endforeach()
 # The kernels of a GPU; they are the same in all families, and every fourth case has them.
 lapilli_gpu_test(conformance.marian COMMAND conformance --strict --every 4 ${PROJECT_SOURCE_DIR}/tests/data/models/marian
   MASKS gpu,small-work LABELS fast)

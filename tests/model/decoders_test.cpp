@@ -243,7 +243,7 @@ TEST(Decoders, OptAndTheFirstGpt) {
 class DecoderFiles : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    const std::string directory = std::string(LAPILLI_TEST_DATA "/models/") + GetParam() + "/model";
+    const std::string directory = std::string(LAPILLI_TEST_DATA "/") + GetParam() + "/model";
     json_ = *read_json_file(directory + "/config.json");
     const auto checkpoint = Checkpoint::open(directory);
     ASSERT_TRUE(checkpoint.ok()) << checkpoint.error().message;
@@ -308,8 +308,9 @@ TEST_P(DecoderFiles, BuffersAreNoWeights) {
   EXPECT_EQ(beside.parameters, alone.parameters);
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, DecoderFiles, testing::Values("gpt2", "qwen3"),
-                         [](const auto& name) { return std::string(name.param); });
+INSTANTIATE_TEST_SUITE_P(Models, DecoderFiles, testing::Values("decoders/gpt2", "models/qwen3"), [](const auto& name) {
+  return std::string(name.param).substr(std::string(name.param).find('/') + 1);
+});
 
 }  // namespace
 }  // namespace lapilli::model
