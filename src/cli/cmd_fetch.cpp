@@ -120,12 +120,26 @@ class Fetcher {
   uint64_t bytes_ = 0;
 };
 
+// The address of a model's page, as browsers show it, holds its name.
+std::string meant_by(const std::string& typed) {
+  const size_t scheme = typed.find("://");
+  if (scheme == std::string::npos) return known_model_meant(typed);
+  const size_t owner = typed.find('/', scheme + 3);
+  if (owner == std::string::npos) return "";
+  const std::string path = typed.substr(owner + 1, typed.find_first_of("?#", owner) - owner - 1);
+  const size_t end = path.find('/', path.find('/') + 1);
+  const std::string name = path.substr(0, end);
+  return path.find('/') != std::string::npos && hub::parse_model_name(name) ? name : "";
+}
+
 int run_fetch(const FetchArguments& arguments, const Context& context) {
   if (const std::string bundled = bundled_directory(arguments.model); !bundled.empty()) return print(bundled + "\n");
   const std::string named = arguments.model + (arguments.revision.empty() ? "" : "@" + arguments.revision);
+  if (named.empty())
+    return fail_with(exit_usage, "name the model: lapilli fetch OWNER/NAME; lapilli models lists some");
   const auto model = hub::parse_model_name(named);
   if (!model) {
-    const std::string meant = known_model_meant(arguments.model);
+    const std::string meant = meant_by(arguments.model);
     return fail_with(exit_usage, "\"" + named + "\" is not OWNER/NAME or OWNER/NAME@REVISION" +
                                      (meant.empty() ? "; lapilli models lists some" : "; did you mean " + meant + "?"));
   }
@@ -157,8 +171,7 @@ void add_fetch(CLI::App& app, Context& context) {
   auto a = std::make_shared<FetchArguments>();
   CLI::App* command = app.add_subcommand("fetch", "Get a published model, which --model OWNER/NAME then finds");
   command->add_option("model", a->model, "The model's name on the hub, OWNER/NAME or OWNER/NAME@REVISION")
-      ->type_name("OWNER/NAME")
-      ->required();
+      ->type_name("OWNER/NAME");
   command->add_option("--revision", a->revision, "A branch, a tag or a commit; without it, main");
   command->footer(kFetchFooter + std::string(kExitCodeHelp));
   command->callback([&context, a] { context.run = [&context, a] { return run_fetch(*a, context); }; });

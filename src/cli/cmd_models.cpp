@@ -91,6 +91,18 @@ int remove_model(const std::string& name) {
   return print(text + "removed " + name + ", " + std::to_string(removed->bytes) + " bytes\n");
 }
 
+// Names the tasks in its error; in --help they would fill more than a line.
+CLI::Validator task_name() {
+  return {[](std::string& typed) -> std::string {
+            const auto names = hub::task_names();
+            if (std::find(names.begin(), names.end(), typed) != names.end()) return "";
+            std::string all;
+            for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
+            return json_string(typed) + " is none of " + all + did_you_mean(typed, names);
+          },
+          ""};
+}
+
 constexpr const char* kModelsFooter =
     R"(Examples:
   lapilli models --from en --to de
@@ -114,9 +126,12 @@ void add_models(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("models", "List published models that should run, and which are here");
   command->add_option("--from", a->wanted.from, "That read this language: fr, fra_Latn, ...")->type_name("LANGUAGE");
   command->add_option("--to", a->wanted.to, "That write this language")->type_name("LANGUAGE");
-  command->add_option("--task", a->wanted.task, "For this command: translate, transcribe, read, ...")
+  command
+      ->add_option("--task", a->wanted.task,
+                   "For this command: translate, embed, tag, transcribe, read, ...; \"classify --labels\": for labels "
+                   "of your own")
       ->type_name("TASK")
-      ->check(CLI::IsMember(hub::task_names()).description(""));
+      ->check(task_name());
   command->add_option("--family", a->wanted.family, "Of this family, such as marian")->type_name("FAMILY");
   command->add_flag("--json", a->json, "As JSON");
   CLI::Option* remove = command->add_option("--remove", a->remove, "Remove what was fetched of this model");

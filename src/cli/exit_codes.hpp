@@ -9,7 +9,7 @@ namespace lapilli::cli {
 
 enum ExitCode : int {
   exit_ok = 0,
-  exit_some_failed = 1,  // some lines failed, the others are translated
+  exit_some_failed = 1,  // some lines failed, the others are done
   exit_usage = 2,
   exit_input = 3,   // an input or model file is missing, broken or not supported
   exit_device = 4,  // no Vulkan device, or it was lost or hangs
@@ -43,7 +43,7 @@ int exit_code(S status) {
 }
 
 constexpr const char* kExitCodeHelp =
-    R"(Exit codes: 0 all well, 1 some lines failed (the others are translated), 2 wrong usage, 3 an input or model file is
+    R"(Exit codes: 0 all well, 1 some lines failed (the others are done), 2 wrong usage, 3 an input or model file is
 missing, broken or not supported, 4 no usable device or it failed, 5 out of memory, 6 the output or a fetched
 file cannot be written, 70 a bug in lapilli, 130 interrupted (143 by SIGTERM), 141 the reader of the output went away.
 )";

@@ -118,6 +118,13 @@ std::vector<std::string> names_of(const std::vector<CLI::App*>& commands) {
   return names;
 }
 
+// Advice on a word that is no command's name, nor like one.
+std::string instead_of_command(const std::string& typed) {
+  if (typed == "version") return "; lapilli --version tells it";
+  if (typed.find(' ') != std::string::npos) return "; a text stands behind a command: lapilli translate TEXT";
+  return "; lapilli --help lists them";
+}
+
 // An error message about the command's name; empty if there is none.
 std::string wrong_command(CLI::App& app, std::vector<std::string>& arguments) {
   const auto typed = find_command(arguments);
@@ -125,7 +132,7 @@ std::string wrong_command(CLI::App& app, std::vector<std::string>& arguments) {
   const auto names = names_of(app.get_subcommands({}));
   if (std::find(names.begin(), names.end(), *typed) != names.end()) return "";
   const std::string meant = did_you_mean(*typed, names);
-  return "there is no command " + *typed + (meant.empty() ? "; lapilli --help lists them" : meant);
+  return "there is no command " + *typed + (meant.empty() ? instead_of_command(*typed) : meant);
 }
 
 bool takes_texts(const CLI::App& command) {
@@ -230,7 +237,10 @@ bool wants_no_cache(const CLI::App& command) {
 }
 
 int run(std::vector<std::string> arguments) {
-  CLI::App app{"Lapilli translates and summarizes text with Transformer models on any Vulkan 1.1 device.", "lapilli"};
+  CLI::App app{
+      "Lapilli translates and summarizes text, transcribes speech, reads pictures, and makes vectors, labels and "
+      "answers of texts, with Transformer models on any Vulkan 1.1 device.",
+      "lapilli"};
   // On Windows CLI11 reads arguments that begin with / as options; here they are texts or files, as elsewhere.
   app.allow_windows_style_options(false);
   Context context;

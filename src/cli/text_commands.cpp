@@ -71,11 +71,23 @@ constexpr const char* kFileRules =
 an error unless --force is given. NAME.part.journal remembers how far it is: --resume goes on there, if inputs, model,
 options and version are the same, and gives the same bytes; --skip-existing leaves out what is there. In folders, files
 with known endings are taken (.txt .text .md .markdown .html .htm .xhtml .srt .vtt .jsonl .ndjson, with --column .tsv),
-hidden ones, those of the same suffix and those of other kinds left out, which is said. By these endings documents keep
-their structure, JSON lines their members and TSV its columns; the text of what fails stays, and is reported. Pictures,
+hidden ones, those of the same suffix and those of other kinds left out, which is said. )";
+
+constexpr const char* kDocumentRule =
+    R"(By these endings documents keep
+their structure, JSON lines their members and TSV its columns)";
+constexpr const char* kLineRule =
+    R"(By these endings JSON lines keep
+their members and TSV its columns; documents are read as plain text)";
+constexpr const char* kKindRule =
+    R"(; the text of what fails stays, and is reported. Pictures,
 recordings, archives, tables, files of apps' texts and other kinds that are not read are refused, with what serves them.
 
 )";
+
+std::string file_rules(const TextCommand& about) {
+  return std::string(kFileRules) + (about.languages ? kDocumentRule : kLineRule) + kKindRule;
+}
 
 constexpr const char* kEmbedFooter =
     R"(Every line of input is a text and gives a vector, an empty line as well. Directories of sentence-transformers run as
@@ -185,7 +197,7 @@ void add_text_commands(CLI::App& app, Context& context) {
     auto a = std::make_shared<TextArguments>();
     CLI::App* command = app.add_subcommand(about.name, about.description);
     add_text_arguments(*command, about, *a);
-    command->footer(about.footer + std::string(kFileRules) + kFileNameRule + "\n" + kExitCodeHelp);
+    command->footer(about.footer + file_rules(about) + kFileNameRule + "\n" + kExitCodeHelp);
     command->callback([&context, &about, a] {
       a->inputs.insert(a->inputs.end(), context.behind_dashes.begin(), context.behind_dashes.end());
       context.run = [&context, &about, a] { return run_command(about, *a, context); };

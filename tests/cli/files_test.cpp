@@ -193,6 +193,7 @@ TEST(CliDevice, AFileThatCannotBeTranslatedDoesNotStopTheOthers) {
   const Outcome outcome = translate(arguments);
   EXPECT_EQ(outcome.code, 3);
   EXPECT_TRUE(contains(outcome.err, "a.tsv: no column")) << outcome.err;
+  EXPECT_TRUE(contains(outcome.err, "it begins with \"none\"")) << outcome.err;
   const std::string b_fr = (folder.path() / "b.fr.tsv").string();
   EXPECT_EQ(read_file(b_fr), "id\ttext\r\n1\t" + french(0) + "\r\n");
   EXPECT_EQ(names_in(folder.path()), (Names{"a.tsv", "b.fr.tsv", "b.fr.tsv.part.journal", "b.tsv"}));

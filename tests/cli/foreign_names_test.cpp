@@ -37,6 +37,19 @@ TEST(CliForeignNames, OptionsOfOthersAreAnsweredWithOurs) {
       {{"transcribe", "-otxt", "a.wav"}, "-o FILE names the file"},
       {{"translate", "--model_name_or_path", "x"}, "here it is --model"},
       {{"translate", "-ngl", "99"}, "here it is --device"},
+      {{"fill", "--top_k", "3", "a"}, "here it is --top"},
+      {{"search", "--top-k", "3", "a"}, "here it is --top"},
+      {{"classify", "--candidate_labels", "a,b", "c"}, "here it is --labels"},
+      {{"classify", "--hypothesis_template", "{}", "c"}, "here it is --hypothesis"},
+      {{"tag", "--aggregation_strategy", "max", "a"}, "here it is --aggregation"},
+      {{"answer", "--handle_impossible_answer", "a"}, "here it is --allow-empty"},
+      {{"answer", "--max_answer_len", "9", "a"}, "here it is --max-answer-tokens"},
+      {{"answer", "--doc_stride", "9", "a"}, "here it is --stride"},
+      {{"answer", "--context", "a"}, "texts and files stand behind the command"},
+      {{"embed", "--normalize_embeddings", "a"}, "here it is --normalize"},
+      {{"embed", "--truncate_dim", "9", "a"}, "here it is --dimensions"},
+      {{"embed", "--prompt_name", "query", "a"}, "here it is --prompt"},
+      {{"embed", "--pooling", "mean", "a"}, "the model's directory names its pooling"},
   };
   for (const auto& [arguments, message] : cases) {
     const Outcome outcome = run(lapilli(arguments));

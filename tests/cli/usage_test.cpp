@@ -74,6 +74,8 @@ TEST(CliUsage, SaysWhatWasMeant) {
       {{"-q", "summarise"}, "there is no command summarise; did you mean summarize?"},
       {{"help", "inspec"}, "there is no command inspec; did you mean inspect?"},
       {{"nonsense", "--help"}, "there is no command nonsense; lapilli --help lists them"},
+      {{"Where is the station?"}, "a text stands behind a command: lapilli translate TEXT"},
+      {{"version"}, "lapilli --version tells it"},
       {{"translate", "--bean", "3", "Hello."}, "translate has no option --bean; did you mean --beam?"},
       {{"translate", "--temp=2", "Hello."}, "translate has no option --temp; did you mean --temperature?"},
       {{"devices", "--quite"}, "devices has no option --quite; did you mean --quiet?"},

@@ -317,13 +317,24 @@ TEST_F(CliHub, NamesThatAreNone) {
        "Helsinki-NLP/opus-mt-en-de?"},
       {"xyzzy", "\"xyzzy\" is not OWNER/NAME or OWNER/NAME@REVISION; lapilli models lists some"},
       {"../../etc", "is not OWNER/NAME"},
-      {"a/b/c", "is not OWNER/NAME"}};
+      {"a/b/c", "is not OWNER/NAME"},
+      {"https://huggingface.co/google/flan-t5-small/tree/main", "did you mean google/flan-t5-small?"},
+      {"https://huggingface.co/google/flan-t5-small?x=/a", "did you mean google/flan-t5-small?"},
+      {"https://huggingface.co/google", "lapilli models lists some"},
+      {"https://", "lapilli models lists some"},
+      {"https://huggingface.co/", "lapilli models lists some"}};
   for (const auto& [name, message] : cases) {
     const Outcome outcome = run(command({"fetch", name}));
     EXPECT_EQ(outcome.code, 2) << name;
     EXPECT_TRUE(contains(outcome.err, message)) << outcome.err;
   }
-  EXPECT_EQ(run(command({"fetch"})).code, 2);
+  const Outcome unnamed = run(command({"fetch"}));
+  EXPECT_EQ(unnamed.code, 2);
+  EXPECT_TRUE(contains(unnamed.err, "name the model: lapilli fetch OWNER/NAME")) << unnamed.err;
+  const Outcome task = run(command({"models", "--task", "tagg"}));
+  EXPECT_EQ(task.code, 2);
+  EXPECT_TRUE(contains(task.err, "\"tagg\" is none of translate, ")) << task.err;
+  EXPECT_TRUE(contains(task.err, "did you mean tag?")) << task.err;
 }
 
 TEST_F(CliHub, TheBundledModelIsThereAlready) {

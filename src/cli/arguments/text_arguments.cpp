@@ -21,12 +21,28 @@ namespace lapilli::cli {
 
 namespace {
 
-void add_model(CLI::App& command, TextArguments& a) {
+// The bundled model writes texts and does nothing else.
+void add_model(CLI::App& command, const TextCommand& about, TextArguments& a) {
+  const std::string otherwise = about.writes() ? "LAPILLI_MODEL or the bundled model" : "LAPILLI_MODEL";
   command
-      .add_option("-m,--model", a.model,
-                  "Model directory as published, or OWNER/NAME of a fetched one (lapilli fetch); without it, "
-                  "LAPILLI_MODEL or the bundled model")
+      .add_option(
+          "-m,--model", a.model,
+          "Model directory as published, or OWNER/NAME of a fetched one (lapilli fetch); without it, " + otherwise)
       ->type_name("MODEL");
+}
+
+std::string about_inputs(const TextCommand& about) {
+  if (about.makes == Makes::ranking)
+    return "The query, then the documents: texts or files; an argument that names a file is a file; - is standard "
+           "input, which is also read without documents";
+  return "Texts or files; an argument that names a file is a file; - is standard input. With --suffix, or a folder "
+         "behind -o, files and folders";
+}
+
+std::string about_column(const TextCommand& about) {
+  const char* by = about.writes() ? "the output" : "the result";
+  return std::string("TSV: the column that is read, and replaced by ") + by +
+         "; a number from 1 or its name in the first line";
 }
 
 void add_inputs(CLI::App& command, const TextCommand& about, TextArguments& a) {
@@ -38,15 +54,14 @@ void add_inputs(CLI::App& command, const TextCommand& about, TextArguments& a) {
             for (const std::string& input : given) a.inputs.push_back(unprotect(input));
             return true;
           },
-          "Texts or files; an argument that names a file is a file; - is standard input. With --suffix, or a folder "
-          "behind -o, files and folders")
+          about_inputs(about))
       ->expected(0, CLI::detail::expected_max_vector_size)
       ->allow_extra_args()
       ->type_name("INPUT");
   auto* text = command.add_flag("--text", a.force_text, "Read the inputs as text, not as file names");
   command.add_flag("--file", a.force_file, "Take the inputs for files")->excludes(text);
   if (about.whole_files) command.add_flag("--lines", a.lines, "Every line is a text of its own");
-  add_model(command, a);
+  add_model(command, about, a);
   if (!about.languages) return;
   command
       .add_option("--from", a.from, "Language of the input, for models of several languages: fr, fr_XX, fra_Latn, ...")
@@ -56,7 +71,7 @@ void add_inputs(CLI::App& command, const TextCommand& about, TextArguments& a) {
   command.add_flag("--no-split", a.no_split, "Every line as one piece, however long")->excludes(split);
 }
 
-void add_searched(CLI::App& command, TextArguments& a) {
+void add_searched(CLI::App& command, const TextCommand& about, TextArguments& a) {
   const auto append = [](std::vector<std::string>& to) {
     return [&to](const CLI::results_t& given) {
       for (const std::string& value : given) to.push_back(unprotect(value));
@@ -78,7 +93,7 @@ void add_searched(CLI::App& command, TextArguments& a) {
       .add_option("--queries", a.search.queries, "Every line of this file (-: of standard input) is a query of its own")
       ->type_name("FILE")
       ->check(not_empty());
-  add_model(command, a);
+  add_model(command, about, a);
 }
 
 void add_record_places(CLI::App& command, FileArguments& f) {
@@ -157,10 +172,7 @@ void add_files(CLI::App& command, const TextCommand& about, FileArguments& f) {
       ->type_name("NAME")
       ->check(not_empty())
       ->capture_default_str();
-  command
-      .add_option("--column", f.column,
-                  "TSV: the column that is replaced by its translation, a number from 1 or its name in the first line")
-      ->type_name("COLUMN");
+  command.add_option("--column", f.column, about_column(about))->type_name("COLUMN");
 }
 
 void add_decoding(CLI::App& command, TextArguments& a) {
@@ -333,8 +345,10 @@ void add_results(CLI::App& command, const TextCommand& about, TextArguments& a) 
   if (about.makes == Makes::fills) add_fills(command, a);
 }
 
-void add_device(CLI::App& command, TextArguments& a) {
-  command.add_option("--batch", a.batch, "Texts or sentences worked on together")
+void add_device(CLI::App& command, const TextCommand& about, TextArguments& a) {
+  command
+      .add_option("--batch", a.batch,
+                  about.languages ? "Texts or sentences worked on together" : "Texts worked on together")
       ->type_name("N")
       ->capture_default_str()
       ->transform(whole_number(1, 65536));
@@ -377,12 +391,12 @@ void add_output(CLI::App& command, TextArguments& a) {
   command.add_flag("--stream", a.stream, "Print text as it comes; one input after the other");
 }
 
-void add_search_arguments(CLI::App& command, TextArguments& a) {
+void add_search_arguments(CLI::App& command, const TextCommand& about, TextArguments& a) {
   a.batch = kEncoderBatch;
-  add_searched(command, a);
+  add_searched(command, about, a);
   add_record_places(command, a.files);
   add_found(command, a);
-  add_device(command, a);
+  add_device(command, about, a);
   command.remove_option(command.get_option("--deterministic"));  // it always is
 }
 
@@ -417,16 +431,16 @@ CLI::Validator finite_number() {
 }
 
 void add_text_arguments(CLI::App& command, const TextCommand& about, TextArguments& a) {
-  if (about.makes == Makes::search) return add_search_arguments(command, a);
+  if (about.makes == Makes::search) return add_search_arguments(command, about, a);
   add_inputs(command, about, a);
   if (about.makes != Makes::ranking) add_files(command, about, a.files);
   if (!about.writes()) {
     a.batch = kEncoderBatch;
     add_results(command, about, a);
-    return add_device(command, a);
+    return add_device(command, about, a);
   }
   add_decoding(command, a);
-  add_device(command, a);
+  add_device(command, about, a);
   add_output(command, a);
 }
 

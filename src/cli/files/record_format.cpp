@@ -8,6 +8,7 @@
 
 #include "cli/files/blanks.hpp"
 #include "cli/files/json_object.hpp"
+#include "cli/output.hpp"
 
 namespace lapilli::cli {
 
@@ -65,7 +66,9 @@ class TabColumns : public RecordFormat {
   }
 
   [[nodiscard]] std::string refusal() const override {
-    return looked_ && column_ == 0 ? "no column of its first line is called \"" + name_ + "\" (--column)" : "";
+    if (!looked_ || column_ > 0) return "";
+    return "no column of its first line is called \"" + name_ + "\" (--column); it begins with " +
+           json_string(names_.substr(0, 120));
   }
 
   std::string output(const Line& line, const Result& result) override {
@@ -81,6 +84,7 @@ class TabColumns : public RecordFormat {
   // Finds the column with the name.
   void find_name(const Line& line) {
     looked_ = true;
+    names_ = line.text;
     uint64_t number = 1;
     for (size_t at = 0; at <= line.text.size(); ++number) {
       const size_t end = std::min(line.text.find('\t', at), line.text.size());
@@ -103,7 +107,7 @@ class TabColumns : public RecordFormat {
     return true;
   }
 
-  std::string name_;
+  std::string name_, names_;  // the wanted column's, and all of the first line
   uint64_t column_ = 0;  // from 1; 0: unknown
   bool looked_ = false;
 };
