@@ -108,7 +108,7 @@ class TabColumns : public RecordFormat {
   }
 
   std::string name_, names_;  // the wanted column's, and all of the first line
-  uint64_t column_ = 0;  // from 1; 0: unknown
+  uint64_t column_ = 0;       // from 1; 0: unknown
   bool looked_ = false;
 };
 
