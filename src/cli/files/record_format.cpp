@@ -85,6 +85,7 @@ class TabColumns : public RecordFormat {
   void find_name(const Line& line) {
     looked_ = true;
     names_ = line.text;
+    std::replace(names_.begin(), names_.end(), '\t', ' ');
     uint64_t number = 1;
     for (size_t at = 0; at <= line.text.size(); ++number) {
       const size_t end = std::min(line.text.find('\t', at), line.text.size());
