@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "cli/program.hpp"
+#include "cli/sentence_models.hpp"
 
 namespace lapilli::test {
 namespace {
@@ -114,6 +115,33 @@ TEST_F(CliDeviceScoreTexts, AScoreIsTheLogitWhereTheDirectorySaysSo) {
     const double logit = std::stod(logits[i]);
     EXPECT_NEAR(logit, c["scores"][i].get<double>(), 1e-4);
     EXPECT_NEAR(std::stod(probabilities[i]), 1 / (1 + std::exp(-logit)), 1e-9);
+  }
+}
+
+// Sigmoids that a float rounds to 1: documents are in the order of the logits, and their scores are written so that
+// they differ, in every format.
+TEST_F(CliDeviceScoreTexts, ScoresNearOneKeepTheOrderOfTheLogits) {
+  TemporaryFolder folder;
+  const std::string model =
+      changed_model(folder, "cross-xlm-roberta", "classifier.out_proj.bias", [](std::vector<float>& v) {
+        for (float& x : v) x += 20;
+      });
+  const std::string documents = lines_from({"The harbour froze over.", "How do I renew it?", "a", "The fox is brown."});
+  const auto ranked = [&](const std::string& from, const std::string& dtype) {
+    const std::string query = "A question about the harbour";
+    return lines_of(run(lapilli({"rerank", "--quiet", "--model", from, "--dtype", dtype, query, "-"}), documents).out);
+  };
+  for (const char* dtype : {"fp32", "fp16", "bf16", "int8"}) {
+    const auto moved = ranked(model, dtype), usual = ranked(sentence_model("cross-xlm-roberta"), dtype);
+    ASSERT_EQ(moved.size(), 4u) << dtype;
+    ASSERT_EQ(usual.size(), 4u) << dtype;
+    for (size_t i = 0; i < 4; ++i) {
+      EXPECT_EQ(moved[i].substr(moved[i].find('\t')), usual[i].substr(usual[i].find('\t'))) << dtype;
+      EXPECT_LT(std::stod(moved[i]), 1.0) << dtype;
+      if (i > 0) {
+        EXPECT_LT(std::stod(moved[i]), std::stod(moved[i - 1])) << dtype;
+      }
+    }
   }
 }
 
