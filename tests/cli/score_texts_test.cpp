@@ -145,6 +145,20 @@ TEST_F(CliDeviceScoreTexts, ScoresNearOneKeepTheOrderOfTheLogits) {
   }
 }
 
+TEST_F(CliDeviceScoreTexts, ClassesWithoutLabelsAreNumberedAndSaidSo) {
+  TemporaryFolder folder;
+  const std::string model = (folder.path() / "model").string();
+  fs::copy(kSentiment + "/model", model, fs::copy_options::recursive);
+  Json config = read_json(model + "/config.json");
+  config.erase("id2label");
+  config.erase("label2id");
+  folder.file("model/config.json", config.dump());
+  const Outcome outcome = run(lapilli({"classify", "--model", model, "a"}));
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_TRUE(outcome.out.starts_with("LABEL_")) << outcome.out;
+  EXPECT_TRUE(contains(outcome.err, "names no label of 2 of 2 classes")) << outcome.err;
+}
+
 TEST_F(CliDeviceScoreTexts, OthersAreRefusedWithWhatServesThem) {
   const std::string embedder = kSentences + "bert-cls";
   for (const char* command : {"classify", "rerank"}) {

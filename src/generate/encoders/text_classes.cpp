@@ -35,6 +35,19 @@ double activated(double score, ClassSettings::Activation activation) {
   return activation == ClassSettings::Activation::tanh ? std::tanh(score) : score;
 }
 
+// A single label is a score, which needs no name.
+void name_the_nameless(const JsonView& config, std::vector<std::string>& labels) {
+  uint32_t nameless = 0;
+  for (size_t i = 0; i < labels.size(); ++i) {
+    if (!labels[i].empty()) continue;
+    labels[i] = format("LABEL_%u", i);
+    ++nameless;
+  }
+  if (nameless > 0 && labels.size() > 1)
+    log(LogLevel::note, format("%s names no label of %u of %u classes; they are called LABEL_ and their number",
+                               config.where, nameless, labels.size()));
+}
+
 }  // namespace
 
 Result<ClassSettings> read_class_settings(const Files& network, const SentenceSettings& sentences, uint32_t classes) {
@@ -43,8 +56,7 @@ Result<ClassSettings> read_class_settings(const Files& network, const SentenceSe
   const JsonView config{json, file.path()};
   ClassSettings settings;
   LAPILLI_TRY(settings.labels, read_labels(config, classes));
-  for (uint32_t i = 0; i < classes; ++i)
-    if (settings.labels[i].empty()) settings.labels[i] = format("LABEL_%u", i);
+  name_the_nameless(config, settings.labels);
   LAPILLI_TRY(settings.scores, read_scores(config, classes));
   settings.activation = activation_of(sentences.score_activation, classes);
   return settings;
