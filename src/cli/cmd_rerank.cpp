@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/path.hpp"
 #include "cli/arguments/model_names.hpp"
 #include "cli/arguments/text_arguments.hpp"
 #include "cli/commands.hpp"
@@ -73,6 +74,9 @@ class RerankRun {
   int prepare() {
     if (arguments_.inputs.empty()) return complain(exit_usage, "give the query first: lapilli rerank \"QUERY\" FILE");
     query_ = arguments_.inputs.front();
+    if (!arguments_.force_text && file_exists(query_))
+      return complain(exit_usage, "the first argument is the query, and " + query_ +
+                                      " is a file: lapilli rerank \"QUERY\" FILE (a query that names one: --text)");
     arguments_.inputs.erase(arguments_.inputs.begin());
     if (const int code = find_jobs(kRerank, arguments_, found_)) return code;
     std::string directory = arguments_.model;

@@ -130,6 +130,10 @@ class SearchRun {
     }
     if (arguments_.inputs.empty())
       return complain(exit_usage, "give the words to search for: lapilli search --in FILES \"WORDS\"");
+    for (const std::string& word : arguments_.inputs)
+      if (files.empty() && !arguments_.force_text && file_kind(word) != FileKind::none)
+        return complain(exit_usage,
+                        word + " is a file, and files to search stand behind --in (words that name one: --text)");
     for (const std::string& word : arguments_.inputs) words_ += (words_.empty() ? "" : " ") + word;
     return is_blank(words_) ? complain(exit_usage, "the words to search for are blank") : int{exit_ok};
   }

@@ -166,6 +166,10 @@ TEST_F(CliDeviceScoreTexts, OthersAreRefusedWithWhatServesThem) {
     EXPECT_EQ(outcome.code, 3) << outcome.err;
     EXPECT_TRUE(contains(outcome.err, "lapilli embed")) << outcome.err;
   }
+  TemporaryFolder folder;
+  const Outcome file = scored("rerank", kReranker, {folder.file("notes.txt", "a\n")});
+  EXPECT_EQ(file.code, 2) << file.err;
+  EXPECT_TRUE(contains(file.err, "the first argument is the query")) << file.err;
   const Outcome labels = scored("rerank", kSentiment, {"query", "document"});
   EXPECT_EQ(labels.code, 3) << labels.err;
   EXPECT_TRUE(contains(labels.err, "lapilli classify --pairs")) << labels.err;

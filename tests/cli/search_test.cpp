@@ -505,6 +505,7 @@ TEST(CliSearch, WrongUseIsNoticedBeforeAModelIsLoaded) {
   refused({}, 2, "give the words");
   refused({"--in", notes}, 2, "give the words");
   refused({"--in", notes, notes}, 2, "is a file");
+  refused({"words", notes}, 2, "behind --in");
   refused({"  ", "--in", notes}, 2, "blank");
   refused({"--in", notes + "x", "words"}, 3, "notes.txtx");
   refused({"words", "--queries", notes}, 2, "--queries");
