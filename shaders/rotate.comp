@@ -84,7 +84,7 @@ void sum_squares(const uint group, const uint cell, const bool bound) {
   barrier();
 }
 
-// What a head's numbers are multiplied by, besides the weights.
+// The factor of a head's numbers, besides the weights.
 float norm_of(const uint head) {
   uint at = head * SHARES;
   float sum = squares[at] + squares[at + 1u] + squares[at + 2u] + squares[at + 3u];

@@ -524,7 +524,7 @@ struct Output {
   std::vector<Class> classes;     // of a picture or a text, the likeliest first
   std::vector<float> vector;      // of a text, from a model that makes vectors
   std::vector<Span> spans;        // of a text: tags, answers or words for masks
-  // Of a text that an encoder has read; see lapilli_reading.
+  // The reading of a text by an encoder; see lapilli_reading.
   uint32_t tokens = 0, windows = 0;
   bool cut = false;
   std::optional<Error> error;

@@ -172,7 +172,7 @@ Status TranslationTask::tokenize(double budget_us) {
   return {};
 }
 
-// What a decoder alone continues must leave room for more.
+// A text that a decoder continues must leave room for more.
 Result<InputParts> TranslationTask::checked_parts(const TextInput& input) const {
   LAPILLI_TRY(auto made, make_parts(*model(), input, how_));
   for (const InputPart& part : made.parts)

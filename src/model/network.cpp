@@ -673,7 +673,7 @@ class WeightBinder {
     return norm(names.convolution_norm, s, w.convolution_norm);
   }
 
-  // What the layers of an encoder alone may have beside them.
+  // Parts that the layers of an encoder alone may have beside them.
   Status beside_layers(const StackConfig& s, const StackNames& names, StackWeights& w) {
     if (s.vectors.table != DistanceVectors::Table::none) LAPILLI_CHECK(distance_vectors(s, names, w));
     if (s.segments) segment_types(s, w);

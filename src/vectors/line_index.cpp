@@ -27,7 +27,7 @@ struct Head {
   uint64_t lines, failures;
   uint64_t vectors_at, failures_at, file_bytes;
   uint64_t zero;
-  // Of the settings, inputs and fingerprints; of the vectors; of the failures and the head up to here.
+  // Checksums of the settings, inputs and fingerprints; of the vectors; of the failures and the head up to here.
   Fingerprint texts, vectors, rest;
 };
 static_assert(sizeof(Head) == 128);
@@ -216,7 +216,7 @@ struct IndexWriter::Impl {
     return stream && write_zeros(sizeof head) && write_texts(lines.size()) &&
            write_zeros(head.vectors_at - places.lines_end);
   }
-  // What lies between the head and the end of the first fingerprints.
+  // The bytes between the head and the end of the first fingerprints.
   [[nodiscard]] std::string texts_before_lines() const {
     std::string text = about.settings + about.inputs;
     text.resize(static_cast<size_t>(places.lines - sizeof(Head)));

@@ -16,7 +16,7 @@
 
 namespace lapilli::vectors {
 
-// What a line's vector depends on beside its text, and what it was made from.
+// Everything that a line's vector depends on beside its text, and its origin.
 struct IndexAbout {
   std::string settings;  // a file with others is not used
   std::string inputs;    // names, sizes and times; for people
@@ -35,7 +35,7 @@ class LineIndex {
   // Nothing: there is none that serves. `why` tells what is wrong with the one that is there; "": there is none.
   static std::optional<LineIndex> open(const std::string& path, const IndexAbout& about, std::string& why);
   [[nodiscard]] std::span<const Fingerprint> lines() const { return lines_; }
-  // Of the lines that have not failed, in their order, one behind the other.
+  // Vectors of the lines that have not failed, in their order, one behind the other.
   [[nodiscard]] std::span<const float> vectors() const { return vectors_; }
   [[nodiscard]] const std::vector<LineFailure>& failures() const { return failures_; }  // in order
   // These vectors are not needed soon.

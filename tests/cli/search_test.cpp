@@ -425,7 +425,7 @@ TEST(CliDeviceSearch, SeveralAtOnceMakeOneFile) {
   EXPECT_EQ(search.kept().size(), 1u);
 }
 
-// What is made before an interruption stays, and the next search goes on from there.
+// Vectors that are made before an interruption stay, and the next search goes on from there.
 TEST(CliDeviceSearch, AnInterruptedSearchGoesOn) {
   const Searcher search(searched_model("bert-cls"));
   const TemporaryFolder folder;

@@ -147,7 +147,7 @@ TEST(CliDeviceSpans, WordsAreTheReferences) {
   }
 }
 
-// What problem_type says of a score, with the same weights.
+// The meaning that problem_type gives a score, with the same weights.
 TEST(CliDeviceSpans, ProbabilitiesAreAsTheConfigSays) {
   TemporaryFolder folder;
   const std::string model = (folder.path() / "model").string();

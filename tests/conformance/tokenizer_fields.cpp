@@ -82,7 +82,7 @@ Outcome run_pair_truncation(const Tokenizer& tokenizer, const Json& c) {
   return *ids == c["ids"].get<Ids>() ? Outcome() : Outcome::failed("other ids: " + shown(*ids));
 }
 
-// Of pairs of which both are cut, the first window alone.
+// Pairs of which both are cut: the first window alone.
 Outcome run_pair_windows(const Tokenizer& tokenizer, const Json& c) {
   Json first = c;
   first["ids"] = c["ids"][0];

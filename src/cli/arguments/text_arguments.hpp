@@ -71,7 +71,7 @@ struct SpanArguments {
   uint32_t max_answer_tokens = 15, window = 0, stride = 0;
 };
 
-// What is searched, and how.
+// The files and the way of a search.
 struct SearchArguments {
   std::vector<std::string> files;
   std::string queries, index;

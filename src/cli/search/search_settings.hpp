@@ -1,4 +1,4 @@
-// What the vectors of a search depend on, beside the texts.
+// Everything that the vectors of a search depend on, beside the texts.
 #pragma once
 
 #include <string>

@@ -34,7 +34,7 @@ class TextEncoder {
   // Refuses a prompt that is unknown, and one that leaves no room for a text. Without a tokenizer ids still work.
   static Result<TextEncoder> make(const Model& model, const SentenceSettings& settings, const PromptChoice& choice);
 
-  // Of a tokenizer alone, without prompt: a limit of 0 is none.
+  // Makes one of a tokenizer alone, without prompt: a limit of 0 is none.
   static TextEncoder plain(std::shared_ptr<const Tokenizer> tokenizer, uint32_t most_ids, bool lower_case = false);
 
   // A text, or two for a model that reads pairs. Texts beyond the limit are cut at their ends, by default the longer

@@ -60,7 +60,7 @@ std::vector<double> shares_of_labels(std::span<const std::vector<float>> logits,
   return shares_of(follows);
 }
 
-// Of each label against its contradiction.
+// The share of each label against its contradiction.
 std::vector<double> single_scores(std::span<const std::vector<float>> logits, const Entailment& columns) {
   std::vector<double> scores;
   for (const auto& row : logits)

@@ -154,7 +154,7 @@ std::string case_name(const OpDef& op, const OpCase& c, const Variant& v) {
 
 constexpr uint64_t kSmallWords = 1 << 15;
 
-// Of all threads: a CPU driver's, too.
+// Counts all threads: a CPU driver's, too.
 double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 // Nothing smaller than what every device has is asked of the ops: there they must not refuse a case.
