@@ -9,52 +9,20 @@
 #include "model/patches.hpp"
 #include "model/positions.hpp"
 #include "model/relative.hpp"
+#include "model/relative_binder.hpp"
 #include "ops/attention/attention.hpp"
 
 namespace lapilli::model {
 
 namespace {
 
-std::string shape_text(const std::vector<uint64_t>& shape) {
-  std::string text = "[";
-  for (size_t i = 0; i < shape.size(); ++i) text += (i ? ", " : "") + std::to_string(shape[i]);
-  return text + "]";
-}
-
-std::string with_layer(const std::string& pattern, uint32_t layer) {
-  std::string name = pattern;
-  const auto at = name.find("{}");
-  if (at != std::string::npos) name.replace(at, 2, std::to_string(layer));
-  return name;
-}
-
-// A part with the whole tensor.
-WeightPart whole(const StoredTensor* t, bool bias = false, uint64_t destination = 0) {
-  WeightPart part;
-  part.tensor = t;
-  part.bias = bias;
-  part.destination = destination;
-  return part;
-}
-
-// A part's target columns.
-WeightPart columns(uint32_t first, uint32_t group = 1, uint32_t stride = 1) {
-  WeightPart part;
-  part.first_column = first;
-  part.group = group;
-  part.group_stride = stride;
-  return part;
-}
-
-bool floating(StoredType t) { return t == StoredType::f32 || t == StoredType::f16 || t == StoredType::bf16; }
-
 constexpr float kHidden = -1e30f;
 
-class WeightBinder {
+class WeightBinder : RelativeBinder {
  public:
   WeightBinder(const Config& config, const Names& names, const Checkpoint& checkpoint,
                std::optional<WeightFormat> packed, Network& network)
-      : c_(config), names_(names), checkpoint_(checkpoint), packed_(in_words(packed)), net_(network) {}
+      : RelativeBinder(config, names, checkpoint, packed, network) {}
 
   Status run() {
     LAPILLI_CHECK(embeddings());
@@ -69,80 +37,6 @@ class WeightBinder {
   }
 
  private:
-  // The tensor by its name, or its name in a bare model's checkpoint; null if there is none.
-  [[nodiscard]] const StoredTensor* stored(const std::string& name) const {
-    if (const StoredTensor* t = checkpoint_.find(name)) return t;
-    const std::string& base = names_.base_prefix;
-    if (!base.empty() && name.starts_with(base))
-      if (const StoredTensor* t = checkpoint_.find(name.substr(base.size()))) return t;
-    for (const auto& [prefix, other] : names_.other_prefixes)
-      if (name.starts_with(prefix))
-        if (const StoredTensor* t = checkpoint_.find(other + name.substr(prefix.size()))) return t;
-    return nullptr;
-  }
-
-  // 16-bit matrices are stored as ordinary numbers, not as words.
-  static std::optional<WeightFormat> in_words(std::optional<WeightFormat> packed) {
-    return packed && packed::has_scales(*packed) ? packed : std::nullopt;
-  }
-
-  // Finds a matrix, which may be packed.
-  Result<const StoredTensor*> find_matrix(const std::vector<std::string>& names, uint64_t n, uint64_t k) {
-    const StoredTensor* t = nullptr;
-    for (const auto& name : names)
-      if (!t) t = stored(name);
-    if (!t || !packed_ || !is_packed(*t)) return find(names, {n, k});
-    const std::vector<uint64_t> shape{n, packed::row_words(*packed_, k)};
-    if (t->shape == shape) return t;
-    return fail(ErrorCode::invalid_data, "tensor %s has shape %s, a matrix of %u x %u packed as %s has %s", t->name,
-                shape_text(t->shape), n, k, lapilli::name(*packed_), shape_text(shape));
-  }
-
-  // A matrix takes the format of its first stored tensor; the others must match.
-  Status take_format(WeightSpec& spec, const StoredTensor& t) const {
-    const WeightFormat format = is_packed(t) ? *packed_ : WeightFormat::fp32;
-    if (spec.parts.empty()) {
-      spec.format = format;
-      spec.words = WeightLayout(spec.n, spec.k, format).words();
-      return {};
-    }
-    if (format == spec.format) return {};
-    return fail(ErrorCode::invalid_data, "tensor %s is stored as %s, others of the same matrix (%s) are not", t.name,
-                stored_type_name(t.type), spec.name);
-  }
-
-  static Failure not_floating(const StoredTensor& t) {
-    return fail(ErrorCode::unsupported, "tensor %s is stored as %s; f32, f16 and bf16 are supported", t.name,
-                stored_type_name(t.type));
-  }
-
-  // The first of the names that the checkpoint has, with this shape.
-  Result<const StoredTensor*> find(const std::vector<std::string>& names, const std::vector<uint64_t>& shape) {
-    for (const auto& name : names) {
-      const StoredTensor* t = stored(name);
-      if (!t) continue;
-      if (t->shape != shape)
-        return fail(ErrorCode::invalid_data, "tensor %s has shape %s, config.json asks for %s", name,
-                    shape_text(t->shape), shape_text(shape));
-      if (!floating(t->type)) return not_floating(*t);
-      return t;
-    }
-    std::string all;
-    for (const auto& name : names) all += (all.empty() ? "" : " or ") + name;
-    return fail(ErrorCode::invalid_data, "the checkpoint lacks tensor %s", all);
-  }
-
-  WeightIndex add(WeightSpec spec) {
-    net_.weights.push_back(std::move(spec));
-    return static_cast<WeightIndex>(net_.weights.size() - 1);
-  }
-
-  void count(const StoredTensor* t) {
-    uint64_t n = 1;
-    for (const uint64_t d : t->shape) n *= d;
-    net_.parameters += n;
-  }
-
   Status behind_the_layers() {
     const uint32_t d = c_.last_stack().d_model, width = c_.last_stack().embedding_columns();
     if (c_.memory_projection)
@@ -271,16 +165,6 @@ class WeightBinder {
     return add(std::move(spec));
   }
 
-  static WeightSpec matrix(std::string name, uint32_t n, uint32_t k) {
-    WeightSpec spec;
-    spec.kind = WeightSpec::Kind::matrix;
-    spec.name = std::move(name);
-    spec.n = n;
-    spec.k = k;
-    spec.words = WeightLayout(n, k).words();
-    return spec;
-  }
-
   Status positions(const StackConfig& s, const StackNames& names, const char* name, StackWeights& w) {
     if (s.layers == 0 || s.positions == Positions::none) return {};
     WeightSpec spec;
@@ -363,91 +247,6 @@ class WeightBinder {
     return {};
   }
 
-  Status norm(const std::string& name, const StackConfig& s, WeightIndex& index) {
-    return norm(name, s, s.d_model, index);
-  }
-
-  Status norm(const std::string& name, const StackConfig& s, uint32_t width, WeightIndex& index) {
-    return norm(name, width, s.norm == Norm::layer, s.norm_bias, index);
-  }
-
-  // A norm with room for a bias, which is zero unless stored.
-  Status norm(const std::string& name, uint32_t width, bool room, bool stored_bias, WeightIndex& index) {
-    WeightSpec spec;
-    spec.kind = WeightSpec::Kind::vector;
-    spec.name = name;
-    const uint64_t ld = round_up<uint64_t>(width, 4);
-    spec.words = room ? 2 * ld : ld;
-    LAPILLI_TRY(const auto* weight, find({name + ".weight", name + ".gamma"}, {width}));
-    spec.parts.push_back(whole(weight));
-    count(weight);
-    if (room && stored_bias) {
-      LAPILLI_TRY(const auto* bias, find({name + ".bias", name + ".beta"}, {width}));
-      spec.parts.push_back(whole(bias, false, ld));
-      count(bias);
-    }
-    index = add(std::move(spec));
-    return {};
-  }
-
-  // A linear layer: its name, and the form in which weight and bias are stored.
-  struct Linear {
-    std::string name;
-    bool bias = true;
-    bool transposed = false;     // [depth, columns]
-    uint32_t share = 0, of = 1;  // one of `of` layers that are side by side in one tensor
-  };
-
-  // Makes a layer's share of a tensor the rows of a view.
-  static void take_share(const StoredTensor* all, const Linear& layer, WeightPart& place) {
-    const bool turned = layer.transposed && all->shape.size() == 2;
-    place.tensor = all;
-    if (!turned && layer.of == 1) return;
-    auto view = std::make_shared<StoredTensor>(*all);
-    if (turned) {
-      std::swap(view->shape[0], view->shape[1]);
-      std::swap(view->strides[0], view->strides[1]);
-    }
-    view->shape[0] /= layer.of;
-    const uint64_t size = stored_bytes(view->type), begin = layer.share * view->shape[0] * view->strides[0] * size;
-    uint64_t reach = 1;
-    for (size_t d = 0; d < view->shape.size(); ++d) reach += (view->shape[d] - 1) * view->strides[d];
-    if (!view->bytes.empty()) view->bytes = view->bytes.subspan(begin, reach * size);
-    view->stored.offset += begin;
-    view->stored.bytes = reach * size;
-    place.tensor = view.get();
-    place.rows_of = turned ? nullptr : all;
-    place.view = std::move(view);
-  }
-
-  // Adds one linear layer's weight and bias to a packed matrix.
-  Status linear_part(WeightSpec& spec, const Linear& layer, uint32_t n, WeightPart place) {
-    const std::vector<std::string> names{layer.name + ".weight"};
-    std::vector<uint64_t> shape{uint64_t{n} * layer.of, spec.k};
-    if (layer.transposed) std::swap(shape[0], shape[1]);
-    LAPILLI_TRY(const auto* weight, layer.transposed ? find(names, shape) : find_matrix(names, shape[0], spec.k));
-    LAPILLI_CHECK(take_format(spec, *weight));
-    take_share(weight, layer, place);
-    net_.parameters += uint64_t{n} * spec.k;
-    spec.parts.push_back(place);
-    if (layer.bias) {
-      LAPILLI_TRY(const auto* bias, find({layer.name + ".bias"}, {uint64_t{n} * layer.of}));
-      place.view = nullptr;
-      take_share(bias, layer, place);
-      place.bias = true;
-      count(place.tensor);
-      spec.parts.push_back(place);
-    }
-    return {};
-  }
-
-  Status linear(const Linear& layer, uint32_t n, uint32_t k, WeightIndex& index) {
-    WeightSpec spec = matrix(layer.name, n, k);
-    LAPILLI_CHECK(linear_part(spec, layer, n, {}));
-    index = add(std::move(spec));
-    return {};
-  }
-
   // A convolution's weight is stored as [columns, width, kernel], a linear layer's without the kernel, and that of
   // patches with three dimensions for the width; all are read as a matrix.
   Status input_layer(const std::string& name, const InputLayer& layer, uint32_t width, WeightIndex& index) {
@@ -494,176 +293,6 @@ class WeightBinder {
       width = layer.columns;
     }
     return {};
-  }
-
-  // The numbered layer that is being bound.
-  struct Place {
-    const StackConfig& s;
-    uint32_t layer;
-    [[nodiscard]] Linear linear(const std::string& pattern) const {
-      return {with_layer(pattern, layer), s.linear_bias, s.transposed_linear};
-    }
-    [[nodiscard]] Linear feed_forward(const std::string& pattern) const {
-      Linear part = linear(pattern);
-      part.bias = part.bias && s.ffn_bias;
-      return part;
-    }
-  };
-
-  // Queries, keys or values. Those of the same name are in one tensor, in this order.
-  enum Projected : size_t { kQueries, kKeys, kValues };
-  static Linear projection(const AttentionNames& n, const Place& at, Projected which) {
-    const std::string* names[] = {&n.q, &n.k, &n.v};
-    Linear layer = at.linear(*names[which]);
-    layer.bias = layer.bias && at.s.qkv_bias && (which != kKeys || at.s.key_bias);
-    layer.of = 0;
-    for (size_t i = 0; i < std::size(names); ++i) {
-      if (*names[i] != *names[which]) continue;
-      ++layer.of;
-      if (i < which) ++layer.share;
-    }
-    return layer;
-  }
-
-  // Keys and values interleaved by head, after `q_columns` columns.
-  Status keys_values(WeightSpec& spec, const AttentionNames& n, const Place& at, uint32_t q_columns) {
-    const uint32_t inner = at.s.kv_inner(), head = at.s.head_dim;
-    LAPILLI_CHECK(linear_part(spec, projection(n, at, kKeys), inner, columns(q_columns, head, 2 * head)));
-    return linear_part(spec, projection(n, at, kValues), inner, columns(q_columns + head, head, 2 * head));
-  }
-
-  // A projection that is stored by head, [d_model, heads, head_dim], as a matrix: to the heads, or from them.
-  Result<WeightPart> head_matrix(const std::string& name, const StackConfig& s, bool from_heads, WeightPart place) {
-    LAPILLI_TRY(const auto* t, find({name}, {s.d_model, s.heads, s.head_dim}));
-    if (t->strides[1] != s.head_dim * t->strides[2])
-      return fail(ErrorCode::unsupported, "tensor %s has heads apart from each other; store it without gaps",
-                  t->describe());
-    auto view = std::make_shared<StoredTensor>(*t);
-    view->shape = {s.d_model, s.inner()};
-    view->strides = {t->strides[0], t->strides[2]};
-    if (!from_heads) {
-      std::swap(view->shape[0], view->shape[1]);
-      std::swap(view->strides[0], view->strides[1]);
-    }
-    place.tensor = view.get();
-    place.view = std::move(view);
-    return place;
-  }
-
-  // Adds such a projection to the heads, with the bias of that name unless it is empty.
-  Status head_part(WeightSpec& spec, const std::string& name, const std::string& bias, const Place& at,
-                   WeightPart place) {
-    LAPILLI_TRY(auto part, head_matrix(with_layer(name, at.layer), at.s, false, place));
-    LAPILLI_CHECK(take_format(spec, *part.tensor));
-    spec.parts.push_back(std::move(part));
-    if (bias.empty()) return {};
-    LAPILLI_TRY(place.tensor, find({with_layer(bias, at.layer)}, {at.s.heads, at.s.head_dim}));
-    place.bias = true;
-    count(place.tensor);
-    spec.parts.push_back(std::move(place));
-    return {};
-  }
-
-  // Attention with segments: three times the queries, each with a bias of its own, then room for a row's type.
-  Status segment_attention(const AttentionNames& n, const Place& at, AttentionWeights& w) {
-    const uint32_t d = at.s.d_model, inner = at.s.inner(), q = at.s.query_columns(), head = at.s.head_dim;
-    WeightSpec qkv = matrix(with_layer(n.q, at.layer) + "+k+v", q + 2 * inner, d);
-    const std::string* biases[] = {&n.content_bias, &n.position_bias, &n.segment_bias};
-    for (uint32_t i = 0; i < std::size(biases); ++i)
-      LAPILLI_CHECK(head_part(qkv, n.q, *biases[i], at, columns(i * inner)));
-    LAPILLI_CHECK(head_part(qkv, n.k, "", at, columns(q, head, 2 * head)));
-    LAPILLI_CHECK(head_part(qkv, n.v, "", at, columns(q + head, head, 2 * head)));
-    w.qkv = add(std::move(qkv));
-    WeightSpec out = matrix(with_layer(n.out, at.layer), d, inner);
-    LAPILLI_TRY(auto part, head_matrix(out.name, at.s, true, {}));
-    LAPILLI_CHECK(take_format(out, *part.tensor));
-    out.parts.push_back(std::move(part));
-    w.out = add(std::move(out));
-    net_.parameters += 4 * uint64_t{d} * inner;
-    LAPILLI_CHECK(segments(n, at, w));
-    return norm(with_layer(n.norm, at.layer), at.s, w.norm);
-  }
-
-  Status segments(const AttentionNames& n, const Place& at, AttentionWeights& w) {
-    WeightSpec spec;
-    spec.kind = WeightSpec::Kind::vector;
-    spec.name = with_layer(n.segments, at.layer);
-    spec.words = kBiasWords;
-    if (2 * uint64_t{at.s.inner()} > kBiasWords)
-      return fail(ErrorCode::unsupported, "%s: segments of %u heads of %u; at most %u columns are supported", spec.name,
-                  at.s.heads, at.s.head_dim, kBiasWords / 2);
-    LAPILLI_TRY(const auto* t, find({spec.name}, {2, at.s.heads, at.s.head_dim}));
-    spec.parts.push_back(whole(t));
-    count(t);
-    w.segments = add(std::move(spec));
-    return {};
-  }
-
-  // The vectors of distances, and the row of each distance.
-  Status distance_vectors(const StackConfig& s, const StackNames& names, StackWeights& w) {
-    const bool stored = s.vectors.table == DistanceVectors::Table::stored;
-    LAPILLI_TRY(auto table, distance_table(s.vectors));
-    WeightSpec spec;
-    spec.name = "distance vectors";
-    spec.k = s.d_model;
-    if (stored) {
-      LAPILLI_CHECK(stored_vectors(s, names, spec));
-    } else {
-      spec.kind = WeightSpec::Kind::values;
-      spec.values = distance_sinusoids(s.d_model, s.vectors.distance);
-      spec.n = static_cast<uint32_t>(table.buckets.size());
-    }
-    spec.words = uint64_t{spec.n} * round_up<uint64_t>(spec.k, 4);
-    w.vectors = add(std::move(spec));
-    if (s.vectors.normalized) LAPILLI_CHECK(norm(names.vectors_norm, s, w.vectors_norm));
-    distance_rows(s, std::move(table), w);
-    return {};
-  }
-
-  Status stored_vectors(const StackConfig& s, const StackNames& names, WeightSpec& spec) {
-    spec.kind = WeightSpec::Kind::table;
-    spec.n = 2 * (s.vectors.buckets ? s.vectors.buckets : s.vectors.distance);
-    LAPILLI_TRY(const auto* t, find({names.vectors}, {spec.n, spec.k}));
-    spec.parts.push_back(whole(t));
-    count(t);
-    return {};
-  }
-
-  void distance_rows(const StackConfig& s, RelativeTable table, StackWeights& w) {
-    const auto count = static_cast<uint32_t>(table.buckets.size());
-    table.buckets.resize(kBiasWords, 0.0f);
-    const WeightIndex index = shared_values("distances", 1, kBiasWords, std::move(table.buckets));
-    for (uint32_t i = 0; i < s.layers; ++i) {
-      w.layers[i].self.distances = index;
-      w.layers[i].self.distance_low = table.low;
-      w.layers[i].self.distance_count = count;
-    }
-  }
-
-  Status vector_projection(const AttentionNames& n, const Place& at, AttentionWeights& w) {
-    const DistanceVectors& v = at.s.vectors;
-    if (v.shared || (!v.by_query && !v.by_key)) return {};
-    const uint32_t inner = at.s.inner(), keys = v.by_key ? inner : 0;
-    WeightSpec spec = matrix(with_layer(n.vector_k, at.layer), keys + (v.by_query ? inner : 0), at.s.d_model);
-    if (at.s.segments) {
-      net_.parameters += uint64_t{at.s.d_model} * inner;
-      LAPILLI_CHECK(head_part(spec, n.vector_k, "", at, {}));
-    } else {
-      if (v.by_key) LAPILLI_CHECK(linear_part(spec, at.linear(n.vector_q), inner, {}));
-      if (v.by_query) LAPILLI_CHECK(linear_part(spec, at.linear(n.vector_k), inner, columns(keys)));
-    }
-    w.vectors = add(std::move(spec));
-    return {};
-  }
-
-  // A row for each type, with its number in the column of queries that is for it.
-  void segment_types(const StackConfig& s, StackWeights& w) {
-    const WeightLayout layout(s.row_types, s.query_columns());
-    std::vector<float> values(layout.words(), 0.0f);
-    for (uint32_t type = 0; type < s.row_types; ++type)
-      values[layout.word(type, 3 * s.inner())] = static_cast<float>(type);
-    const auto words = static_cast<uint32_t>(values.size());
-    w.segment_types = shared_values("segment types", 1, words, std::move(values));
   }
 
   // As wide as the network, with the rows of each column next to each other (unfold).
@@ -794,20 +423,6 @@ class WeightBinder {
     return {};
   }
 
-  // A table of values; equal ones of the same name are one.
-  WeightIndex shared_values(const char* name, uint32_t n, uint32_t k, std::vector<float> values) {
-    for (size_t i = 0; i < net_.weights.size(); ++i)
-      if (net_.weights[i].name == name && net_.weights[i].values == values) return static_cast<WeightIndex>(i);
-    WeightSpec spec;
-    spec.kind = WeightSpec::Kind::values;
-    spec.name = name;
-    spec.n = n;
-    spec.k = k;
-    spec.words = values.size();
-    spec.values = std::move(values);
-    return add(std::move(spec));
-  }
-
   WeightIndex rotary_table(const StackConfig& s, double base) {
     return shared_values("rotations", 2 * kRotationRows, 2 * s.rotary_pairs(), rotations(s, base));
   }
@@ -923,12 +538,6 @@ class WeightBinder {
     w.relative_bias = add(std::move(spec));
     return {};
   }
-
-  const Config& c_;
-  const Names& names_;
-  const Checkpoint& checkpoint_;
-  const std::optional<WeightFormat> packed_;  // format of tensors whose rows are words
-  Network& net_;
 };
 
 // A decoder's cache has no windows yet; without them its output would be another.
