@@ -351,14 +351,20 @@ TEST_P(DecoderFiles, NamesWithoutThePrefix) {
   EXPECT_EQ(binding(), "bound");
 }
 
-// Without the window the output would be another one, in silence.
-TEST_P(DecoderFiles, WindowsAreRefused) {
+// Without the window the output would be another one, in silence. Its mask is for weights of attention that are kept.
+TEST_P(DecoderFiles, LayersWithAWindowHaveAMask) {
   if (json_["model_type"] == "gpt2") return;  // the family has none
   json_["use_sliding_window"] = true;
   json_["sliding_window"] = 2;
   json_.erase("layer_types");
-  json_["max_window_layers"] = 0;
-  EXPECT_THAT(binding(), HasSubstr("sliding_window"));
+  json_["max_window_layers"] = 1;
+  LAPILLI_ASSERT_VALUE(const auto network, bound());
+  EXPECT_EQ(network.decoder.layers[0].self.relative_bias, kNoWeight);
+  const AttentionWeights& near = network.decoder.layers[1].self;
+  ASSERT_NE(near.relative_bias, kNoWeight);
+  EXPECT_EQ(near.distance_low, -2);
+  const auto& buckets = network.weights[near.distances].values;
+  EXPECT_THAT(std::vector<float>(buckets.begin(), buckets.begin() + near.distance_count), ElementsAre(1, 0, 0, 1));
 }
 
 TEST_P(DecoderFiles, AnOutputBesideTheEmbedding) {
