@@ -87,7 +87,7 @@ struct StackConfig {
   bool embedding_norm_last = false;   // with embedding_width: they are normalized after the linear layer
   bool embedding_projection_bias = true;
   Norm norm = Norm::layer;
-  bool norm_bias = true;  // of layer norms
+  bool norm_bias = true;       // of layer norms
   bool norm_plus_one = false;  // rows are multiplied with 1 + weight
   bool branch_norm = false;    // with pre_norm: the result of each sublayer is normalized before it is added
   float norm_epsilon = 1e-5f;

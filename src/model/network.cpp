@@ -865,8 +865,7 @@ class WeightBinder {
       if (s.branch_norm) LAPILLI_CHECK(norm(with_layer(n.after_norm, at.layer), s, layer.after_norm));
     }
     for (uint32_t i = 0; i < s.layers; ++i)
-      if (s.rotates(i))
-        w.layers[i].self.rotations = rotary_table(s, s.window(i) != kNoWindow);
+      if (s.rotates(i)) w.layers[i].self.rotations = rotary_table(s, s.window(i) != kNoWindow);
     if (!s.global_positions) window_masks(s, side, w);
     LAPILLI_CHECK(beside_layers(s, names, w));
     const uint32_t width = s.embedding_norm_last ? s.d_model : s.embedding_columns();

@@ -200,8 +200,7 @@ graph::TensorId self_attention_step(Builder& b, const std::string& label, const 
   a.lineage_beam_slots = how.lineage_beam_slots;
   a.lineage_positions = how.lineage_positions;
   a.longest = layer.stack.max_positions;
-  if (how.window != kNoWindow)
-    a.longest = std::min(a.longest ? a.longest : kNoWindow, how.window + kMostPromptRows);
+  if (how.window != kNoWindow) a.longest = std::min(a.longest ? a.longest : kNoWindow, how.window + kMostPromptRows);
   a.scale = attention_scale(layer.stack);
   ops::StepTensors state = how.state;
   state.lengths = graph::kNone;

@@ -21,8 +21,8 @@ struct SequenceAttention {
   // each.
   graph::TensorId spans = graph::kNone;
   std::string keep_weights;  // name of the output that keeps the attention weights; empty: not kept
-  // Window attention: keys before and behind a query, and the list of global positions, if there are any. If its weights are kept, it costs as much
-  // as attention to all keys, whose bias hides those outside.
+  // Window attention: keys before and behind a query, and the list of global positions, if there are any. If its
+  // weights are kept, it costs as much as attention to all keys, whose bias hides those outside.
   uint32_t window = kNoWindow, window_after = 0;
   graph::TensorId globals = graph::kNone;
   // For terms of relative positions, and of segments.

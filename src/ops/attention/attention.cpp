@@ -141,8 +141,7 @@ uint64_t keys_near(const AttentionAttributes& a) { return uint64_t{a.window} + a
 // In a pass the longest sentence is not known.
 uint64_t most_keys(const AttentionAttributes& a) {
   if (a.spans) return 0;
-  return a.window == kNoWindow || a.global_queries ? a.keys
-                                                   : keys_near(a) + state::TILE_ROWS + a.globals_stride;
+  return a.window == kNoWindow || a.global_queries ? a.keys : keys_near(a) + state::TILE_ROWS + a.globals_stride;
 }
 
 std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node& node) {
@@ -394,8 +393,9 @@ class Lowering {
   }
 
   [[nodiscard]] WindowPush window_push(const Push& p) const {
-    return {p.common, p.queries,       p.query_begin, p.query_end, p.tiles,          p.keys,           p.causal,
-            p.weights_begin, p.weights_ld, p.window,  p.global_queries, p.globals_begin, p.globals_stride, a_.window_after};
+    return {p.common,         p.queries,       p.query_begin,    p.query_end,    p.tiles,
+            p.keys,           p.causal,        p.weights_begin,  p.weights_ld,   p.window,
+            p.global_queries, p.globals_begin, p.globals_stride, a_.window_after};
   }
 
   [[nodiscard]] bool terms() const { return a_.bias.form == BiasForm::terms; }
@@ -577,7 +577,9 @@ std::string tuning_key(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<AttentionAttributes>();
   return format("%u heads of %u%s, rows %u, keys %u%s%s%s%s", a.kv.heads, a.kv.head_dim, group_tuning_key(a.kv),
                 tuning_class(g.tensor(node.inputs[0]).rows), tuning_class(a.keys), a.causal ? ", causal" : "",
-                a.window == kNoWindow ? "" : a.window_after == 0 ? ", window before" : ", window",
+                a.window == kNoWindow ? ""
+                : a.window_after == 0 ? ", window before"
+                                      : ", window",
                 a.bias.form == BiasForm::none    ? ""
                 : a.bias.form == BiasForm::terms ? ", terms"
                                                  : ", bias",

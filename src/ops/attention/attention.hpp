@@ -74,12 +74,12 @@ struct AttentionAttributes {
 };
 
 // "attention_step": a row's word gives its beam slot and position. Self attention sees the positions up to the row's
-// own, or the last `window` of these and its own; each is read from the cache of the slot that lineage (of the position's parity) names for it, except the row's
-// own position, which is in the row's own slot. Cross attention sees the keys [begin, end) of slot `beam slot / beams`.
-// Rows at or beyond `live` write nothing. inputs: q, kv, lineage or kNone (cross), step, lengths or kNone (self),
-// distances and bias (table) or kNone (self attention only). outputs: context, and space for running sums: where the
-// cache of a sentence's slots fits no binding, attention processes parts of it in sequence; on GPUs chunks of many keys
-// may run in parallel.
+// own, or the last `window` of these and its own; each is read from the cache of the slot that lineage (of the
+// position's parity) names for it, except the row's own position, which is in the row's own slot. Cross attention sees
+// the keys [begin, end) of slot `beam slot / beams`. Rows at or beyond `live` write nothing. inputs: q, kv, lineage or
+// kNone (cross), step, lengths or kNone (self), distances and bias (table) or kNone (self attention only). outputs:
+// context, and space for running sums: where the cache of a sentence's slots fits no binding, attention processes parts
+// of it in sequence; on GPUs chunks of many keys may run in parallel.
 struct AttentionStepAttributes {
   KvShape kv;                                              // slots: beam slots (self) or slots (cross) of the session
   uint32_t self = 1;                                       // 0: cross

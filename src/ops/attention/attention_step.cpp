@@ -385,11 +385,11 @@ void add_windows(std::vector<OpCase>& all, KvFormat kv) {
   add({1, 1, 1, 1, 5, 2, 8, 5}, 4);  // the oldest cell is the row's now
   add({8, 5, 4, 2, 9, 3, 12, 6}, 2);
   add({8, 5, 4, 2, 9, 3, 12, 31}, 6);
-  add({3, 3, 3, 1, 7, 3, 5, 40}, 5);                   // heads that are not whole vec4s
-  add({12, 7, 4, 3, 300, 2, 64, 1000}, 170);           // several chunks of keys, across the ring's end
-  add({12, 7, 4, 3, 300, 2, 64, 260}, 130);            // the same in a cache that has not come round
-  add({8, 8, 4, 2, 30, 2, 64, 100}, 21);               // sliced on devices with small bindings
-  add({8, 5, 4, 2, 9, 3, 12, 31}, 6, 7);               // in parts
+  add({3, 3, 3, 1, 7, 3, 5, 40}, 5);          // heads that are not whole vec4s
+  add({12, 7, 4, 3, 300, 2, 64, 1000}, 170);  // several chunks of keys, across the ring's end
+  add({12, 7, 4, 3, 300, 2, 64, 260}, 130);   // the same in a cache that has not come round
+  add({8, 8, 4, 2, 30, 2, 64, 100}, 21);      // sliced on devices with small bindings
+  add({8, 5, 4, 2, 9, 3, 12, 31}, 6, 7);      // in parts
   add({9, 8, 3, 3, 9, 2, 16, 7}, 3, 27);
   add({8, 8, 4, 2, 20, 1, 64, 47}, 12, 50);
   add({12, 7, 4, 3, 300, 2, 64, 1000}, 170, 500);

@@ -1,4 +1,5 @@
-// Gemma 3 (2025), its models of text and the text part of the others: Llama with four norms a layer that multiply with 1
+// Gemma 3 (2025), its models of text and the text part of the others: Llama with four norms a layer that multiply with
+// 1
 // + weight, norms of heads, and layers of two kinds: near ones with a window and a base frequency of their own.
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -39,15 +40,18 @@ Status read_near_rotary(const JsonView& v, StackConfig& s) {
       LAPILLI_CHECK(read_rotary_entry(v, kinds, "full_attention", s.rotary_base, s.rotary_scaling));
   }
   if (s.window_rotary_base > 0 && s.rotary_base > 0) return {};
-  return fail(ErrorCode::invalid_data, "%s: base frequencies of %g and %g in layers with and without a window; both "
-              "are positive", v.where, s.window_rotary_base, s.rotary_base);
+  return fail(ErrorCode::invalid_data,
+              "%s: base frequencies of %g and %g in layers with and without a window; both "
+              "are positive",
+              v.where, s.window_rotary_base, s.rotary_base);
 }
 
 Status read_caps(const JsonView& v, Config& c) {
   if (has(v, "attn_logit_softcapping"))
     return fail(ErrorCode::unsupported,
                 "%s: attn_logit_softcapping: capped scores are not supported; in published models of this kind the "
-                "field is null", v.where);
+                "field is null",
+                v.where);
   LAPILLI_TRY(c.output_cap, get_float(v, "final_logit_softcapping", 0.0f));
   if (c.output_cap >= 0) return {};
   return fail(ErrorCode::invalid_data, "%s: final_logit_softcapping %g is negative", v.where, c.output_cap);
@@ -92,7 +96,8 @@ Names gemma3_names(const Config& c) {
   n.decoder.layer.norm = layer + "pre_feedforward_layernorm";
   n.decoder.layer.after_norm = layer + "post_feedforward_layernorm";
   if (c.family != "gemma3") return n;
-  n.other_prefixes = {{"model.", "language_model.model."}, {"model.", "model.language_model."},
+  n.other_prefixes = {{"model.", "language_model.model."},
+                      {"model.", "model.language_model."},
                       {"lm_head.", "language_model.lm_head."}};
   return n;
 }
