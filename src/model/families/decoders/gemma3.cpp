@@ -1,6 +1,5 @@
-// Gemma 3 (2025), its models of text and the text part of the others: Llama with four norms a layer that multiply with
-// 1
-// + weight, norms of heads, and layers of two kinds: near ones with a window and a base frequency of their own.
+// Gemma 3 (2025), its models of text and the text part of the others: Llama with four norms a layer, which multiply
+// with 1 + weight, norms of heads, and layers of two kinds: near ones have a window and a base frequency of their own.
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -41,8 +40,7 @@ Status read_near_rotary(const JsonView& v, StackConfig& s) {
   }
   if (s.window_rotary_base > 0 && s.rotary_base > 0) return {};
   return fail(ErrorCode::invalid_data,
-              "%s: base frequencies of %g and %g in layers with and without a window; both "
-              "are positive",
+              "%s: base frequencies of %g and %g in layers with and without a window; both are positive",
               v.where, s.window_rotary_base, s.rotary_base);
 }
 
