@@ -40,11 +40,11 @@ Status read_near_rotary(const JsonView& v, StackConfig& s) {
   }
   if (s.window_rotary_base > 0 && s.rotary_base > 0) return {};
   return fail(ErrorCode::invalid_data,
-              "%s: base frequencies of %g and %g in layers with and without a window; both are positive",
-              v.where, s.window_rotary_base, s.rotary_base);
+              "%s: base frequencies of %g and %g in layers with and without a window; both are positive", v.where,
+              s.window_rotary_base, s.rotary_base);
 }
 
-Status read_caps(const JsonView& v, Config& c) {
+Status read_gemma_caps(const JsonView& v, Config& c) {
   if (has(v, "attn_logit_softcapping"))
     return fail(ErrorCode::unsupported,
                 "%s: attn_logit_softcapping: capped scores are not supported; in published models of this kind the "
@@ -55,7 +55,7 @@ Status read_caps(const JsonView& v, Config& c) {
   return fail(ErrorCode::invalid_data, "%s: final_logit_softcapping %g is negative", v.where, c.output_cap);
 }
 
-Status read_scores(const JsonView& v, StackConfig& s) {
+Status read_gemma_scores(const JsonView& v, StackConfig& s) {
   LAPILLI_TRY(const float scalar, get_float(v, "query_pre_attn_scalar", 256.0f));
   if (!(scalar > 0))
     return fail(ErrorCode::invalid_data, "%s: query_pre_attn_scalar %g is not positive", v.where, scalar);
@@ -63,26 +63,26 @@ Status read_scores(const JsonView& v, StackConfig& s) {
   return {};
 }
 
-Result<Config> read_text(const JsonView& v) {
+Result<Config> read_gemma_text(const JsonView& v) {
   LAPILLI_TRY(Config c, llama_config(v, kGemma3));
   StackConfig& s = c.decoder;
   LAPILLI_CHECK(check_head_norms(v, s));
   LAPILLI_CHECK(read_near_rotary(v, s));
-  LAPILLI_CHECK(read_scores(v, s));
-  LAPILLI_CHECK(read_caps(v, c));
+  LAPILLI_CHECK(read_gemma_scores(v, s));
+  LAPILLI_CHECK(read_gemma_caps(v, c));
   s.norm_plus_one = s.branch_norm = true;
   s.embedding_scale = std::sqrt(static_cast<float>(s.d_model));
   return c;
 }
 
 Result<Config> read_gemma3_text(const nlohmann::json& json, const std::string& where) {
-  return read_text({json, where});
+  return read_gemma_text({json, where});
 }
 
 // The text part of a model that reads pictures, too.
 Result<Config> read_gemma3(const nlohmann::json& json, const std::string& where) {
   LAPILLI_TRY(const auto text, get_object({json, where}, "text_config"));
-  LAPILLI_TRY(Config c, read_text(text));
+  LAPILLI_TRY(Config c, read_gemma_text(text));
   c.family = "gemma3";
   return c;
 }

@@ -11,51 +11,51 @@ extern const Family family_gpt_neo;
 
 namespace {
 
-constexpr const char* kTypes = "attention_types";
+constexpr const char* kNeoTypes = "attention_types";
 
-Failure no_types(const JsonView& v) {
+Failure no_layer_types(const JsonView& v) {
   return fail(ErrorCode::invalid_data, "%s: %s is no list of kinds of layers and how often they repeat", v.where,
-              kTypes);
+              kNeoTypes);
 }
 
 // Adds the kinds of an entry, [["global", "local"], 12], as often as it says; true: a layer sees a window.
-Status add_types(const JsonView& v, const nlohmann::json& entry, uint32_t layers, std::vector<bool>& local) {
+Status add_layer_types(const JsonView& v, const nlohmann::json& entry, uint32_t layers, std::vector<bool>& local) {
   if (!entry.is_array() || entry.size() != 2 || !entry[0].is_array() || !entry[1].is_number_unsigned())
-    return no_types(v);
+    return no_layer_types(v);
   const auto times = entry[1].get<uint64_t>();
-  if (times * entry[0].size() > layers) return no_types(v);
+  if (times * entry[0].size() > layers) return no_layer_types(v);
   for (uint64_t i = 0; i < times; ++i)
     for (const auto& kind : entry[0]) {
       const std::string name = kind.is_string() ? kind.get<std::string>() : kind.dump();
       if (name != "global" && name != "local")
-        return fail(ErrorCode::unsupported, "%s: %s has %s; global and local are known", v.where, kTypes,
+        return fail(ErrorCode::unsupported, "%s: %s has %s; global and local are known", v.where, kNeoTypes,
                     quote_name(name, 40));
       local.push_back(name == "local");
     }
   return {};
 }
 
-Result<std::vector<bool>> local_layers(const JsonView& v, uint32_t layers) {
+Result<std::vector<bool>> local_neo_layers(const JsonView& v, uint32_t layers) {
   static const auto& missing = *new nlohmann::json(nlohmann::json::parse(R"([[["global", "local"], 12]])"));
-  const auto& types = has(v, kTypes) ? v.json.at(kTypes) : missing;
-  if (!types.is_array()) return no_types(v);
+  const auto& types = has(v, kNeoTypes) ? v.json.at(kNeoTypes) : missing;
+  if (!types.is_array()) return no_layer_types(v);
   std::vector<bool> local;
-  for (const auto& entry : types) LAPILLI_CHECK(add_types(v, entry, layers, local));
+  for (const auto& entry : types) LAPILLI_CHECK(add_layer_types(v, entry, layers, local));
   if (local.size() == layers) return local;
-  return fail(ErrorCode::invalid_data, "%s: %s describes %u layers, num_layers is %u", v.where, kTypes, local.size(),
+  return fail(ErrorCode::invalid_data, "%s: %s describes %u layers, num_layers is %u", v.where, kNeoTypes, local.size(),
               layers);
 }
 
 // A layer with a window sees the position itself and the rest of the window before it.
-Status read_windows(const JsonView& v, StackConfig& s) {
-  LAPILLI_TRY(const auto local, local_layers(v, s.layers));
+Status read_neo_windows(const JsonView& v, StackConfig& s) {
+  LAPILLI_TRY(const auto local, local_neo_layers(v, s.layers));
   LAPILLI_TRY(const uint32_t size, get_size(v, "window_size", 1u << 30, 256));
   if (size >= s.max_positions) return {};
   for (const bool near : local) s.windows.push_back(near ? size - 1 : kNoWindow);
   return {};
 }
 
-Status read_sizes(const JsonView& v, Config& c) {
+Status read_neo_sizes(const JsonView& v, Config& c) {
   StackConfig& s = c.decoder;
   LAPILLI_TRY(s.d_model, get_size(v, "hidden_size", kMaxModelWidth, 2048));
   LAPILLI_TRY(s.layers, get_size(v, "num_layers", kMaxModelLayers, 24));
@@ -74,9 +74,9 @@ Result<Config> read_gpt_neo(const nlohmann::json& json, const std::string& where
   c.family = "gpt_neo";
   c.tokenizer = "gpt2";
   LAPILLI_CHECK(check_writes(v));
-  LAPILLI_CHECK(read_sizes(v, c));
+  LAPILLI_CHECK(read_neo_sizes(v, c));
   StackConfig& s = c.decoder;
-  LAPILLI_CHECK(read_windows(v, s));
+  LAPILLI_CHECK(read_neo_windows(v, s));
   s.positions = Positions::learned;
   s.pre_norm = s.final_norm = true;
   s.scaled_attention = s.qkv_bias = false;
