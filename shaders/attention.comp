@@ -69,7 +69,9 @@ uint window_key(const uint number) {
 S in_window(const S dots, const uint number) {
   if (p.global_queries != 0u) return dots;
   uint key = window_key(number);
-  bvec4 far = greaterThan(uvec4(abs(ivec4(query) - int(key))), uvec4(p.window));
+  ivec4 back = ivec4(query) - int(key);
+  bvec4 before = greaterThan(back, ivec4(int(p.window))), after = lessThan(back, ivec4(-int(p.window_after)));
+  bvec4 far = bvec4(before.x || after.x, before.y || after.y, before.z || after.z, before.w || after.w);
   bool inside = key >= begin && key < end;
   return inside ? mix(vec4(MASKED), dots, equal(far, bvec4(number < listed))) : vec4(MASKED);
 }

@@ -38,6 +38,7 @@ layout(push_constant) uniform P {
   uint lineage_beam_slots, lineage_positions;
   uint beams;                    // slots per sentence
   uint chunk;                    // positions at a time, at most CHUNK
+  uint window;                   // keys before its own that a row sees
 } p;
 
 #ifdef BIAS
@@ -59,7 +60,8 @@ const uint LAST = (HEAD_DIM + 3u) / 4u * 4u / WIDTH;  // where maximum and sum a
 void main() {
   uint row = group_index(), lane = gl_LocalInvocationID.x;
   if (row >= p.groups || row >= step_word(STEP_LIVE)) return;
-  uint slot = beam_slot_of(row_word(row)), step = position_of(row_word(row)), end = min(step + 1u, p.positions);
+  uint slot = beam_slot_of(row_word(row)), step = position_of(row_word(row));
+  uint last = step % p.positions, end = min(step + 1u, p.positions);  // cells of a ring: of the row's own, and of all
   uint ancestry =
       lineage_word(lineage_parity(step), LINEAGE_ANCESTRY, slot, 0u, p.lineage_beam_slots, p.lineage_positions);
   uint leader = slot / p.beams * p.beams;  // the first slot of its sentence
@@ -98,8 +100,11 @@ void main() {
       barrier();  // all have read lane_top, found and score
       float mine = NOTHING;
       for (uint j = lane; j < n; j += LOCAL) {
-        uint holder = base + j == step ? slot : lineage[ancestry + base + j];
+        uint back = last >= base + j ? last - base - j : last + p.positions - base - j;
+        uint position = step - back;
         found[j] = ELSEWHERE;
+        if (back > p.window) continue;
+        uint holder = back == 0u ? slot : lineage[ancestry + position];
         if (holder != part_slot) continue;
         uint at = ((p.head / GROUP * p.slots * p.positions + cell + j) * 2u * HEAD_DIM - p.kv_begin) / WIDTH;
         float dots = 0.0;
@@ -110,7 +115,7 @@ void main() {
         }
         dots *= p.scale;
 #ifdef BIAS
-        dots += bias_of(base + j, step, p.head, row * p.ld);
+        dots += bias_of(position, step, p.head, row * p.ld);
 #endif
         mine = max(max(mine, MASKED), dots);
         found[j] = at;

@@ -84,7 +84,8 @@ void main() {
 #ifdef WINDOW
         if (p.global_queries == 0u) {
           // A listed key inside the window counts as part of the window.
-          bool far = uint(abs(int(own_query) - int(key))) > p.window;
+          int back = int(own_query) - int(key);
+          bool far = back > int(p.window) || -back > int(p.window_after);
           if (far != (j < listed) || key < begin || key >= end) score = MASKED;
         }
 #elif !defined(STEP)

@@ -162,7 +162,7 @@ void main() {
 #ifdef STEP
   if (row >= step_word(STEP_LIVE)) return;
   uint word_of_row = row_word(row), position = position_of(word_of_row);
-  uint cell = beam_slot_of(word_of_row) * p.positions + position;
+  uint cell = beam_slot_of(word_of_row) * p.positions + position % p.positions;  // a ring
 #else
   uint slot = row / p.rows_per_slot, position = row - slot * p.rows_per_slot, cell = slot * p.positions + position;
 #ifdef SPANS

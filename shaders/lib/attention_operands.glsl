@@ -77,7 +77,8 @@ layout(push_constant) uniform P {
 #ifdef STEP
   uint lineage_beam_slots, lineage_positions;
   uint beams;  // CROSS: beam slots per slot
-  uint chunks, rows;  // SPLIT: chunks of the longest cache; rows per head in `context`
+  uint chunks, rows;  // SPLIT: chunks of the most keys; rows per head in `context`
+  uint window;        // keys before its own that a row sees
 #else
   uint queries, query_begin, query_end;  // queries of a sentence; range of the slice
   uint tiles;                            // workgroups along the queries
@@ -88,10 +89,14 @@ layout(push_constant) uniform P {
   uint key_column, key_stride;           // of a line's keys: where they begin, and words from a head to the next one
   uint segment_column, type_column;      // of q
 #else
-  uint window;                           // keys on either side; MAP_BIAS: side length of a map window
+  uint window;                           // keys before the query; MAP_BIAS: side length of a map window
   uint global_queries;                   // 1: the queries are the listed ones and see everything
-  uint globals_begin, globals_stride;    // words: where sentence 0 begins (may wrap); stride per sentence
+  uint globals_begin, globals_stride;    // words: where sentence 0 begins (may wrap); stride per sentence, 0: no lists
+#ifdef WINDOW
+  uint window_after;                     // keys after the query
+#else
   uint map_rows, map_columns, map_shift; // MAP_BIAS: windows of a map, and its cyclic shift
+#endif
 #endif
 #endif
 } p;
@@ -102,8 +107,19 @@ const bool TWO_COLUMNS = LOCAL < PARTS;
 const uint LAST = (HEAD_DIM + 3u) / 4u * 4u / WIDTH;  // SPLIT: where maximum and sum are in a line of running sums
 #endif
 
+#if defined(STEP) && !defined(CROSS)
+uint lap;  // the position of cell 0 when the row's first key was written
+#endif
+
+// The self-attention caches of steps are rings: position % positions is the cell of a position.
 uint kv_at(uint head, uint slot, uint position) {
-  return (((head / GROUP * p.slots + slot) * p.positions + position) * 2u * HEAD_DIM - p.kv_begin) / WIDTH;
+#if defined(STEP) && !defined(CROSS)
+  uint cell = position - lap;
+  if (cell >= p.positions) cell -= p.positions;
+#else
+  uint cell = position;
+#endif
+  return (((head / GROUP * p.slots + slot) * p.positions + cell) * 2u * HEAD_DIM - p.kv_begin) / WIDTH;
 }
 
 #if defined(BIAS) || defined(MAP_BIAS)

@@ -39,8 +39,9 @@ bool find_rows(uint group) {
 #else
   slot = own;
   step = position_of(row_word(row));
-  begin = 0u;
-  end = min(step + 1u, p.positions);
+  end = step + 1u;
+  begin = step - min(step, min(p.window, p.positions - 1u));
+  lap = begin - begin % p.positions;
   ancestry = lineage_word(lineage_parity(step), LINEAGE_ANCESTRY, slot, 0u, p.lineage_beam_slots, p.lineage_positions);
 #endif
   first = 0u;
@@ -115,14 +116,14 @@ bool find_listed_queries(const uint entry) {
 
 bool find_window() {
   list = p.globals_begin + sentence * p.globals_stride;
-  listed = min(globals[list], p.globals_stride - 1u);
+  listed = p.globals_stride == 0u ? 0u : min(globals[list], p.globals_stride - 1u);
   first_key = begin;
   last_key = end;
   if (p.global_queries != 0u) {
     if (!find_listed_queries(first - origin)) return false;
   } else {
     first_key = max(begin, first - min(first, p.window));
-    last_key = max(first_key, min(end, first + count + p.window));
+    last_key = max(first_key, min(end, first + count + p.window_after));
   }
   from = 0u;
   to = listed + last_key - first_key;

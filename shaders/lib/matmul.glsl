@@ -184,7 +184,7 @@ void store_kv(uint row, uvec4 numbers, vec4 v) {
   uint r = p.row_begin + row;
 #ifdef STEP
   if (r >= step_word(STEP_LIVE)) return;
-  uint slot = beam_slot_of(row_word(r)), position = position_of(row_word(r));
+  uint slot = beam_slot_of(row_word(r)), position = position_of(row_word(r)) % p.positions;  // a ring
 #elif defined(SPANS)
   uint sentence;
   uvec4 span = span_of(r, SPAN_ROW, sentence);

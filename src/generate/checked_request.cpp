@@ -62,8 +62,18 @@ Status check_written(const GenerateRequest& request) {
   return {};
 }
 
+// Rows whose logits are requested run once more, after all of the prompt: by then the rings of layers with windows have
+// lost what an early row saw.
+Status check_kept(const model::Config& c, size_t source, uint32_t at, size_t given) {
+  if (c.decoder.windows.empty() || given - 1 - at <= model::kMostPromptRows) return {};
+  return fail(ErrorCode::unsupported,
+              "source %u: logits at position %u of %u prompt ids; this model's layers see a window of positions, and "
+              "only the last %u give logits",
+              source, at, given, model::kMostPromptRows + 1);
+}
+
 // Checks the positions of prompt ids whose logits are requested.
-Status check_logits(const GenerateRequest& request) {
+Status check_logits(const model::Config& c, const GenerateRequest& request) {
   const auto& given = request.decoder_ids;
   if (request.logits_at.empty()) return {};
   if (request.logits_at.size() != given.size())
@@ -74,10 +84,12 @@ Status check_logits(const GenerateRequest& request) {
     if (wanted.size() > kMostLogits)
       return fail(ErrorCode::invalid_argument, "source %u: logits at %u positions; at most %u are given out", i,
                   wanted.size(), kMostLogits);
-    for (const uint32_t at : wanted)
+    for (const uint32_t at : wanted) {
       if (at >= given[i].size())
         return fail(ErrorCode::invalid_argument, "source %u: logits at position %u of %u prompt ids", i, at,
                     given[i].size());
+      LAPILLI_CHECK(check_kept(c, i, at, given[i].size()));
+    }
   }
   return {};
 }
@@ -176,7 +188,7 @@ Result<CheckedRequest> CheckedRequest::check(const Model& model, GenerateRequest
   LAPILLI_TRY(r.decoder_ids, complete_prompt(c, r, r.resolved->common().decoder_start));
   LAPILLI_CHECK(check_rows(r.decoder_ids, c.target_vocabulary, 0, "decoder ids of source"));
   LAPILLI_CHECK(check_written(r));
-  LAPILLI_CHECK(check_logits(r));
+  LAPILLI_CHECK(check_logits(c, r));
   return checked;
 }
 

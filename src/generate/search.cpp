@@ -15,8 +15,7 @@ namespace {
 
 uint32_t sentence_bucket(size_t n) { return static_cast<uint32_t>(std::bit_ceil(n)); }
 
-// Limit on the rows of prompt ids in one pass.
-constexpr uint32_t kMostPromptRows = 256;
+using model::kMostPromptRows;
 static_assert(kMostLogits <= kMostPromptRows, "what one source asks for fits one admission");
 
 // Positions that a translation of this many source ids hardly ever exceeds: caches get the usual size. By the source's

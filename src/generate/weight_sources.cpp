@@ -135,6 +135,16 @@ Status add_rows(const model::WeightSpec& spec, const model::WeightPart& part, st
   return {};
 }
 
+// Parts one after the other, each number raised.
+Status raise_parts(const model::WeightSpec& spec, std::vector<float>& values) {
+  values.assign(spec.words, 0.0f);
+  for (const auto& part : spec.parts) {
+    LAPILLI_TRY(const auto stored, table_values(*part.tensor));
+    for (size_t i = 0; i < stored.size(); ++i) values[part.destination + i] = stored[i] + spec.plus;
+  }
+  return {};
+}
+
 Result<WeightSource> source(const model::WeightSpec& spec, const std::shared_ptr<Scratch>& scratch) {
   WeightSource s;
   s.name = spec.name;
@@ -153,6 +163,10 @@ Result<WeightSource> source(const model::WeightSpec& spec, const std::shared_ptr
       std::copy_n(values.begin() + static_cast<ptrdiff_t>(r * spec.k), spec.k,
                   s.values.begin() + static_cast<ptrdiff_t>(r * ld));
     for (size_t i = 1; i < spec.parts.size(); ++i) LAPILLI_CHECK(add_rows(spec, spec.parts[i], s.values));
+    return s;
+  }
+  if (spec.plus != 0) {
+    LAPILLI_CHECK(raise_parts(spec, s.values));
     return s;
   }
   for (const auto& part : spec.parts) s.parts.push_back(stored_part(spec, part, scratch));

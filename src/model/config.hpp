@@ -29,6 +29,9 @@ enum class Positions : uint8_t {
 
 constexpr uint32_t kNoPositionId = ~0u;
 
+// The most rows of one sequence that a pass over prompt ids has.
+constexpr uint32_t kMostPromptRows = 256;
+
 // Vectors of relative positions, from which self attention makes terms of its scores (ops/attention/attention.hpp): a
 // table with a row for each bucket of distances (relative.hpp), and a projection in each layer.
 struct DistanceVectors {
@@ -84,7 +87,9 @@ struct StackConfig {
   bool embedding_norm_last = false;   // with embedding_width: they are normalized after the linear layer
   bool embedding_projection_bias = true;
   Norm norm = Norm::layer;
-  bool norm_bias = true;  // of layer norms
+  bool norm_bias = true;       // of layer norms
+  bool norm_plus_one = false;  // rows are multiplied with 1 + weight
+  bool branch_norm = false;    // with pre_norm: the result of each sublayer is normalized before it is added
   float norm_epsilon = 1e-5f;
   bool scaled_attention = true;  // scores are divided by sqrt(head_dim * score_parts)
   uint32_t score_parts = 1;
@@ -121,15 +126,16 @@ struct StackConfig {
   double rotary_base = 10000;
   double window_rotary_base = 10000;  // of layers with a window
   bool rotary_halves = false;
-  RotaryScaling rotary_scaling;
+  RotaryScaling rotary_scaling, window_rotary_scaling;
   std::vector<uint8_t> rotated;  // per layer: 0: queries and keys are not rotated; empty: all are
   bool head_norm = false;        // with rotary positions: heads of queries and keys are normalized before the rotation
   // Predicting streams beside the main one (ProphetNet; decoder only). 0: an ordinary decoder. With streams, the
   // relative bias is a linear layer of the query's hidden state instead of a table.
   uint32_t streams = 0;
-  // Window attention, per layer: keys on either side that a query sees besides the global ones (in a decoder, keys
-  // before its own); kNoWindow: it sees all. Empty: all layers see all.
-  std::vector<uint32_t> windows;
+  // Window attention, per layer: keys before its own that a query sees besides the global ones; kNoWindow: it sees all.
+  // Empty: all layers see all. `windows_after`: the keys behind it; empty: in an encoder as many, in a decoder none.
+  std::vector<uint32_t> windows, windows_after;
+  bool rings = true;  // caches of layers with windows are rings; false: they hold all positions, for tests
   // With windows: sources may have global positions, which have projections of their own (global_q...).
   bool global_positions = false;
   std::string type;  // model_type of the side, in families with one per side
@@ -140,6 +146,12 @@ struct StackConfig {
     return layer_groups ? static_cast<uint32_t>(uint64_t{layer} * layer_groups / layers) : layer;
   }
   [[nodiscard]] uint32_t window(uint32_t layer) const { return windows.empty() ? kNoWindow : windows[layer]; }
+  // Positions that a layer's cache holds when sequences have so many. With a window it is a ring: a window and one pass
+  // over prompt ids, whose rows are all written before the first of them looks back.
+  [[nodiscard]] uint32_t cache_positions(uint32_t layer, uint32_t most) const {
+    if (!rings) return most;
+    return static_cast<uint32_t>(std::min<uint64_t>(most, uint64_t{window(layer)} + kMostPromptRows));
+  }
   // Words of a source's list of global positions, for sources of this many positions.
   [[nodiscard]] uint32_t globals_stride(uint32_t most) const { return global_positions ? most + 1 : 1; }
   [[nodiscard]] bool rotates(uint32_t layer) const { return rotary > 0 && (rotated.empty() || rotated[layer] != 0); }
@@ -300,6 +312,8 @@ struct Config {
   bool output_transform_norm = true;
   Activation output_activation = Activation::none;
   float output_scale = 1;
+  // Not 0: logits become cap * tanh(logits / cap).
+  float output_cap = 0;
 };
 
 // Names of a family's tensors. "{}" is the layer's number. Names without ".weight" at the end are prefixes: a linear
@@ -311,13 +325,14 @@ struct AttentionNames {
   std::string global_q, global_k, global_v;  // with windows
   std::string vector_q, vector_k;            // projections of distance vectors, unless shared
   std::string q_norm, k_norm;                // norms of heads
+  std::string after_norm;                    // with branch_norm
   // With segments: full names of the biases of queries, and of the segments' vectors.
   std::string content_bias, position_bias, segment_bias, segments;
 };
 struct LayerNames {
   AttentionNames self, cross;  // cross: decoder only
   // fc1 and gate of the same name are in one tensor, the gate's rows (those not activated) first unless gate_last.
-  std::string fc1, gate, fc2, norm;
+  std::string fc1, gate, fc2, norm, after_norm;
   bool gate_last = false;
 };
 struct StackNames {

@@ -15,6 +15,7 @@ struct DecoderRun {
   SequenceAttention self, cross;  // whole sequences
   StepAttention in_step;
   std::vector<graph::TensorId> cross_kv, self_kv;  // per layer; self_kv for steps
+  std::vector<KvShape> self_shapes;                // per layer, for steps
   bool keep_hidden_states = false, keep_attentions = false;
   std::vector<uint32_t> cross_layers;  // layers whose cross attention is kept regardless of keep_attentions
   [[nodiscard]] bool keeps_cross(uint32_t layer) const {

@@ -87,6 +87,7 @@ graph::TensorId build_encoder(Builder& b, const EncoderRun& run) {
     const LayerWeights& layer = w.layers[i];
     const std::string label = format("encoder.%u", i);
     how.window = s.window(i);
+    how.window_after = s.windows_after.empty() ? how.window : s.windows_after[i];
     const bool kept = how.window == kNoWindow || layer.self.relative_bias != kNoWeight;
     how.keep_weights = run.keep_attentions && kept ? format("encoder_attentions.%u", i) : "";
     auto h = before_sublayer(b, label + ".self.norm", {s, layer.self.norm}, x);

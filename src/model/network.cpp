@@ -329,6 +329,7 @@ class WeightBinder : RelativeBinder {
     Linear out = at.linear(n.out);
     out.bias = out.bias && at.s.out_bias;
     LAPILLI_CHECK(linear(out, d, inner, w.out));
+    if (at.s.branch_norm) LAPILLI_CHECK(norm(with_layer(n.after_norm, at.layer), at.s, w.after_norm));
     if (!cross && at.layer == 0 && !at.s.first_norm) return {};
     return norm(with_layer(n.norm, at.layer), at.s, w.norm);
   }
@@ -345,6 +346,7 @@ class WeightBinder : RelativeBinder {
       spec.parts.push_back(whole(t, false, keys ? ld : 0));
       count(t);
     }
+    spec.plus = at.s.norm_plus_one ? 1 : 0;
     w.head_norms = add(std::move(spec));
     return {};
   }
@@ -423,15 +425,23 @@ class WeightBinder : RelativeBinder {
     return {};
   }
 
-  WeightIndex rotary_table(const StackConfig& s, double base) {
-    return shared_values("rotations", 2 * kRotationRows, 2 * s.rotary_pairs(), rotations(s, base));
+  WeightIndex rotary_table(const StackConfig& s, bool window) {
+    return shared_values("rotations", 2 * kRotationRows, 2 * s.rotary_pairs(), rotations(s, window));
+  }
+
+  enum class Side { encoder, decoder };
+
+  // Keys behind its own that a query sees.
+  static uint32_t window_after(const StackConfig& s, Side side, uint32_t layer) {
+    if (!s.windows_after.empty()) return s.windows_after[layer];
+    return side == Side::encoder ? s.window(layer) : 0;
   }
 
   // For attention with windows whose weights are kept: a bias that hides keys outside a window, by distance. Wider
   // windows have none, and their weights are not kept.
-  void window_masks(const StackConfig& s, StackWeights& w) {
+  void window_masks(const StackConfig& s, Side side, StackWeights& w) {
     for (uint32_t i = 0; i < s.layers; ++i) {
-      const uint64_t distances = 2 * uint64_t{s.window(i)} + 3;
+      const uint64_t distances = uint64_t{s.window(i)} + window_after(s, side, i) + 3;
       if (s.window(i) == kNoWindow || distances > kBiasWords || 2 * s.heads > kBiasWords) continue;
       std::vector<float> buckets(kBiasWords, 0.0f), values(kBiasWords, 0.0f);
       buckets[0] = buckets[distances - 1] = 1;
@@ -443,28 +453,6 @@ class WeightBinder : RelativeBinder {
       self.distance_count = static_cast<uint32_t>(distances);
     }
   }
-
-  // In a decoder: the bias hides keys before the window. Distances beyond either end have the bucket of that end, so
-  // the window's edge is all that the buckets tell.
-  Status past_masks(const StackConfig& s, StackWeights& w) {
-    if (!s.windows.empty() && 2 * uint64_t{s.heads} > kBiasWords)
-      return fail(ErrorCode::unsupported, "windows of %u attention heads; at most %u are supported", s.heads,
-                  kBiasWords / 2);
-    for (uint32_t i = 0; i < s.layers; ++i) {
-      if (s.window(i) == kNoWindow) continue;
-      std::vector<float> buckets(kBiasWords, 0.0f), values(kBiasWords, 0.0f);
-      buckets[0] = 1;
-      std::fill_n(values.begin() + s.heads, s.heads, kHidden);
-      AttentionWeights& self = w.layers[i].self;
-      self.distances = shared_values("distances", 1, kBiasWords, std::move(buckets));
-      self.relative_bias = shared_values("window_mask", 1, kBiasWords, std::move(values));
-      self.distance_low = -static_cast<int32_t>(s.window(i)) - 1;
-      self.distance_count = 2;
-    }
-    return {};
-  }
-
-  enum class Side { encoder, decoder };
 
   Status stack(const StackConfig& s, const StackNames& names, Side side, StackWeights& w) {
     if (s.layers == 0) return {};
@@ -487,15 +475,11 @@ class WeightBinder : RelativeBinder {
       LAPILLI_CHECK(feed_forward_in(n, at, layer.fc1));
       LAPILLI_CHECK(linear(at.feed_forward(n.fc2), s.d_model, s.ffn, layer.fc2));
       LAPILLI_CHECK(norm(with_layer(n.norm, at.layer), s, layer.norm));
+      if (s.branch_norm) LAPILLI_CHECK(norm(with_layer(n.after_norm, at.layer), s, layer.after_norm));
     }
     for (uint32_t i = 0; i < s.layers; ++i)
-      if (s.rotates(i))
-        w.layers[i].self.rotations = rotary_table(s, s.window(i) == kNoWindow ? s.rotary_base : s.window_rotary_base);
-    if (side == Side::decoder) {
-      LAPILLI_CHECK(past_masks(s, w));
-    } else if (!s.global_positions) {
-      window_masks(s, w);
-    }
+      if (s.rotates(i)) w.layers[i].self.rotations = rotary_table(s, s.window(i) != kNoWindow);
+    if (!s.global_positions) window_masks(s, side, w);
     LAPILLI_CHECK(beside_layers(s, names, w));
     const uint32_t width = s.embedding_norm_last ? s.d_model : s.embedding_columns();
     if (s.embedding_norm) LAPILLI_CHECK(norm(names.embedding_norm, s, width, w.embedding_norm));
@@ -540,15 +524,6 @@ class WeightBinder : RelativeBinder {
   }
 };
 
-// A decoder's cache has no windows yet; without them its output would be another.
-Status check_windows(const Config& config) {
-  if (config.decoder.layers == 0 || config.decoder.windows.empty()) return {};
-  return fail(ErrorCode::unsupported,
-              "%s: layers that see a window of positions (sliding_window) are not supported in decoders; models whose "
-              "sliding_window is null or as long as max_position_embeddings are",
-              config.family);
-}
-
 }  // namespace
 
 uint64_t Network::fingerprint() const {
@@ -566,7 +541,6 @@ Result<Network> bind_weights(const Config& config, const Names& names, const Che
                              std::optional<WeightFormat> packed) {
   Network network;
   network.config = config;
-  LAPILLI_CHECK(check_windows(config));
   LAPILLI_CHECK(WeightBinder(config, names, checkpoint, packed, network).run());
   return network;
 }

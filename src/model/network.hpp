@@ -44,6 +44,7 @@ struct WeightSpec {
   std::vector<WeightPart> parts;
   std::shared_ptr<const PatchGrid> grid;  // tables: resizing before use; null: none
   std::vector<float> values;              // as WeightSource::values
+  float plus = 0;                         // vectors: added to every number
   // The format of packed matrices, stored or computed; that of the stored tensors if these are packed.
   WeightFormat format = WeightFormat::fp32;
 };
@@ -57,7 +58,7 @@ struct AttentionWeights {
   // self: q (with streams also the relative bias), then keys and values by head; cross: only q
   WeightIndex qkv = kNoWeight;
   WeightIndex kv = kNoWeight;  // cross only
-  WeightIndex out = kNoWeight, norm = kNoWeight;
+  WeightIndex out = kNoWeight, norm = kNoWeight, after_norm = kNoWeight;
   // Relative positions: values [buckets][heads] and the bucket of each distance (relative.hpp), in kBiasWords words
   // each. Layers may share them.
   WeightIndex relative_bias = kNoWeight, distances = kNoWeight;
@@ -73,7 +74,7 @@ struct AttentionWeights {
 struct LayerWeights {
   AttentionWeights self, cross;
   WeightIndex fc1 = kNoWeight;  // gated: fc1 and gate side by side (gate_value_column)
-  WeightIndex fc2 = kNoWeight, norm = kNoWeight;
+  WeightIndex fc2 = kNoWeight, norm = kNoWeight, after_norm = kNoWeight;
 };
 struct StackWeights {
   WeightIndex embedding = kNoWeight, positions = kNoWeight, embedding_norm = kNoWeight, final_norm = kNoWeight;

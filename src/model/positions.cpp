@@ -45,13 +45,15 @@ double scaled_frequency(const RotaryScaling& s, double frequency) {
 
 }  // namespace
 
-std::vector<float> rotations(const StackConfig& s, double base) {
+std::vector<float> rotations(const StackConfig& s, bool window) {
+  const double base = window ? s.window_rotary_base : s.rotary_base;
+  const RotaryScaling& scaling = window ? s.window_rotary_scaling : s.rotary_scaling;
   const uint64_t ld = round_up<uint64_t>(2 * uint64_t{s.rotary_pairs()}, 4);
   std::vector<float> table(2 * kRotationRows * ld, 0.0f);
   for (uint32_t r = 0; r < 2 * kRotationRows; ++r)
     for (uint32_t i = 0; i < s.rotary_pairs(); ++i) {
       const double position = r < kRotationRows ? r : (r - kRotationRows) * double{kRotationRows};
-      const double angle = position * scaled_frequency(s.rotary_scaling, std::pow(base, -2.0 * i / s.rotary));
+      const double angle = position * scaled_frequency(scaling, std::pow(base, -2.0 * i / s.rotary));
       table[r * ld + 2 * uint64_t{i}] = static_cast<float>(std::cos(angle));
       table[r * ld + 2 * uint64_t{i} + 1] = static_cast<float>(std::sin(angle));
     }

@@ -12,8 +12,8 @@ namespace lapilli::model {
 // with zeros.
 std::vector<float> sinusoids(const StackConfig& stack);
 
-// The table of "rotate" (ops/attention/attention.hpp) for a stack with rotary positions of this base.
-std::vector<float> rotations(const StackConfig& stack, double base);
+// The table of "rotate" (ops/attention/attention.hpp) for a stack's layers with or without a window.
+std::vector<float> rotations(const StackConfig& stack, bool window);
 
 // Vectors of distances by row of plain_table(), as in Transformer-XL (Dai et al. 2019): sines in the first half,
 // cosines in the second; distances beyond `clamp` have its vector, unless it is 0.

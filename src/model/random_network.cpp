@@ -69,10 +69,10 @@ class RandomBinder {
   // Rotary positions, one table for each kind of layers.
   void rotations(const StackConfig& stack, StackWeights& weights) {
     if (stack.rotary == 0) return;
-    const auto of_base = [&](double base) {
-      return table("rotations", 2 * kRotationRows, 2 * stack.rotary_pairs(), model::rotations(stack, base));
+    const auto of = [&](bool window) {
+      return table("rotations", 2 * kRotationRows, 2 * stack.rotary_pairs(), model::rotations(stack, window));
     };
-    const WeightIndex global = of_base(stack.rotary_base), local = of_base(stack.window_rotary_base);
+    const WeightIndex global = of(false), local = of(true);
     for (uint32_t i = 0; i < stack.layers; ++i)
       weights.layers[i].self.rotations = stack.window(i) == kNoWindow ? global : local;
   }

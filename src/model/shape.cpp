@@ -158,6 +158,10 @@ Status apply(Config& c, const std::string& key, const std::string& value) {
     c.encoder.layers = n;
   else if (key == "decoder")
     c.decoder.layers = n;
+  else if (key == "window" && c.decoder.layers > 0)
+    c.decoder.windows = {n - 1};
+  else if (key == "full_caches" && n == 1)
+    c.decoder.rings = false;
   else if (key == "vocabulary" && !c.kind().reads_text())
     c.target_vocabulary = n;
   else if (key == "vocabulary")
@@ -169,7 +173,7 @@ Status apply(Config& c, const std::string& key, const std::string& value) {
   else
     return fail(ErrorCode::invalid_argument,
                 "shape: %s is not known; keys: d heads kv_heads ffn layers encoder decoder vocabulary positions "
-                "activation, and picture of vit-base",
+                "activation, window and full_caches=1 of a decoder, and picture of vit-base",
                 key);
   return {};
 }
@@ -267,6 +271,7 @@ Result<Config> parse_shape(const std::string& text) {
   if (c.kind().reads == Reads::nothing) c.source_vocabulary = 0;
   if (!c.kind().decodes && c.head(HeadKind::tokens)) c.heads.clear();
   fit_layers(c.encoder);
+  fit_layers(c.decoder);
   fit_frames(c);
   LAPILLI_CHECK(fit_pictures(c));
   return c;

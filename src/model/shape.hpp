@@ -15,8 +15,9 @@ namespace lapilli::model {
 // 768, 12 layers), "modernbert-base" (22 layers, of which two of three see 64 keys on either side); or changes to one
 // of these: "transformer-base,vocabulary=1000,layers=2". Keys: d, heads, kv_heads (heads of keys and values, which
 // several heads of queries share), ffn, layers, encoder, decoder (layers; 0: without this side), vocabulary, positions
-// (of both stacks), activation (relu, gelu, gelu_new, silu; gated feed-forward layers have gated-relu and so on; T5's
-// gated-gelu is gated-gelu_new here), picture (pixels a side; for pictures).
+// (of both stacks), window (positions that a decoder's layers see, all but each third), full_caches (1: these layers
+// keep all positions, as tests want), activation (relu, gelu, gelu_new, silu; gated feed-forward layers have gated-relu
+// and so on; T5's gated-gelu is gated-gelu_new here), picture (pixels a side; for pictures).
 Result<Config> parse_shape(const std::string& text);
 
 }  // namespace lapilli::model

@@ -118,7 +118,9 @@ Status TensorBinder::norm(const std::string& name, const StackConfig& s, WeightI
 }
 
 Status TensorBinder::norm(const std::string& name, const StackConfig& s, uint32_t width, WeightIndex& index) {
-  return norm(name, width, s.norm == Norm::layer, s.norm_bias, index);
+  LAPILLI_CHECK(norm(name, width, s.norm == Norm::layer, s.norm_bias, index));
+  if (s.norm_plus_one) net_.weights[index].plus = 1;
+  return {};
 }
 
 Status TensorBinder::norm(const std::string& name, uint32_t width, bool room, bool stored_bias, WeightIndex& index) {

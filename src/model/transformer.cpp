@@ -11,19 +11,19 @@
 
 namespace lapilli::model {
 
-KvShape self_kv_shape(const Config& config, const DecodeRoom& room) {
+KvShape self_kv_shape(const Config& config, const DecodeRoom& room, uint32_t layer) {
   KvShape kv;
   kv.heads = config.decoder.kv_heads();
   kv.group = config.decoder.group();
   kv.head_dim = config.decoder.head_dim;
   kv.slots = room.beam_slots();
-  kv.positions = room.target_positions;
+  kv.positions = config.decoder.cache_positions(layer, room.target_positions);
   kv.layout = RowLayout::step;
   return kv;
 }
 
 KvShape cross_kv_shape(const Config& config, const DecodeRoom& room) {
-  KvShape kv = self_kv_shape(config, room);
+  KvShape kv = self_kv_shape(config, room, 0);
   kv.slots = room.slots;
   kv.positions = room.source_positions;
   kv.layout = RowLayout::batch;
@@ -73,9 +73,14 @@ graph::TensorId decoder_layers(Builder& b, graph::TensorId x, DecoderRun& run) {
     const std::string label = format("decoder.%u", i);
     auto h = before_sublayer(b, label + ".self.norm", {s, layer.self.norm}, x);
     if (run.step) {
+      run.in_step.self = run.self_shapes[i];
+      run.in_step.window = s.window(i);
       x = self_attention_step(b, label + ".self", {s, layer.self}, {h, x, run.self_kv[i]}, run.in_step);
     } else {
-      run.self.keep_weights = run.keep_attentions ? format("decoder_attentions.%u", i) : "";
+      run.self.window = s.window(i);
+      run.self.window_after = s.windows_after.empty() ? 0 : s.windows_after[i];
+      const bool kept = run.self.window == kNoWindow || layer.self.relative_bias != kNoWeight;
+      run.self.keep_weights = run.keep_attentions && kept ? format("decoder_attentions.%u", i) : "";
       x = self_attention(b, label + ".self", {s, layer.self}, {h, x}, run.self);
     }
     x = after_sublayer(b, label + ".self.norm", {s, layer.self.norm}, x);
@@ -125,13 +130,13 @@ graph::TensorId decoder_rows(Builder& b, graph::TensorId step, uint64_t rows, co
   run.step = true;
   run.in_step.state = {step, s.lineage, s.lengths};
   run.in_step.beams = room.beams;
-  run.in_step.self = self_kv_shape(c, room);
   run.in_step.cross = cross_kv_shape(c, room);
   run.in_step.lineage_beam_slots = room.beam_slots();
   run.in_step.lineage_positions = room.target_positions;
   const bool attends = c.kind().attends;
   for (uint32_t i = 0; i < c.decoder.layers; ++i) {
-    run.self_kv.push_back(kv_state(b, StateKind::self_kv, i, run.in_step.self));
+    run.self_shapes.push_back(self_kv_shape(c, room, i));
+    run.self_kv.push_back(kv_state(b, StateKind::self_kv, i, run.self_shapes[i]));
     if (attends) run.cross_kv.push_back(kv_state(b, StateKind::cross_kv, i, run.in_step.cross));
   }
   EmbedAttributes e = embed_attributes(c.decoder, c.target_vocabulary);
@@ -139,6 +144,7 @@ graph::TensorId decoder_rows(Builder& b, graph::TensorId step, uint64_t rows, co
   e.lineage_beam_slots = room.beam_slots();
   e.lineage_positions = room.target_positions;
   const IdRows ids{s.lineage, step, rows};
+  run.in_step.self = run.self_shapes.front();
   if (c.decoder.streams) return stream_decoder(b, ids, e, 1, run).front();
   return decoder_layers(b, embed_rows(b, "decoder", ids, e), run);
 }

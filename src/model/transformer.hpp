@@ -21,7 +21,8 @@ struct DecodeRoom {
   uint32_t target_positions = 0;  // of the caches and the lineage
   [[nodiscard]] uint32_t beam_slots() const { return slots * beams; }
 };
-KvShape self_kv_shape(const Config& config, const DecodeRoom& room);
+// The cache of a layer.
+KvShape self_kv_shape(const Config& config, const DecodeRoom& room, uint32_t layer);
 KvShape cross_kv_shape(const Config& config, const DecodeRoom& room);
 
 // States that the decoder reads besides keys and values: the live rows, their ids and ancestry, the sources' lengths.

@@ -96,21 +96,25 @@ Result<std::unique_ptr<Workspace>> WorkspaceFactory::make(const WorkspaceKey& ke
 
 namespace {
 
-// Copies the caches and the lineage to longer rows.
+// Copies caches and lineage to longer rows.
 Result<std::unique_ptr<vulkan::CommandRecording>> record_move(const Workspace& from, const Workspace& to,
                                                               const model::Network& network) {
   LAPILLI_TRY(auto move, vulkan::CommandRecording::create(to.session->device()));
   LAPILLI_CHECK(move.begin());
-  const auto copy = [&](StateKind kind, uint32_t layer, uint64_t count, uint64_t words) {
+  const auto copy = [&](StateKind kind, uint32_t layer, uint64_t count, uint64_t old_words, uint64_t words) {
     const BufferRef a = from.session->state(kind, layer), b = to.session->state(kind, layer);
-    const uint64_t old_bytes = words * from.key.shape.target_positions * 4;
-    move.copy(*a.buffer, *b.buffer, {count, old_bytes, old_bytes, words * to.key.shape.target_positions * 4});
+    move.copy(*a.buffer, *b.buffer, {count, old_words * 4, old_words * 4, words * 4});
   };
   const uint64_t beam_slots = from.key.shape.beam_slots();
-  const KvLayout kv(model::self_kv_shape(network.config, from.key.shape.room()), network.kv_format);
-  copy(StateKind::lineage, 0, 4 * beam_slots, 1);
-  for (uint32_t i = 0; i < network.config.decoder.layers; ++i)
-    copy(StateKind::self_kv, i, kv.shape.heads * beam_slots, kv.cell_words());
+  copy(StateKind::lineage, 0, 4 * beam_slots, from.key.shape.target_positions, to.key.shape.target_positions);
+  for (uint32_t i = 0; i < network.config.decoder.layers; ++i) {
+    const KvLayout kv(model::self_kv_shape(network.config, from.key.shape.room(), i), network.kv_format);
+    const uint32_t positions = model::self_kv_shape(network.config, to.key.shape.room(), i).positions;
+    // A ring has been handed over. One that grows has held every position so far, each in the cell of its number.
+    if (positions != kv.shape.positions)
+      copy(StateKind::self_kv, i, kv.shape.heads * beam_slots, kv.cell_words() * kv.shape.positions,
+           kv.cell_words() * positions);
+  }
   LAPILLI_CHECK(move.end());
   return std::make_unique<vulkan::CommandRecording>(std::move(move));
 }

@@ -244,7 +244,7 @@ TEST(Limits, CachesLargerThanABinding) {
   const auto small = apply_mask(Capabilities{}, "small-bindings");
   ASSERT_TRUE(small.ok());
   const WorkspaceKey key = plain_key(4, 4, 32, 128);
-  const auto kv = model::self_kv_shape(*config, key.shape.room());
+  const auto kv = model::self_kv_shape(*config, key.shape.room(), 0);
   ASSERT_GT(kv.numbers() / kv.heads * 4, small->max_storage_range);
   const auto plan = compile(step_graph(network, key).graph, *small);
   EXPECT_TRUE(plan.ok()) << plan.error().message;

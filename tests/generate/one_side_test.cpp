@@ -317,8 +317,10 @@ TEST_P(DeviceDecoderAlone, RefusesSources) {
   EXPECT_EQ(forward(model_, {{{1, 2}}, {}, {{1}}, {}}).error().code, ErrorCode::invalid_argument);
 }
 
-INSTANTIATE_TEST_SUITE_P(KvHeads, DeviceDecoderAlone, testing::Values("4", "2"),
-                         [](const auto& heads) { return std::string(heads.param) + "OfKeys"; });
+// With and without layers that see a window of positions.
+INSTANTIATE_TEST_SUITE_P(KvHeads, DeviceDecoderAlone, testing::Values("4", "2", "2,window=4"), [](const auto& shape) {
+  return std::string(shape.param, 1) + "OfKeys" + (shape.param[1] ? "Windows" : "");
+});
 
 }  // namespace
 }  // namespace lapilli

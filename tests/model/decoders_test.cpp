@@ -121,6 +121,85 @@ TEST(Decoders, LayersWithoutRotation) {
   EXPECT_THAT(refusal(with(small("smollm3"), "no_rope_layers", {0, 1, 2, 0})), HasSubstr("layer 2"));
 }
 
+json small_neo(const json& types, uint32_t layers = 4) {
+  return {{"model_type", "gpt_neo"}, {"hidden_size", 64},        {"num_layers", layers}, {"num_heads", 4},
+          {"vocab_size", 100},       {"attention_types", types}, {"window_size", 5}};
+}
+
+TEST(Decoders, GptNeoRepeatsKindsOfLayers) {
+  const json pairs = json::parse(R"([[["global", "local"], 2]])");
+  const StackConfig s = stack_of(small_neo(pairs));
+  EXPECT_THAT(s.windows, ElementsAre(kNoWindow, 4u, kNoWindow, 4u));
+  EXPECT_FALSE(s.scaled_attention || s.qkv_bias);
+  EXPECT_TRUE(s.out_bias && s.ffn_bias);
+  EXPECT_EQ(s.ffn, 256u);
+  EXPECT_EQ(stack_of(with(small_neo(pairs), "intermediate_size", nullptr)).ffn, 256u);
+  EXPECT_THAT(stack_of(small_neo(json::parse(R"([[["local"], 3], [["global"], 1]])"))).windows,
+              ElementsAre(4u, 4u, 4u, kNoWindow));
+  EXPECT_EQ(stack_of(without(small_neo(pairs, 24), "attention_types")).windows.size(), 24u);
+  EXPECT_THAT(refusal(small_neo(pairs, 5)), AllOf(HasSubstr("4 layers"), HasSubstr("num_layers is 5")));
+  EXPECT_THAT(refusal(small_neo(json::parse(R"([[["sparse"], 4]])"))), HasSubstr("sparse"));
+  for (const char* bad : {R"([[["global"], 4000000000]])", R"([[["global"], -1]])", R"([["global", 4]])", R"({})", "7",
+                          R"([[["global"]]])"})
+    EXPECT_THAT(refusal(small_neo(json::parse(bad))), HasSubstr("attention_types")) << bad;
+  EXPECT_THAT(refusal(with(small_neo(pairs), "window_size", 0)), HasSubstr("window_size"));
+}
+
+TEST(Decoders, GemmaHasTwoKindsOfLayers) {
+  json file = with(small("gemma3_text"), "sliding_window", 5);
+  file["sliding_window_pattern"] = 2;
+  file["rope_scaling"] = {{"rope_type", "linear"}, {"factor", 8}};
+  const StackConfig s = stack_of(file);
+  EXPECT_THAT(s.windows, ElementsAre(4u, kNoWindow, 4u, kNoWindow));
+  EXPECT_EQ(s.rotary_base, 1e6);
+  EXPECT_EQ(s.window_rotary_base, 1e4);
+  EXPECT_EQ(s.rotary_scaling.factor, 8);
+  EXPECT_EQ(s.window_rotary_scaling.kind, RotaryScaling::Kind::none);
+  EXPECT_EQ(s.score_scale, 1.0f / 16);
+  EXPECT_EQ(s.embedding_scale, 8.0f);
+  EXPECT_EQ(s.activation_name, "gelu_pytorch_tanh");
+  EXPECT_TRUE(s.norm_plus_one && s.branch_norm && s.head_norm);
+  file["layer_types"] = {"full_attention", "sliding_attention", "full_attention", "sliding_attention"};
+  EXPECT_THAT(stack_of(file).windows, ElementsAre(kNoWindow, 4u, kNoWindow, 4u));  // goes before the pattern
+  // They stay two kinds where the window is as wide as all positions: their rotations differ.
+  EXPECT_THAT(stack_of(with(with(small("gemma3_text"), "max_position_embeddings", 64), "sliding_window", 100)).windows,
+              ElementsAre(63u, 63u, 63u, 63u));
+}
+
+TEST(Decoders, GemmasRotationsInTheNewerForm) {
+  json file = small("gemma3_text");
+  file["rope_parameters"] = {{"full_attention", {{"rope_type", "linear"}, {"factor", 4}, {"rope_theta", 5e5}}},
+                             {"sliding_attention", {{"rope_type", "default"}, {"rope_theta", 500}}}};
+  const StackConfig s = stack_of(file);
+  EXPECT_EQ(s.rotary_base, 5e5);
+  EXPECT_EQ(s.rotary_scaling.factor, 4);
+  EXPECT_EQ(s.window_rotary_base, 500);
+  EXPECT_EQ(s.window_rotary_scaling.kind, RotaryScaling::Kind::none);
+  file["rope_parameters"]["sliding_attention"]["rope_type"] = "yarn";
+  EXPECT_THAT(refusal(file), HasSubstr("yarn"));
+  file["rope_parameters"]["sliding_attention"] = {{"rope_theta", -1}};
+  EXPECT_THAT(refusal(file), HasSubstr("positive"));
+}
+
+TEST(Decoders, WhatGemmaRefuses) {
+  EXPECT_THAT(refusal(with(small("gemma3_text"), "use_bidirectional_attention", true)),
+              HasSubstr("use_bidirectional_attention"));
+  EXPECT_THAT(refusal(with(small("gemma3_text"), "attn_logit_softcapping", 50)), HasSubstr("attn_logit_softcapping"));
+  EXPECT_THAT(refusal(with(small("gemma3_text"), "query_pre_attn_scalar", 0)), HasSubstr("query_pre_attn_scalar"));
+  EXPECT_THAT(refusal(with(small("gemma3_text"), "sliding_window_pattern", 0)), HasSubstr("sliding_window_pattern"));
+  EXPECT_EQ(parse_decoder(with(small("gemma3_text"), "final_logit_softcapping", 30))->output_cap, 30);
+  EXPECT_THAT(refusal({{"model_type", "gemma3"}}), HasSubstr("text_config"));
+  // Fields that text_config lacks are those of the class.
+  const auto text = parse_decoder({{"model_type", "gemma3"}, {"text_config", {{"hidden_size", 16}}}});
+  ASSERT_TRUE(text.ok()) << text.error().message;
+  EXPECT_EQ(text->target_vocabulary, 262208u);
+  EXPECT_EQ(text->decoder.kv_heads(), 4u);
+  EXPECT_EQ(text->decoder.heads, 8u);
+  EXPECT_EQ(text->decoder.head_dim, 256u);
+  EXPECT_EQ(text->decoder.window(0), 4095u);
+  EXPECT_EQ(text->decoder.window(5), kNoWindow);
+}
+
 // ---- the rotation's change -----------------------------------------------------------------------------------------
 
 TEST(Decoders, ScalingInOldAndNewForms) {
@@ -155,7 +234,7 @@ TEST(Decoders, OtherScalingsAreRefusedByName) {
 
 // The angle of a pair at position 1, from its cosine and sine.
 double angle(const StackConfig& s, uint32_t pair) {
-  const auto table = rotations(s, s.rotary_base);
+  const auto table = rotations(s, false);
   const size_t row = (2 * s.rotary_pairs() + 3) / 4 * 4, at = row + 2 * size_t{pair};
   return std::atan2(static_cast<double>(table[at + 1]), static_cast<double>(table[at]));
 }
@@ -272,14 +351,20 @@ TEST_P(DecoderFiles, NamesWithoutThePrefix) {
   EXPECT_EQ(binding(), "bound");
 }
 
-// Without the window the output would be another one, in silence.
-TEST_P(DecoderFiles, WindowsAreRefused) {
+// Without the window the output would be another one, in silence. Its mask is for weights of attention that are kept.
+TEST_P(DecoderFiles, LayersWithAWindowHaveAMask) {
   if (json_["model_type"] == "gpt2") return;  // the family has none
   json_["use_sliding_window"] = true;
   json_["sliding_window"] = 2;
   json_.erase("layer_types");
-  json_["max_window_layers"] = 0;
-  EXPECT_THAT(binding(), HasSubstr("sliding_window"));
+  json_["max_window_layers"] = 1;
+  LAPILLI_ASSERT_VALUE(const auto network, bound());
+  EXPECT_EQ(network.decoder.layers[0].self.relative_bias, kNoWeight);
+  const AttentionWeights& near = network.decoder.layers[1].self;
+  ASSERT_NE(near.relative_bias, kNoWeight);
+  EXPECT_EQ(near.distance_low, -2);
+  const auto& buckets = network.weights[near.distances].values;
+  EXPECT_THAT(std::vector<float>(buckets.begin(), buckets.begin() + near.distance_count), ElementsAre(1, 0, 0, 1));
 }
 
 TEST_P(DecoderFiles, AnOutputBesideTheEmbedding) {

@@ -165,7 +165,7 @@ TEST_F(SoundFamilies, MoonshineWithBiasesInAttention) {
 TEST(Rotations, TwoRowsAddUpToAPosition) {
   StackConfig s;
   s.rotary = 6;
-  const auto table = rotations(s, s.rotary_base);
+  const auto table = rotations(s, false);
   const uint64_t ld = 8;
   ASSERT_EQ(table.size(), 2 * kRotationRows * ld);
   const uint32_t position = 3 * kRotationRows + 41;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/blocks/norm.hpp"
+
 namespace lapilli::model {
 
 namespace {
@@ -94,7 +96,7 @@ graph::TensorId attend(Builder& b, const std::string& label, const AttentionLaye
   auto r = ops::attention(b.g(), label + ".attention", reads, a, wanted && !alone);
   if (alone) r.weights = ops::attention(b.g(), label + ".attention.weights", reads, a, true).weights;
   if (wanted) b.keep(how.keep_weights, r.weights);
-  return ops::linear_add(b.g(), label + ".out", r.context, b.weight(layer.w.out), p.x);
+  return add_linear(b, label + ".out", {layer.stack, layer.w.after_norm}, layer.w.out, {r.context, p.x});
 }
 
 // Rotates queries and keys in stacks with rotary positions.
@@ -116,7 +118,8 @@ graph::TensorId window_attention(Builder& b, const std::string& label, const Att
   const KvShape shape = sequence_kv(layer.stack, how, how.queries);
   AttentionAttributes a = sequence_attributes(layer, shape, how);
   a.window = how.window;
-  a.globals_stride = layer.stack.globals_stride(how.keys);
+  a.window_after = how.window_after;
+  a.globals_stride = how.globals == graph::kNone ? 0 : layer.stack.globals_stride(how.keys);
   ops::AttentionOperands reads;
   reads.lengths = is_pass(how) ? how.spans : how.lengths;
   reads.globals = how.globals;
@@ -131,7 +134,7 @@ graph::TensorId window_attention(Builder& b, const std::string& label, const Att
     a.global_queries = global ? 1 : 0;
     reads.context = ops::attention(b.g(), name + ".attention", reads, a, false).context;
   }
-  return ops::linear_add(b.g(), label + ".out", reads.context, b.weight(layer.w.out), in.x);
+  return add_linear(b, label + ".out", {layer.stack, layer.w.after_norm}, layer.w.out, {reads.context, in.x});
 }
 
 }  // namespace
@@ -171,7 +174,7 @@ graph::TensorId map_attention(Builder& b, const std::string& label, const Attent
   reads.bias = b.weight(layer.w.relative_bias);
   const auto context = ops::attention(b.g(), label + ".attention", reads, a, false).context;
   const auto back = ops::windows(b.g(), label + ".back", context, {map, 1, 0});
-  return ops::linear_add(b.g(), label + ".out", back, b.weight(layer.w.out), in.x);
+  return add_linear(b, label + ".out", {layer.stack, layer.w.after_norm}, layer.w.out, {back, in.x});
 }
 
 graph::TensorId cross_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
@@ -197,14 +200,19 @@ graph::TensorId self_attention_step(Builder& b, const std::string& label, const 
   a.lineage_beam_slots = how.lineage_beam_slots;
   a.lineage_positions = how.lineage_positions;
   a.longest = layer.stack.max_positions;
+  if (how.window != kNoWindow) a.longest = std::min(a.longest ? a.longest : kNoWindow, how.window + kMostPromptRows);
   a.scale = attention_scale(layer.stack);
-  a.bias = relative_bias(layer);
   ops::StepTensors state = how.state;
   state.lengths = graph::kNone;
-  state.distances = weight_or_none(b, layer.w.distances);
-  state.bias = weight_or_none(b, layer.w.relative_bias);
+  if (how.window == kNoWindow) {
+    a.bias = relative_bias(layer);
+    state.distances = weight_or_none(b, layer.w.distances);
+    state.bias = weight_or_none(b, layer.w.relative_bias);
+  } else if (how.window < how.self.positions) {
+    a.window = how.window;
+  }
   const auto context = ops::attention_step(b.g(), label + ".attention", {q, in.kv, state}, a);
-  return ops::linear_add(b.g(), label + ".out", context, b.weight(layer.w.out), in.x);
+  return add_linear(b, label + ".out", {layer.stack, layer.w.after_norm}, layer.w.out, {context, in.x});
 }
 
 graph::TensorId cross_attention_step(Builder& b, const std::string& label, const AttentionLayer& layer,
@@ -220,7 +228,7 @@ graph::TensorId cross_attention_step(Builder& b, const std::string& label, const
   ops::StepTensors state = how.state;
   state.lineage = graph::kNone;
   const auto context = ops::attention_step(b.g(), label + ".attention", {q, in.kv, state}, a);
-  return ops::linear_add(b.g(), label + ".out", context, b.weight(layer.w.out), in.x);
+  return add_linear(b, label + ".out", {layer.stack, layer.w.after_norm}, layer.w.out, {context, in.x});
 }
 
 }  // namespace lapilli::model

@@ -21,9 +21,9 @@ struct SequenceAttention {
   // each.
   graph::TensorId spans = graph::kNone;
   std::string keep_weights;  // name of the output that keeps the attention weights; empty: not kept
-  // Window attention: keys on either side, and the list of global positions. If its weights are kept, it costs as much
-  // as attention to all keys, whose bias hides those outside.
-  uint32_t window = kNoWindow;
+  // Window attention: keys before and behind a query, and the list of global positions, if there are any. If its
+  // weights are kept, it costs as much as attention to all keys, whose bias hides those outside.
+  uint32_t window = kNoWindow, window_after = 0;
   graph::TensorId globals = graph::kNone;
   // For terms of relative positions, and of segments.
   DistanceRows distances;
@@ -51,6 +51,7 @@ struct StepAttention {
   uint32_t beams = 1;
   KvShape self, cross;
   uint32_t lineage_beam_slots = 0, lineage_positions = 0;
+  uint32_t window = kNoWindow;  // of the layer: positions before its own that a row sees
 };
 graph::TensorId self_attention_step(Builder& b, const std::string& label, const AttentionLayer& layer,
                                     const Sublayer& in, const StepAttention& how);

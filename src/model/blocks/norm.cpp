@@ -15,4 +15,11 @@ graph::TensorId after_sublayer(Builder& b, const std::string& label, const NormL
   return norm.stack.pre_norm ? x : normalize(b, label, norm, x);
 }
 
+graph::TensorId add_linear(Builder& b, const std::string& label, const NormLayer& after, WeightIndex weight,
+                           const Sublayer& in) {
+  if (after.weight == kNoWeight) return ops::linear_add(b.g(), label, in.h, b.weight(weight), in.x);
+  const auto y = ops::linear(b.g(), label, in.h, b.weight(weight), after.stack.d_model);
+  return ops::add(b.g(), label + ".sum", in.x, normalize(b, label + ".norm", after, y));
+}
+
 }  // namespace lapilli::model

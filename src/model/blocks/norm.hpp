@@ -16,5 +16,8 @@ graph::TensorId normalize(Builder& b, const std::string& label, const NormLayer&
 // norm); and the treatment of its result: the other way round.
 graph::TensorId before_sublayer(Builder& b, const std::string& label, const NormLayer& norm, graph::TensorId x);
 graph::TensorId after_sublayer(Builder& b, const std::string& label, const NormLayer& norm, graph::TensorId x);
+// x + the linear layer of h, in place of x; with `after`, the layer's result is normalized first.
+graph::TensorId add_linear(Builder& b, const std::string& label, const NormLayer& after, WeightIndex weight,
+                           const Sublayer& in);
 
 }  // namespace lapilli::model

@@ -13,8 +13,11 @@ graph::TensorId output_logits(Builder& b, graph::TensorId x) {
                     {s.embedding_columns(), c.output_activation});
     if (c.output_transform_norm) x = normalize(b, "output.norm", {s, n.output_norm}, x);
   }
-  if (c.output_scale != 1) x = ops::scale(b.g(), "output.scale", x, c.output_scale);
-  return ops::linear(b.g(), "logits", x, b.weight(n.output), c.target_vocabulary);
+  const float scale = c.output_cap == 0 ? c.output_scale : c.output_scale / c.output_cap;
+  if (scale != 1) x = ops::scale(b.g(), "output.scale", x, scale);
+  if (c.output_cap == 0) return ops::linear(b.g(), "logits", x, b.weight(n.output), c.target_vocabulary);
+  x = ops::linear(b.g(), "logits.tanh", x, b.weight(n.output), {c.target_vocabulary, Activation::tanh});
+  return ops::scale(b.g(), "logits", x, c.output_cap);
 }
 
 }  // namespace lapilli::model

@@ -22,6 +22,11 @@ struct Push {
                       uint32_t window, global_queries, globals_begin, globals_stride;
                       uint32_t map_rows, map_columns, map_shift;)
 };
+struct WindowPush {
+  LAPILLI_PUSH_BEHIND(AttentionPush, common, uint32_t queries, query_begin, query_end, tiles; uint32_t keys, causal;
+                      uint32_t weights_begin, weights_ld;
+                      uint32_t window, global_queries, globals_begin, globals_stride, window_after;)
+};
 struct TermsPush {
   LAPILLI_PUSH_BEHIND(AttentionPush, common, uint32_t queries, query_begin, query_end, tiles; uint32_t keys, causal;
                       uint32_t weights_begin, weights_ld;
@@ -34,13 +39,16 @@ constexpr uint64_t kQueriesPerGroup = state::TILE_ROWS, kQueriesPerSubgroup = 16
 Status infer_window(const graph::Graph& g, const graph::Node& node, const AttentionAttributes& a) {
   if (a.window == kNoWindow)
     return a.global_queries ? Status(node_error(node, "global queries belong to a window")) : Status{};
-  if (a.window >= 1u << 30) return node_error(node, "a window of %u positions", a.window);
+  if (a.window >= 1u << 30 || a.window_after >= 1u << 30)
+    return node_error(node, "a window of %u positions before a query and %u behind it", a.window, a.window_after);
   if (a.causal || a.bias.form != BiasForm::none || operand(node.outputs, 1) != graph::kNone)
     return node_error(node, "attention with a window has no causal mask, relative positions or weights");
-  if (a.globals_stride == 0 || (a.queries != a.keys && !a.spans))
-    return node_error(node, "a window asks for a list of global positions, and for as many queries as keys");
-  LAPILLI_CHECK(expect_input(g, node, kGlobals, {"globals", 0, 0, graph::DType::u32}));
-  LAPILLI_CHECK(expect_words(g, node, node.inputs[kGlobals], "globals", uint64_t{a.batch} * a.globals_stride));
+  if ((a.globals_stride == 0 && a.global_queries) || (a.queries != a.keys && !a.spans))
+    return node_error(node, "a window asks for a list of its global queries, and for as many queries as keys");
+  if (a.globals_stride != 0) {
+    LAPILLI_CHECK(expect_input(g, node, kGlobals, {"globals", 0, 0, graph::DType::u32}));
+    LAPILLI_CHECK(expect_words(g, node, node.inputs[kGlobals], "globals", uint64_t{a.batch} * a.globals_stride));
+  }
   const auto into = operand(node.inputs, kContext);
   const bool in_place = into != graph::kNone && g.root(into) == g.root(node.outputs[0]);
   if (in_place != (a.global_queries != 0)) return node_error(node, "global queries update a context in place");
@@ -128,11 +136,12 @@ bool lanes_fit(const Capabilities& caps, const AttentionAttributes& a) {
          has_lanes(caps) && caps.texels && a.kv.head_dim <= 8 * caps.subgroup_size && a.keys <= 16384;
 }
 
+uint64_t keys_near(const AttentionAttributes& a) { return uint64_t{a.window} + a.window_after; }
+
 // In a pass the longest sentence is not known.
 uint64_t most_keys(const AttentionAttributes& a) {
   if (a.spans) return 0;
-  return a.window == kNoWindow || a.global_queries ? a.keys
-                                                   : uint64_t{2} * a.window + state::TILE_ROWS + a.globals_stride;
+  return a.window == kNoWindow || a.global_queries ? a.keys : keys_near(a) + state::TILE_ROWS + a.globals_stride;
 }
 
 std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node& node) {
@@ -236,7 +245,7 @@ class Lowering {
 
   [[nodiscard]] double cost(uint64_t queries_of_heads) const {
     const bool near = a_.window != kNoWindow && a_.global_queries == 0;
-    const double keys = near ? std::min<double>(a_.keys, 2.0 * a_.window + 8) : a_.keys;
+    const double keys = near ? std::min<double>(a_.keys, static_cast<double>(keys_near(a_)) + 8) : a_.keys;
     const double lanes = simple_ ? numbers_.local : 1;  // each lane repeats the whole work
     const double parts = 4.0 + 2.0 * (a_.terms.by_query + a_.terms.by_key);
     return parts * static_cast<double>(queries_of_heads * a_.kv.group) * keys * a_.kv.head_dim * lanes;
@@ -318,6 +327,8 @@ class Lowering {
     p.causal = a_.causal;
     if (terms())
       d.set_push(terms_push(p));
+    else if (a_.window != kNoWindow)
+      d.set_push(window_push(p));
     else
       d.set_push(p);
     d.cost = cost(sentences * (part.h1 - part.h0) * queries);
@@ -325,15 +336,21 @@ class Lowering {
     return {};
   }
 
+  // Without lists the queries stand in for them: a declared binding must be valid.
   void bind_globals(const KvPart& part, Dispatch& d, Push& p) const {
+    p.window = a_.window;
+    p.global_queries = a_.global_queries;
+    if (a_.globals_stride == 0) {
+      d.operands.push_back(d.operands.front());
+      d.operands.back().binding = 3;
+      return;
+    }
     const uint64_t first = part.s0 * a_.globals_stride, last = (a_.spans ? a_.batch : part.s1) * a_.globals_stride;
     uint32_t delta = 0;
     d.operands.push_back(
         bind_range(context_, 3, {node_.inputs[kGlobals], first * 4, last * 4, graph::Access::read}, delta));
     p.globals_begin = static_cast<uint32_t>(delta - first);
     p.globals_stride = a_.globals_stride;
-    p.window = a_.window;
-    p.global_queries = a_.global_queries;
   }
 
   void bind_weights(const KvPart& part, uint64_t query_begin, uint64_t queries, Dispatch& d, Push& p) const {
@@ -373,6 +390,12 @@ class Lowering {
     return {p.common,     p.queries,    p.query_begin,   p.query_end,      p.tiles,
             p.keys,       p.causal,     p.weights_begin, p.weights_ld,     words,
             t.first_line, t.key_column, t.key_stride,    t.segment_column, t.type_column};
+  }
+
+  [[nodiscard]] WindowPush window_push(const Push& p) const {
+    return {p.common,         p.queries,       p.query_begin,    p.query_end,    p.tiles,
+            p.keys,           p.causal,        p.weights_begin,  p.weights_ld,   p.window,
+            p.global_queries, p.globals_begin, p.globals_stride, a_.window_after};
   }
 
   [[nodiscard]] bool terms() const { return a_.bias.form == BiasForm::terms; }
@@ -439,7 +462,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
 // The positions listed for a sentence.
 std::vector<uint64_t> listed_positions(const AttentionAttributes& a, const graph::Node& node, HostTensors& values,
                                        uint64_t sentence) {
-  if (a.window == kNoWindow) return {};
+  if (a.window == kNoWindow || a.globals_stride == 0) return {};
   const uint32_t* words = values.at(node.inputs[kGlobals]).u.data() + sentence * a.globals_stride;
   return {words + 1, words + 1 + std::min(words[0], a.globals_stride - 1)};
 }
@@ -534,7 +557,7 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
         const auto seen = [&](uint64_t j) {
           if (a.causal && j > i) return false;
           if (a.window == kNoWindow || a.global_queries) return true;
-          return (j > i ? j - i : i - j) <= a.window || is_listed(j);
+          return (j > i ? j - i <= a.window_after : i - j <= a.window) || is_listed(j);
         };
         const auto slot = [&](uint64_t) { return s.slot; };
         const auto added = [&](uint64_t j) {
@@ -554,7 +577,9 @@ std::string tuning_key(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<AttentionAttributes>();
   return format("%u heads of %u%s, rows %u, keys %u%s%s%s%s", a.kv.heads, a.kv.head_dim, group_tuning_key(a.kv),
                 tuning_class(g.tensor(node.inputs[0]).rows), tuning_class(a.keys), a.causal ? ", causal" : "",
-                a.window != kNoWindow ? ", window" : "",
+                a.window == kNoWindow ? ""
+                : a.window_after == 0 ? ", window before"
+                                      : ", window",
                 a.bias.form == BiasForm::none    ? ""
                 : a.bias.form == BiasForm::terms ? ", terms"
                                                  : ", bias",

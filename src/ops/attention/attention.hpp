@@ -41,12 +41,13 @@ struct RelativeTerms {
 // "attention": q [batch * queries, heads * head_dim (and the bias, if it is in rows)]; row b * queries + i is query i
 // of sentence b and sees the keys [begin, end) of the sentence's lengths entry, restricted to positions <= i if causal.
 // A query without any key gives zeros (and zero weights). A window (Beltagy et al. 2020) restricts these keys to those
-// at most `window` positions away, plus the sentence's listed (global) ones. The listed queries are a node of their
-// own, global_queries: it sees all keys and writes only the rows of the listed positions, into an existing context.
+// at most `window` positions before the query and `window_after` behind it, plus the sentence's listed (global) ones.
+// The listed queries are a node of their own, global_queries: it sees all keys and writes only the rows of the listed
+// positions, into an existing context.
 // inputs: q, kv (arena or state; slot = sentence), lengths (uniform), distances and bias (table; with terms the
 // segments' vectors) or kNone, globals or kNone
-//   (u32; per sentence globals_stride words: count, ascending positions within the lengths), context or kNone, and with
-//   terms the lines of vectors.
+//   (u32; per sentence globals_stride words: count, ascending positions within the lengths; a stride of 0: no lists),
+//   context or kNone, and with terms the lines of vectors.
 // With `spans` the rows are those of an encode pass, counted through all of its sentences: q [queries, ...], kv has one
 // slot with that many positions, and row r sees the rows of its own sentence; `batch` and `keys` are the maximum number
 // of sentences and of ids in one. Lengths are then the spans (uniform), and the lists hold rows of the pass, by the
@@ -63,7 +64,8 @@ struct AttentionAttributes {
   uint32_t causal = 0;
   float scale = 1;
   RelativeBias bias;
-  uint32_t window = kNoWindow;  // keys on either side
+  uint32_t window = kNoWindow;  // keys before the query
+  uint32_t window_after = 0;    // keys behind it
   uint32_t global_queries = 0;  // 1: the queries are the listed ones; `window` must be set but its value is ignored
   uint32_t globals_stride = 0;
   uint32_t spans = 0;  // 1: the rows of an encode pass
@@ -72,12 +74,12 @@ struct AttentionAttributes {
 };
 
 // "attention_step": a row's word gives its beam slot and position. Self attention sees the positions up to the row's
-// own; each is read from the cache of the slot that lineage (of the position's parity) names for it, except the row's
-// own position, which is in the row's own slot. Cross attention sees the keys [begin, end) of slot `beam slot / beams`.
-// Rows at or beyond `live` write nothing. inputs: q, kv, lineage or kNone (cross), step, lengths or kNone (self),
-// distances and bias (table) or kNone (self attention only). outputs: context, and space for running sums: where the
-// cache of a sentence's slots fits no binding, attention processes parts of it in sequence; on GPUs chunks of many keys
-// may run in parallel.
+// own, or the last `window` of these and its own; each is read from the cache of the slot that lineage (of the
+// position's parity) names for it, except the row's own position, which is in the row's own slot. Cross attention sees
+// the keys [begin, end) of slot `beam slot / beams`. Rows at or beyond `live` write nothing. inputs: q, kv, lineage or
+// kNone (cross), step, lengths or kNone (self), distances and bias (table) or kNone (self attention only). outputs:
+// context, and space for running sums: where the cache of a sentence's slots fits no binding, attention processes parts
+// of it in sequence; on GPUs chunks of many keys may run in parallel.
 struct AttentionStepAttributes {
   KvShape kv;                                              // slots: beam slots (self) or slots (cross) of the session
   uint32_t self = 1;                                       // 0: cross
@@ -89,6 +91,8 @@ struct AttentionStepAttributes {
   RelativeBias bias;
   uint32_t longest = 0;     // maximum positions of any session; 0: unknown
   uint32_t part_cells = 0;  // for tests; if not 0, forces self attention in parts of this many (slot, position) cells
+  // Positions before its own that a row of self attention sees, fewer than the cache has; kNoWindow: all.
+  uint32_t window = kNoWindow;
 };
 
 // "rotate": rotary positions (Jianlin Su et al. 2021). The first 2 * pairs columns of each head's queries and keys are

@@ -45,8 +45,8 @@ struct CaseShape {
   bool causal = false, weights = false;
   uint32_t slots = 0, positions = 0;  // 0: same as batch and keys
   BiasForm bias = BiasForm::none;
-  uint32_t window = kNoWindow;
-  std::vector<std::vector<uint32_t>> globals;  // per sentence, with a window
+  uint32_t window = kNoWindow, window_after = kNoWindow;  // kNoWindow: as before
+  std::vector<std::vector<uint32_t>> globals;             // per sentence, with a window; without lists no case has one
   bool global_queries = false;
   bool slow = false;
   double shift = 0;  // added to all values
@@ -59,6 +59,7 @@ std::string pass_name(const CaseShape& s) {
   std::string name = format("pass of %u rows %u heads %ux%u", s.pass.size(), s.queries, s.heads, s.head_dim);
   if (s.bias != BiasForm::none) name += " bias";
   if (s.window != kNoWindow) name += format(" window %u%s", s.window, s.global_queries ? " global queries" : "");
+  if (s.window_after != kNoWindow) name += format(" and %u after", s.window_after);
   return name;
 }
 
@@ -76,6 +77,7 @@ std::string case_name(const CaseShape& s) {
   if (s.window == kNoWindow) return name;
   size_t listed = 0;
   for (const auto& g : s.globals) listed += g.size();
+  if (s.window_after != kNoWindow) name += format(" %u after", s.window_after);
   return name + format(" window %u, %u global%s", s.window, listed, s.global_queries ? " queries" : "");
 }
 
@@ -120,6 +122,9 @@ OpCase make_case(const CaseShape& s, const std::vector<std::pair<uint32_t, uint3
   reads.bias = bias.values;
   if (s.window != kNoWindow) {
     a.window = s.window;
+    a.window_after = s.window_after == kNoWindow ? s.window : s.window_after;
+  }
+  if (s.window != kNoWindow && !s.globals.empty()) {
     a.global_queries = s.global_queries;
     a.globals_stride = s.keys + 1;
     reads.globals =
@@ -217,6 +222,31 @@ void add_windows(std::vector<OpCase>& all) {
   long_input.global_queries = long_input.slow = true;
   all.push_back(make_case(long_input, {{0, 16384}}));
   add({2, 20, 20, 2, 32}, 200, {{3}, {}}, {{0, 20}, {0, 0}});  // a window wider than everything; no keys at all
+}
+
+// Windows of other widths behind the query than before it, as a decoder's; mostly without lists of global positions.
+void add_uneven_windows(std::vector<OpCase>& all) {
+  const auto add = [&](CaseShape s, uint32_t before, uint32_t after,
+                       const std::vector<std::pair<uint32_t, uint32_t>>& lengths) {
+    s.window = before;
+    s.window_after = after;
+    all.push_back(make_case(s, lengths));
+  };
+  add({1, 1, 1, 1, 8}, 3, 0, {{0, 1}});
+  add({1, 9, 9, 2, 8}, 0, 0, {{0, 9}});
+  add({2, 13, 13, 3, 12}, 2, 0, {{0, 13}, {3, 8}});
+  add({2, 13, 13, 3, 5}, 4, 1, {{0, 13}, {0, 0}});
+  add({2, 13, 13, 3, 12}, 0, 4, {{0, 13}, {3, 8}});
+  add({1, 300, 300, 2, 64}, 150, 0, {{0, 300}});  // more than a chunk of keys
+  add({3, 40, 40, 2, 64}, 5, 2, {{0, 40}, {0, 40}, {0, 31}});
+  add({2, 20, 20, 2, 32}, 200, 0, {{0, 20}, {0, 11}});
+  CaseShape shared{2, 13, 13, 3, 12};
+  shared.group = 3;
+  add(shared, 5, 0, {{0, 13}, {3, 8}});
+  CaseShape listed{2, 13, 13, 3, 12};
+  listed.globals = {{0, 5, 6, 7, 12}, {}};
+  add(listed, 1, 3, {{0, 13}, {3, 8}});
+  for (const uint32_t head_dim : kUsualHeads) add({1, 33, 33, 1, head_dim}, 6, 0, {{0, 31}});
 }
 
 // Windows of `maps` maps.
@@ -318,6 +348,15 @@ void add_passes(std::vector<OpCase>& all) {
   window(shape(1, 64), 5, {{0}, {2, 20}}, {40, 21});            // for the self-test: LED's heads
   window(shape(2, 16), 70, {{4}, {0, 1, 150, 299}}, {5, 300});  // more than a chunk of keys
   window(shape(2, 5), 3, {{0, 10}, {0, 1, 2, 3, 4, 5}}, {11, 6});
+  const auto uneven = [&](CaseShape s, uint32_t before, uint32_t after, const std::vector<uint32_t>& lengths) {
+    s.window = before;
+    s.window_after = after;
+    all.push_back(make_pass(s, lengths, 4));
+  };
+  uneven(shape(3, 12), 2, 0, {13, 5, 3});
+  uneven(shape(3, 5), 1, 3, {13, 5, 3});
+  uneven(shape(1, 64), 5, 0, {40, 21});
+  uneven(shape(2, 16), 170, 0, {5, 300});
   window(shape(16, 16), 9, {{3}, {0, 20, 100, 129}, {0}}, {4, 130, 33});  // sliced on devices with small bindings
 }
 
@@ -443,6 +482,7 @@ std::vector<OpCase> attention_cases() {
   add_biased(all, BiasForm::table);
   add_biased(all, BiasForm::rows);
   add_windows(all);
+  add_uneven_windows(all);
   add_passes(all);
   add_maps(all);
   add_terms(all);

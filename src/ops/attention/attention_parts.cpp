@@ -12,7 +12,7 @@ namespace {
 struct PartPush {
   LAPILLI_PUSH(uint32_t groups; uint32_t all_heads, head; uint32_t slots, positions; uint32_t cell_begin, cell_end;
                uint32_t kv_begin; uint32_t running_begin; uint32_t ld, running_ld; float scale; int32_t bias_low;
-               uint32_t bias_last, bias_column; uint32_t lineage_beam_slots, lineage_positions, beams, chunk;)
+               uint32_t bias_last, bias_column; uint32_t lineage_beam_slots, lineage_positions, beams, chunk, window;)
 };
 struct QuotientPush {
   LAPILLI_PUSH(uint32_t groups; uint32_t all_heads, heads, head_begin; uint32_t rows;
@@ -164,12 +164,26 @@ class Lowering {
          bind_running(step_of(), 3, {head, head + 1, graph::Access::read_write}, running_delta)});
     AttentionPush bias{};
     LAPILLI_CHECK(bind_bias(context_, node_, {a_.bias, 5}, d, bias));
-    d.set_push(PartPush{static_cast<uint32_t>(d.groups), a_.kv.query_heads(), static_cast<uint32_t>(head), a_.kv.slots,
-                        a_.kv.positions, static_cast<uint32_t>(cells.begin), static_cast<uint32_t>(cells.end),
-                        kv_layout().begin_of(begin, kv_delta), running_delta, static_cast<uint32_t>(q_.ld),
-                        running_width(a_.kv), a_.scale, bias.bias_low, bias.bias_last, bias.bias_column,
-                        a_.lineage_beam_slots, a_.lineage_positions, static_cast<uint32_t>(slots_of_sentence(a_)),
-                        static_cast<uint32_t>(chunk_)});
+    d.set_push(PartPush{static_cast<uint32_t>(d.groups),
+                        a_.kv.query_heads(),
+                        static_cast<uint32_t>(head),
+                        a_.kv.slots,
+                        a_.kv.positions,
+                        static_cast<uint32_t>(cells.begin),
+                        static_cast<uint32_t>(cells.end),
+                        kv_layout().begin_of(begin, kv_delta),
+                        running_delta,
+                        static_cast<uint32_t>(q_.ld),
+                        running_width(a_.kv),
+                        a_.scale,
+                        bias.bias_low,
+                        bias.bias_last,
+                        bias.bias_column,
+                        a_.lineage_beam_slots,
+                        a_.lineage_positions,
+                        static_cast<uint32_t>(slots_of_sentence(a_)),
+                        static_cast<uint32_t>(chunk_),
+                        a_.window});
     const uint64_t keys = std::min<uint64_t>(cells.end - cells.begin, a_.kv.positions);
     d.cost = 4.0 * static_cast<double>(d.groups * keys) * a_.kv.head_dim;
     out_.push_back(std::move(d));

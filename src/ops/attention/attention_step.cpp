@@ -20,7 +20,7 @@ constexpr size_t kDistances = 5;  // among the inputs
 
 struct Push {
   LAPILLI_PUSH_BEHIND(AttentionPush, common, uint32_t lineage_beam_slots, lineage_positions, beams;
-                      uint32_t chunks, rows;)
+                      uint32_t chunks, rows, window;)
 };
 
 Status infer(const graph::Graph& g, const graph::Node& node) {
@@ -32,6 +32,8 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   if (!a.self && a.bias.form != BiasForm::none) return node_error(node, "cross attention has no relative positions");
   LAPILLI_CHECK(infer_bias(g, node, a.kv, {a.bias, kDistances}));
   LAPILLI_CHECK(infer_running(g, node, a.kv));
+  if (a.window != kNoWindow && (!a.self || a.window >= a.kv.positions))
+    return node_error(node, "a window of %u positions before a row's own, in a cache of %u", a.window, a.kv.positions);
   if (a.self) {
     if (a.lineage_beam_slots < a.kv.slots)
       return node_error(node, "lineage has %u beam slots, the cache %u", a.lineage_beam_slots, a.kv.slots);
@@ -69,6 +71,11 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
   if (a.self && (!fits || in_parts))
     list.push_back({kParts, "parts of the cache", in_parts, attention_numbers(caps, Tuned::attention, a.kv, vec)});
   return list;
+}
+
+// The most keys of a row.
+uint32_t seen_positions(const AttentionStepAttributes& a) {
+  return a.window == kNoWindow ? a.kv.positions : a.window + 1;
 }
 
 Status bind_state(const LowerContext& context, const graph::Node& node, const AttentionStepAttributes& a, Dispatch& d) {
@@ -144,8 +151,9 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
       p.lineage_beam_slots = a.lineage_beam_slots;
       p.lineage_positions = a.lineage_positions;
       p.beams = a.beams;
+      p.window = a.window;
       d.set_push(p);
-      d.cost = 4.0 * static_cast<double>(d.groups / p.chunks) * a.kv.positions * a.kv.head_dim;
+      d.cost = 4.0 * static_cast<double>(d.groups / p.chunks) * seen_positions(a) * a.kv.head_dim;
       if (simple) d.cost *= v.numbers.local;  // every invocation visits all keys
       out.push_back(std::move(d));
     }
@@ -169,7 +177,7 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
       const uint32_t position = state::position_of(words[state::STEP_ROWS + r]);
       const uint64_t step = position;
       const double* q_row = values.at(node.inputs[0]).f.data() + r * t.ld;
-      uint64_t begin = 0, end = std::min<uint64_t>(step + 1, a.kv.positions), sentence = 0;
+      uint64_t begin = step - std::min<uint64_t>(step, seen_positions(a) - 1), end = step + 1, sentence = 0;
       if (!a.self) {
         sentence = own / a.beams;
         const auto& lengths = values.at(node.inputs[4]).u;
@@ -199,6 +207,7 @@ struct CaseShape {
   uint32_t part = 0;  // cells per part; 0: as many as fit
   KvFormat format = KvFormat::fp32;
   uint32_t group = 1;
+  uint32_t window = kNoWindow;
 };
 
 OpCase make_case(const CaseShape& s) {
@@ -206,6 +215,7 @@ OpCase make_case(const CaseShape& s) {
   c.name = format("%s rows %u of %u beams %u sentences %u positions %u heads %ux%u step %u", s.self ? "self" : "cross",
                   s.live, s.rows, s.beams, s.sentences, s.positions, s.heads, s.head_dim, s.step);
   if (s.group > 1) c.name += format(" %u share keys", s.group);
+  if (s.window != kNoWindow) c.name += format(" window %u", s.window);
   const uint32_t slots = s.beams * s.sentences;
   CaseRandom random(s.rows * 3 + s.positions * 5 + s.head_dim * 7 + s.step);
   AttentionStepAttributes a;
@@ -216,7 +226,8 @@ OpCase make_case(const CaseShape& s) {
   a.beams = s.beams;
   a.part_cells = s.part;
   a.lineage_beam_slots = slots + 1;  // strides larger than the cache's
-  a.lineage_positions = s.positions + 3;
+  a.lineage_positions = std::max(s.positions, s.step + 1) + 3;
+  a.window = s.window;
   if (s.bias != BiasForm::none) {
     a.bias = bias_case(s.bias, -static_cast<int32_t>(s.positions) / 2, 1, a.kv);
     c.name += s.bias == BiasForm::table ? " bias" : " bias in rows";
@@ -360,11 +371,46 @@ void add_whole(std::vector<OpCase>& all, KvFormat kv) {
   }
 }
 
+// Rows that see a window of the positions before them, in a ring or in a cache of all.
+void add_windows(std::vector<OpCase>& all, KvFormat kv) {
+  const auto add = [&](CaseShape s, uint32_t window, uint32_t part = 0) {
+    s.window = window;
+    s.format = kv;
+    s.part = part;
+    all.push_back(make_case(s));
+  };
+  add({1, 1, 1, 1, 5, 2, 8, 0}, 3);   // nothing before the row
+  add({1, 1, 1, 1, 5, 2, 8, 23}, 0);  // the row alone
+  add({1, 1, 1, 1, 5, 2, 8, 4}, 4);
+  add({1, 1, 1, 1, 5, 2, 8, 5}, 4);  // the oldest cell is the row's now
+  add({8, 5, 4, 2, 9, 3, 12, 6}, 2);
+  add({8, 5, 4, 2, 9, 3, 12, 31}, 6);
+  add({3, 3, 3, 1, 7, 3, 5, 40}, 5);          // heads that are not whole vec4s
+  add({12, 7, 4, 3, 300, 2, 64, 1000}, 170);  // several chunks of keys, across the ring's end
+  add({12, 7, 4, 3, 300, 2, 64, 260}, 130);   // the same in a cache that has not come round
+  add({8, 8, 4, 2, 30, 2, 64, 100}, 21);      // sliced on devices with small bindings
+  add({8, 5, 4, 2, 9, 3, 12, 31}, 6, 7);      // in parts
+  add({9, 8, 3, 3, 9, 2, 16, 7}, 3, 27);
+  add({8, 8, 4, 2, 20, 1, 64, 47}, 12, 50);
+  add({12, 7, 4, 3, 300, 2, 64, 1000}, 170, 500);
+  add({2, 2, 1, 2, 6, 1, 256, 15}, 4);
+  for (const uint32_t head_dim : {16u, 32u, 64u, 80u, 96u, 128u, 256u}) add({4, 4, 2, 2, 9, 1, head_dim, 25}, 5);
+  CaseShape biased{8, 5, 4, 2, 9, 3, 12, 31};
+  biased.bias = BiasForm::table;
+  add(biased, 6);
+  add(biased, 6, 7);
+  CaseShape shared{8, 5, 4, 2, 9, 3, 12, 31};
+  shared.group = 3;
+  add(shared, 6);
+  add(shared, 6, 7);
+}
+
 std::vector<OpCase> cases() {
   std::vector<OpCase> all;
   for (const auto kv : {KvFormat::fp32, KvFormat::fp16}) {
     add_whole(all, kv);
     add_groups(all, kv);
+    add_windows(all, kv);
     for (const auto bias : {BiasForm::none, BiasForm::table, BiasForm::rows}) add_parts(all, bias, kv);
   }
   add_large(all);

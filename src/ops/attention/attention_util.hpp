@@ -89,8 +89,8 @@ struct KvBinding {
 Operand bind_kv(const LowerContext& context, const KvBinding& bound, const KvShape& kv, const KvPart& part,
                 AttentionPush& push);
 
-// One query of a head over the allowed keys in [begin, end): key j lies in slot_of(j) of the cache, and its score gets
-// bias(j). Writes head_dim values of context, and `end` weights unless null.
+// One query of a head over the allowed keys in [begin, end): key j lies in slot_of(j) of the cache, in the cell of its
+// position in a ring, and its score gets bias(j). Writes head_dim values of context, and `end` weights unless null.
 template <class SlotOf, class Allowed, class Bias>
 struct HostQuery {
   const double* q;
@@ -112,7 +112,7 @@ void attend(const KvShape& kv, const HostKv& cache, const HostQuery<SlotOf, Allo
   double top = -1e300, sum = 0;
   for (uint64_t j = begin; j < end; ++j) {
     if (!allowed(j)) continue;
-    const uint64_t key = kv.number(head / kv.group, slot_of(j), j);
+    const uint64_t key = kv.number(head / kv.group, slot_of(j), j % kv.positions);
     double s = 0;
     for (uint32_t d = 0; d < kv.head_dim; ++d) s += q[d] * cache[key + d];
     s = s * scale + bias(j);
@@ -122,7 +122,7 @@ void attend(const KvShape& kv, const HostKv& cache, const HostQuery<SlotOf, Allo
   for (uint64_t j = begin; j < end; ++j) sum += p[j - begin] = allowed(j) ? std::exp(p[j - begin] - top) : 0.0;
   for (uint32_t d = 0; d < kv.head_dim; ++d) context[d] = 0;
   for (uint64_t j = begin; j < end && sum > 0; ++j) {
-    const uint64_t value = kv.number(head / kv.group, slot_of(j), j) + kv.head_dim;
+    const uint64_t value = kv.number(head / kv.group, slot_of(j), j % kv.positions) + kv.head_dim;
     if (weights) weights[j] = p[j - begin] / sum;
     for (uint32_t d = 0; d < kv.head_dim; ++d) context[d] += p[j - begin] / sum * cache[value + d];
   }

@@ -212,7 +212,8 @@ std::vector<TurnedRow> turned_rows(const graph::Node& node, uint64_t rows, HostT
     const auto& words = values.at(node.inputs[kRowState]).u;
     if (r >= words[state::STEP_LIVE]) break;
     const uint32_t word = words[state::STEP_ROWS + r];
-    all.push_back({r, state::beam_slot_of(word), state::position_of(word), state::position_of(word)});
+    const uint32_t position = state::position_of(word);
+    all.push_back({r, state::beam_slot_of(word), position % a.kv.positions, position});
   }
   return all;
 }
@@ -344,6 +345,8 @@ std::vector<OpCase> cases() {
   all.push_back(make_case("step", {step(4, 16, 6, 9), 8, 6, 4, {}, 7}));
   all.push_back(make_case("step, nothing runs", {step(2, 8, 3, 5), 3, 2, 0, {}, 4}));
   all.push_back(make_case("step far on", {step(2, 12, 3, 700), 5, 3, 3, {}, 650}));
+  all.push_back(make_case("step in a ring", {step(4, 16, 6, 9), 8, 6, 4, {}, 31}));
+  all.push_back(make_case("step in a ring", {step(4, 16, 6, 9), 8, 6, 4, {}, 31, KvFormat::fp16}));
   all.push_back(make_case("step", {step(4, 16, 6, 9), 8, 6, 4, {}, 7, KvFormat::fp16}));
   all.push_back(make_case("step, heads of odd width", {step(3, 7, 6, 9), 3, 6, 5, {}, 8, KvFormat::fp16}));
   all.push_back(make_case("step far on", {step(2, 12, 3, 700), 5, 3, 3, {}, 650, KvFormat::fp16}));

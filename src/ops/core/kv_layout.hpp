@@ -29,7 +29,8 @@ struct HostTensors;  // ops/core/op.hpp
 // self attention (a beam slot of the session); kernels need not know which.
 enum class RowLayout : uint32_t {
   batch,  // slot = r / rows_per_slot, position = r % rows_per_slot
-  step,   // beam slot and position of row r's word (STEP_*); rows at or beyond `live` write nothing
+  step,  // beam slot of row r's word (STEP_*), and its position modulo `positions`: a cache of fewer positions than its
+         // sentences have is a ring; rows at or beyond `live` write nothing
   spans,  // slot of the sentence that has row r (SPAN_SLOT), position = r - its first row (SPAN_*); rows after the last
           // sentence write nothing
 };

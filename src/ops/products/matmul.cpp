@@ -140,7 +140,7 @@ class HostCells {
       case RowLayout::step:
         if (r >= (*words_)[state::STEP_LIVE]) return false;
         slot = state::beam_slot_of((*words_)[state::STEP_ROWS + r]);
-        position = state::position_of((*words_)[state::STEP_ROWS + r]);
+        position = state::position_of((*words_)[state::STEP_ROWS + r]) % kv_.positions;
         return true;
       case RowLayout::spans:
         if (r >= rows_.size()) return false;

@@ -102,7 +102,7 @@ OpCase kv_case(const KvCase& s) {
   const bool step = s.kv.layout == RowLayout::step;
   c.name = format("%s %u rows k %u q %u heads %ux%u slots %u positions %u", step ? "step" : "batch", ull{s.rows},
                   ull{s.k}, s.q_columns, s.kv.heads, s.kv.head_dim, s.kv.slots, s.kv.positions) +
-           suffix(s.format) + suffix(s.kv_format);
+           (s.step >= s.kv.positions ? " ring" : "") + suffix(s.format) + suffix(s.kv_format);
   CaseRandom random(s.rows * 41 + s.kv.head_dim * 3 + s.k);
   const uint64_t n = s.q_columns + uint64_t{s.kv.heads} * 2 * s.kv.head_dim;
   const WeightLayout layout(n, s.k, s.format);
@@ -302,6 +302,8 @@ void add_kv_cases(std::vector<OpCase>& all) {
   all.push_back(kv_case({3, 32, 32, step(4, 8, 4, 4), 1, 0}));       // no live rows
   all.push_back(kv_case({8, 256, 256, step(4, 64, 8, 40), 33, 6}));  // sliced on devices with small bindings
   all.push_back(kv_case({6, 24, 0, step(2, 8, 6, 5), 3, 5}));        // small bindings leave a part without work
+  all.push_back(kv_case({7, 48, 48, step(4, 12, 7, 13), 40, 5}));    // a ring
+  all.push_back(kv_case({35, 36, 36, step(3, 12, 35, 5), 23, 33}));
   all.push_back(kv_case({5, 64, 64, step(1, 64, 5, 200), 190, 4}));  // slots that exceed small bindings
   all.push_back(kv_case({390, 32, 0, batch(1, 64, 3, 130, 130)}));
 }
@@ -315,6 +317,7 @@ void add_small_cases(std::vector<OpCase>& all, WeightFormat f) {
   for (const uint32_t q : {128, 0}) {
     all.push_back(kv_case({12, 24, q, {4, 32, 3, 4, RowLayout::batch, 4}, 0, 0, f}));
     all.push_back(kv_case({6, 24, q, {4, 32, 6, 9, RowLayout::step, 1}, 3, 6, f}));
+    all.push_back(kv_case({6, 24, q, {4, 32, 6, 9, RowLayout::step, 1}, 30, 6, f}));  // a ring
   }
   for (const uint32_t heads : {1, 2, 4}) all.push_back(pass_case({{5, 9}, 24, heads, 32, 0, f}));
   all.push_back(kv_case({12, 24, 0, {2, 8, 3, 4, RowLayout::batch, 4}, 0, 0, f}));

@@ -103,7 +103,8 @@ Status read_rotary(const JsonView& v, const LlamaClass& of, StackConfig& s) {
                 "needed",
                 v.where, s.head_dim);
   s.rotary = s.head_dim;
-  s.rotary_base = static_cast<double>(base);
+  s.rotary_base = s.window_rotary_base = static_cast<double>(base);
+  s.window_rotary_scaling = s.rotary_scaling;
   s.rotary_halves = true;
   return {};
 }
@@ -128,9 +129,20 @@ Result<std::vector<bool>> listed_layers(const JsonView& v, uint32_t layers) {
   return local;
 }
 
+// All but the last of each so many layers.
+Result<std::vector<bool>> pattern_layers(const JsonView& v, uint32_t layers) {
+  LAPILLI_TRY(auto local, listed_layers(v, layers));
+  if (!local.empty()) return local;
+  LAPILLI_TRY(const auto saved, get_size(v, "_sliding_window_pattern", kMaxModelLayers, 6));
+  LAPILLI_TRY(const auto each, get_size(v, "sliding_window_pattern", kMaxModelLayers, saved));
+  for (uint32_t i = 0; i < layers; ++i) local.push_back((i + 1) % each != 0);
+  return local;
+}
+
 Result<std::vector<bool>> local_layers(const JsonView& v, const LlamaClass& of, const StackConfig& s) {
   std::vector<bool> local(s.layers, of.local == LocalLayers::all);
   if (of.local == LocalLayers::all || of.local == LocalLayers::none) return local;
+  if (of.local == LocalLayers::pattern) return pattern_layers(v, s.layers);
   LAPILLI_TRY(const bool used, get_bool(v, "use_sliding_window", false));
   if (!used) return local;
   LAPILLI_TRY(auto listed, listed_layers(v, s.layers));
@@ -144,14 +156,15 @@ Result<std::vector<bool>> local_layers(const JsonView& v, const LlamaClass& of, 
 Status read_windows(const JsonView& v, const LlamaClass& of, StackConfig& s) {
   LAPILLI_TRY(const auto local, local_layers(v, of, s));
   const auto it = v.json.find("sliding_window");
-  const bool null = it != v.json.end() && it->is_null();
-  if (null || std::find(local.begin(), local.end(), true) == local.end()) return {};
-  LAPILLI_TRY(const uint32_t size, get_u32(v, "sliding_window", 4096));
+  const bool null = it != v.json.end() && it->is_null(), apart = of.local == LocalLayers::pattern;
+  if ((null && !apart) || std::find(local.begin(), local.end(), true) == local.end()) return {};
+  LAPILLI_TRY(const uint32_t given, get_u32(v, "sliding_window", null ? s.max_positions : 4096));
+  const uint32_t size = std::min(given, s.max_positions);
   if (size == 0)
     return fail(ErrorCode::invalid_data,
                 "%s: a sliding_window of 0 lets a position see nothing, not even itself; null is for no window",
                 v.where);
-  if (size >= s.max_positions) return {};
+  if (size == s.max_positions && !apart) return {};
   for (uint32_t i = 0; i < s.layers; ++i) s.windows.push_back(local[i] ? size - 1 : kNoWindow);
   return {};
 }
@@ -181,7 +194,7 @@ Result<Config> llama_config(const JsonView& v, const LlamaClass& of) {
   LAPILLI_CHECK(check_writes(v));
   LAPILLI_CHECK(read_sizes(v, of, c));
   StackConfig& s = c.decoder;
-  LAPILLI_CHECK(read_activation(v, "hidden_act", "silu", s));
+  LAPILLI_CHECK(read_activation(v, has(v, of.activation_key) ? of.activation_key : "hidden_act", of.activation, s));
   LAPILLI_TRY(s.norm_epsilon, get_epsilon(v, "rms_norm_eps", 1e-6f));
   LAPILLI_CHECK(read_biases(v, of, s));
   LAPILLI_CHECK(read_rotary(v, of, s));
@@ -191,6 +204,24 @@ Result<Config> llama_config(const JsonView& v, const LlamaClass& of) {
   s.norm = Norm::rms;
   s.pre_norm = s.final_norm = s.gated = true;
   return c;
+}
+
+Status read_rotary_entry(const JsonView& top, const JsonView& kinds, const char* key, double& base,
+                         RotaryScaling& scaling) {
+  if (!has(kinds, key)) return {};
+  LAPILLI_TRY(const auto within, get_object(kinds, key));
+  LAPILLI_TRY(const float given, get_float(within, "rope_theta", static_cast<float>(base)));
+  base = static_cast<double>(given);
+  scaling = {};
+  return read_scaling(top, within, scaling);
+}
+
+Status check_head_norms(const JsonView& v, StackConfig& s) {
+  s.head_norm = true;
+  if (s.heads + s.kv_heads() <= kMostNormedHeads) return {};
+  return fail(ErrorCode::unsupported,
+              "%s: norms of %u heads of queries and %u of keys; at most %u of both are supported", v.where, s.heads,
+              s.kv_heads(), kMostNormedHeads);
 }
 
 Names llama_names(const Config& c) {

@@ -10,9 +10,11 @@ namespace lapilli::model {
 // Layers that see a window of positions.
 enum class LocalLayers : uint8_t {
   none,
-  all,    // unless sliding_window is null
-  later,  // if use_sliding_window: layer_types, else those from max_window_layers on
-  still,  // if use_sliding_window: layer_types, else those that do not rotate
+  all,      // unless sliding_window is null
+  later,    // if use_sliding_window: layer_types, else those from max_window_layers on
+  still,    // if use_sliding_window: layer_types, else those that do not rotate
+  pattern,  // layer_types, else all but the last of each sliding_window_pattern; they stay a kind of their own where
+            // the window is wider than all positions
 };
 
 // A class of the reference: the values of fields that its files leave out, and what they cannot choose.
@@ -24,6 +26,8 @@ struct LlamaClass {
   uint32_t vocabulary = 32000, positions = 2048;
   float rotary_base = 10000;
   bool tied_output = false;
+  const char* activation_key = "hidden_act";
+  const char* activation = "silu";
   bool chooses_bias = true;  // by attention_bias and mlp_bias; otherwise:
   bool qkv_bias = false;
   LocalLayers local = LocalLayers::none;
@@ -31,6 +35,11 @@ struct LlamaClass {
 
 // Reads everything that the classes have in common.
 Result<Config> llama_config(const JsonView& view, const LlamaClass& of);
+// Reads the entry under `key` of the newer form of rotary positions, if `kinds` has it; `top` is the view around.
+Status read_rotary_entry(const JsonView& top, const JsonView& kinds, const char* key, double& base,
+                         RotaryScaling& scaling);
+// Sets the norms of heads, and refuses more heads than they support.
+Status check_head_norms(const JsonView& view, StackConfig& stack);
 // "model.layers.{}.self_attn.q_proj" and so on.
 Names llama_names(const Config& config);
 

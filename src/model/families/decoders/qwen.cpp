@@ -33,12 +33,8 @@ Result<Config> read_qwen2(const nlohmann::json& json, const std::string& where) 
 Result<Config> read_qwen3(const nlohmann::json& json, const std::string& where) {
   const JsonView v{json, where};
   LAPILLI_TRY(Config c, llama_config(v, kQwen3));
-  StackConfig& s = c.decoder;
-  s.head_norm = true;
-  if (s.heads + s.kv_heads() <= kMostNormedHeads) return c;
-  return fail(ErrorCode::unsupported,
-              "%s: norms of %u heads of queries and %u of keys; at most %u of both are supported", where, s.heads,
-              s.kv_heads(), kMostNormedHeads);
+  LAPILLI_CHECK(check_head_norms(v, c.decoder));
+  return c;
 }
 
 }  // namespace

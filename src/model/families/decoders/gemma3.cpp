@@ -1,0 +1,108 @@
+// Gemma 3 (2025), its models of text and the text part of the others: Llama with four norms a layer, which multiply
+// with 1 + weight, norms of heads, and layers of two kinds: near ones have a window and a base frequency of their own.
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "model/families/decoders/llama_group.hpp"
+
+namespace lapilli::model {
+
+extern const Family family_gemma3, family_gemma3_text;
+
+namespace {
+
+constexpr LlamaClass kGemma3{.family = "gemma3_text",
+                             .d_model = 2304,
+                             .ffn = 9216,
+                             .layers = 26,
+                             .heads = 8,
+                             .cache_heads = 4,
+                             .head_dim = 256,
+                             .vocabulary = 262208,
+                             .positions = 131072,
+                             .rotary_base = 1e6f,
+                             .tied_output = true,
+                             .activation_key = "hidden_activation",
+                             .activation = "gelu_pytorch_tanh",
+                             .local = LocalLayers::pattern};
+
+// In the newer form the kinds of layers have an entry each; in the older one the near layers have a frequency of their
+// own, and what changes frequencies (rope_scaling) is for the others.
+Status read_near_rotary(const JsonView& v, StackConfig& s) {
+  LAPILLI_TRY(const float base, get_float(v, "rope_local_base_freq", 10000.0f));
+  s.window_rotary_base = static_cast<double>(base);
+  s.window_rotary_scaling = {};
+  if (has(v, "rope_parameters")) {
+    LAPILLI_TRY(const auto kinds, get_object(v, "rope_parameters"));
+    LAPILLI_CHECK(read_rotary_entry(v, kinds, "sliding_attention", s.window_rotary_base, s.window_rotary_scaling));
+    if (!has(v, "rope_scaling"))
+      LAPILLI_CHECK(read_rotary_entry(v, kinds, "full_attention", s.rotary_base, s.rotary_scaling));
+  }
+  if (s.window_rotary_base > 0 && s.rotary_base > 0) return {};
+  return fail(ErrorCode::invalid_data,
+              "%s: base frequencies of %g and %g in layers with and without a window; both are positive", v.where,
+              s.window_rotary_base, s.rotary_base);
+}
+
+Status read_gemma_caps(const JsonView& v, Config& c) {
+  if (has(v, "attn_logit_softcapping"))
+    return fail(ErrorCode::unsupported,
+                "%s: attn_logit_softcapping: capped scores are not supported; in published models of this kind the "
+                "field is null",
+                v.where);
+  LAPILLI_TRY(c.output_cap, get_float(v, "final_logit_softcapping", 0.0f));
+  if (c.output_cap >= 0) return {};
+  return fail(ErrorCode::invalid_data, "%s: final_logit_softcapping %g is negative", v.where, c.output_cap);
+}
+
+Status read_gemma_scores(const JsonView& v, StackConfig& s) {
+  LAPILLI_TRY(const float scalar, get_float(v, "query_pre_attn_scalar", 256.0f));
+  if (!(scalar > 0))
+    return fail(ErrorCode::invalid_data, "%s: query_pre_attn_scalar %g is not positive", v.where, scalar);
+  s.score_scale = 1 / std::sqrt(scalar);
+  return {};
+}
+
+Result<Config> read_gemma_text(const JsonView& v) {
+  LAPILLI_TRY(Config c, llama_config(v, kGemma3));
+  StackConfig& s = c.decoder;
+  LAPILLI_CHECK(check_head_norms(v, s));
+  LAPILLI_CHECK(read_near_rotary(v, s));
+  LAPILLI_CHECK(read_gemma_scores(v, s));
+  LAPILLI_CHECK(read_gemma_caps(v, c));
+  s.norm_plus_one = s.branch_norm = true;
+  s.embedding_scale = std::sqrt(static_cast<float>(s.d_model));
+  return c;
+}
+
+Result<Config> read_gemma3_text(const nlohmann::json& json, const std::string& where) {
+  return read_gemma_text({json, where});
+}
+
+// The text part of a model that reads pictures, too.
+Result<Config> read_gemma3(const nlohmann::json& json, const std::string& where) {
+  LAPILLI_TRY(const auto text, get_object({json, where}, "text_config"));
+  LAPILLI_TRY(Config c, read_gemma_text(text));
+  c.family = "gemma3";
+  return c;
+}
+
+Names gemma3_names(const Config& c) {
+  Names n = llama_names(c);
+  const std::string layer = n.base_prefix + "layers.{}.";
+  n.decoder.layer.self.after_norm = layer + "post_attention_layernorm";
+  n.decoder.layer.norm = layer + "pre_feedforward_layernorm";
+  n.decoder.layer.after_norm = layer + "post_feedforward_layernorm";
+  if (c.family != "gemma3") return n;
+  n.other_prefixes = {{"model.", "language_model.model."},
+                      {"model.", "model.language_model."},
+                      {"lm_head.", "language_model.lm_head."}};
+  return n;
+}
+
+}  // namespace
+
+const Family family_gemma3 = {"gemma3", "Gemma 3, its text part alone", read_gemma3, gemma3_names};
+const Family family_gemma3_text = {"gemma3_text", "Gemma 3, models of text", read_gemma3_text, gemma3_names};
+
+}  // namespace lapilli::model
