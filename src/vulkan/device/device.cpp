@@ -234,7 +234,8 @@ Result<std::shared_ptr<Device>> Device::create(const DeviceOptions& options) {
       status = start_device(*device->impl_, s.snapshots[i], options,
                             {.timeout_s = timeout_of(options, s.snapshots[i].caps)});
     if (status) {
-      if (s.snapshots[i].caps.type == DeviceType::cpu && options.select.empty()) tell_no_gpu(c.caps, options.log != nullptr);
+      if (s.snapshots[i].caps.type == DeviceType::cpu && options.select.empty())
+        tell_no_gpu(c.caps, options.log != nullptr);
       return device;
     }
     if (!options.select.empty()) return std::move(status).failure();
