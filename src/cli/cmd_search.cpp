@@ -104,8 +104,7 @@ class SearchRun {
     catch_interrupts();
     int code = read_questions();
     if (code == exit_ok && !interrupted()) code = lines_.read(found_.jobs.front().sources);
-    if (!lines_.unread().empty() && !context_.quiet)
-      complain(exit_ok, "note: standard input: " + lines_.unread());
+    if (!lines_.unread().empty() && !context_.quiet) complain(exit_ok, "note: standard input: " + lines_.unread());
     if (code == exit_ok && !interrupted()) code = search();
     return finish(code);
   }

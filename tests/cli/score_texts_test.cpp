@@ -121,8 +121,7 @@ TEST_F(CliDeviceScoreTexts, AScoreIsTheLogitWhereTheDirectorySaysSo) {
 // People need four digits, and programs all of them.
 TEST_F(CliDeviceScoreTexts, ScoresForPeopleAreShort) {
   const Json c = case_named(kLogits, "rank");
-  const Outcome plain =
-      scored("rerank", kLogits, {c["query"].get<std::string>(), "-"}, lines_from(c["documents"]));
+  const Outcome plain = scored("rerank", kLogits, {c["query"].get<std::string>(), "-"}, lines_from(c["documents"]));
   const auto lines = lines_of(plain.out);
   ASSERT_EQ(lines.size(), c["documents"].size());
   for (size_t i = 0; i < lines.size(); ++i) {

@@ -75,9 +75,8 @@ class JobFinder {
     if (const int code = refuse(name)) return takes_folders() ? exit_ok : code;
     const Format format = format_of(name);
     if (format == Format::tsv && files_.column.empty())
-      return complain(
-          exit_usage,
-          name + ": --column says which of its columns is read; --format lines takes it line by line");
+      return complain(exit_usage,
+                      name + ": --column says which of its columns is read; --format lines takes it line by line");
     if (const std::string wrong = wrong_table(name, format); !wrong.empty())
       return complain(exit_input, name + ": " + wrong);
     sources_.push_back({name, "", below, format});

@@ -35,8 +35,8 @@ bool are_columns(const std::vector<std::string>& texts) {
 std::string unread_records(const std::vector<Line>& lines) {
   const std::vector<std::string> texts = first_texts(lines);
   if (texts.empty()) return "";
-  const bool objects = std::all_of(texts.begin(), texts.end(),
-                                   [](const std::string& text) { return JsonObject(text).error().empty(); });
+  const bool objects =
+      std::all_of(texts.begin(), texts.end(), [](const std::string& text) { return JsonObject(text).error().empty(); });
   if (objects)
     return "the lines look like JSON, and are read as plain text; --format jsonl reads the member \"text\" of each, "
            "--field NAME another one, and --format lines says that it is meant";

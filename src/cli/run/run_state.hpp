@@ -34,7 +34,8 @@ struct RunState {
   [[nodiscard]] size_t window() const { return size_t{arguments.batch} * (about.writes() ? 2 : 16); }
   [[nodiscard]] VectorFormat vector_format() const {
     const FileArguments& files = arguments.files;
-    return cli::vector_format(arguments.vectors.json ? "json" : arguments.vectors.format, files.suffix.empty() ? files.output : files.suffix)
+    return cli::vector_format(arguments.vectors.json ? "json" : arguments.vectors.format,
+                              files.suffix.empty() ? files.output : files.suffix)
         .value_or(VectorFormat::json);
   }
   // `where`: gives the line's name in messages; `keeps_lost`: see NotesAbout.

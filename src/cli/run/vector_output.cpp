@@ -24,12 +24,13 @@ std::optional<VectorFormat> vector_format(const std::string& name, const std::st
 }
 
 std::string unwritten_vectors(const std::string& name) {
-  constexpr std::string_view kOthers[] = {".npz", ".csv", ".tsv", ".parquet", ".pt", ".pth",
+  constexpr std::string_view kOthers[] = {".npz", ".csv", ".tsv",   ".parquet",     ".pt",  ".pth",
                                           ".bin", ".h5",  ".arrow", ".safetensors", ".pkl", ".mat"};
   for (const std::string_view ending : kOthers)
     if (name.ends_with(ending))
       return "vectors are not written as " + std::string(ending) +
-             ": a name that ends in .npy gets an array of NumPy, .f32 numbers alone and .jsonl lines of JSON; --vectors "
+             ": a name that ends in .npy gets an array of NumPy, .f32 numbers alone and .jsonl lines of JSON; "
+             "--vectors "
              "says which under any other name";
   return "";
 }

@@ -34,7 +34,8 @@ struct TagOptions {
   std::span<const std::string> ignored;  // labels of entities that are left out
 };
 
-// Every token counts once: as the window says in which it has most context. `stride`: ids that neighbouring windows share. A score is not finite where a logit is not.
+// Every token counts once: as the window says in which it has most context. `stride`: ids that neighbouring windows
+// share. A score is not finite where a logit is not.
 Result<std::vector<Entity>> find_entities(std::string_view text, std::span<const TagWindow> windows, uint32_t stride,
                                           std::span<const std::string> labels, const Tokenizer& tokenizer,
                                           const TagOptions& options);
