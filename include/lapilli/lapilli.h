@@ -412,6 +412,10 @@ typedef struct lapilli_encoder_options {
   uint32_t window, stride;
   int32_t cut_texts;  /* not 0: no windows; the end of a long text is left out (lapilli_reading.cut); default: 0 */
   int32_t part_words; /* not 0: answers may begin and end within a word; default: 0 */
+  /* Tags: spans with these labels are left out; joined names have theirs without "B-" and "I-". A list that is not null
+   * and has no label leaves out none. Default: null, "O" alone. */
+  const char* const* ignored_labels;
+  size_t ignored_label_count;
 } lapilli_encoder_options;
 
 /* Options of a generation. Begin with lapilli_default_options(), which sets the defaults named here. "The model's"
@@ -1784,8 +1788,8 @@ static inline lapilli_encoder_options lapilli_default_encoder_options(void) {
   o.normalize = 0;
   o.top_classes = 5;
   o.prompt_name = o.hypothesis = o.entailment = o.aggregation = NULL;
-  o.labels = NULL;
-  o.label_count = 0;
+  o.labels = o.ignored_labels = NULL;
+  o.label_count = o.ignored_label_count = 0;
   o.multi_label = o.allow_empty = o.cut_texts = o.part_words = 0;
   o.top_spans = o.window = o.stride = 0;
   o.max_answer_tokens = 15;

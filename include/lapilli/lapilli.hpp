@@ -401,6 +401,8 @@ struct EncoderOptions {
   uint32_t window = 0, stride = 0;  // tokens; 0: chosen
   bool cut_texts = false;           // no windows
   bool part_words = false;          // answers may begin and end within a word
+  // Labels of spans that are left out; none: "O" alone, and with an empty list no label.
+  std::optional<std::vector<std::string>> ignored_labels;
 };
 
 // See lapilli_options. The model's generation_config decides empty fields. LAPILLI_NO_TOKEN switches a token off.
@@ -1015,6 +1017,13 @@ class CallOptions {
     encoder_.hypothesis = from.hypothesis.empty() ? nullptr : from.hypothesis.c_str();
     encoder_.entailment = from.entailment.empty() ? nullptr : from.entailment.c_str();
     encoder_.multi_label = from.multi_label;
+    if (from.ignored_labels) set_ignored(*from.ignored_labels);
+  }
+  void set_ignored(const std::vector<std::string>& labels) {
+    for (const std::string& label : labels) ignored_.push_back(label.c_str());
+    ignored_.push_back(nullptr);  // the list of no labels is not null
+    encoder_.ignored_labels = ignored_.data();
+    encoder_.ignored_label_count = labels.size();
   }
   static int32_t on_progress(void* user, uint64_t done, uint64_t total) {
     auto* self = static_cast<CallOptions*>(user);
@@ -1033,7 +1042,7 @@ class CallOptions {
   lapilli_picture_options picture_ = lapilli_default_picture_options();
   lapilli_encoder_options encoder_ = lapilli_default_encoder_options();
   std::vector<lapilli_phrase> bad_words_;
-  std::vector<const char*> labels_;
+  std::vector<const char*> labels_, ignored_;
   Carried carried_{};
 };
 

@@ -190,6 +190,7 @@ const char* CallOptions::encoder_field(uint32_t task) const {
       {"lapilli_encoder_options.stride", e.stride != 0, kTag | kAnswer},
       {"lapilli_encoder_options.cut_texts", e.cut_texts != 0, kTag | kAnswer},
       {"lapilli_encoder_options.part_words", e.part_words != 0, kAnswer},
+      {"lapilli_encoder_options.ignored_labels", e.ignored_labels != nullptr, kTag},
   };
   for (const Field& field : fields)
     if (field.given && (field.tasks & task) == 0) return field.name;

@@ -111,12 +111,24 @@ Result<TagAggregation> aggregation_of(const char* given) {
               name);
 }
 
+Result<std::vector<std::string>> ignored_labels(const lapilli_encoder_options& from) {
+  if (!from.ignored_labels) return std::vector<std::string>{"O"};
+  std::vector<std::string> labels;
+  for (size_t i = 0; i < from.ignored_label_count; ++i) {
+    if (!from.ignored_labels[i])
+      return fail(ErrorCode::invalid_argument, "lapilli_encoder_options.ignored_labels[%u] is null", i);
+    labels.emplace_back(from.ignored_labels[i]);
+  }
+  return labels;
+}
+
 class Tags : public WindowedWork {
  public:
   static Result<std::unique_ptr<Work>> start(WorkRequest from) {
     auto work = std::make_unique<Tags>();
     LAPILLI_CHECK(refuse_pairs(from, "tag"));
     LAPILLI_TRY(work->aggregation_, aggregation_of(from.options.encoder.aggregation));
+    LAPILLI_TRY(work->ignored_, ignored_labels(from.options.encoder));
     work->labels_ = from.front->tags;
     LAPILLI_CHECK(work->begin(std::move(from), kTag, model::HeadKind::tags));
     LAPILLI_CHECK(work->encoder().check_tokenizer());
@@ -136,7 +148,7 @@ class Tags : public WindowedWork {
     for (size_t w = 0; w < windows.size(); ++w) read.push_back({&windows[w], numbers[w]});
     const std::string_view text = input(i).text;
     LAPILLI_TRY(const auto entities,
-                find_entities(text, read, window_.stride, labels_, *encoder().tokenizer(), aggregation_));
+                find_entities(text, read, window_.stride, labels_, *encoder().tokenizer(), {aggregation_, ignored_}));
     CharacterPlaces places(text);
     for (const Entity& entity : entities) {
       TextSpan& span = result(i).spans.emplace_back(span_at(text, entity.bytes, places));
@@ -147,7 +159,7 @@ class Tags : public WindowedWork {
   }
 
   TagAggregation aggregation_ = TagAggregation::simple;
-  std::vector<std::string> labels_;
+  std::vector<std::string> labels_, ignored_;
   WindowOptions window_;
 };
 

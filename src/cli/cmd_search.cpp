@@ -1,7 +1,6 @@
 // lapilli search: the lines of files that are nearest to words, by their vectors.
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -60,13 +59,6 @@ Examples:
 // Vectors that are compared at a time.
 constexpr size_t kBlockFloats = size_t{16} << 20;
 
-// The shortest decimal that reads as this number.
-std::string shortest_score(double value) {
-  char text[32];
-  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
-  return {text, end};
-}
-
 struct Question {
   std::string text;
   uint64_t number = 0;  // of its line among --queries
@@ -112,6 +104,7 @@ class SearchRun {
     catch_interrupts();
     int code = read_questions();
     if (code == exit_ok && !interrupted()) code = lines_.read(found_.jobs.front().sources);
+    if (!lines_.unread().empty() && !context_.quiet) complain(exit_ok, "note: standard input: " + lines_.unread());
     if (code == exit_ok && !interrupted()) code = search();
     return finish(code);
   }
@@ -277,23 +270,25 @@ class SearchRun {
   std::string text_of(const Ranking& ranking) {
     std::string out;
     for (size_t q = 0; q < questions_.size(); ++q) {
-      size_t rank = 0;
+      std::vector<double> scores;
       for (const Neighbour& found : ranking.found()[q]) {
         if (arguments_.search.least && found.score < *arguments_.search.least) break;
-        out += line_of(questions_[q], ++rank, found);
+        scores.push_back(found.score);
       }
+      const auto texts = score_texts(scores);
+      for (size_t i = 0; i < scores.size(); ++i) out += line_of(questions_[q], i + 1, ranking.found()[q][i], texts[i]);
     }
     return out;
   }
 
-  std::string line_of(const Question& question, size_t rank, const Neighbour& found) {
+  std::string line_of(const Question& question, size_t rank, const Neighbour& found, const std::string& score) {
     const auto text = lines_.text(found.index);
     if (!text) ++failed_, complain(exit_ok, lines_.where(found.index) + ": the file has changed; search again");
     if (!arguments_.json)
-      return (question.number ? std::to_string(question.number) + "\t" : "") + shortest_score(found.score) + "\t" +
+      return (question.number ? std::to_string(question.number) + "\t" : "") + score + "\t" +
              lines_.where(found.index) + "\t" + in_one_field(text.value_or("")) + "\n";
     return "{" + (question.number ? "\"query\":" + std::to_string(question.number) + "," : "") +
-           "\"rank\":" + std::to_string(rank) + ",\"score\":" + shortest_score(found.score) +
+           "\"rank\":" + std::to_string(rank) + ",\"score\":" + exact_number(found.score) +
            ",\"file\":" + json_string(lines_.file(found.index)) +
            ",\"line\":" + std::to_string(lines_.number(found.index)) + ",\"text\":" + json_string(text.value_or("")) +
            "}\n";

@@ -8,6 +8,7 @@
 #include "cli/arguments/dtype.hpp"
 #include "cli/arguments/seconds.hpp"
 #include "cli/commands.hpp"
+#include "cli/files/folder_files.hpp"
 #include "cli/files/output_names.hpp"
 #include "cli/files/target_file.hpp"
 #include "cli/output.hpp"
@@ -221,6 +222,7 @@ std::string contradiction(const TranscribeArguments& a) {
 }
 
 int run(TranscribeArguments& a, const Formats& formats, const Context& context) {
+  settle_places(a.files.inputs, a.files.output, a.files.suffix);
   a.files.formats = formats_of(formats, a.files.output);
   a.files.raw = !a.raw.empty();
   a.style.ids = a.model.ids;

@@ -11,6 +11,7 @@
 #include "cli/arguments/model_names.hpp"
 #include "cli/commands.hpp"
 #include "cli/files/blanks.hpp"
+#include "cli/files/folder_files.hpp"
 #include "cli/files/output_names.hpp"
 #include "cli/files/run_identity.hpp"
 #include "cli/files/target_file.hpp"
@@ -75,7 +76,7 @@ class TextRun {
   int look() {
     std::string wrong = contradiction(arguments_, run_.about.languages);
     if (wrong.empty()) wrong = model_.check();
-    if (wrong.empty()) wrong = obstacle_to_npy();
+    if (wrong.empty()) wrong = wrong_vector_file();
     if (wrong.empty() && lacks_question()) wrong = "give the question: lapilli answer --question \"WHO?\" FILE";
     if (!wrong.empty()) return complain(exit_usage, wrong);
     if (const int error = read_options(arguments_, options_))
@@ -91,7 +92,11 @@ class TextRun {
   }
 
   // The number of rows stands at the beginning of a .npy file and is known at its end.
-  [[nodiscard]] std::string obstacle_to_npy() const {
+  [[nodiscard]] std::string wrong_vector_file() const {
+    const FileArguments& files = arguments_.files;
+    const bool by_name = arguments_.vectors.format.empty() && !arguments_.vectors.json;
+    if (run_.about.makes == Makes::vectors && by_name && files.wanted())
+      return unwritten_vectors(files.suffix.empty() ? files.output : files.suffix);
     if (!writes_npy() || arguments_.files.wanted()) return "";
     return "--vectors npy needs -o FILE or --suffix: the file begins with the number of its rows";
   }
@@ -270,7 +275,10 @@ class TextRun {
 }  // namespace
 
 int run_texts(const TextCommand& about, const TextArguments& arguments, const Context& context) {
-  return TextRun(about, arguments, context).run();
+  TextArguments settled = arguments;
+  settle_places(arguments.force_text ? std::vector<std::string>() : arguments.inputs, settled.files.output,
+                settled.files.suffix);
+  return TextRun(about, settled, context).run();
 }
 
 }  // namespace lapilli::cli

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 
@@ -9,6 +10,40 @@
 #include "cli/system.hpp"
 
 namespace lapilli::cli {
+
+namespace {
+
+std::string rounded(double value, int digits) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.*g", digits, value);
+  return text;
+}
+
+// The digits that two numbers need to look different; equal ones need no more than any.
+int digits_between(double a, double b) {
+  constexpr int kFewest = 4, kMost = 17;
+  int digits = kFewest;
+  while (a != b && digits < kMost && rounded(a, digits) == rounded(b, digits)) ++digits;
+  return digits;
+}
+
+}  // namespace
+
+std::vector<std::string> score_texts(const std::vector<double>& scores, std::optional<double> above) {
+  std::vector<std::string> texts;
+  for (size_t i = 0; i < scores.size(); ++i) {
+    const double before = i > 0 ? scores[i - 1] : above.value_or(scores[i]);
+    const double behind = i + 1 < scores.size() ? scores[i + 1] : scores[i];
+    texts.push_back(rounded(scores[i], std::max(digits_between(before, scores[i]), digits_between(scores[i], behind))));
+  }
+  return texts;
+}
+
+std::string exact_number(double value) {
+  char text[32];
+  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
+  return {text, end};
+}
 
 int print(std::string_view text) {
   const bool before = interrupted() != 0;

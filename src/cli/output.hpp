@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace lapilli::cli {
 
@@ -38,5 +40,12 @@ std::string json_string(std::string_view text);
 
 // Replaces tabs and line ends by blanks, since they would end a column or a line.
 std::string in_one_field(std::string text);
+
+// Scores in falling order for people: four digits, and as many more as tell a score from its neighbours, and the first
+// one from `above`, which none reaches.
+std::vector<std::string> score_texts(const std::vector<double>& scores, std::optional<double> above = {});
+
+// The shortest decimal that reads as this number.
+std::string exact_number(double value);
 
 }  // namespace lapilli::cli

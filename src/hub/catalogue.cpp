@@ -1,7 +1,9 @@
 #include "hub/catalogue.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/files.hpp"
 #include "base/json_depth.hpp"
@@ -164,6 +166,12 @@ Listed unlisted(const Present& one) {
   return model;
 }
 
+// What models do comes first, in the order of the program's commands, and the unlisted ones last.
+std::pair<size_t, std::string> rank_of(const Listed& model) {
+  if (!model.listed || model.tasks.empty()) return {std::size(kTasks), ""};
+  return {static_cast<size_t>(find_task(model.tasks[0]) - kTasks), joined(model.tasks, ",")};
+}
+
 constexpr const char* kUnlistedHeading = "here, and not in the list";
 constexpr const char* kLegend =
     R"(
@@ -232,10 +240,12 @@ void add_present(const std::vector<Present>& present, const Wanted& wanted, cons
   }
 }
 
-std::string table_of(const std::vector<Listed>& models) {
+std::string table_of(std::vector<Listed> models) {
+  std::stable_sort(models.begin(), models.end(),
+                   [](const Listed& a, const Listed& b) { return rank_of(a) < rank_of(b); });
   std::string table, before;
   for (const Listed& model : models) {
-    const std::string heading = model.listed ? model.family + ": " + joined(model.tasks, ", ") : kUnlistedHeading;
+    const std::string heading = model.listed ? joined(model.tasks, ", ") + " (" + model.family + ")" : kUnlistedHeading;
     if (heading != before) table += (table.empty() ? "" : "\n") + heading + "\n";
     before = heading;
     table += row_of(model);

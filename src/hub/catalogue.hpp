@@ -49,8 +49,9 @@ std::vector<Listed> select_models(const std::vector<Listed>& all, const Wanted& 
 void add_present(const std::vector<Present>& present, const Wanted& wanted, const std::vector<Listed>& all,
                  const std::function<bool(const std::string&)>& is_family, std::vector<Listed>& chosen);
 
-// For people, in at most 80 columns apart from folders, which have a line of their own; and for programs.
-std::string table_of(const std::vector<Listed>& models);
+// For people, by what they do, in at most 80 columns apart from folders, which have a line of their own; and for
+// programs.
+std::string table_of(std::vector<Listed> models);
 std::string json_of(const std::vector<Listed>& models);
 
 }  // namespace lapilli::hub

@@ -6,6 +6,7 @@
 #include "ops/core/shader_table.hpp"
 #include "ops/core/state.hpp"
 #include "ops/core/weight_layout.hpp"
+#include "search/network_on_device.hpp"
 #include "tools/locate.hpp"
 
 namespace lapilli::tools {

@@ -102,6 +102,23 @@ TEST_F(ApiDeviceSpans, TagsHavePlacesInBytesAndCharacters) {
                 std::string(aggregation) == "none" && span.label[0] == 'B');
     }
   }
+  encoder_.aggregation = nullptr;
+  const ResultHandle by_default = generate(tagger_, {lapilli_text(text.c_str())});
+  const auto usual = spans_of(by_default, 0);
+  const std::string first = usual.front().label;
+  const char* const none[] = {nullptr};
+  encoder_.ignored_labels = none;
+  const ResultHandle everything = generate(tagger_, {lapilli_text(text.c_str())});
+  EXPECT_GT(spans_of(everything, 0).size(), usual.size());
+  const char* const both[] = {"O", first.c_str()};
+  encoder_.ignored_labels = both;
+  encoder_.ignored_label_count = 2;
+  const ResultHandle others = generate(tagger_, {lapilli_text(text.c_str())});
+  for (const lapilli_span& span : spans_of(others, 0)) EXPECT_NE(span.label, first);
+  encoder_.ignored_labels = none;
+  EXPECT_THAT(refused(tagger_, lapilli_text("a")), HasSubstr("ignored_labels[0] is null"));
+  encoder_.ignored_labels = nullptr;
+  encoder_.ignored_label_count = 0;
   encoder_.aggregation = "sum";
   EXPECT_THAT(refused(tagger_, lapilli_text("a")), HasSubstr("\"average\""));
 }

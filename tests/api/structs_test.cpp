@@ -224,7 +224,7 @@ LAPILLI_ENDS_WITH(lapilli_phrase, ids);
 LAPILLI_ENDS_WITH(lapilli_speech_options, temperature_count);
 LAPILLI_ENDS_WITH(lapilli_picture_options, classes);
 LAPILLI_ENDS_WITH(lapilli_options, encoder);
-LAPILLI_ENDS_WITH(lapilli_encoder_options, part_words);
+LAPILLI_ENDS_WITH(lapilli_encoder_options, ignored_label_count);
 LAPILLI_ENDS_WITH(lapilli_vector, values);
 LAPILLI_ENDS_WITH(lapilli_span, score);
 LAPILLI_ENDS_WITH(lapilli_reading, cut);

@@ -132,6 +132,7 @@ TEST(CliFiles, ContradictionsAreSaid) {
       {{"Hello.", "--suffix", ".fr"}, "\"Hello.\" is no file"},
       {{"--suffix", ".fr"}, "standard input is no file"},
       {{a, "--column", "1"}, "--column is for TSV"},
+      {{"--column", "1", "--json"}, "--column is for TSV"},
       {{b, "--column", "1", "--json"}, "--column is for TSV"},
       {{a, "--field", "title"}, "--field is for JSON lines"},
       {{a, "--format", "jsonl", "--field", ""}, "--field: it names nothing"},
@@ -141,7 +142,7 @@ TEST(CliFiles, ContradictionsAreSaid) {
       {{"--resume", "-o", to}, "all must be files"},
       {{a, here + "/sub/a.txt", "-o", to + "/"}, "two inputs"},
       {{a, "-o", here}, "is an input"},
-      {{here, "-o", to}, "is a directory"},
+      {{here, "-o", to + ".txt"}, "is a directory"},
   };
   for (const auto& [arguments, why] : cases) {
     const Outcome outcome = without_driver(arguments);
@@ -152,6 +153,79 @@ TEST(CliFiles, ContradictionsAreSaid) {
   EXPECT_EQ(without_driver({here + "/empty", "--suffix", ".fr"}).code, 3);
   const Outcome summary = run(lapilli({"summarize", "--format", "html", a}));
   EXPECT_EQ(summary.code, 2) << summary.err;
+}
+
+// ---- places that are named in a hurry ----
+
+TEST(CliFiles, EndingsOfOtherVectorsAreRefused) {
+  for (const char* name : {"v.npz", "v.csv", "v.parquet"}) {
+    const Outcome outcome = run(lapilli({"embed", "--model", "nowhere", "-o", name, "Hello."}));
+    EXPECT_EQ(outcome.code, 2) << outcome.err;
+    EXPECT_TRUE(contains(outcome.err, "ends in .npy")) << outcome.err;
+  }
+  const Outcome meant = run(lapilli({"embed", "--model", "nowhere", "--vectors", "f32", "-o", "v.bin", "Hello."}));
+  EXPECT_TRUE(contains(meant.err, "nowhere is not a directory")) << meant.err;
+}
+
+// Once, and before any work: by the first lines of a file.
+TEST(CliFiles, AColumnThatIsNotThereIsSaidOnce) {
+  TemporaryFolder folder;
+  const std::string table = folder.file("a.tsv", "1\tHello.\n2\tThanks.\n3\tWhy?\n");
+  for (const char* column : {"9", "title"}) {
+    const Outcome outcome = without_driver({table, "--column", column});
+    EXPECT_EQ(outcome.code, 3) << outcome.err;
+    EXPECT_EQ(lines_of(outcome.err).size(), 1u) << outcome.err;
+    EXPECT_TRUE(contains(outcome.err, table + ": ")) << outcome.err;
+  }
+  EXPECT_TRUE(contains(without_driver({table, "--column", "9"}).err, "its first lines have 2 columns"));
+  EXPECT_EQ(without_driver({table, "--column", "2"}).code, 4);
+  // A title in front has no columns; nor does a long line tell whether it has.
+  const std::string titled = folder.file("b.tsv", "My words\n1\tHello.\n");
+  EXPECT_EQ(without_driver({titled, "--column", "2"}).code, 4);
+  const std::string wide = folder.file("c.tsv", std::string(10000, 'x') + "\tHello.\n");
+  EXPECT_EQ(without_driver({wide, "--column", "2"}).code, 4);
+}
+
+TEST(CliDevice, AColumnOfAPipeThatIsNotThereIsSaidOnce) {
+  const Outcome outcome = translate({"--column", "9"}, "1\tHello.\n2\tThanks.\n");
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_TRUE(contains(outcome.err, "standard input: there is no column 9 (--column)")) << outcome.err;
+  EXPECT_FALSE(contains(outcome.err, "line 2")) << outcome.err;
+}
+
+// A member or a column says what comes through a pipe; without them a note does.
+TEST(CliDevice, RecordsThroughAPipe) {
+  const std::string records = "{\"text\":\"" + english(0) + "\"}\n{\"text\":\"" + english(1) + "\"}\n";
+  const std::string titled = "{\"title\":\"" + english(0) + "\"}\n";
+  EXPECT_EQ(translate({"--field", "title"}, titled).out,
+            "{\"title\":\"" + english(0) + "\",\"translation\":\"" + french(0) + "\"}\n");
+  EXPECT_EQ(translate({"--column", "2"}, "1\t" + english(1) + "\n").out, "1\t" + french(1) + "\n");
+  const auto told = [](std::vector<std::string> arguments, const std::string& input) {
+    arguments.insert(arguments.begin(), "translate");
+    const Outcome outcome = run(lapilli(arguments), input);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return outcome.err;
+  };
+  EXPECT_TRUE(contains(told({}, records), "note: standard input: the lines look like JSON"));
+  EXPECT_TRUE(contains(told({}, "1\t" + english(0) + "\n2\t" + english(1) + "\n"), "look like a table"));
+  for (const char* meant : {"--format=lines", "--format=jsonl", "--quiet", "--json"})
+    EXPECT_FALSE(contains(told({meant}, records), "look like")) << meant;
+  for (const std::string& text : {english(0) + "\n", "1\t" + english(0) + "\n", "{" + english(0) + "}\n"})
+    EXPECT_FALSE(contains(told({}, text), "look like")) << text;
+}
+
+TEST(CliDevice, PlacesAreMeantAsTyped) {
+  TemporaryFolder folder;
+  fs::create_directories(folder.path() / "letters");
+  folder.file("letters/a.txt", english(0) + "\n");
+  const std::string letters = (folder.path() / "letters").string(), to = (folder.path() / "fr2").string();
+  EXPECT_EQ(translate({letters, "-o", to}).code, 0);
+  EXPECT_EQ(names_in(to), Names{"a.txt"});
+  EXPECT_EQ(translate({letters, "--suffix", "fr"}).code, 0);
+  EXPECT_EQ(names_in(letters), (Names{"a.fr.txt", "a.txt"}));
+  EXPECT_EQ(translate({letters + "/a.txt", "--suffix", "-2"}).code, 0);
+  EXPECT_EQ(names_in(letters), (Names{"a-2.txt", "a.fr.txt", "a.txt"}));
 }
 
 // ---- files of their own ----

@@ -46,6 +46,7 @@ TEST(CliForeignNames, OptionsOfOthersAreAnsweredWithOurs) {
       {{"answer", "--max_answer_len", "9", "a"}, "here it is --max-answer-tokens"},
       {{"answer", "--doc_stride", "9", "a"}, "here it is --stride"},
       {{"answer", "--context", "a"}, "texts and files stand behind the command"},
+      {{"tag", "--ignore_labels", "O", "a"}, "here it is --ignore-labels"},
       {{"embed", "--normalize_embeddings", "a"}, "here it is --normalize"},
       {{"embed", "--truncate_dim", "9", "a"}, "here it is --dimensions"},
       {{"embed", "--prompt_name", "query", "a"}, "here it is --prompt"},
@@ -100,6 +101,26 @@ TEST(CliForeignNames, ModelsOfOthersAreNamed) {
   spawn.environment.push_back("LAPILLI_MODEL=" + here + "/ct2");
   EXPECT_TRUE(
       contains(run(spawn).err, "LAPILLI_MODEL names " + here + "/ct2, which is a model in CTranslate2's format"));
+}
+
+TEST(CliForeignNames, TheModelInAFolderIsNamed) {
+  TemporaryFolder folder;
+  for (const char* name : {"with/model", "models--o--n/snapshots/abc", "module/1_Pooling", "sentence/0_Transformer"})
+    fs::create_directories(folder.path() / name);
+  for (const char* name : {"with/model/config.json", "with/results.json", "models--o--n/snapshots/abc/config.json",
+                           "sentence/modules.json", "sentence/0_Transformer/config.json"})
+    folder.file(name, "{}");
+  const std::string here = folder.path().string();
+  for (const char* name : {"with", "models--o--n"}) {
+    const Outcome outcome = run(lapilli({"inspect", here + "/" + name}));
+    EXPECT_EQ(outcome.code, 3) << outcome.err;
+    EXPECT_TRUE(contains(outcome.err, here + "/" + name + " is a folder around a model")) << outcome.err;
+  }
+  EXPECT_TRUE(contains(cli::foreign_model(here + "/with"), "name the model: " + here + "/with/model"));
+  EXPECT_TRUE(contains(cli::foreign_model(here + "/models--o--n"), "/snapshots/abc"));
+  EXPECT_EQ(cli::foreign_model(here + "/with/model"), "");
+  EXPECT_EQ(cli::foreign_model(here + "/sentence"), "");
+  EXPECT_EQ(cli::foreign_model(here + "/module"), "");
 }
 
 TEST(CliDeviceForeign, DevicesOfOthersAreExplained) {

@@ -16,7 +16,9 @@ Sequence sequence(Finish finish, size_t tokens) {
   return s;
 }
 
-std::string only(const std::vector<std::string>& notes) { return notes.size() == 1 ? notes[0] : "not one note"; }
+std::string only(const std::vector<cli::Note>& notes) {
+  return notes.size() == 1 ? notes[0].what + "; " + notes[0].advice : "not one note";
+}
 
 TEST(CliNotes, NothingToSay) {
   EXPECT_TRUE(notes_of(sequence(Finish::stop, 9), {}).empty());
@@ -109,6 +111,19 @@ TEST(CliDeviceNotes, NameTheLine) {
       run(lapilli({"translate", "--max-length", "5", "Hello.", "I would like a cup of coffee, please."}));
   EXPECT_EQ(cut.code, 0);
   EXPECT_TRUE(contains(cut.err, "lapilli: note: line 2: the output was cut at 4 tokens (max_length)")) << cut.err;
+}
+
+// Each line has its note, and the advice comes with the first.
+TEST(CliDeviceNotes, AdviceComesOnce) {
+  const Outcome outcome = run(lapilli({"translate", "--unsure", "-0.0001"}), "Good morning.\nHello.\nThank you.\n");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  size_t notes = 0, advice = 0;
+  for (const std::string& line : lines_of(outcome.err)) {
+    notes += contains(line, ": the model is unsure (");
+    advice += contains(line, "; read it again, or take a larger model");
+  }
+  EXPECT_EQ(notes, 3u) << outcome.err;
+  EXPECT_EQ(advice, 1u) << outcome.err;
 }
 
 TEST(CliDeviceNotes, JsonSaysWhyOutputsEnd) {

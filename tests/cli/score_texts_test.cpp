@@ -105,17 +105,50 @@ TEST_F(CliDeviceScoreTexts, DocumentsAreRankedAsTheReferenceDoes) {
 TEST_F(CliDeviceScoreTexts, AScoreIsTheLogitWhereTheDirectorySaysSo) {
   const Json c = case_named(kLogits, "rank");
   const std::string query = c["query"].get<std::string>(), documents = lines_from(c["documents"]);
-  const Outcome plain = scored("rerank", kLogits, {"--top", "2", query, "-"}, documents);
-  const Outcome probable = scored("rerank", kLogits, {"--top", "2", "--probability", query, "-"}, documents);
+  const Outcome plain = scored("rerank", kLogits, {"--json", "--top", "2", query, "-"}, documents);
+  const Outcome probable = scored("rerank", kLogits, {"--json", "--top", "2", "--probability", query, "-"}, documents);
   EXPECT_EQ(plain.code, 0) << plain.err;
   const auto logits = lines_of(plain.out), probabilities = lines_of(probable.out);
   ASSERT_EQ(logits.size(), 2U);
   ASSERT_EQ(probabilities.size(), 2U);
   for (size_t i = 0; i < 2; ++i) {
-    const double logit = std::stod(logits[i]);
+    const double logit = Json::parse(logits[i])["score"];
     EXPECT_NEAR(logit, c["scores"][i].get<double>(), 1e-4);
-    EXPECT_NEAR(std::stod(probabilities[i]), 1 / (1 + std::exp(-logit)), 1e-9);
+    EXPECT_NEAR(Json::parse(probabilities[i])["score"].get<double>(), 1 / (1 + std::exp(-logit)), 1e-9);
   }
+}
+
+// People need four digits, and programs all of them.
+TEST_F(CliDeviceScoreTexts, ScoresForPeopleAreShort) {
+  const Json c = case_named(kLogits, "rank");
+  const Outcome plain = scored("rerank", kLogits, {c["query"].get<std::string>(), "-"}, lines_from(c["documents"]));
+  const auto lines = lines_of(plain.out);
+  ASSERT_EQ(lines.size(), c["documents"].size());
+  for (size_t i = 0; i < lines.size(); ++i) {
+    EXPECT_LE(lines[i].find('\t'), 9u) << lines[i];
+    const double score = c["scores"][i];
+    EXPECT_NEAR(std::stod(lines[i]), score, 1e-3 * std::max(1.0, std::abs(score))) << lines[i];
+  }
+}
+
+// JSON lines and tables have their documents in a member or a column.
+TEST_F(CliDeviceScoreTexts, DocumentsOfRecords) {
+  const Json c = case_named(kReranker, "rank");
+  const std::string query = c["query"];
+  std::string records, table;
+  for (const Json& document : c["documents"]) {
+    records += Json{{"id", 7}, {"body", document}}.dump() + "\n";
+    table += "7\t" + document.get<std::string>() + "\n";
+  }
+  const std::string wanted = scored("rerank", kReranker, {query, "-"}, lines_from(c["documents"])).out;
+  EXPECT_EQ(scored("rerank", kReranker, {"--field", "body", query}, records).out, wanted);
+  EXPECT_EQ(scored("rerank", kReranker, {"--column", "2", query}, table).out, wanted);
+  const Outcome none = scored("rerank", kReranker, {"--column", "3", query}, table);
+  EXPECT_EQ(none.code, 3);
+  EXPECT_EQ(lines_of(none.err).size(), 1u) << none.err;
+  const Outcome failed = scored("rerank", kReranker, {"--field", "body", query}, records + "{\"id\":1}\n");
+  EXPECT_EQ(failed.code, 1);
+  EXPECT_EQ(failed.out, wanted);
 }
 
 // Sigmoids that a float rounds to 1: documents are in the order of the logits, and their scores are written so that

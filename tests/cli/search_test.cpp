@@ -203,6 +203,7 @@ TEST(CliDeviceSearch, ALineIsItsScoreItsPlaceAndItsText) {
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   const size_t tab = outcome.out.find('\t');
   EXPECT_NEAR(std::stod(outcome.out), 1, 1e-6);
+  EXPECT_LE(tab, 6u) << outcome.out;
   EXPECT_EQ(outcome.out.substr(tab), "\t" + notes + ":7\tThe model works.\n");
   const Outcome piped = search.run({"--top", "1", "The model works."}, joined(kNotes));
   EXPECT_TRUE(contains(piped.out, "\t-:7\t")) << piped.out;

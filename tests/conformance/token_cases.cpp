@@ -194,8 +194,10 @@ Result<Outcome> run_tag(const std::shared_ptr<Model>& model, const std::string& 
                                                                   {"first", TagAggregation::first},
                                                                   {"average", TagAggregation::average},
                                                                   {"max", TagAggregation::max}};
+  const std::vector<std::string> ignored = {"O"};
   for (const auto& [name, joining] : kJoinings) {
-    LAPILLI_TRY(const auto entities, find_entities(text, {&window, 1}, 0, labels, *encoder.tokenizer(), joining));
+    LAPILLI_TRY(const auto entities,
+                find_entities(text, {&window, 1}, 0, labels, *encoder.tokenizer(), {joining, ignored}));
     compare_entities(entities, c.at("entities").at(name), characters, c.at("scores_atol_fp32").get<double>(), o);
   }
   return o;

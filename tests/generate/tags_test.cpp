@@ -53,14 +53,15 @@ std::vector<float> logits_by_place(const Tokenizer& tokenizer, const Encoding& e
 
 std::vector<Entity> tagged(const std::shared_ptr<const Tokenizer>& tokenizer, const std::string& text,
                            const WindowOptions& options, const TagNames& labels,
-                           const std::vector<TaggedStretch>& stretches, TagAggregation joining) {
+                           const std::vector<TaggedStretch>& stretches, TagAggregation joining,
+                           const TagNames& ignored = {"O"}) {
   const auto windows = TextEncoder::plain(tokenizer, 0).windows(text, {}, options);
   if (!windows) return ADD_FAILURE() << windows.error().message, std::vector<Entity>();
   std::vector<std::vector<float>> logits;
   std::vector<TagWindow> views;
   for (const Encoding& w : *windows) logits.push_back(logits_by_place(*tokenizer, w, labels.size(), stretches));
   for (size_t i = 0; i < windows->size(); ++i) views.push_back({&(*windows)[i], logits[i]});
-  auto found = find_entities(text, views, options.stride, labels, *tokenizer, joining);
+  auto found = find_entities(text, views, options.stride, labels, *tokenizer, {joining, ignored});
   if (!found) return ADD_FAILURE() << found.error().message, std::vector<Entity>();
   return std::move(*found);
 }
@@ -78,6 +79,24 @@ std::string described(const std::string& text, const std::vector<Entity>& entiti
 ByteRange place_of(const std::string& text, const std::string& word, size_t from = 0) {
   const size_t begin = text.find(word, from);
   return {begin, begin + word.size()};
+}
+
+// As transformers' ignore_labels: names by theirs alone, tokens by their whole labels.
+TEST_F(Tags, IgnoredLabelsReplaceTheUsualOne) {
+  const auto tokenizer = load("bert-uncased");
+  ASSERT_NE(tokenizer, nullptr);
+  const std::string text = "the fox saw Berlin";
+  const TagNames labels = {"O", "B-ANIMAL", "B-CITY"};
+  const std::vector<TaggedStretch> stretches = {{place_of(text, "fox"), 1}, {place_of(text, "Berlin"), 2}};
+  const auto found = [&](TagAggregation joining, const TagNames& ignored) {
+    return described(text, tagged(tokenizer, text, {48, 0}, labels, stretches, joining, ignored));
+  };
+  EXPECT_EQ(found(TagAggregation::simple, {"O"}), "ANIMAL:fox, CITY:Berlin");
+  EXPECT_EQ(found(TagAggregation::simple, {"O", "CITY"}), "ANIMAL:fox");
+  EXPECT_EQ(found(TagAggregation::simple, {"CITY"}), "O:the, ANIMAL:fox, O:saw");
+  EXPECT_EQ(found(TagAggregation::simple, {}), "O:the, ANIMAL:fox, O:saw, CITY:Berlin");
+  EXPECT_EQ(found(TagAggregation::none, {"O", "CITY"}), "B-ANIMAL:fox, B-CITY:Berlin");
+  EXPECT_EQ(found(TagAggregation::none, {"O", "B-CITY"}), "B-ANIMAL:fox");
 }
 
 TEST_F(Tags, LongTextsHaveEachNameOnce) {
@@ -225,13 +244,13 @@ TEST_F(Tags, WordsHaveOneLabel) {
       {TagAggregation::average,
        {"B", (1 - first + static_cast<double>(pieces - 1) * sure) / static_cast<double>(pieces)}}};
   for (const auto& [joining, label] : wanted) {
-    LAPILLI_ASSERT_VALUE(const auto found, find_entities(text, {&window, 1}, 0, labels, *tokenizer, joining));
+    LAPILLI_ASSERT_VALUE(const auto found, find_entities(text, {&window, 1}, 0, labels, *tokenizer, {joining, {}}));
     ASSERT_EQ(found.size(), 1U);
     EXPECT_EQ(found[0].label, label.first);
     EXPECT_NEAR(found[0].score, label.second, 1e-6);
     EXPECT_EQ(found[0].word, "foxes");
   }
-  EXPECT_FALSE(find_entities(text, {&window, 1}, 0, TagNames{"A"}, *tokenizer, TagAggregation::none).ok());
+  EXPECT_FALSE(find_entities(text, {&window, 1}, 0, TagNames{"A"}, *tokenizer, {TagAggregation::none, {}}).ok());
 }
 
 }  // namespace

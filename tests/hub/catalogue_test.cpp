@@ -171,6 +171,22 @@ TEST(HubCatalogue, WhatIsHereIsAddedWhereNothingSpeaksAgainstIt) {
   EXPECT_EQ(json[json.size() - 1]["listed"], false);
 }
 
+// Models that do the same stand together, and each heading once.
+TEST(HubCatalogue, TheTableIsByWhatModelsDo) {
+  std::istringstream table(table_of(listed()));
+  std::vector<std::string> headings, tasks;
+  for (std::string line; std::getline(table, line);) {
+    if (line.empty() || line[0] == ' ' || line[0] == '*' || line.back() != ')') continue;
+    headings.push_back(line);
+    const std::string task = line.substr(0, line.find(" ("));
+    if (tasks.empty() || tasks.back() != task) tasks.push_back(task);
+  }
+  ASSERT_GT(tasks.size(), 8u);
+  EXPECT_EQ(tasks[0], "translate");
+  EXPECT_EQ(std::set<std::string>(tasks.begin(), tasks.end()).size(), tasks.size());
+  EXPECT_EQ(std::set<std::string>(headings.begin(), headings.end()).size(), headings.size());
+}
+
 TEST(HubCatalogue, TableFitsTheTerminal) {
   Listed long_one = listed()[5];
   long_one.name = "somebody-with-a-long-name/a-model-with-an-even-longer-name-than-that";

@@ -269,12 +269,22 @@ class Use(unittest.TestCase):
         self.assertTrue(tagger.tag([text * 9], cut_texts=1)[0].cut)
         with self.assertRaisesRegex(lapilli.Error, "average"):
             tagger.tag([text], aggregation="sum")
+        everything = tagger.tag([text], ignored_labels=[])[0].spans
+        self.assertGreater(len(everything), len(joined.spans))
+        names = {span.label for span in joined.spans}
+        self.assertEqual(names, {span.label for span in everything} - {"O"})
+        self.assertEqual(tagger.tag([text], ignored_labels=sorted(names | {"O"}))[0].spans, [])
         with self.assertRaisesRegex(lapilli.Error, "lapilli tag"):
             tagger.answer([("Who?", text)])
 
     def test_answers(self):
         model, text = self.encoder("deepset__roberta-base-squad2"), "The quick brown fox is called Reinhard."
         best = model.answer([("Who is the fox?", text)], top_spans=3)[0].spans
+        self.assertEqual(best, model.answer([text], question="Who is the fox?", top_spans=3)[0].spans)
+        for wrong in (lambda: model.answer([text]), lambda: model.answer(text, question="Who?"),
+                      lambda: model.answer([("Who?", text)], question="Who?")):
+            with self.assertRaisesRegex(TypeError, "list of pairs"):
+                wrong()
         self.assertEqual(len(best), 3)
         self.assertTrue(best[0].score >= best[1].score >= best[2].score)
         self.assertTrue(all(text[slice(*span.characters)] == span.text for span in best))

@@ -537,23 +537,33 @@ class Model:
         self,
         texts: Texts[str],
         *,
+        ignored_labels: Optional[Texts[str]] = None,
         progress: Optional[Progress] = None,
         cancel_token: Optional[CancelToken] = None,
         **options: Unpack[PlainOptions],
     ) -> list[Output]:
-        """Finds names and words with tags: Output.spans. `aggregation` is "none", "simple", "first", "average" or "max"."""
-        return self._run(_texts(texts), ("tag", "", ""), progress, None, cancel_token, options)
+        """Finds names and words with tags: Output.spans. `aggregation` is "none", "simple", "first", "average" or "max".
+
+        `ignored_labels` replaces the one label whose spans are left out, "O".
+        """
+        given: dict[str, Any] = {**options, **({} if ignored_labels is None else {"ignored_labels": ignored_labels})}
+        return self._run(_texts(texts), ("tag", "", ""), progress, None, cancel_token, given)
 
     def answer(
         self,
-        questions_and_texts: Texts[tuple[str, str]],
+        questions_and_texts: Texts[Union[str, tuple[str, str]]],
         *,
+        question: Optional[str] = None,
         progress: Optional[Progress] = None,
         cancel_token: Optional[CancelToken] = None,
         **options: Unpack[PlainOptions],
     ) -> list[Output]:
-        """Finds answers in texts, each behind its question: Output.spans, the best first, with places in the text."""
-        return self._run(_texts(questions_and_texts), ("answer", "", ""), progress, None, cancel_token, options)
+        """Finds answers in texts, each behind its question: Output.spans, the best first, with places in the text.
+
+        `question` is that about every text, and the texts then stand alone.
+        """
+        pairs = _pairs(questions_and_texts, question)
+        return self._run(_texts(pairs), ("answer", "", ""), progress, None, cancel_token, options)
 
     def fill(
         self,
@@ -834,6 +844,13 @@ def _texts(inputs: Texts[Union[str, tuple[str, str], Ids]]) -> list[_Fill]:
     if isinstance(inputs, (str, bytes)):
         raise TypeError("inputs: a list of texts, or of lists of ids, not one text")
     return [lambda to, item=item: _c.fill_input(to, item) for item in inputs]
+
+
+def _pairs(inputs: Texts[Union[str, tuple[str, str]]], question: Optional[str]) -> list[tuple[str, str]]:
+    alone = isinstance(inputs, (str, bytes)) or any(isinstance(item, str) for item in inputs)
+    if isinstance(inputs, (str, bytes)) or alone != (question is not None):
+        raise TypeError("answer takes a list of pairs, [(question, text)], or of texts with question=...")
+    return [item if question is None else (question, item) for item in inputs]
 
 
 def _pictures(pictures: Texts[Picture]) -> list[_Fill]:

@@ -193,6 +193,8 @@ class EncoderOptions(Sized):
         ("stride", c_uint32),
         ("cut_texts", c_int32),
         ("part_words", c_int32),
+        ("ignored_labels", POINTER(c_char_p)),
+        ("ignored_label_count", c_size_t),
     ]
 
 
@@ -245,6 +247,8 @@ class CallOptions:
 
     # Integers whose default is not LAPILLI_MODEL_DEFAULT.
     _ZERO = ("deterministic", "keep_attention")
+    # Lists of texts, and the fields with their lengths.
+    _LISTS = {"labels": "label_count", "ignored_labels": "ignored_label_count"}
 
     def __init__(self) -> None:
         self.options, self.speech, self.picture = Options.sized(), SpeechOptions.sized(), PictureOptions.sized()
@@ -278,7 +282,7 @@ class CallOptions:
             name: (kind, of)
             for of, struct in structs.items()
             for name, kind in struct._fields_
-            if kind in kinds and name not in ("struct_size", "keep_attention", "label_count")  # nothing here draws
+            if kind in kinds and name not in ("struct_size", "keep_attention", "label_count", "ignored_label_count")  # nothing here draws
         }
 
     def set(self, name: str, value: object) -> None:
@@ -287,12 +291,12 @@ class CallOptions:
             self.speech.temperatures = (c_float * max(1, len(numbers)))(*numbers)
             self.speech.temperature_count = len(numbers)
             return
-        if name == "labels":
+        if name in self._LISTS:
             if isinstance(value, str):
-                raise TypeError("labels is a list of texts, not one text")
-            labels = [label.encode() for label in value]
-            self.encoder.labels = (c_char_p * max(1, len(labels)))(*labels)
-            self.encoder.label_count = len(labels)
+                raise TypeError(f"{name} is a list of texts, not one text")
+            texts = [text.encode() for text in value]
+            setattr(self.encoder, name, (c_char_p * max(1, len(texts)))(*texts))
+            setattr(self.encoder, self._LISTS[name], len(texts))
             return
         if name not in self.plain():
             raise TypeError(f"there is no option {name}")

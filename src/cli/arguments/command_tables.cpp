@@ -41,7 +41,7 @@ constexpr Group kGroups[] = {
      "--vectors "
      "--normalize --dimensions --probability --labels --hypothesis --entailment --multi-label --aggregation "
      "--allow-empty --max-answer-tokens --part-words --min-score "
-     "--index "},
+     "--index --ignore-labels "},
     {"Model",
      " --model --shape --dtype --kv-dtype --memory-limit --batch --prompt --prompt-text --task --source "
      "--target --window --stride --no-windows --query-prompt --document-prompt "},

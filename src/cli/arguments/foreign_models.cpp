@@ -66,6 +66,29 @@ std::string foreign_directory(const std::string& path) {
   return "";
 }
 
+bool holds_model(const std::string& path) {
+  return file_exists(path_in(path, "config.json")) || file_exists(path_in(path, "modules.json"));
+}
+
+// The first folder in this one that holds a model; "" if there is none.
+std::string model_within(const std::string& path) {
+  std::vector<FolderEntry> entries;
+  list_folder(path, entries);
+  for (const FolderEntry& entry : entries) {
+    const std::string inner = path_in(path, entry.name);
+    if (!entry.name.starts_with('.') && directory_exists(inner) && holds_model(inner)) return inner;
+  }
+  return "";
+}
+
+// Folders around models: with other things beside them, or those of Hugging Face's cache.
+std::string folder_around(const std::string& path) {
+  if (holds_model(path)) return "";
+  std::string inner = model_within(path);
+  if (inner.empty()) inner = model_within(path_in(path, "snapshots"));
+  return inner.empty() ? "" : "a folder around a model (it has no config.json); name the model: " + inner;
+}
+
 // "model" for "model/weights.bin"; "." if it has no folder.
 std::string folder_name(const std::string& path) {
   const std::string folder = folder_of(path);
@@ -86,7 +109,10 @@ std::string foreign_weights(const std::string& path) {
 }  // namespace
 
 std::string foreign_model(const std::string& path) {
-  if (directory_exists(path)) return foreign_directory(path);
+  if (directory_exists(path)) {
+    const std::string foreign = foreign_directory(path);
+    return foreign.empty() ? folder_around(path) : foreign;
+  }
   return file_exists(path) ? foreign_weights(path) : "";
 }
 

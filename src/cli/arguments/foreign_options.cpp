@@ -68,6 +68,7 @@ constexpr ForeignOption kForeignOptions[] = {
     {" hypothesis-template ", "transformers'", " --hypothesis ", "lapilli classify --hypothesis takes the sentence"},
     {" context ", "transformers'", "", "texts and files stand behind the command without an option"},
     {" aggregation-strategy ", "transformers'", " --aggregation ", "lapilli tag --aggregation takes it"},
+    {" ignore-labels ", "transformers'", " --ignore-labels ", "lapilli tag --ignore-labels takes it"},
     {" handle-impossible-answer ", "transformers'", " --allow-empty ", "lapilli answer --allow-empty takes it"},
     {" max-answer-len ", "transformers'", " --max-answer-tokens ", "lapilli answer --max-answer-tokens takes it"},
     {" doc-stride ", "transformers'", " --stride ", "nothing runs in windows here"},

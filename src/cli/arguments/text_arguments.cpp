@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
+#include <sstream>
 #include <string_view>
 
 #include "base/path.hpp"
@@ -143,13 +144,14 @@ void add_files(CLI::App& command, const TextCommand& about, FileArguments& f) {
   command
       .add_option(
           "-o,--output", f.output,
-          "Write to FILE, all inputs one after the other; to a folder (FILE ends with /, or is one): every file "
-          "to one of its own")
+          "Write to FILE, all inputs one after the other; to a folder (FILE ends with /, or is one, or an input is): "
+          "every file to one of its own")
       ->type_name("FILE");
   command
       .add_option(
           "--suffix", f.suffix,
-          "Every file to one of its own, beside it or in the folder of -o: with .fr, letter.txt to letter.fr.txt")
+          "Every file to one of its own, beside it or in the folder of -o: with .fr, letter.txt to letter.fr.txt; a "
+          "letter in front gets the dot")
       ->type_name("TEXT")
       ->check(not_empty());
   command.add_flag("--resume", f.resume, "Continue an earlier identical run with -o or --suffix where it ended");
@@ -241,23 +243,37 @@ void add_vectors(CLI::App& command, VectorArguments& v) {
       ->type_name("N")
       ->transform(whole_number(1, kMostU32));
   command.add_flag("--normalize", v.normalize, "Give vectors length 1, also if the directory does not say so");
+  auto* json = command.add_flag("--json", v.json, "The same as --vectors json");
   command
       .add_option(
           "--vectors", v.format,
           "json, npy or f32 (numbers of 32 bits, one after the other); without it, the ending of -o or --suffix "
           "decides (.npy, .f32), else json")
       ->type_name("FORMAT")
-      ->check(CLI::IsMember({"json", "npy", "f32"}));
+      ->check(CLI::IsMember({"json", "npy", "f32"}))
+      ->excludes(json);
+}
+
+CLI::callback_t append_labels(std::vector<std::string>& labels) {
+  return [&labels](const CLI::results_t& given) {
+    for (const std::string& listed : given)
+      for (std::string& label : labels_in(unprotect(listed))) labels.push_back(std::move(label));
+    return true;
+  };
+}
+
+CLI::Validator names_labels() {
+  return {[](std::string& text) -> std::string { return labels_in(text).empty() ? "it names no label" : ""; }, ""};
 }
 
 void add_labels(CLI::App& command, ScoreArguments& s) {
   auto* labels = command
-                     .add_option("--labels", s.labels,
+                     .add_option("--labels", append_labels(s.labels),
                                  "Classes that the model was not trained for, with commas between; for models that "
                                  "tell whether a text entails a sentence")
                      ->type_name("LABELS")
-                     ->delimiter(',')
-                     ->allow_extra_args(false);  // what follows is an input
+                     ->take_all()
+                     ->check(names_labels());
   command
       .add_option("--hypothesis", s.hypothesis, "This sentence, {} for the label; without it \"This example is {}.\"")
       ->type_name("TEXT")
@@ -300,6 +316,10 @@ void add_tags(CLI::App& command, TextArguments& a) {
                   "How tokens become names, as in transformers: none, simple, first, average or max; without it simple")
       ->type_name("HOW")
       ->check(CLI::IsMember({"none", "simple", "first", "average", "max"}));
+  command
+      .add_option("--ignore-labels", a.spans.ignored,
+                  "Labels whose words are left out, with commas between; without it O, with \"\" none")
+      ->type_name("LABELS");
   add_windows(command, a.spans);
   command.add_flag("--json", a.json, "One JSON object per text, with places in bytes and characters");
 }
@@ -402,6 +422,17 @@ void add_search_arguments(CLI::App& command, const TextCommand& about, TextArgum
 
 }  // namespace
 
+// Blanks around labels, and commas with nothing between, are no part of any, as in transformers.
+std::vector<std::string> labels_in(const std::string& listed) {
+  std::vector<std::string> labels;
+  std::istringstream parts(listed);
+  for (std::string part; std::getline(parts, part, ',');) {
+    const size_t begin = part.find_first_not_of(" \t"), end = part.find_last_not_of(" \t");
+    if (begin != std::string::npos) labels.push_back(part.substr(begin, end - begin + 1));
+  }
+  return labels;
+}
+
 // The limits are not shown in --help, where they would hide what matters.
 CLI::Validator whole_number(uint64_t low, uint64_t high) {
   return {[low, high](std::string& text) -> std::string {
@@ -433,7 +464,10 @@ CLI::Validator finite_number() {
 void add_text_arguments(CLI::App& command, const TextCommand& about, TextArguments& a) {
   if (about.makes == Makes::search) return add_search_arguments(command, about, a);
   add_inputs(command, about, a);
-  if (about.makes != Makes::ranking) add_files(command, about, a.files);
+  if (about.makes == Makes::ranking)
+    add_record_places(command, a.files);
+  else
+    add_files(command, about, a.files);
   if (!about.writes()) {
     a.batch = kEncoderBatch;
     add_results(command, about, a);

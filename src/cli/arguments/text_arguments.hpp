@@ -49,6 +49,7 @@ struct VectorArguments {
   std::string prompt_name, task, format;
   uint32_t dimensions = 0;
   bool normalize = false;
+  bool json = false;  // the format
 };
 
 // How texts are scored.
@@ -67,6 +68,7 @@ struct SpanArguments {
   std::optional<std::string> question;  // about every text
   uint32_t top = 0;                     // 0: 1 answer, or 5 words for a mask
   std::string aggregation;
+  std::optional<std::string> ignored;  // labels with commas between; nothing: "O"
   bool allow_empty = false, part_words = false, cut_texts = false;
   uint32_t max_answer_tokens = 15, window = 0, stride = 0;
 };
@@ -120,6 +122,9 @@ struct Context;
 int run_texts(const TextCommand& about, const TextArguments& arguments, const Context& context);
 
 void add_text_arguments(CLI::App& command, const TextCommand& about, TextArguments& arguments);
+
+// "sports", "politics" for "sports, politics".
+std::vector<std::string> labels_in(const std::string& listed);
 
 // Describes a contradiction among the arguments; empty if there is none. `documents`: the command takes documents.
 std::string contradiction(const TextArguments& arguments, bool documents);

@@ -1,5 +1,6 @@
 #include "cli/files/folder_files.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -32,7 +33,19 @@ int add_below(const std::string& folder, const std::string& below, int depth, co
   return exit_ok;
 }
 
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) >= 0x80;
+}
+
 }  // namespace
+
+void settle_places(const std::vector<std::string>& inputs, std::string& output, std::string& suffix) {
+  if (!suffix.empty() && is_letter(suffix[0])) suffix.insert(0, 1, '.');
+  if (output.empty() || output == "-" || names_folder(output) || !extension(output).empty()) return;
+  if (file_kind(output) != FileKind::none) return;
+  if (std::any_of(inputs.begin(), inputs.end(), [](const std::string& input) { return directory_exists(input); }))
+    output += '/';
+}
 
 int files_below(const std::string& folder, const std::string& but, std::vector<FolderFile>& files) {
   return add_below(folder, "", 0, but, files);

@@ -4,6 +4,8 @@
 #include <memory>
 #include <string>
 
+#include "cli/arguments/text_arguments.hpp"
+#include "cli/files/file_format.hpp"
 #include "cli/files/line_reader.hpp"
 
 namespace lapilli::cli {
@@ -18,7 +20,8 @@ class RecordFormat {
     bool kept = false;  // no record, such as the names of columns: the line stays as it is
   };
   virtual Text text(const Line& line) = 0;
-  // Why the file of these lines cannot be translated at all; known from its first line. "": it can.
+  // Why the file of these lines cannot be translated at all, by the lines so far, the first of which tell it. "": it
+  // can.
   [[nodiscard]] virtual std::string refusal() const { return ""; }
 
   struct Result {
@@ -36,5 +39,10 @@ std::unique_ptr<RecordFormat> json_lines(const std::string& field, const std::st
 // Columns between tabs: one of them is replaced. `column`: a number from 1, or a name from the first line, which stays.
 // A line that fails stays as it is.
 std::unique_ptr<RecordFormat> tab_columns(const std::string& column);
+// Those of a file in this format; null: its lines are texts.
+std::unique_ptr<RecordFormat> record_format(Format format, const FileArguments& files);
+
+// Why a table has no such column, by its first kTellingBytes; "": it has, or they do not tell.
+std::string missing_column(const std::string& column, const std::string& beginning);
 
 }  // namespace lapilli::cli

@@ -78,6 +78,7 @@ void add_spans(Collector& all, const SpanArguments& s) {
   all.add("--question", s.question.value_or(""));
   all.number("--top", s.top);
   all.add("--aggregation", s.aggregation);
+  if (s.ignored) all.add("--ignore-labels", *s.ignored);
   all.add("--allow-empty", s.allow_empty ? "empty" : "");
   all.add("--part-words", s.part_words ? "parts" : "");
   all.add("--no-windows", s.cut_texts ? "cut" : "");

@@ -14,6 +14,7 @@
 #include "cli/files/foreign_files.hpp"
 #include "cli/files/left_out.hpp"
 #include "cli/files/output_names.hpp"
+#include "cli/files/record_format.hpp"
 #include "cli/output.hpp"
 #include "cli/system.hpp"
 
@@ -74,11 +75,18 @@ class JobFinder {
     if (const int code = refuse(name)) return takes_folders() ? exit_ok : code;
     const Format format = format_of(name);
     if (format == Format::tsv && files_.column.empty())
-      return complain(
-          exit_usage,
-          name + ": --column says which of its columns is translated; --format lines takes it " + "line by line");
+      return complain(exit_usage,
+                      name + ": --column says which of its columns is read; --format lines takes it line by line");
+    if (const std::string wrong = wrong_table(name, format); !wrong.empty())
+      return complain(exit_input, name + ": " + wrong);
     sources_.push_back({name, "", below, format});
     return exit_ok;
+  }
+
+  // Among several outputs a bad table does not stop the others, and is reported when it is read.
+  [[nodiscard]] std::string wrong_table(const std::string& name, Format format) const {
+    if (format != Format::tsv || one_each_ || file_kind(name) != FileKind::regular) return "";
+    return missing_column(files_.column, head_of(name));
   }
 
   // A folder's files either have outputs of their own, or none.
@@ -111,10 +119,16 @@ class JobFinder {
   [[nodiscard]] Format format_of(const std::string& name) const {
     if (const auto given = format_called(files_.format)) return *given;
     const bool results = arguments_.json || arguments_.ids || arguments_.stream || arguments_.attention.wanted();
-    const auto format = format_of_file(name);
+    const auto format = name == "-" ? format_of_place() : format_of_file(name);
     const bool pairs = format == Format::tsv && arguments_.scoring.pairs && files_.column.empty();
     if (!format || results || pairs || (is_document(*format) && !about_.languages)) return Format::lines;
     return *format == Format::text && !files_.wanted() ? Format::lines : *format;
+  }
+
+  // Standard input has no name; a member or a column says what it is.
+  [[nodiscard]] std::optional<Format> format_of_place() const {
+    if (files_.names_member()) return Format::jsonl;
+    return files_.names_column() ? std::optional(Format::tsv) : std::nullopt;
   }
 
   int add_folder(const std::string& folder) {

@@ -3,8 +3,10 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
+#include "cli/files/unread_records.hpp"
 #include "cli/run/line_output.hpp"
 #include "cli/system.hpp"
 
@@ -14,13 +16,6 @@ namespace {
 
 // A record may hold other data besides its text.
 constexpr size_t kMaxRecordBytes = size_t{1} << 26;
-
-std::unique_ptr<RecordFormat> format_for(const Source& source, const TextArguments& arguments) {
-  const FileArguments& files = arguments.files;
-  if (source.format == Format::jsonl) return json_lines(files.field, files.to_field);
-  if (source.format == Format::tsv) return tab_columns(files.column);
-  return nullptr;
-}
 
 uint64_t bytes_of(const std::vector<Line>& lines) {
   uint64_t bytes = 0;
@@ -35,7 +30,7 @@ LineTranslator::LineTranslator(RunState& run, Sink& sink, const Source& source, 
       sink_(sink),
       source_(source),
       index_(index),
-      format_(format_for(source, run.arguments)),
+      format_(record_format(source.format, run.arguments.files)),
       shown_name_(source.standard_input() ? "" : source.name) {}
 
 bool LineTranslator::by_lines() const {
@@ -92,11 +87,12 @@ int LineTranslator::windows(LineReader& reader, uint64_t units) {
   while (code == exit_ok && !interrupted()) {
     const std::vector<Line> lines = next_window(reader);
     if (lines.empty()) break;
+    if (done == 0) tell_unread(lines);
     if (done == units) run_.progress.begin_source(reader.file().size(), bytes, done);
     done += lines.size();
     bytes += bytes_of(lines);
     if (done <= units) {  // in an earlier run, which had the same windows
-      if (format_) (void)format_->text(lines.front());
+      if (format_) pass_over(lines);
     } else {
       run_.progress.begin_window(lines.size(), bytes_of(lines));
       code = window(lines);
@@ -108,6 +104,20 @@ int LineTranslator::windows(LineReader& reader, uint64_t units) {
   }
   run_.lines_before += done;
   return code;
+}
+
+void LineTranslator::pass_over(const std::vector<Line>& lines) {
+  for (const Line& line : lines) (void)format_->text(line);
+}
+
+// A file's name says what it is; what comes through a pipe has none.
+void LineTranslator::tell_unread(const std::vector<Line>& lines) {
+  const TextArguments& a = run_.arguments;
+  const bool prompt = std::string_view(run_.about.task) == "generate";  // any kind of text
+  if (!source_.standard_input() || source_.format != Format::lines || a.is_declared_text() || a.json || prompt) return;
+  if (run_.context.quiet || is_terminal(0) || a.scoring.pairs) return;
+  const std::string note = unread_records(by_lines() ? lines : lines_of_argument(lines.front().text, true));
+  if (!note.empty()) run_.say("note: standard input: " + note);
 }
 
 std::vector<Line> LineTranslator::next_window(LineReader& reader) const {

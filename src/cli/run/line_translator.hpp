@@ -22,6 +22,10 @@ class LineTranslator {
   int file(uint64_t units);
   void ask_for_lines() const;
   int windows(LineReader& reader, uint64_t units);
+  // Reads lines that an earlier run has done, for what later ones need to know of them.
+  void pass_over(const std::vector<Line>& lines);
+  // Notes that the first lines look like records and are not read as such.
+  void tell_unread(const std::vector<Line>& lines);
   std::vector<Line> next_window(LineReader& reader) const;
   int window(const std::vector<Line>& lines);
   int together(const std::vector<Line>& lines, uint64_t at, uint64_t of);

@@ -24,37 +24,33 @@ size_t cut_at(const Sequence& s) {
 }
 
 // The start token counts as well.
-std::string cut_note(size_t tokens, uint32_t positions) {
+Note cut_note(size_t tokens, uint32_t positions) {
   const bool all = positions != 0 && tokens + 1 >= positions;
-  return "the output was cut at " + std::to_string(tokens) +
-         (all ? " tokens, which are all that the model has, and may lack its end; give shorter texts, or --split"
-              : " tokens (max_length), and may lack its end; allow more with --max-length, or give shorter texts");
+  const std::string cut = "the output was cut at " + std::to_string(tokens) +
+                          (all ? " tokens, which are all that the model has" : " tokens (max_length)");
+  return {cut + ", and may lack its end",
+          all ? "give shorter texts, or --split" : "allow more with --max-length, or give shorter texts"};
 }
 
-constexpr const char* kRepeats =
-    "the output repeats itself again and again, and what should follow is missing; try shorter sentences, another "
-    "--beam, "
-    "or --options '{\"no_repeat_ngram_size\": 3}'";
+constexpr const char* kRepeats = "the output repeats itself again and again, and what should follow is missing";
+constexpr const char* kAgainstRepeats =
+    "try shorter sentences, another --beam, or --options '{\"no_repeat_ngram_size\": 3}'";
 
-std::string unknown_note(uint32_t unknown, uint32_t tokens) {
-  return std::to_string(unknown) + " of " + std::to_string(tokens) +
-         " tokens with letters are unknown to the model; is the text in the language and script that it was made for? "
-         "Else "
-         "take another model (--model)";
+Note unknown_note(uint32_t unknown, uint32_t tokens) {
+  return {std::to_string(unknown) + " of " + std::to_string(tokens) + " tokens with letters are unknown to the model",
+          "is the text in the language and script that it was made for? Else take another model (--model)"};
 }
 
-std::string lost_note(const std::string& address) {
-  return shortened(address) +
-         " is not in the output as it stands in the text; compare them. URLs and placeholders stay within the lines of "
-         "documents (--format text), and addresses where they have a line of their own";
+Note lost_note(const std::string& address) {
+  return {shortened(address) + " is not in the output as it stands in the text",
+          "compare them. URLs and placeholders stay within the lines of documents (--format text), and addresses where "
+          "they have a line of their own"};
 }
 
-std::string unsure_note(double sure, double below) {
-  char text[160];
-  std::snprintf(text, sizeof text,
-                "the model is unsure (%.2f a token, below %.2f); read it again, or take a larger model (--model)", sure,
-                below);
-  return text;
+Note unsure_note(double sure, double below) {
+  char text[100];
+  std::snprintf(text, sizeof text, "the model is unsure (%.2f a token, below %.2f)", sure, below);
+  return {text, "read it again, or take a larger model (--model)"};
 }
 
 const char* against_loops(const TranscriptionMode& how) {
@@ -96,10 +92,10 @@ std::string doubt_note(const std::vector<Segment>& segments) {
          " is unlikely by the model's own measure, or repeats itself; --fallback tries such windows again";
 }
 
-std::vector<std::string> notes_of(const Sequence& best, const NotesAbout& about) {
-  std::vector<std::string> notes;
+std::vector<Note> notes_of(const Sequence& best, const NotesAbout& about) {
+  std::vector<Note> notes;
   if (best.repeats)
-    notes.emplace_back(kRepeats);
+    notes.push_back({kRepeats, kAgainstRepeats});
   else if (best.finish == Finish::length)
     notes.push_back(cut_note(cut_at(best), about.positions));
   if (uint64_t{best.unknown_tokens} * 2 > best.word_tokens)
@@ -108,7 +104,7 @@ std::vector<std::string> notes_of(const Sequence& best, const NotesAbout& about)
     notes.push_back(unsure_note(*sureness(best), *about.unsure_below));
   if (!best.lost_address.empty() && !about.keeps_lost) notes.push_back(lost_note(best.lost_address));
   if (best.finish == Finish::kept && about.attention_file)
-    notes.emplace_back("the text was kept as it is, so there is no attention to write; --alignment has its words");
+    notes.push_back({"the text was kept as it is, so there is no attention to write", "--alignment has its words"});
   return notes;
 }
 

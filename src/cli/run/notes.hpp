@@ -11,6 +11,10 @@
 
 namespace lapilli::cli {
 
+struct Note {
+  std::string what, advice;
+};
+
 struct NotesAbout {
   uint32_t positions = 0;                   // tokens that the model can write; 0: unlimited
   bool attention_file = false;              // attention is written to a file
@@ -18,8 +22,8 @@ struct NotesAbout {
   std::optional<double> unsure_below = {};  // sureness below which a note is made; nothing: none
 };
 
-// Each note says what to do.
-std::vector<std::string> notes_of(const Sequence& best, const NotesAbout& about);
+// Each note comes with advice, which is the same for all notes of a kind.
+std::vector<Note> notes_of(const Sequence& best, const NotesAbout& about);
 
 // The note on a recording that repeats itself; "" if it does not. `segments` are the windows', or the only one.
 struct TranscriptionMode {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 
 #include "cli/arguments/text_arguments.hpp"
@@ -22,6 +23,7 @@ struct RunState {
   TextModel& model;
   Progress& progress;
 
+  std::set<std::string> advised = {};  // advice that was given
   // For the current output:
   uint64_t failed = 0;          // lines and segments
   uint64_t lines_before = 0;    // in its finished sources
@@ -32,7 +34,8 @@ struct RunState {
   [[nodiscard]] size_t window() const { return size_t{arguments.batch} * (about.writes() ? 2 : 16); }
   [[nodiscard]] VectorFormat vector_format() const {
     const FileArguments& files = arguments.files;
-    return cli::vector_format(arguments.vectors.format, files.suffix.empty() ? files.output : files.suffix)
+    return cli::vector_format(arguments.vectors.json ? "json" : arguments.vectors.format,
+                              files.suffix.empty() ? files.output : files.suffix)
         .value_or(VectorFormat::json);
   }
   // `where`: gives the line's name in messages; `keeps_lost`: see NotesAbout.
@@ -47,10 +50,12 @@ struct RunState {
     } else if (result.output && !context.quiet) {
       const NotesAbout notes_about{model.model().info().value().max_target_tokens, !arguments.attention.file.empty(),
                                    keeps_lost, model.unsure_below()};
-      for (const std::string& note : notes_of(result.output->sequences.front(), notes_about))
-        say("note: " + where() + ": " + note);
+      for (const Note& note : notes_of(result.output->sequences.front(), notes_about))
+        say("note: " + where() + ": " + note.what + advice_once(note.advice));
     }
   }
+  // The second line with the same note needs no advice any more.
+  std::string advice_once(const std::string& advice) { return advised.insert(advice).second ? "; " + advice : ""; }
   void say(const std::string& message) {
     progress.clear();
     complain(0, message);

@@ -177,6 +177,7 @@ void TextModel::set_scores_and_spans() {
   to.multi_label = scores.multi_label;
   to.top_spans = spans.top;
   to.aggregation = spans.aggregation;
+  if (spans.ignored) to.ignored_labels = labels_in(*spans.ignored);
   to.allow_empty = spans.allow_empty;
   to.part_words = spans.part_words;
   to.cut_texts = spans.cut_texts;

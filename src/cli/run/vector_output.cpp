@@ -23,6 +23,18 @@ std::optional<VectorFormat> vector_format(const std::string& name, const std::st
   return output.ends_with(".f32") ? VectorFormat::f32 : VectorFormat::json;
 }
 
+std::string unwritten_vectors(const std::string& name) {
+  constexpr std::string_view kOthers[] = {".npz", ".csv", ".tsv",   ".parquet",     ".pt",  ".pth",
+                                          ".bin", ".h5",  ".arrow", ".safetensors", ".pkl", ".mat"};
+  for (const std::string_view ending : kOthers)
+    if (name.ends_with(ending))
+      return "vectors are not written as " + std::string(ending) +
+             ": a name that ends in .npy gets an array of NumPy, .f32 numbers alone and .jsonl lines of JSON; "
+             "--vectors "
+             "says which under any other name";
+  return "";
+}
+
 std::string vector_json(const std::vector<float>& values) {
   std::string text = "[";
   char number[32];

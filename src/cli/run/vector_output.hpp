@@ -13,6 +13,9 @@ enum class VectorFormat : uint8_t { json, npy, f32 };
 // By its name in --vectors, or by the ending of the output's name; JSON otherwise.
 std::optional<VectorFormat> vector_format(const std::string& name, const std::string& output);
 
+// Why no vectors are written under a name with the ending of another format; "": they may be.
+std::string unwritten_vectors(const std::string& name);
+
 // "[0.12,-1.5]": each number with the fewest digits that give the same float.
 std::string vector_json(const std::vector<float>& values);
 // The bytes of the numbers, the lowest first; zeros for a row without a vector.

@@ -8,6 +8,7 @@
 #include "base/path.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/files/blanks.hpp"
+#include "cli/files/unread_records.hpp"
 #include "cli/output.hpp"
 #include "cli/system.hpp"
 
@@ -17,12 +18,6 @@ namespace {
 
 constexpr size_t kMostRecordBytes = size_t{1} << 26, kLinesAtATime = 4096;
 constexpr uint64_t kMarkBytes = 3;  // a byte order mark
-
-std::unique_ptr<RecordFormat> record_format(Format format, const FileArguments& files) {
-  if (format == Format::jsonl) return json_lines(files.field, files.to_field);
-  if (format == Format::tsv) return tab_columns(files.column);
-  return nullptr;
-}
 
 }  // namespace
 
@@ -40,14 +35,11 @@ int SearchedLines::read_source(const Source& source) {
   sources_.push_back({source.name, !reader.file().regular() || input, record_format(source.format, arguments_.files)});
   uint64_t offset = 0;
   for (auto lines = reader.read(kLinesAtATime); !lines.empty(); lines = reader.read(kLinesAtATime)) {
-    for (const Line& line : lines) {
-      add(line, offset);
-      offset += line.bytes;
-    }
+    if (input && offset == 0) note_unread(lines);
+    if (const std::string refusal = add_all(lines, offset); !refusal.empty())
+      return complain(exit_input, source.name + ": " + refusal);
   }
-  std::string why = reader.error() != 0 ? std::strerror(reader.error()) : reader.refusal();
-  const auto& format = sources_.back().format;
-  if (why.empty() && format) why = format->refusal();
+  const std::string why = reader.error() != 0 ? std::strerror(reader.error()) : reader.refusal();
   return why.empty() ? int{exit_ok} : complain(exit_input, source.name + ": " + why);
 }
 
@@ -56,10 +48,26 @@ void SearchedLines::refuse(const Line& line, const std::string& why) {
   complain(exit_ok, sources_.back().name + ":" + std::to_string(line.number) + ": " + why);
 }
 
-void SearchedLines::add(const Line& line, uint64_t offset) {
+void SearchedLines::note_unread(const std::vector<Line>& lines) {
+  if (!sources_.back().format && !arguments_.is_declared_text()) unread_ = unread_records(lines);
+}
+
+// A table without the column is refused as a whole.
+std::string SearchedLines::add_all(const std::vector<Line>& lines, uint64_t& offset) {
+  const auto& format = sources_.back().format;
+  std::vector<RecordFormat::Text> texts;
+  for (const Line& line : lines)
+    texts.push_back(format && !line.too_long ? format->text(line) : RecordFormat::Text{line.text, ""});
+  std::string refusal = format ? format->refusal() : "";
+  for (size_t i = 0; i < lines.size() && refusal.empty(); ++i) {
+    add(lines[i], texts[i], offset);
+    offset += lines[i].bytes;
+  }
+  return refusal;
+}
+
+void SearchedLines::add(const Line& line, const RecordFormat::Text& record, uint64_t offset) {
   if (line.too_long) return refuse(line, "the line is longer than " + std::to_string(kMaxLineBytes) + " bytes");
-  if (!sources_.back().format) return add_text(line, line.text, offset);
-  const RecordFormat::Text record = sources_.back().format->text(line);
   if (!record.error.empty()) return refuse(line, record.error);
   if (!record.kept) add_text(line, record.text, offset);
 }

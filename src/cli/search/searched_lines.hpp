@@ -35,6 +35,8 @@ class SearchedLines {
   // All sources are files that can be read again.
   [[nodiscard]] bool are_files() const;
   [[nodiscard]] uint64_t failed() const { return failed_; }
+  // A note on standard input that looks like records (unread_records.hpp); "" if it does not.
+  [[nodiscard]] const std::string& unread() const { return unread_; }
   // The files with their sizes and times, a line for each.
   [[nodiscard]] std::string inputs() const;
 
@@ -50,7 +52,10 @@ class SearchedLines {
     std::unique_ptr<RecordFormat> format;
   };
   int read_source(const Source& source);
-  void add(const Line& line, uint64_t offset);
+  void note_unread(const std::vector<Line>& lines);
+  // Gives the reason why the file has no texts, or "".
+  std::string add_all(const std::vector<Line>& lines, uint64_t& offset);
+  void add(const Line& line, const RecordFormat::Text& record, uint64_t offset);
   void add_text(const Line& line, const std::string& text, uint64_t offset);
   void refuse(const Line& line, const std::string& why);
   std::optional<std::string> text_of(const Searched& source, const std::string& line, uint64_t number) const;
@@ -61,6 +66,7 @@ class SearchedLines {
   std::vector<vectors::Fingerprint> fingerprints_;
   std::vector<std::string> kept_;
   vectors::FileParts parts_;
+  std::string unread_;
   uint64_t failed_ = 0;
 };
 

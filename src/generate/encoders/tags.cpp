@@ -152,8 +152,8 @@ NamedTag tag_of(std::string_view label, std::span<const std::string> labels) {
 class TagJoiner {
  public:
   TagJoiner(std::string_view text, std::span<const TagToken> tokens, std::span<const std::string> labels,
-            const Tokenizer& tokenizer)
-      : text_(text), tokens_(tokens), labels_(labels), tokenizer_(tokenizer) {
+            std::span<const std::string> ignored, const Tokenizer& tokenizer)
+      : text_(text), tokens_(tokens), labels_(labels), ignored_(ignored), tokenizer_(tokenizer) {
     for (const std::string& label : labels) tags_.push_back(tag_of(label, labels));
   }
 
@@ -167,7 +167,7 @@ class TagJoiner {
         return next.name == tag.name && !next.begins;
       };
       for (end = begin + 1; end < units.size() && belongs(units[end]);) ++end;
-      if (tag.name == "O") continue;
+      if (is_ignored(tag.name)) continue;
       LAPILLI_TRY(Entity entity, entity_of(units.subspan(begin, end - begin)));
       entity.label = tag.name;
       entities.push_back(std::move(entity));
@@ -180,7 +180,7 @@ class TagJoiner {
     std::vector<Entity> entities;
     for (const TagUnit& unit : units) {
       const TagToken& token = tokens_[unit.begin];
-      if (labels_[unit.label] == "O") continue;
+      if (is_ignored(labels_[unit.label])) continue;
       const bool unknown = token.id == tokenizer_.special().unk;
       entities.push_back({labels_[unit.label], unit.score, token.bytes,
                           unknown ? slice(token.bytes) : std::string(tokenizer_.token(token.id)),
@@ -190,6 +190,10 @@ class TagJoiner {
   }
 
  private:
+  bool is_ignored(std::string_view label) const {
+    return std::find(ignored_.begin(), ignored_.end(), label) != ignored_.end();
+  }
+
   std::string slice(ByteRange bytes) const {
     return std::string(text_.substr(bytes.begin, std::max(bytes.end, bytes.begin) - bytes.begin));
   }
@@ -217,7 +221,7 @@ class TagJoiner {
 
   std::string_view text_;
   std::span<const TagToken> tokens_;
-  std::span<const std::string> labels_;
+  std::span<const std::string> labels_, ignored_;
   const Tokenizer& tokenizer_;
   std::vector<NamedTag> tags_;  // of the labels
 };
@@ -232,15 +236,15 @@ uint32_t specials_in_front(std::span<const TagWindow> windows) {
 
 Result<std::vector<Entity>> find_entities(std::string_view text, std::span<const TagWindow> windows, uint32_t stride,
                                           std::span<const std::string> labels, const Tokenizer& tokenizer,
-                                          TagAggregation aggregation) {
+                                          const TagOptions& options) {
   for (const TagWindow& window : windows)
     if (labels.empty() || window.logits.size() != window.encoding->ids.size() * labels.size())
       return fail(ErrorCode::internal, "%u logits for %u ids and %u labels", window.logits.size(),
                   window.encoding->ids.size(), labels.size());
   const std::vector<TagToken> tokens = merge_windows(windows, stride, labels.size());
-  const std::vector<TagUnit> units = units_of(text, tokens, tokenizer, aggregation);
-  const TagJoiner joiner(text, tokens, labels, tokenizer);
-  if (aggregation == TagAggregation::none) return joiner.single(units, specials_in_front(windows));
+  const std::vector<TagUnit> units = units_of(text, tokens, tokenizer, options.aggregation);
+  const TagJoiner joiner(text, tokens, labels, options.ignored, tokenizer);
+  if (options.aggregation == TagAggregation::none) return joiner.single(units, specials_in_front(windows));
   return joiner.joined(units);
 }
 

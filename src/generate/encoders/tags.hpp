@@ -29,10 +29,15 @@ struct TagWindow {
   std::span<const float> logits;
 };
 
-// Every token counts once: as the window says in which it has most context. Tokens outside of all names ("O") are left
-// out. `stride`: ids that neighbouring windows share. A score is not finite where a logit is not.
+struct TagOptions {
+  TagAggregation aggregation = TagAggregation::simple;
+  std::span<const std::string> ignored;  // labels of entities that are left out
+};
+
+// Every token counts once: as the window says in which it has most context. `stride`: ids that neighbouring windows
+// share. A score is not finite where a logit is not.
 Result<std::vector<Entity>> find_entities(std::string_view text, std::span<const TagWindow> windows, uint32_t stride,
                                           std::span<const std::string> labels, const Tokenizer& tokenizer,
-                                          TagAggregation aggregation);
+                                          const TagOptions& options);
 
 }  // namespace lapilli

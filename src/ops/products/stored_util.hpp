@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ops/core/op.hpp"
+#include "ops/core/weight_layout.hpp"
 #include "ops/products/pack.hpp"
 
 namespace lapilli::stored {
