@@ -27,6 +27,8 @@ void add_stats(GenerateStats& total, const GenerateStats& s) {
   total.searches += s.searches;
   total.queued_rows += s.queued_rows;
   total.queued_room += s.queued_room;
+  total.prompt_rows += s.prompt_rows;
+  total.saved_prompt_rows += s.saved_prompt_rows;
   total.session_bytes = std::max(total.session_bytes, s.session_bytes);
   total.tuned_nodes = std::max(total.tuned_nodes, s.tuned_nodes);
 }

@@ -378,6 +378,8 @@ void Search::Impl::count() {
   output.stats.narrow_submissions = static_cast<uint32_t>(now.narrow_submissions - before.narrow_submissions);
   output.stats.queued_rows = now.queued_rows - before.queued_rows;
   output.stats.queued_room = now.queued_room - before.queued_room;
+  output.stats.prompt_rows = now.prompt_rows - before.prompt_rows;
+  output.stats.saved_prompt_rows = now.saved_prompt_rows - before.saved_prompt_rows;
   output.stats.session_bytes = engine->session_bytes();
   output.stats.tuned_nodes = static_cast<uint32_t>(engine->tuned_nodes());
 }

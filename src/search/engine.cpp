@@ -48,10 +48,10 @@ void KnownPositions::remember(uint32_t source_bucket, uint32_t positions) {
   known = std::max(known, positions);
 }
 
-SearchEngine::SearchEngine(WorkspaceFactory& workspaces, KnownPositions& known, std::unique_ptr<Workspace> workspace,
-                           uint32_t first_counter)
-    : workspaces_(workspaces),
-      known_(known),
+SearchEngine::SearchEngine(const Shared& shared, std::unique_ptr<Workspace> workspace, uint32_t first_counter)
+    : workspaces_(shared.workspaces),
+      known_(shared.known),
+      prefixes_(shared.prefixes),
       w_(std::move(workspace)),
       slots_(w_->key.shape.slots),
       lists_(w_->key.shape.list_words),
@@ -60,6 +60,8 @@ SearchEngine::SearchEngine(WorkspaceFactory& workspaces, KnownPositions& known, 
   for (uint32_t slot = 0; slot < w_->key.shape.slots; ++slot) free_slots_.insert(slot);
   set_up_runner(first_counter);
 }
+
+SearchEngine::~SearchEngine() { prefixes_.forget(id_); }
 
 void SearchEngine::set_up_runner(uint32_t tick) {
   const WorkspaceKey& key = w_->key;
@@ -80,6 +82,7 @@ void SearchEngine::set_up_runner(uint32_t tick) {
     LAPILLI_CHECK(read_logits());
     for (UploadArea* area : sent_.front().areas) area->busy = false;
     for (const auto& s : sent_.front().entered) s->begun = true;
+    for (const auto& prefix : sent_.front().filled) prefixes_.filled(*prefix);
     sent_.pop_front();
     w_->first.reset();
     w_->move.reset();
@@ -257,6 +260,8 @@ struct SearchEngine::Admission {
   struct Entered {
     std::shared_ptr<Sentence> sentence;
     uint32_t slot = 0;
+    PrefixCache::Match known;          // the beginning of its prompt that is copied
+    std::shared_ptr<KeptPrefix> keep;  // receives the rest; null: not kept
   };
   std::vector<Entered> entered;
 };
@@ -269,9 +274,26 @@ Status SearchEngine::send(UploadArea& area) {
   return {};
 }
 
+namespace {
+
+// Prompt ids whose keys and values are computed before the first step.
+std::span<const int32_t> beginning_of(const Sentence& s) { return std::span(s.prompt).first(s.prompt.size() - 1); }
+
+}  // namespace
+
+// It begins like a sentence of this admission: once that one's prompt is kept, the next admission copies it.
+bool SearchEngine::waits(const Admission& a, const Sentence& s, uint32_t known) {
+  return std::ranges::any_of(a.entered, [&](const Admission::Entered& e) {
+    return e.keep && common_beginning(beginning_of(*e.sentence), beginning_of(s)) >= known + PrefixCache::kLeast;
+  });
+}
+
 bool SearchEngine::enter(Admission& a, const std::shared_ptr<Sentence>& s) {
   const WorkspaceKey& key = w_->key;
-  if (a.prompt.size() + s->prompt.size() - 1 > uint64_t{key.prompt_rows} * key.prompt_passes) return false;
+  auto known = prefixes_.find(beginning_of(*s), reader());
+  const size_t prompt_rows = s->prompt.size() - 1 - known.positions;
+  if (a.prompt.size() + prompt_rows > uint64_t{key.prompt_rows} * key.prompt_passes) return false;
+  if (waits(a, *s, known.positions)) return false;
   if (a.logits.size() + s->logits_at.size() > key.logits_rows) return false;
   const size_t rows = s->encoded ? 0 : s->source_positions();
   if (a.rows + rows > key.encode_rows) return false;
@@ -287,12 +309,16 @@ bool SearchEngine::enter(Admission& a, const std::shared_ptr<Sentence>& s) {
   s->log.beams = key.shape.beams;
   s->log.prompt_ids = static_cast<uint32_t>(s->prompt.size());
   a.inbox.enter(*s, slot, block->offset, block->fresh);
-  for (uint32_t i = 0; i + 1 < s->prompt.size(); ++i) a.prompt.push_back(state::row_word_of(slot * key.shape.beams, i));
+  for (uint32_t i = known.positions; i + 1 < s->prompt.size(); ++i)
+    a.prompt.push_back(state::row_word_of(slot * key.shape.beams, i));
+  counts_.prompt_rows += prompt_rows;
+  counts_.saved_prompt_rows += known.positions;
   for (const uint32_t i : s->logits_at) a.logits.push_back(state::row_word_of(slot * key.shape.beams, i));
   a.asked.insert(a.asked.end(), s->logits_at.size(), s);
   a.rows += static_cast<uint32_t>(rows);
   if (!s->encoded) a.sources.push_back({s->source, slot, s->global_positions, s->features.get()});
-  a.entered.push_back({s, slot});
+  auto keep = prefixes_.add(known, beginning_of(*s), reader());
+  a.entered.push_back({s, slot, std::move(known), std::move(keep)});
   return true;
 }
 
@@ -323,9 +349,11 @@ Status SearchEngine::admit() {
     runner_->append(*encode);
     ++counts_.encode_passes;
   }
-  for (const auto& [s, slot] : a.entered) sent_.back().entered.push_back(s);
+  for (const auto& e : a.entered) sent_.back().entered.push_back(e.sentence);
   LAPILLI_CHECK(move_sources(a));
+  LAPILLI_CHECK(read_prefixes(a));
   LAPILLI_CHECK(run_prompt(a.prompt));
+  LAPILLI_CHECK(keep_prefixes(a));
   LAPILLI_CHECK(run_logits(a));
   runner_->append(*w_->start);
   runner_->name_last(0);
@@ -336,20 +364,51 @@ Status SearchEngine::admit() {
 // Copies sources encoded earlier to their slots, and newly encoded ones to where they are kept.
 Status SearchEngine::move_sources(const Admission& a) {
   Sent& sent = sent_.back();
-  for (const auto& [s, slot] : a.entered) {
-    for (const auto& one : {s->encoded, s->keep})
+  for (const auto& e : a.entered) {
+    for (const auto& one : {e.sentence->encoded, e.sentence->keep})
       if (one) sent.moved.push_back(one);
   }
   if (sent.moved.empty()) return {};
-  LAPILLI_TRY(auto moves, vulkan::CommandRecording::create(workspaces_.network().device));
-  LAPILLI_CHECK(moves.begin(vulkan::RecordingUse::single));
-  for (const auto& [s, slot] : a.entered) {
-    if (s->encoded) s->encoded->copy_in(moves, *w_, slot);
-    if (s->keep && !s->encoded) s->keep->copy_out(moves, *w_, slot);
-  }
-  LAPILLI_CHECK(moves.end());
-  sent.moves = std::make_unique<vulkan::CommandRecording>(std::move(moves));
-  runner_->append(*sent.moves);
+  return append_copies([&](vulkan::CommandRecording& moves) {
+    for (const auto& e : a.entered) {
+      const Sentence& s = *e.sentence;
+      if (s.encoded) s.encoded->copy_in(moves, *w_, e.slot);
+      if (s.keep && !s.encoded) s.keep->copy_out(moves, *w_, e.slot);
+    }
+  });
+}
+
+Status SearchEngine::append_copies(const std::function<void(vulkan::CommandRecording&)>& copy) {
+  LAPILLI_TRY(auto copies, vulkan::CommandRecording::create(workspaces_.network().device));
+  LAPILLI_CHECK(copies.begin(vulkan::RecordingUse::single));
+  copy(copies);
+  LAPILLI_CHECK(copies.end());
+  auto& kept = sent_.back().copies.emplace_back(std::make_unique<vulkan::CommandRecording>(std::move(copies)));
+  runner_->append(*kept);
+  return {};
+}
+
+// Copies the beginnings of prompts that ran before.
+Status SearchEngine::read_prefixes(const Admission& a) {
+  for (const auto& e : a.entered)
+    if (e.known.entry) sent_.back().read.push_back(e.known.entry);
+  if (sent_.back().read.empty()) return {};
+  return append_copies([&](vulkan::CommandRecording& copies) {
+    for (const auto& e : a.entered)
+      if (e.known.entry) e.known.entry->copy_in(copies, *w_, e.slot, e.known.positions);
+  });
+}
+
+// Keeps the rest of each prompt for later ones.
+Status SearchEngine::keep_prefixes(const Admission& a) {
+  for (const auto& e : a.entered)
+    if (e.keep) sent_.back().filled.push_back(e.keep);
+  if (sent_.back().filled.empty()) return {};
+  LAPILLI_CHECK(append_copies([&](vulkan::CommandRecording& copies) {
+    for (const auto& e : a.entered)
+      if (e.keep) e.keep->copy_out(copies, *w_, e.slot);
+  }));
+  for (const auto& prefix : sent_.back().filled) prefixes_.queued(*prefix);
   return {};
 }
 
@@ -478,6 +537,8 @@ void SearchEngine::end_all(const Status& status) {
   for (const Occupant& o : slots_)
     if (o.sentence) end(*o.sentence);
   pending_.clear();
+  prefixes_.forget(id_);
+  if (status.error().code == ErrorCode::device_lost) prefixes_.clear();
 }
 
 // ---- more positions -----------------------------------------------------------------------------------------------

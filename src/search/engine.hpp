@@ -21,6 +21,7 @@
 #include "runtime/run/runner.hpp"
 #include "search/encode_pass.hpp"
 #include "search/list_room.hpp"
+#include "search/prefix_cache.hpp"
 #include "search/sentence.hpp"
 #include "search/workspace.hpp"
 
@@ -39,9 +40,17 @@ class KnownPositions {
 
 class SearchEngine {
  public:
-  // Factory and positions outlive the engine. `first_counter` is the one the workspace was made with.
-  SearchEngine(WorkspaceFactory& workspaces, KnownPositions& known, std::unique_ptr<Workspace> workspace,
-               uint32_t first_counter);
+  // Parts that the engines of a model share; they outlive the engine.
+  struct Shared {
+    WorkspaceFactory& workspaces;
+    KnownPositions& known;
+    PrefixCache& prefixes;
+  };
+  // `first_counter` is the one the workspace was made with.
+  SearchEngine(const Shared& shared, std::unique_ptr<Workspace> workspace, uint32_t first_counter);
+  ~SearchEngine();
+  SearchEngine(const SearchEngine&) = delete;
+  SearchEngine& operator=(const SearchEngine&) = delete;
 
   // Keeps the engine for sentences that fit it one by one: any number of them may come from now on, and wait.
   void reserve();
@@ -69,6 +78,7 @@ class SearchEngine {
     uint64_t ticks = 0, rows = 0;               // steps, and the rows that ran in them
     uint64_t queued_rows = 0, queued_room = 0;  // of steps while others waited: rows that ran, and rows available
     uint64_t submissions = 0, narrow_submissions = 0, admissions = 0, encode_passes = 0;
+    uint64_t prompt_rows = 0, saved_prompt_rows = 0;  // rows of prompt ids that ran, and that were copied instead
   };
   [[nodiscard]] Counts counts() const;
   [[nodiscard]] uint64_t session_bytes() const;
@@ -99,6 +109,11 @@ class SearchEngine {
   Status run_prompt(std::span<const uint32_t> rows);
   Status run_logits(const Admission& admission);
   Status move_sources(const Admission& admission);
+  [[nodiscard]] PrefixCache::Reader reader() const { return {id_, w_->key.deterministic}; }
+  [[nodiscard]] static bool waits(const Admission& admission, const Sentence& sentence, uint32_t known);
+  Status read_prefixes(const Admission& admission);
+  Status keep_prefixes(const Admission& admission);
+  Status append_copies(const std::function<void(vulkan::CommandRecording&)>& copy);
   Status read_logits();
   Status send(UploadArea& area);
 
@@ -114,6 +129,8 @@ class SearchEngine {
 
   WorkspaceFactory& workspaces_;
   KnownPositions& known_;
+  PrefixCache& prefixes_;
+  const uint64_t id_ = PrefixCache::next_engine();
   mutable std::mutex mutex_;
   std::unique_ptr<Workspace> w_;
   std::unique_ptr<StepRunner> runner_;
@@ -137,8 +154,9 @@ class SearchEngine {
   struct Sent {
     std::vector<UploadArea*> areas;
     std::vector<std::shared_ptr<Sentence>> entered;
-    std::unique_ptr<vulkan::CommandRecording> moves;
+    std::vector<std::unique_ptr<vulkan::CommandRecording>> copies;
     std::vector<std::shared_ptr<const EncodedSource>> moved;
+    std::vector<std::shared_ptr<KeptPrefix>> read, filled;
     LogitsPass* logits = nullptr;
     std::vector<std::shared_ptr<Sentence>> asked;  // for logits: by row of the pass
   };

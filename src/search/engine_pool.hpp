@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "search/engine.hpp"
+#include "search/prefix_cache.hpp"
 #include "search/workspace.hpp"
 
 namespace lapilli {
@@ -17,7 +18,8 @@ namespace lapilli {
 class EnginePool {
  public:
   // The factory outlives the pool.
-  explicit EnginePool(WorkspaceFactory& workspaces) : workspaces_(workspaces) {}
+  explicit EnginePool(WorkspaceFactory& workspaces)
+      : workspaces_(workspaces), prefixes_(workspaces.network(), workspaces.memory()) {}
 
   struct Wanted {
     WorkspaceKey key;
@@ -46,8 +48,9 @@ class EnginePool {
     bool may_widen_, widened_ = false, made_room_ = false;
     std::optional<PlanCache::Preparation> preparation_;
   };
-  // Drops unused engines to make room, except reserved ones.
+  // Drops unused engines to make room, except reserved ones, and kept prompts.
   void drop_free();
+  [[nodiscard]] PrefixCache& prefixes() { return prefixes_; }
   // Makes reserved engines ordinary ones.
   void forget_reserved();
   // Sources at a time for a search that does not say: those of the engine reserved last, `otherwise` without one.
@@ -79,6 +82,7 @@ class EnginePool {
   [[nodiscard]] WorkspaceKey wider(WorkspaceKey key, uint32_t others) const;
 
   WorkspaceFactory& workspaces_;
+  PrefixCache prefixes_;
   KnownPositions known_;
   std::mutex mutex_;
   Engines engines_;  // newest first
