@@ -166,6 +166,7 @@ struct GenerateStats {
   uint64_t queued_rows = 0, queued_room = 0;
   // Rows of prompt ids that ran, and those whose keys and values were kept from an earlier prompt.
   uint64_t prompt_rows = 0, saved_prompt_rows = 0;
+  uint64_t longest_gap = 0;    // most passes of prompt rows between two steps
   uint64_t session_bytes = 0;  // device memory of this search's session
   uint32_t tuned_nodes = 0;    // nodes of a step and an encode pass that run as tuned; the maximum over searches
 };

@@ -27,11 +27,12 @@
 
 namespace lapilli {
 
-// Positions that searches have needed so far, by length bucket of the source. Thread-safe.
+// Positions that searches have needed so far, by length bucket of the source, or, of a decoder alone, of the prompt.
+// Thread-safe.
 class KnownPositions {
  public:
-  [[nodiscard]] uint32_t of(uint32_t source_bucket) const;
-  void remember(uint32_t source_bucket, uint32_t positions);
+  [[nodiscard]] uint32_t of(uint32_t bucket) const;
+  void remember(uint32_t bucket, uint32_t positions);
 
  private:
   mutable std::mutex mutex_;
@@ -79,6 +80,7 @@ class SearchEngine {
     uint64_t queued_rows = 0, queued_room = 0;  // of steps while others waited: rows that ran, and rows available
     uint64_t submissions = 0, narrow_submissions = 0, admissions = 0, encode_passes = 0;
     uint64_t prompt_rows = 0, saved_prompt_rows = 0;  // rows of prompt ids that ran, and that were copied instead
+    uint64_t prompt_passes = 0, longest_gap = 0;      // passes of these rows, and the most between two steps
   };
   [[nodiscard]] Counts counts() const;
   [[nodiscard]] uint64_t session_bytes() const;
@@ -101,11 +103,25 @@ class SearchEngine {
   [[nodiscard]] bool can_admit() const;
   [[nodiscard]] bool queue_is_full() const { return ghosts_.size() + slots_.size() > state::MAX_ROWS; }
   [[nodiscard]] uint32_t unfinished() const;
+  [[nodiscard]] uint32_t stepping() const;
+  [[nodiscard]] bool prompts_wait(bool admitted) const;
 
   // Admission.
   struct Admission;
+  // A sentence that has a slot, until the last part of its prompt is queued.
+  struct Entry {
+    std::shared_ptr<Sentence> sentence;
+    uint32_t slot = 0, lists = 0;      // lists: their offset
+    PrefixCache::Match known;          // the beginning of its prompt that is copied
+    std::shared_ptr<KeptPrefix> keep;  // receives the rest; null: not kept
+    uint32_t ids = 0, rows = 0;        // of its prompt, so far: ids sent, and positions computed or copied
+  };
   Status admit();
   bool enter(Admission& admission, const std::shared_ptr<Sentence>& sentence);
+  Entry begin_entry(Admission& admission, const std::shared_ptr<Sentence>& sentence, const ListRoom::Block& block);
+  bool take_part(Admission& admission, Entry& entry, bool with_lists);
+  void complete(Admission& admission, const Entry& entry);
+  void drop_preparing();
   Status run_prompt(std::span<const uint32_t> rows);
   Status run_logits(const Admission& admission);
   Status move_sources(const Admission& admission);
@@ -124,6 +140,7 @@ class SearchEngine {
   void leave(uint32_t slot);
   void end_all(const Status& status);
   [[nodiscard]] WorkspaceKey grown_key() const;
+  void remember_positions();
   Status grow();
   void end_full(const Error& error);
 
@@ -141,6 +158,7 @@ class SearchEngine {
     bool full = false;
   };
   std::vector<Occupant> slots_;
+  std::optional<Entry> preparing_;  // enters again with the next admission
   std::set<uint32_t> free_slots_;  // lowest first, so that the order of rows does not depend on past sentences
   std::set<uint32_t> cancelled_;   // slots whose sentences the device does not know to be cancelled yet
   // Sentences cancelled before they were seen to run: the device's queue, a ring, may still name their slots.
@@ -148,7 +166,7 @@ class SearchEngine {
   uint64_t serial_ = 0;
   ListRoom lists_;
   bool reserved_ = false;
-  uint32_t session_mark_ = 0, next_mark_ = 0, full_ = 0;
+  uint32_t session_mark_ = 0, next_mark_ = 0, full_ = 0, gap_ = 0;  // gap_: passes of prompt rows since the last step
   std::optional<PlanCache::Preparation> growth_;  // while sentences wait for more positions
   // The resources of an admission until it completes.
   struct Sent {

@@ -59,10 +59,12 @@ class EnginePool {
   // Room for the source ids of one admission, for a search whose sources have `all_ids` in all.
   [[nodiscard]] uint32_t encode_room(uint32_t running, uint32_t source_positions, uint64_t all_ids) const;
   [[nodiscard]] bool narrow_pays(const SessionShape& shape) const;
-  [[nodiscard]] uint32_t known_positions(uint32_t source_bucket) const { return known_.of(source_bucket); }
+  [[nodiscard]] uint32_t known_positions(uint32_t bucket) const { return known_.of(bucket); }
 
   // First counter value of engines made from now on; lets tests reach the wrap-around.
   std::atomic<uint32_t> first_counter{0};
+  // Limit on the rows of prompt ids in one pass, for tests.
+  std::atomic<uint32_t> most_prompt_rows{256};
   // Rows from which a search with several beams gets narrower steps; 0: every search does, for tests.
   std::atomic<uint32_t> narrow_from{256};
 

@@ -217,6 +217,13 @@ void PrefixCache::filled(KeptPrefix& entry) {
   entry.state_ = KeptPrefix::State::filled;
 }
 
+void PrefixCache::drop(const KeptPrefix& entry) {
+  Entries left;  // destroyed outside the lock
+  const std::lock_guard lock(mutex_);
+  const auto it = std::ranges::find_if(entries_, [&](const auto& e) { return e.get() == &entry; });
+  if (it != entries_.end()) take_out(it, left);
+}
+
 // Its entries are read by nobody else, so their descendants are its own, too.
 void PrefixCache::forget(uint64_t engine) {
   Entries left;  // destroyed outside the lock

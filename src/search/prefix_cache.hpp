@@ -82,6 +82,8 @@ class PrefixCache {
   void queued(KeptPrefix& entry);
   // All may read it.
   void filled(KeptPrefix& entry);
+  // It will not be filled.
+  void drop(const KeptPrefix& entry);
   // Drops what this engine began and did not fill.
   void forget(uint64_t engine);
   void clear();
