@@ -138,7 +138,7 @@ TEST_P(DeviceLongPrompts, CancelledInParts) {
 // A prompt of 8,192 ids beside 63 of 100.
 TEST_P(DeviceLongPrompts, MemoryFollowsThePositions) {
   if (std::string(GetParam()) != "full") GTEST_SKIP() << "the same sessions";
-  ASSERT_NO_FATAL_FAILURE(load("tiny,encoder=0,vocabulary=257,layers=8,heads=2,positions=16384"));
+  ASSERT_NO_FATAL_FAILURE(load("tiny,vocabulary=257,layers=8,encoder=0,heads=2,positions=16384"));
   std::vector<Ids> prompts{ids_of(1, 8192, 257)};
   for (uint32_t i = 0; i < 63; ++i) prompts.push_back(ids_of(2 + i, 100, 257));
   uint64_t positions = 0;
@@ -157,7 +157,7 @@ TEST_P(DeviceLongPrompts, MemoryFollowsThePositions) {
 // Prompts that differ by a factor that short ones may differ by have sessions of their own, too.
 TEST_P(DeviceLongPrompts, LongPromptsAreSortedByLength) {
   if (std::string(GetParam()) != "full") GTEST_SKIP() << "the same sessions";
-  ASSERT_NO_FATAL_FAILURE(load("tiny,encoder=0,vocabulary=257,layers=4,heads=2,positions=4096"));
+  ASSERT_NO_FATAL_FAILURE(load("tiny,vocabulary=257,layers=4,encoder=0,heads=2,positions=4096"));
   std::vector<Ids> prompts{ids_of(1, 2048, 257)};
   for (uint32_t i = 0; i < 15; ++i) prompts.push_back(ids_of(2 + i, 640 + i, 257));
   LAPILLI_ASSERT_VALUE(const auto out, generate(model_, request_for(prompts, 2)));
@@ -170,7 +170,7 @@ TEST_P(DeviceLongPrompts, LongPromptsAreSortedByLength) {
 // Up to the model's last position, in a session that grows: as in one pass.
 TEST_P(DeviceLongPrompts, UpToTheLastPosition) {
   if (std::string(GetParam()) != "full") GTEST_SKIP() << "no other kernels matter";
-  ASSERT_NO_FATAL_FAILURE(load("tiny,encoder=0,vocabulary=257,layers=1,positions=8192"));
+  ASSERT_NO_FATAL_FAILURE(load("tiny,vocabulary=257,layers=1,encoder=0,positions=8192"));
   const Ids prompt = ids_of(1, 8000, 257);
   GenerateRequest request = request_for({prompt}, 192);
   LAPILLI_ASSERT_VALUE(const auto out, run_search(model_, request));

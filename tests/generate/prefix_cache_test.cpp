@@ -115,7 +115,7 @@ TEST_P(DevicePrefixCache, WithNarrowFormats) {
   options.format = WeightFormat::bf16;
   ASSERT_NO_FATAL_FAILURE(load(options));
   const Prompt one = ids_of(5, 50);
-  expect_saved(request_for({one, joined(one, ids_of(1, 20))}), 49 + 1);
+  expect_saved(request_for({one, joined(one, ids_of(1, 20))}), 49);
   expect_saved(request_for({joined(one, ids_of(1, 30))}), 69);
 }
 
@@ -124,7 +124,7 @@ TEST_P(DevicePrefixCache, SessionsThatGrow) {
   const Prompt one = ids_of(6, 20);
   GenerateRequest request = request_for({one, joined(one, ids_of(2, 20))});
   request.options.max_new_tokens = request.options.min_new_tokens = 150;
-  expect_saved(request, 19 + 1);
+  expect_saved(request, 19);
   request.options.num_beams = 2;
   expect_saved(request, 19 + 39);
 }
@@ -179,6 +179,7 @@ TEST_P(DevicePrefixCache, GivesWayWhereMemoryIsShort) {
   EXPECT_EQ(bits_of(out), bits_of(want));
   EXPECT_EQ(cache().bytes(), 0u);
   model_->make_room();
+  device_->settle();
   EXPECT_EQ(model_->memory().held(), weights);
 }
 
