@@ -183,6 +183,9 @@ typedef struct lapilli_model_options {
   const lapilli_files* files;
   const lapilli_file_part* parts;
   size_t part_count;
+  size_t no_prefix_cache; /* not 0: prompts of a decoder alone that begin alike are each computed from their first id;
+                             default: 0. Otherwise keys and values of prompts stay, in at most an eighth of the device
+                             memory, and later prompts that begin with the same ids (at least 16) take them */
 } lapilli_model_options;
 
 /* Loads a model with options; null means the defaults. */
@@ -681,6 +684,8 @@ typedef struct lapilli_stats {
   uint64_t pipeline_cache_bytes; /* size of the stored pipeline cache that the driver got when the device was opened */
   uint64_t tuned_nodes;          /* nodes of a decoder step and an encode pass that ran by a tuning
                                     (lapilli_model_tune), in the search that had the most */
+  uint64_t prompt_rows;          /* positions of prompt ids that were computed */
+  uint64_t saved_prompt_rows;    /* those of which an earlier prompt that begins alike had kept the keys and values */
 } lapilli_stats;
 
 LAPILLI_API lapilli_status lapilli_result_get_stats(const lapilli_result* result, lapilli_stats* stats);
@@ -1726,6 +1731,7 @@ static inline lapilli_model_options lapilli_default_model_options(void) {
   o.files = NULL;
   o.parts = NULL;
   o.part_count = 0;
+  o.no_prefix_cache = 0;
   return o;
 }
 

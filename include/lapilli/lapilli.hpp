@@ -275,7 +275,8 @@ struct ModelOptions {
   // The source of the files, if they are not in a directory: parts, or a function that opens a file by name and returns
   // Status::not_found if there is none.
   std::vector<FilePart> parts;
-  bool parts_stay = false;  // memory and descriptors of the parts stay as long as the model and its jobs
+  bool prefix_cache = true;  // prompts that begin alike share what was computed
+  bool parts_stay = false;   // memory and descriptors of the parts stay as long as the model and its jobs
   std::function<Result<std::unique_ptr<FileReader>>(const std::string& name)> open_file;
 };
 
@@ -320,6 +321,7 @@ class ModelSource {
     with_.memory_limit = options_.memory_limit;
     with_.dtype = static_cast<int32_t>(options_.dtype);
     with_.kv_dtype = static_cast<int32_t>(options_.kv_dtype);
+    with_.no_prefix_cache = options_.prefix_cache ? 0 : 1;
     for (const FilePart& file : options_.parts) parts_.push_back(file.part), parts_.back().name = file.name.c_str();
     with_.parts = parts_.empty() ? nullptr : parts_.data();
     with_.part_count = parts_.size();

@@ -195,6 +195,7 @@ Result<ModelOptions> read_model_options(const char* directory, const lapilli_mod
   out.load.memory_limit = given.memory_limit;
   LAPILLI_TRY(out.load.format, format_of_dtype(given.dtype));
   LAPILLI_TRY(out.load.kv_format, kv_format_of_dtype(given.kv_dtype));
+  out.load.prefix_cache = given.no_prefix_cache == 0;
   if (given.files || given.parts || given.part_count > 0) {
     LAPILLI_TRY(auto open, read_host_files(given, path));
     LAPILLI_TRY(out.files, open());

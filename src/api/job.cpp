@@ -49,6 +49,8 @@ lapilli_stats collect_stats(const lapilli::Model* model, double load_ms, const W
   to.pipeline_cache_bytes = counters.cache_bytes;
   to.read_ms = output.read_ms;
   to.tuned_nodes = from.tuned_nodes;
+  to.prompt_rows = from.prompt_rows;
+  to.saved_prompt_rows = from.saved_prompt_rows;
   return to;
 }
 

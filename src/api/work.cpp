@@ -64,6 +64,8 @@ TranslateStats stats_of(const GenerateStats& from, uint64_t tokens, double total
   to.decoder_steps = from.steps;
   to.submissions = from.submissions;
   to.tuned_nodes = from.tuned_nodes;
+  to.prompt_rows = from.prompt_rows;
+  to.saved_prompt_rows = from.saved_prompt_rows;
   to.generated_tokens = tokens;
   to.total_ms = total_ms;
   return to;

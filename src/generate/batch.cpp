@@ -27,6 +27,9 @@ void add_stats(GenerateStats& total, const GenerateStats& s) {
   total.searches += s.searches;
   total.queued_rows += s.queued_rows;
   total.queued_room += s.queued_room;
+  total.prompt_rows += s.prompt_rows;
+  total.saved_prompt_rows += s.saved_prompt_rows;
+  total.longest_gap = std::max(total.longest_gap, s.longest_gap);
   total.session_bytes = std::max(total.session_bytes, s.session_bytes);
   total.tuned_nodes = std::max(total.tuned_nodes, s.tuned_nodes);
 }
@@ -55,6 +58,9 @@ namespace {
 
 // Sources whose lengths differ by more than this do not share a session, which has room for the longest.
 constexpr size_t kLengthRatio = 4;
+// Long prompts are closer: their positions are the memory.
+constexpr size_t kLongPrompt = 512;
+constexpr double kMostRoom = 1.375;  // for the positions that are there
 
 // Too much for the memory, or for one of the device's binding limits.
 bool is_too_much(const Error& error) {
@@ -127,10 +133,26 @@ bool Batch::find_part() {
   return true;
 }
 
+// Of the source, or of the prompt if the model continues prompts.
+size_t Batch::length(size_t source) const {
+  const bool encodes = model_->on_device().config().kind().encodes;
+  return encodes ? checked_.source_positions(source) : request().decoder_ids[source].size();
+}
+
+// So many long prompts would share a session whose room for the longest is much more than they need.
+bool Batch::wastes(size_t longest, size_t sources, size_t sum) const {
+  if (model_->on_device().config().kind().encodes || longest <= kLongPrompt) return false;
+  return static_cast<double>(longest * sources) > kMostRoom * static_cast<double>(sum);
+}
+
 size_t Batch::end_of(size_t begin) const {
-  size_t end = begin + 1;
+  size_t end = begin + 1, sum = length(order_[begin]);
   const size_t most = std::max<size_t>(32, length(order_[begin])), least = most / kLengthRatio;
-  while (end < order_.size() && (length(order_[end]) >= least || most <= 32) && length(order_[end]) <= most) ++end;
+  for (; end < order_.size(); ++end) {
+    const size_t next = length(order_[end]);
+    sum += next;
+    if ((next < least && most > 32) || next > most || wastes(most, end + 1 - begin, sum)) break;
+  }
   if (request().capture_scores) end = std::min(end, begin + std::max(1u, state::MAX_ROWS / rows_each_));
   return end;
 }

@@ -42,8 +42,9 @@ class Batch {
   Status step(double budget_us);
   Status begin_part();
   Status end_part(Status status);
-  [[nodiscard]] size_t length(size_t source) const { return checked_.source_positions(source); }
+  [[nodiscard]] size_t length(size_t source) const;
   [[nodiscard]] size_t end_of(size_t begin) const;
+  [[nodiscard]] bool wastes(size_t longest, size_t sources, size_t sum) const;
   bool find_part();
   bool fewer_at_a_time(size_t sources);
   void advance(size_t done);

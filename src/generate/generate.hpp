@@ -51,7 +51,8 @@ struct LoadOptions {
   std::function<bool(const std::string& matrix)> takes_format;
   // Format of keys and values in searches; see ops/core/kv_layout.hpp and model::set_kv_format().
   KvFormat kv_format = KvFormat::fp32;
-  PictureSize pictures;  // positions are resized if this is not the model's size
+  PictureSize pictures;      // positions are resized if this is not the model's size
+  bool prefix_cache = true;  // prompts that begin alike share keys and values; see search/prefix_cache.hpp
 };
 
 struct ModelInfo {
@@ -163,6 +164,9 @@ struct GenerateStats {
   uint32_t searches = 0;            // that generate() made of the request
   // Rows that ran, and rows available, in steps while other sources waited.
   uint64_t queued_rows = 0, queued_room = 0;
+  // Rows of prompt ids that ran, and those whose keys and values were kept from an earlier prompt.
+  uint64_t prompt_rows = 0, saved_prompt_rows = 0;
+  uint64_t longest_gap = 0;    // most passes of prompt rows between two steps
   uint64_t session_bytes = 0;  // device memory of this search's session
   uint32_t tuned_nodes = 0;    // nodes of a step and an encode pass that run as tuned; the maximum over searches
 };

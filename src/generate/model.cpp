@@ -69,6 +69,7 @@ Result<std::shared_ptr<Model>> Model::random(std::shared_ptr<vulkan::Device> dev
   m.generation.eos_token_id = std::vector<int32_t>{0};
   m.tokenizer_error = fail(ErrorCode::unsupported, "a random network has no tokenizer");
   m.searches.emplace(m.network, *m.memory);
+  if (!options.prefix_cache) m.searches->engines.prefixes().disable();
   m.network.device->add_keeper(model);
   return model;
 }

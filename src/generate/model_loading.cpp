@@ -176,6 +176,7 @@ Status ModelLoading::settle() {
     if (m.speech.no_timestamps) m.generation.no_timestamps_token_id = m.speech.no_timestamps;
   }
   m.searches.emplace(m.network, *m.memory);
+  if (!options_.prefix_cache) m.searches->engines.prefixes().disable();
   m.network.device->add_keeper(model_);
   end({});
   return {};

@@ -15,8 +15,12 @@ namespace {
 
 uint32_t sentence_bucket(size_t n) { return static_cast<uint32_t>(std::bit_ceil(n)); }
 
-using model::kMostPromptRows;
-static_assert(kMostLogits <= kMostPromptRows, "what one source asks for fits one admission");
+static_assert(kMostLogits <= model::kMostPromptRows, "what one source asks for fits one admission");
+
+// Of a decoder alone each sentence takes room by itself: no more of it than an eighth is unused.
+uint32_t fine_bucket(size_t n) {
+  return static_cast<uint32_t>(round_up<uint64_t>(n, std::max<uint64_t>(1, std::bit_ceil(n) / 8)));
+}
 
 // Positions that a translation of this many source ids hardly ever exceeds: caches get the usual size. By the source's
 // bucket, so that one source bucket has one target bucket.
@@ -49,6 +53,8 @@ struct Search::Impl {
   Status make_sentences();
   Status take_source(Sentence& s, size_t number, bool first_copy);
   [[nodiscard]] WorkspaceKey key() const;
+  [[nodiscard]] bool encodes() const { return model->on_device().config().kind().encodes; }
+  [[nodiscard]] uint32_t likely(uint32_t source_bucket, uint32_t given) const;
   [[nodiscard]] uint32_t wanted_positions(uint32_t source_bucket, uint32_t given) const;
   Status check_capture() const;
   Status prepare();
@@ -118,11 +124,18 @@ Status Search::Impl::take_source(Sentence& s, size_t number, bool first_copy) {
   return {};
 }
 
+// A decoder alone knows by prompt; one long answer does not give all prompts of its length as much room.
+uint32_t Search::Impl::likely(uint32_t source_bucket, uint32_t given) const {
+  const uint32_t likely = likely_positions(source_bucket, given);
+  const EnginePool& engines = model->engines();
+  if (encodes()) return std::max(likely, engines.known_positions(source_bucket));
+  return std::clamp(engines.known_positions(length_bucket(given)), likely, 4 * likely);
+}
+
 // Reserves what was asked for, except that prompt ids must fit at once whatever the source's length.
 uint32_t Search::Impl::wanted_positions(uint32_t source_bucket, uint32_t given) const {
-  const uint32_t likely = likely_positions(source_bucket, given);
-  if (reserved_ids.value_or(0) == 0) return std::max(likely, model->engines().known_positions(source_bucket));
-  return std::max(given > 1 ? likely : 0, *reserved_ids + given);
+  if (reserved_ids.value_or(0) == 0) return likely(source_bucket, given);
+  return std::max(given > 1 ? likely_positions(source_bucket, given) : 0, *reserved_ids + given);
 }
 
 WorkspaceKey Search::Impl::key() const {
@@ -151,25 +164,24 @@ WorkspaceKey Search::Impl::key() const {
   s.beams = options.beams;
   const uint32_t most = state::MAX_ROWS / s.beams;
   const uint32_t batch = std::min(most, request().batch ? request().batch * options.copies() : most);
-  s.running = std::min(batch, sentence_bucket(sentences.size()));
+  s.running = std::min(batch, encodes() ? sentence_bucket(sentences.size()) : fine_bucket(sentences.size()));
   s.source_positions = length_bucket(source);
   const uint32_t positions = wanted_positions(s.source_positions, static_cast<uint32_t>(given));
-  s.target_positions = length_bucket(std::max(2u, std::min(longest, positions)));
-  if (given > 1) {
-    // As few passes as possible.
-    const uint64_t rows_wanted = std::min(all_given, std::max<uint64_t>(given - 1, kMostPromptRows));
-    key.prompt_rows = static_cast<uint32_t>(std::min<uint64_t>(std::bit_ceil(rows_wanted), kMostPromptRows));
-    key.prompt_passes = static_cast<uint32_t>(div_up<uint64_t>(rows_wanted, key.prompt_rows));
-  }
-  if (all_logits > 0) key.logits_rows = std::min(sentence_bucket(all_logits), kMostPromptRows);
+  const uint32_t room = std::max(2u, std::min(longest, positions));
+  s.target_positions = encodes() ? length_bucket(room) : cache_bucket(room);
+  const uint64_t most_rows = engines.most_prompt_rows;
+  if (given > 1) key.prompt_rows = static_cast<uint32_t>(std::min(std::bit_ceil(all_given), most_rows));
+  if (all_logits > 0) key.logits_rows = std::min(sentence_bucket(all_logits), kMostLogits);
   uint64_t all_source = 0;
   for (const auto& one : sentences) all_source += one->source_positions();
   key.encode_rows = engines.encode_room(s.running, s.source_positions, all_source);
   // Lists are the same for all sentences unless they depend on source ids.
   if (options.needs_source_ids()) own_lists = lists * 2 * s.running;  // as many wait as run
   s.list_words = static_cast<uint32_t>(std::bit_ceil(std::max<uint64_t>(lists + own_lists, 256)));
-  // As many again are prepared, so that one can always start when a sentence ends.
-  complete_key(key, sentences.size() > s.running ? s.running : 0);
+  // As many again are prepared, so that one can always start when a sentence ends; without an encoder fewer, because
+  // each takes the room of a prompt and an answer.
+  const uint32_t waiting = encodes() ? s.running : div_up(s.running, 4u);
+  complete_key(key, sentences.size() > s.running ? waiting : 0);
   key.narrow = engines.narrow_pays(s);
   return key;
 }
@@ -377,6 +389,9 @@ void Search::Impl::count() {
   output.stats.narrow_submissions = static_cast<uint32_t>(now.narrow_submissions - before.narrow_submissions);
   output.stats.queued_rows = now.queued_rows - before.queued_rows;
   output.stats.queued_room = now.queued_room - before.queued_room;
+  output.stats.prompt_rows = now.prompt_rows - before.prompt_rows;
+  output.stats.saved_prompt_rows = now.saved_prompt_rows - before.saved_prompt_rows;
+  output.stats.longest_gap = now.longest_gap;
   output.stats.session_bytes = engine->session_bytes();
   output.stats.tuned_nodes = static_cast<uint32_t>(engine->tuned_nodes());
 }

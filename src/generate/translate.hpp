@@ -92,6 +92,7 @@ struct TranslateStats {
   double encode_ms = 0, decode_ms = 0, total_ms = 0;
   uint64_t source_tokens = 0, generated_tokens = 0, decoder_steps = 0, submissions = 0;
   uint32_t tuned_nodes = 0;  // see GenerateStats
+  uint64_t prompt_rows = 0, saved_prompt_rows = 0;
 };
 
 struct TranslateOutput {

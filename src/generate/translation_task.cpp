@@ -389,6 +389,8 @@ void TranslationTask::count(const GenerateStats& made) {
   out_.stats.decoder_steps += made.steps;
   out_.stats.submissions += made.submissions;
   out_.stats.batches += made.searches;
+  out_.stats.prompt_rows += made.prompt_rows;
+  out_.stats.saved_prompt_rows += made.saved_prompt_rows;
   out_.stats.tuned_nodes = std::max(out_.stats.tuned_nodes, made.tuned_nodes);
 }
 

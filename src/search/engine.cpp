@@ -28,30 +28,29 @@ bool same_kind(const WorkspaceKey& a, const WorkspaceKey& b) {
 bool has_room(const WorkspaceKey& large, const WorkspaceKey& small) {
   return large.shape.source_positions >= small.shape.source_positions &&
          large.shape.list_words >= small.shape.list_words && large.encode_rows >= small.shape.source_positions &&
-         large.prompt_rows * large.prompt_passes >= small.prompt_rows * small.prompt_passes &&
-         large.logits_rows >= small.logits_rows &&
+         large.prompt_rows >= small.prompt_rows && large.logits_rows >= small.logits_rows &&
          // Target positions can grow during a search, but prompt ids need theirs from the start.
          (small.prompt_rows == 0 || large.shape.target_positions >= small.shape.target_positions);
 }
 
 }  // namespace
 
-uint32_t KnownPositions::of(uint32_t source_bucket) const {
+uint32_t KnownPositions::of(uint32_t bucket) const {
   const std::lock_guard lock(mutex_);
-  const auto it = positions_.find(source_bucket);
+  const auto it = positions_.find(bucket);
   return it == positions_.end() ? 0 : it->second;
 }
 
-void KnownPositions::remember(uint32_t source_bucket, uint32_t positions) {
+void KnownPositions::remember(uint32_t bucket, uint32_t positions) {
   const std::lock_guard lock(mutex_);
-  uint32_t& known = positions_[source_bucket];
+  uint32_t& known = positions_[bucket];
   known = std::max(known, positions);
 }
 
-SearchEngine::SearchEngine(WorkspaceFactory& workspaces, KnownPositions& known, std::unique_ptr<Workspace> workspace,
-                           uint32_t first_counter)
-    : workspaces_(workspaces),
-      known_(known),
+SearchEngine::SearchEngine(const Shared& shared, std::unique_ptr<Workspace> workspace, uint32_t first_counter)
+    : workspaces_(shared.workspaces),
+      known_(shared.known),
+      prefixes_(shared.prefixes),
       w_(std::move(workspace)),
       slots_(w_->key.shape.slots),
       lists_(w_->key.shape.list_words),
@@ -60,6 +59,8 @@ SearchEngine::SearchEngine(WorkspaceFactory& workspaces, KnownPositions& known, 
   for (uint32_t slot = 0; slot < w_->key.shape.slots; ++slot) free_slots_.insert(slot);
   set_up_runner(first_counter);
 }
+
+SearchEngine::~SearchEngine() { prefixes_.forget(id_); }
 
 void SearchEngine::set_up_runner(uint32_t tick) {
   const WorkspaceKey& key = w_->key;
@@ -80,6 +81,7 @@ void SearchEngine::set_up_runner(uint32_t tick) {
     LAPILLI_CHECK(read_logits());
     for (UploadArea* area : sent_.front().areas) area->busy = false;
     for (const auto& s : sent_.front().entered) s->begun = true;
+    for (const auto& prefix : sent_.front().filled) prefixes_.filled(*prefix);
     sent_.pop_front();
     w_->first.reset();
     w_->move.reset();
@@ -132,7 +134,8 @@ void SearchEngine::cancel(std::span<const std::shared_ptr<Sentence>> sentences) 
     if (s->ended) continue;
     s->ended = true;
     s->status = fail(ErrorCode::cancelled, "cancelled");
-    if (s->admitted && s->log.entries.empty()) ghosts_.insert(s->serial);
+    if (s->serial > 0 && s->log.entries.empty()) ghosts_.insert(s->serial);
+    if (preparing_ && preparing_->sentence == s) drop_preparing();
     for (uint32_t slot = 0; slot < slots_.size() && s->admitted; ++slot) {
       if (slots_[slot].sentence != s) continue;
       leave(slot);
@@ -202,6 +205,7 @@ Status SearchEngine::advance(double budget_us) {
 // Appends the next work; false if there is none.
 bool SearchEngine::feed(Status& status) {
   bool fed = false;
+  if (stepping() == 0) gap_ = 0;
   if (can_admit()) {
     const uint64_t before = counts_.admissions;
     status = admit();
@@ -209,14 +213,26 @@ bool SearchEngine::feed(Status& status) {
     fed = counts_.admissions != before;
   }
   const auto sentences = static_cast<uint32_t>(unfinished() + cancelled_.size());
-  if (unfinished() == 0) return fed;
+  if (stepping() == 0) return fed;
   const BoundPlan& step = w_->step_for(std::min(sentences, w_->key.shape.running));
-  runner_->append_steps(step);
+  // One step between two parts of prompts: those that run go on, and those that wait are not far behind.
+  runner_->append_steps(step, prompts_wait(fed) ? 1 : ~uint32_t{0});
+  counts_.longest_gap = std::max<uint64_t>(counts_.longest_gap, gap_);
+  gap_ = 0;
   if (&step != w_->step.get()) ++counts_.narrow_submissions;
   return true;
 }
 
 uint32_t SearchEngine::unfinished() const { return static_cast<uint32_t>(slots_.size() - free_slots_.size()); }
+
+// Sentences whose prompts are complete.
+uint32_t SearchEngine::stepping() const { return unfinished() - (preparing_ ? 1 : 0); }
+
+// More of prompts follows what is queued. `admitted`: by an admission.
+bool SearchEngine::prompts_wait(bool admitted) const {
+  const bool next = !pending_.empty() && !free_slots_.empty() && pending_.front()->prompt.size() > 1;
+  return preparing_ || (admitted && next);
+}
 
 // ---- admission ----------------------------------------------------------------------------------------------------
 
@@ -236,10 +252,11 @@ Area* free_one(const std::vector<std::unique_ptr<Area>>& areas) {
 }  // namespace
 
 bool SearchEngine::can_admit() const {
-  if (count_free(w_->admissions) == 0 || count_free(w_->prompt_passes) < w_->key.prompt_passes) return false;
+  if (count_free(w_->admissions) == 0 || (w_->prompt && count_free(w_->prompt_passes) == 0)) return false;
   if (w_->prompt_logits && count_free(w_->logits_passes) == 0) return false;
   // An empty admission makes the device drain its queue.
-  if (queue_is_full()) return unfinished() == 0;
+  if (queue_is_full()) return stepping() == 0;
+  if (preparing_) return true;
   const size_t possible = std::min(pending_.size(), free_slots_.size());
   // Admits several at once: the encoder is more efficient with more rows.
   const size_t wanted = std::min<size_t>(pending_.size(), std::max(1u, w_->key.shape.running / 8));
@@ -254,11 +271,7 @@ struct SearchEngine::Admission {
   std::vector<uint32_t> prompt;                  // row words
   std::vector<uint32_t> logits;                  // row words of the rows whose logits are asked for
   std::vector<std::shared_ptr<Sentence>> asked;  // by row of `logits`
-  struct Entered {
-    std::shared_ptr<Sentence> sentence;
-    uint32_t slot = 0;
-  };
-  std::vector<Entered> entered;
+  std::vector<Entry> begun, completed;           // with this admission
 };
 
 Status SearchEngine::send(UploadArea& area) {
@@ -269,31 +282,87 @@ Status SearchEngine::send(UploadArea& area) {
   return {};
 }
 
+namespace {
+
+// Prompt ids whose keys and values are computed before the first step.
+std::span<const int32_t> beginning_of(const Sentence& s) { return std::span(s.prompt).first(s.prompt.size() - 1); }
+
+}  // namespace
+
+// It begins like a sentence of this admission: once that one's prompt is kept, the next admission copies it.
+bool SearchEngine::waits(const Admission& a, const Sentence& s, uint32_t known) {
+  return std::ranges::any_of(a.completed, [&](const Entry& e) {
+    return e.keep && common_beginning(beginning_of(*e.sentence), beginning_of(s)) >= known + PrefixCache::kLeast;
+  });
+}
+
 bool SearchEngine::enter(Admission& a, const std::shared_ptr<Sentence>& s) {
   const WorkspaceKey& key = w_->key;
-  if (a.prompt.size() + s->prompt.size() - 1 > uint64_t{key.prompt_rows} * key.prompt_passes) return false;
+  if (a.inbox.prompt_ids() >= prompt_id_room(key)) return false;
   if (a.logits.size() + s->logits_at.size() > key.logits_rows) return false;
-  const size_t rows = s->encoded ? 0 : s->source_positions();
-  if (a.rows + rows > key.encode_rows) return false;
+  if (a.rows + (s->encoded ? 0 : s->source_positions()) > key.encode_rows) return false;
+  const uint32_t known = prefixes_.find(beginning_of(*s), reader()).positions;
+  if (known + 1 < s->prompt.size() && a.prompt.size() >= key.prompt_rows) return false;
+  if (waits(a, *s, known)) return false;
   const auto block = lists_.hold(s->words.lists);
   if (!block) return false;
-  const uint32_t slot = *free_slots_.begin();
-  free_slots_.erase(slot);
-  cancelled_.erase(slot);
-  slots_[slot] = {s, false};
-  s->mark = ++next_mark_;
-  s->serial = ++serial_;
-  s->admitted = true;
-  s->log.beams = key.shape.beams;
-  s->log.prompt_ids = static_cast<uint32_t>(s->prompt.size());
-  a.inbox.enter(*s, slot, block->offset, block->fresh);
-  for (uint32_t i = 0; i + 1 < s->prompt.size(); ++i) a.prompt.push_back(state::row_word_of(slot * key.shape.beams, i));
-  for (const uint32_t i : s->logits_at) a.logits.push_back(state::row_word_of(slot * key.shape.beams, i));
-  a.asked.insert(a.asked.end(), s->logits_at.size(), s);
-  a.rows += static_cast<uint32_t>(rows);
-  if (!s->encoded) a.sources.push_back({s->source, slot, s->global_positions, s->features.get()});
-  a.entered.push_back({s, slot});
+  Entry entry = begin_entry(a, s, *block);
+  if (!take_part(a, entry, block->fresh)) preparing_ = std::move(entry);
   return true;
+}
+
+// Gives it a slot.
+SearchEngine::Entry SearchEngine::begin_entry(Admission& a, const std::shared_ptr<Sentence>& s,
+                                              const ListRoom::Block& block) {
+  Entry e{s, *free_slots_.begin(), block.offset, prefixes_.find(beginning_of(*s), reader()), nullptr};
+  e.keep = prefixes_.add(e.known, beginning_of(*s), reader());
+  e.rows = e.known.positions;
+  counts_.saved_prompt_rows += e.rows;
+  free_slots_.erase(e.slot);
+  cancelled_.erase(e.slot);
+  slots_[e.slot] = {s, false};
+  s->mark = ++next_mark_;
+  s->admitted = true;
+  s->log.beams = w_->key.shape.beams;
+  s->log.prompt_ids = static_cast<uint32_t>(s->prompt.size());
+  if (!s->encoded) {
+    a.rows += s->source_positions();
+    a.sources.push_back({s->source, e.slot, s->global_positions, s->features.get()});
+  }
+  a.begun.push_back(e);
+  return e;
+}
+
+// Adds as much of its prompt as there is room for; false if more is left. The last id comes with the last rows, for it
+// sends the sentence to the queue.
+bool SearchEngine::take_part(Admission& a, Entry& e, bool with_lists) {
+  const WorkspaceKey& key = w_->key;
+  const auto all = static_cast<uint32_t>(e.sentence->prompt.size()), given = all - 1;
+  uint32_t ids = std::min(all, e.ids + prompt_id_room(key) - a.inbox.prompt_ids());
+  const auto free_rows = key.prompt_rows - static_cast<uint32_t>(a.prompt.size());
+  const uint32_t rows = std::max(e.rows, std::min({given, e.rows + free_rows, ids}));
+  if (rows < given) ids = std::min(ids, given);
+  a.inbox.enter(*e.sentence, e.slot, e.lists, with_lists, {e.ids, ids});
+  for (uint32_t i = e.rows; i < rows; ++i) a.prompt.push_back(state::row_word_of(e.slot * key.shape.beams, i));
+  counts_.prompt_rows += rows - e.rows;
+  e.ids = ids;
+  e.rows = rows;
+  if (ids == all) complete(a, e);
+  return ids == all;
+}
+
+void SearchEngine::complete(Admission& a, const Entry& e) {
+  const auto& s = e.sentence;
+  s->serial = ++serial_;
+  for (const uint32_t i : s->logits_at) a.logits.push_back(state::row_word_of(e.slot * w_->key.shape.beams, i));
+  a.asked.insert(a.asked.end(), s->logits_at.size(), s);
+  a.completed.push_back(e);
+}
+
+// Its sentence ends before it began.
+void SearchEngine::drop_preparing() {
+  if (preparing_->keep) prefixes_.drop(*preparing_->keep);
+  preparing_.reset();
 }
 
 Status SearchEngine::admit() {
@@ -301,9 +370,10 @@ Status SearchEngine::admit() {
   UploadArea& area = *free_one(w_->admissions);
   Admission a{InboxWriter(area.words(StateKind::inbox), key.shape.running)};
   sent_.emplace_back();
-  const bool nobody_is_there = unfinished() == 0;
-  while (!queue_is_full() && !pending_.empty() && !free_slots_.empty() && a.inbox.sentences() < key.shape.running &&
-         enter(a, pending_.front()))
+  const bool nobody_is_there = stepping() == 0;
+  if (preparing_ && !queue_is_full() && take_part(a, *preparing_, false)) preparing_.reset();
+  while (!preparing_ && !queue_is_full() && !pending_.empty() && !free_slots_.empty() &&
+         a.inbox.sentences() < key.shape.running && enter(a, pending_.front()))
     pending_.pop_front();
   if (a.inbox.sentences() == 0 && cancelled_.empty() && !queue_is_full()) {
     // The next sentence's lists do not fit until another sentence ends.
@@ -323,9 +393,11 @@ Status SearchEngine::admit() {
     runner_->append(*encode);
     ++counts_.encode_passes;
   }
-  for (const auto& [s, slot] : a.entered) sent_.back().entered.push_back(s);
+  for (const Entry& e : a.completed) sent_.back().entered.push_back(e.sentence);
   LAPILLI_CHECK(move_sources(a));
+  LAPILLI_CHECK(read_prefixes(a));
   LAPILLI_CHECK(run_prompt(a.prompt));
+  LAPILLI_CHECK(keep_prefixes(a));
   LAPILLI_CHECK(run_logits(a));
   runner_->append(*w_->start);
   runner_->name_last(0);
@@ -336,33 +408,64 @@ Status SearchEngine::admit() {
 // Copies sources encoded earlier to their slots, and newly encoded ones to where they are kept.
 Status SearchEngine::move_sources(const Admission& a) {
   Sent& sent = sent_.back();
-  for (const auto& [s, slot] : a.entered) {
-    for (const auto& one : {s->encoded, s->keep})
+  for (const Entry& e : a.begun) {
+    for (const auto& one : {e.sentence->encoded, e.sentence->keep})
       if (one) sent.moved.push_back(one);
   }
   if (sent.moved.empty()) return {};
-  LAPILLI_TRY(auto moves, vulkan::CommandRecording::create(workspaces_.network().device));
-  LAPILLI_CHECK(moves.begin(vulkan::RecordingUse::single));
-  for (const auto& [s, slot] : a.entered) {
-    if (s->encoded) s->encoded->copy_in(moves, *w_, slot);
-    if (s->keep && !s->encoded) s->keep->copy_out(moves, *w_, slot);
-  }
-  LAPILLI_CHECK(moves.end());
-  sent.moves = std::make_unique<vulkan::CommandRecording>(std::move(moves));
-  runner_->append(*sent.moves);
+  return append_copies([&](vulkan::CommandRecording& moves) {
+    for (const Entry& e : a.begun) {
+      const Sentence& s = *e.sentence;
+      if (s.encoded) s.encoded->copy_in(moves, *w_, e.slot);
+      if (s.keep && !s.encoded) s.keep->copy_out(moves, *w_, e.slot);
+    }
+  });
+}
+
+Status SearchEngine::append_copies(const std::function<void(vulkan::CommandRecording&)>& copy) {
+  LAPILLI_TRY(auto copies, vulkan::CommandRecording::create(workspaces_.network().device));
+  LAPILLI_CHECK(copies.begin(vulkan::RecordingUse::single));
+  copy(copies);
+  LAPILLI_CHECK(copies.end());
+  auto& kept = sent_.back().copies.emplace_back(std::make_unique<vulkan::CommandRecording>(std::move(copies)));
+  runner_->append(*kept);
   return {};
 }
 
-// Computes the keys and values of prompt ids, in several passes if there are many rows.
+// Copies the beginnings of prompts that ran before.
+Status SearchEngine::read_prefixes(const Admission& a) {
+  for (const Entry& e : a.begun)
+    if (e.known.entry) sent_.back().read.push_back(e.known.entry);
+  if (sent_.back().read.empty()) return {};
+  return append_copies([&](vulkan::CommandRecording& copies) {
+    for (const Entry& e : a.begun)
+      if (e.known.entry) e.known.entry->copy_in(copies, *w_, e.slot, e.known.positions);
+  });
+}
+
+// Keeps the rest of each prompt for later ones.
+Status SearchEngine::keep_prefixes(const Admission& a) {
+  for (const Entry& e : a.completed)
+    if (e.keep) sent_.back().filled.push_back(e.keep);
+  if (sent_.back().filled.empty()) return {};
+  LAPILLI_CHECK(append_copies([&](vulkan::CommandRecording& copies) {
+    for (const Entry& e : a.completed)
+      if (e.keep) e.keep->copy_out(copies, *w_, e.slot);
+  }));
+  for (const auto& prefix : sent_.back().filled) prefixes_.queued(*prefix);
+  return {};
+}
+
+// Computes the keys and values of prompt ids, in one pass; further parts of long prompts follow in later admissions.
 Status SearchEngine::run_prompt(std::span<const uint32_t> rows) {
-  const uint32_t most = w_->key.prompt_rows;
-  for (size_t begin = 0; begin < rows.size(); begin += most) {
-    UploadArea* area = free_one(w_->prompt_passes);
-    if (!area) return fail(ErrorCode::internal, "no area is free for %u rows of prompt ids", rows.size());
-    put_prompt_rows(*area, *w_->plans.prompt, rows.subspan(begin, std::min<size_t>(most, rows.size() - begin)));
-    LAPILLI_CHECK(send(*area));
-    runner_->append(*w_->prompt);
-  }
+  if (rows.empty()) return {};
+  UploadArea* area = free_one(w_->prompt_passes);
+  if (!area) return fail(ErrorCode::internal, "no area is free for %u rows of prompt ids", rows.size());
+  put_prompt_rows(*area, *w_->plans.prompt, rows);
+  LAPILLI_CHECK(send(*area));
+  runner_->append(*w_->prompt);
+  ++counts_.prompt_passes;
+  ++gap_;
   return {};
 }
 
@@ -478,6 +581,9 @@ void SearchEngine::end_all(const Status& status) {
   for (const Occupant& o : slots_)
     if (o.sentence) end(*o.sentence);
   pending_.clear();
+  preparing_.reset();
+  prefixes_.forget(id_);
+  if (status.error().code == ErrorCode::device_lost) prefixes_.clear();
 }
 
 // ---- more positions -----------------------------------------------------------------------------------------------
@@ -489,6 +595,14 @@ WorkspaceKey SearchEngine::grown_key() const {
     if (o.full) longest = std::max(longest, o.sentence->options.max_length);
   key.shape.target_positions = length_bucket(std::min(longest, 2 * key.shape.target_positions));
   return key;
+}
+
+void SearchEngine::remember_positions() {
+  const SessionShape& shape = w_->key.shape;
+  if (workspaces_.network().config().kind().encodes)
+    return known_.remember(shape.source_positions, shape.target_positions);
+  for (const Occupant& o : slots_)
+    if (o.full) known_.remember(length_bucket(o.sentence->prompt.size()), shape.target_positions);
 }
 
 // Ends the sentences that need more positions; the others go on.
@@ -521,7 +635,7 @@ Status SearchEngine::grow() {
   }
   counts_.submissions += runner_->submissions();
   w_ = std::move(grown).value();
-  known_.remember(key.shape.source_positions, key.shape.target_positions);
+  remember_positions();
   set_up_runner(tick);
   for (Occupant& o : slots_) o.full = false;
   full_ = 0;

@@ -21,16 +21,18 @@
 #include "runtime/run/runner.hpp"
 #include "search/encode_pass.hpp"
 #include "search/list_room.hpp"
+#include "search/prefix_cache.hpp"
 #include "search/sentence.hpp"
 #include "search/workspace.hpp"
 
 namespace lapilli {
 
-// Positions that searches have needed so far, by length bucket of the source. Thread-safe.
+// Positions that searches have needed so far, by length bucket of the source, or, of a decoder alone, of the prompt.
+// Thread-safe.
 class KnownPositions {
  public:
-  [[nodiscard]] uint32_t of(uint32_t source_bucket) const;
-  void remember(uint32_t source_bucket, uint32_t positions);
+  [[nodiscard]] uint32_t of(uint32_t bucket) const;
+  void remember(uint32_t bucket, uint32_t positions);
 
  private:
   mutable std::mutex mutex_;
@@ -39,9 +41,17 @@ class KnownPositions {
 
 class SearchEngine {
  public:
-  // Factory and positions outlive the engine. `first_counter` is the one the workspace was made with.
-  SearchEngine(WorkspaceFactory& workspaces, KnownPositions& known, std::unique_ptr<Workspace> workspace,
-               uint32_t first_counter);
+  // Parts that the engines of a model share; they outlive the engine.
+  struct Shared {
+    WorkspaceFactory& workspaces;
+    KnownPositions& known;
+    PrefixCache& prefixes;
+  };
+  // `first_counter` is the one the workspace was made with.
+  SearchEngine(const Shared& shared, std::unique_ptr<Workspace> workspace, uint32_t first_counter);
+  ~SearchEngine();
+  SearchEngine(const SearchEngine&) = delete;
+  SearchEngine& operator=(const SearchEngine&) = delete;
 
   // Keeps the engine for sentences that fit it one by one: any number of them may come from now on, and wait.
   void reserve();
@@ -69,6 +79,8 @@ class SearchEngine {
     uint64_t ticks = 0, rows = 0;               // steps, and the rows that ran in them
     uint64_t queued_rows = 0, queued_room = 0;  // of steps while others waited: rows that ran, and rows available
     uint64_t submissions = 0, narrow_submissions = 0, admissions = 0, encode_passes = 0;
+    uint64_t prompt_rows = 0, saved_prompt_rows = 0;  // rows of prompt ids that ran, and that were copied instead
+    uint64_t prompt_passes = 0, longest_gap = 0;      // passes of these rows, and the most between two steps
   };
   [[nodiscard]] Counts counts() const;
   [[nodiscard]] uint64_t session_bytes() const;
@@ -91,14 +103,33 @@ class SearchEngine {
   [[nodiscard]] bool can_admit() const;
   [[nodiscard]] bool queue_is_full() const { return ghosts_.size() + slots_.size() > state::MAX_ROWS; }
   [[nodiscard]] uint32_t unfinished() const;
+  [[nodiscard]] uint32_t stepping() const;
+  [[nodiscard]] bool prompts_wait(bool admitted) const;
 
   // Admission.
   struct Admission;
+  // A sentence that has a slot, until the last part of its prompt is queued.
+  struct Entry {
+    std::shared_ptr<Sentence> sentence;
+    uint32_t slot = 0, lists = 0;      // lists: their offset
+    PrefixCache::Match known;          // the beginning of its prompt that is copied
+    std::shared_ptr<KeptPrefix> keep;  // receives the rest; null: not kept
+    uint32_t ids = 0, rows = 0;        // of its prompt, so far: ids sent, and positions computed or copied
+  };
   Status admit();
   bool enter(Admission& admission, const std::shared_ptr<Sentence>& sentence);
+  Entry begin_entry(Admission& admission, const std::shared_ptr<Sentence>& sentence, const ListRoom::Block& block);
+  bool take_part(Admission& admission, Entry& entry, bool with_lists);
+  void complete(Admission& admission, const Entry& entry);
+  void drop_preparing();
   Status run_prompt(std::span<const uint32_t> rows);
   Status run_logits(const Admission& admission);
   Status move_sources(const Admission& admission);
+  [[nodiscard]] PrefixCache::Reader reader() const { return {id_, w_->key.deterministic}; }
+  [[nodiscard]] static bool waits(const Admission& admission, const Sentence& sentence, uint32_t known);
+  Status read_prefixes(const Admission& admission);
+  Status keep_prefixes(const Admission& admission);
+  Status append_copies(const std::function<void(vulkan::CommandRecording&)>& copy);
   Status read_logits();
   Status send(UploadArea& area);
 
@@ -109,11 +140,14 @@ class SearchEngine {
   void leave(uint32_t slot);
   void end_all(const Status& status);
   [[nodiscard]] WorkspaceKey grown_key() const;
+  void remember_positions();
   Status grow();
   void end_full(const Error& error);
 
   WorkspaceFactory& workspaces_;
   KnownPositions& known_;
+  PrefixCache& prefixes_;
+  const uint64_t id_ = PrefixCache::next_engine();
   mutable std::mutex mutex_;
   std::unique_ptr<Workspace> w_;
   std::unique_ptr<StepRunner> runner_;
@@ -124,21 +158,23 @@ class SearchEngine {
     bool full = false;
   };
   std::vector<Occupant> slots_;
-  std::set<uint32_t> free_slots_;  // lowest first, so that the order of rows does not depend on past sentences
-  std::set<uint32_t> cancelled_;   // slots whose sentences the device does not know to be cancelled yet
+  std::optional<Entry> preparing_;  // enters again with the next admission
+  std::set<uint32_t> free_slots_;   // lowest first, so that the order of rows does not depend on past sentences
+  std::set<uint32_t> cancelled_;    // slots whose sentences the device does not know to be cancelled yet
   // Sentences cancelled before they were seen to run: the device's queue, a ring, may still name their slots.
   std::set<uint64_t> ghosts_;
   uint64_t serial_ = 0;
   ListRoom lists_;
   bool reserved_ = false;
-  uint32_t session_mark_ = 0, next_mark_ = 0, full_ = 0;
-  std::optional<PlanCache::Preparation> growth_;  // while sentences wait for more positions
+  uint32_t session_mark_ = 0, next_mark_ = 0, full_ = 0, gap_ = 0;  // gap_: passes of prompt rows since the last step
+  std::optional<PlanCache::Preparation> growth_;                    // while sentences wait for more positions
   // The resources of an admission until it completes.
   struct Sent {
     std::vector<UploadArea*> areas;
     std::vector<std::shared_ptr<Sentence>> entered;
-    std::unique_ptr<vulkan::CommandRecording> moves;
+    std::vector<std::unique_ptr<vulkan::CommandRecording>> copies;
     std::vector<std::shared_ptr<const EncodedSource>> moved;
+    std::vector<std::shared_ptr<KeptPrefix>> read, filled;
     LogitsPass* logits = nullptr;
     std::vector<std::shared_ptr<Sentence>> asked;  // for logits: by row of the pass
   };

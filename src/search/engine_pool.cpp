@@ -172,7 +172,8 @@ void EnginePool::make_room() {
 Result<std::shared_ptr<SearchEngine>> EnginePool::make(const WorkspaceKey& key) {
   const uint32_t counter = first_counter;
   LAPILLI_TRY(auto workspace, workspaces_.make(key, counter));
-  auto engine = std::make_shared<SearchEngine>(workspaces_, known_, std::move(workspace), counter);
+  auto engine = std::make_shared<SearchEngine>(SearchEngine::Shared{workspaces_, known_, prefixes_},
+                                               std::move(workspace), counter);
   Engines dropped;  // destroyed outside the lock
   std::lock_guard lock(mutex_);
   engines_.push_front(engine);
@@ -193,6 +194,7 @@ void EnginePool::forget_reserved() {
 }
 
 void EnginePool::drop_free() {
+  prefixes_.clear();
   Engines dropped;
   std::lock_guard lock(mutex_);
   for (auto it = engines_.begin(); it != engines_.end();) {

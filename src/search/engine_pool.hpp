@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "search/engine.hpp"
+#include "search/prefix_cache.hpp"
 #include "search/workspace.hpp"
 
 namespace lapilli {
@@ -17,7 +18,8 @@ namespace lapilli {
 class EnginePool {
  public:
   // The factory outlives the pool.
-  explicit EnginePool(WorkspaceFactory& workspaces) : workspaces_(workspaces) {}
+  explicit EnginePool(WorkspaceFactory& workspaces)
+      : workspaces_(workspaces), prefixes_(workspaces.network(), workspaces.memory()) {}
 
   struct Wanted {
     WorkspaceKey key;
@@ -46,8 +48,9 @@ class EnginePool {
     bool may_widen_, widened_ = false, made_room_ = false;
     std::optional<PlanCache::Preparation> preparation_;
   };
-  // Drops unused engines to make room, except reserved ones.
+  // Drops unused engines to make room, except reserved ones, and kept prompts.
   void drop_free();
+  [[nodiscard]] PrefixCache& prefixes() { return prefixes_; }
   // Makes reserved engines ordinary ones.
   void forget_reserved();
   // Sources at a time for a search that does not say: those of the engine reserved last, `otherwise` without one.
@@ -56,10 +59,12 @@ class EnginePool {
   // Room for the source ids of one admission, for a search whose sources have `all_ids` in all.
   [[nodiscard]] uint32_t encode_room(uint32_t running, uint32_t source_positions, uint64_t all_ids) const;
   [[nodiscard]] bool narrow_pays(const SessionShape& shape) const;
-  [[nodiscard]] uint32_t known_positions(uint32_t source_bucket) const { return known_.of(source_bucket); }
+  [[nodiscard]] uint32_t known_positions(uint32_t bucket) const { return known_.of(bucket); }
 
   // First counter value of engines made from now on; lets tests reach the wrap-around.
   std::atomic<uint32_t> first_counter{0};
+  // Limit on the rows of prompt ids in one pass, for tests.
+  std::atomic<uint32_t> most_prompt_rows{model::kMostPromptRows};
   // Rows from which a search with several beams gets narrower steps; 0: every search does, for tests.
   std::atomic<uint32_t> narrow_from{256};
 
@@ -79,6 +84,7 @@ class EnginePool {
   [[nodiscard]] WorkspaceKey wider(WorkspaceKey key, uint32_t others) const;
 
   WorkspaceFactory& workspaces_;
+  PrefixCache prefixes_;
   KnownPositions known_;
   std::mutex mutex_;
   Engines engines_;  // newest first

@@ -204,7 +204,7 @@ Status WorkspaceFactory::bind(Workspace& w) {
     LAPILLI_TRY(auto area, UploadArea::create(*w.session, kinds));
     w.admissions.push_back(std::move(area));
   }
-  for (uint32_t i = 0; w.prompt && i < w.key.prompt_passes + 1; ++i) {
+  for (uint32_t i = 0; w.prompt && i < kAdmissionAreas; ++i) {
     LAPILLI_TRY(auto area, UploadArea::create(*w.session, std::array{StateKind::prompt, StateKind::prompt_grids}));
     w.prompt_passes.push_back(std::move(area));
   }

@@ -47,6 +47,7 @@ class WorkspaceFactory {
       : network_(network), plans_(plans), memory_(memory) {}
   [[nodiscard]] const NetworkOnDevice& network() const { return network_; }
   [[nodiscard]] PlanCache& plans() const { return plans_; }
+  [[nodiscard]] vulkan::MemoryLedger& memory() const { return memory_; }
 
   // The session's counters start at `first_counter`. Unproven kernels are tested first, waiting.
   Result<std::unique_ptr<Workspace>> make(const WorkspaceKey& key, uint32_t first_counter = 0);

@@ -12,12 +12,22 @@ uint32_t length_bucket(uint64_t n) {
   return static_cast<uint32_t>(round_up(n, step));
 }
 
+uint32_t cache_bucket(uint64_t n) {
+  const uint64_t step = n <= 256 ? 32 : n <= 1024 ? 64 : n <= 4096 ? 256 : 512;
+  return static_cast<uint32_t>(round_up(n, step));
+}
+
+uint32_t prompt_id_room(const WorkspaceKey& key) {
+  constexpr uint32_t kCopied = 1024;  // ids whose keys and values are copied
+  return key.shape.running + (key.prompt_rows ? key.prompt_rows + kCopied : 0);
+}
+
 void complete_key(WorkspaceKey& key, uint32_t waiting) {
   SessionShape& s = key.shape;
   s.slots = std::min(s.running + waiting, state::MAX_ROWS / s.beams);
   // Ticks in flight: two submissions.
   s.log_ticks = std::bit_ceil(2 * std::max(1u, key.steps_per_submit));
-  s.inbox_words = inbox_words({s.running, key.prompt_rows * key.prompt_passes, s.list_words, s.slots});
+  s.inbox_words = inbox_words({s.running, prompt_id_room(key), s.list_words, s.slots});
 }
 
 WorkspaceKey plain_key(uint32_t sentences, uint32_t beams, uint32_t source_positions, uint32_t target_positions) {

@@ -31,15 +31,18 @@ struct WorkspaceKey {
   bool sample = false, renormalize = false, timestamps = false, capture = false, deterministic = false;
   bool narrow = false;  // switches to steps for fewer sentences once enough have ended; not when capturing
   uint32_t steps_per_submit = 1;
-  uint32_t encode_rows = 0;    // most source ids of one admission; 0: there is no encoder
-  uint32_t prompt_rows = 0;    // rows of prompt ids run at once; 0: only the decoder start is given
-  uint32_t prompt_passes = 0;  // passes of `prompt_rows` that one admission may take
-  uint32_t logits_rows = 0;    // most rows of prompt ids whose logits one admission may ask for
+  uint32_t encode_rows = 0;  // most source ids of one admission; 0: there is no encoder
+  uint32_t prompt_rows = 0;  // rows of prompt ids run at once; 0: only the decoder start is given
+  uint32_t logits_rows = 0;  // most rows of prompt ids whose logits one admission may ask for
   friend bool operator==(const WorkspaceKey&, const WorkspaceKey&) = default;
 };
 
 // Rounds lengths up, in steps that grow with the length, so that few distinct shapes need plans.
 uint32_t length_bucket(uint64_t n);
+// The same in finer steps, for caches of long prompts: at most an eighth of 256 positions and more is unused.
+uint32_t cache_bucket(uint64_t n);
+// Prompt ids that one admission has room for, decoder starts included: those of a pass, and others that need none.
+uint32_t prompt_id_room(const WorkspaceKey& key);
 // Completes the key of a search for up to `running` sentences at a time, with `waiting` more prepared: sets the fields
 // that follow from the others.
 void complete_key(WorkspaceKey& key, uint32_t waiting);

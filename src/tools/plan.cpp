@@ -70,7 +70,6 @@ Result<std::string> plan_text(const PlanRequest& request) {
                 request.source, request.target, kMost);
   WorkspaceKey key = plain_key(request.batch, request.beams, request.source, request.target);
   key.prompt_rows = request.batch;
-  key.prompt_passes = 1;
   graph::Graph g;
   if (request.graph == "admit")
     g = admit_graph(network, key.shape);

@@ -187,7 +187,7 @@ class ApiFilesDevice : public testing::Test {
 lapilli_device* ApiFilesDevice::device_ = nullptr;
 
 // Fields that come later find no padding before them, whatever the size of a pointer.
-static_assert(sizeof(lapilli_model_options) == offsetof(lapilli_model_options, part_count) + sizeof(size_t));
+static_assert(sizeof(lapilli_model_options) == offsetof(lapilli_model_options, no_prefix_cache) + sizeof(size_t));
 static_assert(sizeof(lapilli_file_part) == offsetof(lapilli_file_part, bytes) + sizeof(uint64_t));
 static_assert(sizeof(lapilli_file) == offsetof(lapilli_file, size) + sizeof(uint64_t));
 static_assert(sizeof(lapilli_files) == offsetof(lapilli_files, close) + sizeof(void (*)()));

@@ -234,7 +234,7 @@ LAPILLI_ENDS_WITH(lapilli_attention_drawing, cancel_token);
 LAPILLI_ENDS_WITH(lapilli_sequence, lost_address);
 LAPILLI_ENDS_WITH(lapilli_part, target_end);
 LAPILLI_ENDS_WITH(lapilli_segment, words);
-LAPILLI_ENDS_WITH(lapilli_stats, tuned_nodes);
+LAPILLI_ENDS_WITH(lapilli_stats, saved_prompt_rows);
 LAPILLI_ENDS_WITH(lapilli_tuning, encode_ratio);
 static_assert(sizeof(lapilli_event_segment) <= sizeof(uint64_t[16]));
 

@@ -1,5 +1,5 @@
 // Company does not change results: inputs that come and go in random order, with options, prompts and lengths of their
-// own, get the ids that they have alone.
+// own, get the ids that they have alone; those of a decoder alone beside those of an encoder and a decoder.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -19,22 +19,36 @@ using namespace testing_support;
 
 // One input with what it asks for, and what it gets alone.
 struct Wanted {
+  std::shared_ptr<Model> model;
   GenerateRequest request;
   std::vector<Hypothesis> hypotheses;
 };
 
+std::vector<int32_t> random_ids(std::mt19937& random, uint32_t n) {
+  std::vector<int32_t> all;
+  for (uint32_t i = 0; i < n; ++i) all.push_back(static_cast<int32_t>(1 + random() % 200));
+  return all;
+}
+
+// A prompt of a decoder alone: behind one of three system prompts, cut anywhere, or by itself.
+std::vector<int32_t> random_prompt(std::mt19937& random) {
+  std::mt19937 fixed(random() % 3);
+  std::vector<int32_t> ids = random_ids(fixed, 90);
+  ids.resize(random() % 4 == 0 ? 0 : 1 + random() % 90);
+  const auto own = random_ids(random, 1 + random() % 40);
+  ids.insert(ids.end(), own.begin(), own.end());
+  return ids;
+}
+
 // Options of four samplers: greedy and beams, drawn or not. Within a sampler all values differ.
-GenerateRequest random_request(std::mt19937& random) {
+GenerateRequest random_request(std::mt19937& random, bool encodes = true) {
   const auto below = [&](uint32_t n) { return static_cast<uint32_t>(random() % n); };
   GenerateRequest r;
   r.deterministic = true;
-  const auto ids = [&](uint32_t n) {
-    std::vector<int32_t> all;
-    for (uint32_t i = 0; i < n; ++i) all.push_back(static_cast<int32_t>(1 + below(200)));
-    return all;
-  };
-  r.sources = {ids(1 + below(20))};
-  if (below(3) == 0) r.decoder_ids = {ids(1 + below(12))};
+  const auto ids = [&](uint32_t n) { return random_ids(random, n); };
+  if (encodes) r.sources = {ids(1 + below(20))};
+  if (encodes && below(3) == 0) r.decoder_ids = {ids(1 + below(12))};
+  if (!encodes) r.decoder_ids = {random_prompt(random)};
   r.options.num_beams = below(2) ? 3 : 1;
   r.options.num_return_sequences = r.options.num_beams;
   r.options.max_new_tokens = 1 + below(24);
@@ -70,12 +84,24 @@ class DeviceCompany : public testing::Test {
     LAPILLI_ASSERT_VALUE(device_, shared_device());
     LAPILLI_ASSERT_VALUE(model_, Model::random(device_, "tiny"));
     std::mt19937 random(5);
-    for (int i = 0; i < 60; ++i) {
-      Wanted w{random_request(random), {}};
-      LAPILLI_ASSERT_VALUE(const auto alone, run_search(model_, w.request));
-      w.hypotheses = alone.hypotheses[0];
-      wanted_.push_back(std::move(w));
-    }
+    for (int i = 0; i < 60; ++i) want({model_, random_request(random), {}}, model_);
+  }
+  void want(Wanted w, const std::shared_ptr<Model>& by) {
+    LAPILLI_ASSERT_VALUE(const auto alone, run_search(by, w.request));
+    w.hypotheses = alone.hypotheses[0];
+    wanted_.push_back(std::move(w));
+  }
+  // As many prompts of a decoder alone come beside them, in parts and with beginnings that others kept. What each gets
+  // alone is computed whole.
+  void add_prompts() {
+    constexpr const char* kAlone = "tiny,encoder=0";
+    LoadOptions whole;
+    whole.prefix_cache = false;
+    LAPILLI_ASSERT_VALUE(const auto plain, Model::random(device_, kAlone, 1, whole));
+    LAPILLI_ASSERT_VALUE(decoder_, Model::random(device_, kAlone));
+    decoder_->engines().most_prompt_rows = 16;
+    std::mt19937 random(6);
+    for (int i = 0; i < 60; ++i) want({decoder_, random_request(random, false), {}}, plain);
   }
 
   void orders(uint32_t count) {
@@ -104,7 +130,7 @@ class DeviceCompany : public testing::Test {
     while (to_start > 0 || !running.empty()) {
       if (to_start > 0 && (running.empty() || below(4) == 0)) {
         const size_t input = below(static_cast<uint32_t>(wanted_.size()));
-        LAPILLI_ASSERT_VALUE(auto search, Search::start(model_, wanted_[input].request));
+        LAPILLI_ASSERT_VALUE(auto search, Search::start(wanted_[input].model, wanted_[input].request));
         running.push_back({std::move(search), input, below(5) == 0 ? below(400) : ~0u});
         --to_start;
         continue;
@@ -146,7 +172,7 @@ class DeviceCompany : public testing::Test {
   }
 
   std::shared_ptr<vulkan::Device> device_;
-  std::shared_ptr<Model> model_;
+  std::shared_ptr<Model> model_, decoder_;
   std::vector<Wanted> wanted_;
   bool deterministic_ = true;
   uint64_t finished_ = 0, differing_ = 0;
@@ -157,6 +183,15 @@ class DeviceCompanyMany : public DeviceCompany {};
 
 TEST_F(DeviceCompany, RandomArrivals) { orders(40); }
 TEST_F(DeviceCompanyMany, RandomArrivals) { orders(500); }
+TEST_F(DeviceCompany, RandomArrivalsOfTwoModels) {
+  ASSERT_NO_FATAL_FAILURE(add_prompts());
+  orders(40);
+  EXPECT_GT(decoder_->engines().prefixes().bytes(), 0u);
+}
+TEST_F(DeviceCompanyMany, RandomArrivalsOfTwoModels) {
+  ASSERT_NO_FATAL_FAILURE(add_prompts());
+  orders(500);
+}
 
 // Other variants for other numbers of rows: ids may differ where two hypotheses are as good as equal.
 TEST_F(DeviceCompany, RandomArrivalsOfWhatNeedNotBeDeterministic) {

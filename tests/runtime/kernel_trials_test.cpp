@@ -47,7 +47,6 @@ std::vector<Capabilities> devices() {
 std::vector<graph::Graph> graphs_of(const model::Network& network, uint32_t sentences, uint32_t beams) {
   WorkspaceKey key = plain_key(sentences, beams, 32, 64);
   key.prompt_rows = sentences;
-  key.prompt_passes = 1;
   std::vector<graph::Graph> graphs;
   graphs.push_back(admit_graph(network, key.shape));
   graphs.push_back(start_graph(network, key.shape));

@@ -59,7 +59,6 @@ Result<WorkspacePlans> compile_case(const Case& c, const CompileOptions& options
   LAPILLI_TRY(const auto loaded, testing_support::make_network(c.shape));
   WorkspaceKey key = testing_support::exact_key(input_of(c, loaded.network.config.target_vocabulary));
   key.prompt_rows = 6;
-  key.prompt_passes = 2;
   complete_key(key, key.shape.running);
   return testing_support::compile_plans(loaded.network, key, masked(c.mask), options);
 }

@@ -57,7 +57,6 @@ WorkspaceKey exact_key(const SearchInput& input) {
     key.encode_rows += static_cast<uint32_t>(s.size());
   }
   for (const auto& prompt : input.prompt) key.prompt_rows += static_cast<uint32_t>(prompt.size());
-  key.prompt_passes = key.prompt_rows ? 1 : 0;
   key.shape.running = static_cast<uint32_t>(input.sources.size());
   key.shape.beams = input.options.beams;
   key.shape.source_positions = static_cast<uint32_t>(longest);

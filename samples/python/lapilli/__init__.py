@@ -382,7 +382,8 @@ class Model:
     """A model on a device. `name`: a directory as published, or OWNER/NAME of a fetched model; None: the one that
     LAPILLI_MODEL names, or else the bundled one.
     `dtype`: the format of its matrices on the device, "fp32", "bf16", "fp16", "int8", "int4" or "auto".
-    `kv_dtype`: the format of keys and values, "fp32" or "fp16"."""
+    `kv_dtype`: the format of keys and values, "fp32" or "fp16".
+    `prefix_cache`: prompts of a decoder alone that begin alike share what was computed."""
 
     def __init__(
         self,
@@ -391,6 +392,7 @@ class Model:
         memory_limit: int = 0,
         dtype: str = "fp32",
         kv_dtype: str = "fp32",
+        prefix_cache: bool = True,
     ) -> None:
         if dtype not in _c.DTYPES:
             raise ValueError(f"dtype is {dtype!r}, not one of {', '.join(_c.DTYPES)}")
@@ -400,6 +402,7 @@ class Model:
             raise ValueError(f"kv_dtype is {kv_dtype!r}, not fp32 or fp16")
         options.dtype = _c.DTYPES[dtype]
         options.kv_dtype = _c.DTYPES[kv_dtype]
+        options.no_prefix_cache = int(not prefix_cache)
         self._handle = ctypes.c_void_p()
         device = device or Device()  # lives through the call
         _check(

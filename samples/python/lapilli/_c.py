@@ -74,6 +74,7 @@ class ModelOptions(Sized):
         ("files", c_void_p),
         ("parts", c_void_p),
         ("part_count", c_size_t),
+        ("no_prefix_cache", c_size_t),
     ]
 
 

@@ -47,7 +47,7 @@ constexpr Group kGroups[] = {
      "--target --window --stride --no-windows --query-prompt --document-prompt "},
     {"Search",
      " --beam --max-length --max-new-tokens --nbest --sample --seed --temperature --top-k --top-p --min-p --typical-p "
-     "--options --deterministic --fallback --vad "},
+     "--options --deterministic --fallback --vad --no-prefix-cache "},
     {"Attention", " --attention --attention-kind --attention-layer --attention-head --alignment "},
     {"Device", " --device --caps --no-cache --validation --stats --trace "}};
 constexpr size_t kColumns = 100;

@@ -395,6 +395,8 @@ void add_device(CLI::App& command, const TextCommand& about, TextArguments& a) {
 
 void add_output(CLI::App& command, TextArguments& a) {
   add_kv_dtype(command, a.kv_dtype);
+  command.add_flag("--no-prefix-cache", a.no_prefix_cache,
+                   "Compute every prompt of a decoder alone from its first id, also where an earlier one began alike");
   command.add_flag("--ids", a.ids, "Token ids instead of text, in and out: end token included, start token left out");
   command.add_flag("--json", a.json, "One JSON object per text, with text, score and ids");
   command.add_flag("--scores", a.scores, "With --json: the log-probability of each id, too");

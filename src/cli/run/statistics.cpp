@@ -19,13 +19,13 @@ void print_json(const lapilli_stats& s, const lapilli_model_info& model, double 
                "\"ms_per_step\":%.4f,\"batches\":%u,\"source_tokens\":%llu,\"generated_tokens\":%llu,"
                "\"decoder_steps\":%llu,\"submissions\":%llu,\"pipelines\":%llu,\"device_bytes_peak\":%llu,"
                "\"host_bytes_peak\":%llu,\"self_test_cases\":%llu,\"pipeline_cache_bytes\":%llu,"
-               "\"tuned_nodes\":%llu,"
+               "\"tuned_nodes\":%llu,\"prompt_rows\":%llu,\"saved_prompt_rows\":%llu,"
                "\"dtype\":\"%s\",\"weight_bytes\":%llu,\"fp32_matrices\":%u,\"kv_dtype\":\"%s\"}\n",
                load_ms, s.encode_ms, s.decode_ms, s.total_ms, per_token, per_step, s.batches, n(s.source_tokens),
                n(s.generated_tokens), n(s.decoder_steps), n(s.submissions), n(s.pipelines), n(s.device_bytes_peak),
                n(s.host_bytes_peak), n(s.self_test_cases), n(s.pipeline_cache_bytes), n(s.tuned_nodes),
-               name_of(static_cast<Dtype>(model.dtype)), n(model.weight_bytes), model.fp32_matrices,
-               name_of(static_cast<Dtype>(model.kv_dtype)));
+               n(s.prompt_rows), n(s.saved_prompt_rows), name_of(static_cast<Dtype>(model.dtype)),
+               n(model.weight_bytes), model.fp32_matrices, name_of(static_cast<Dtype>(model.kv_dtype)));
 }
 
 void print_table(const lapilli_stats& s, const lapilli_model_info& model, double load_ms, double per_token,
@@ -45,6 +45,9 @@ void print_table(const lapilli_stats& s, const lapilli_model_info& model, double
   if (s.tuned_nodes)
     std::fprintf(stderr, "tuned      %10llu nodes of a step and an encode pass run as lapilli tune found\n",
                  n(s.tuned_nodes));
+  if (s.prompt_rows + s.saved_prompt_rows)
+    std::fprintf(stderr, "prompts    %10llu positions computed, %llu kept from prompts before\n", n(s.prompt_rows),
+                 n(s.saved_prompt_rows));
   std::fprintf(stderr,
                "memory     %10.1f MiB of the device at most, %.1f MiB of the program\n"
                "weights    %10.1f MiB in %s",
@@ -67,6 +70,8 @@ void Statistics::add(const lapilli_stats& stats) {
   sum.generated_tokens += sum_.generated_tokens;
   sum.decoder_steps += sum_.decoder_steps;
   sum.submissions += sum_.submissions;
+  sum.prompt_rows += sum_.prompt_rows;
+  sum.saved_prompt_rows += sum_.saved_prompt_rows;
   sum.tuned_nodes = std::max(sum.tuned_nodes, sum_.tuned_nodes);
   sum_ = sum;
 }

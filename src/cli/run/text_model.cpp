@@ -125,6 +125,7 @@ Result<void> TextModel::load(const std::string& directory, const std::string& op
   limits.memory_limit = arguments_.memory_limit << 20;
   limits.dtype = dtype_of(arguments_.dtype);
   limits.kv_dtype = dtype_of(arguments_.kv_dtype);
+  limits.prefix_cache = !arguments_.no_prefix_cache;
   auto opened = Device::open(device);
   if (!opened) return Error(opened.error().status(), opened.error().message() + foreign_device(arguments_.device));
   device_ = std::move(*opened);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ops/core/registry.hpp"
+#include "ops/search/inbox_parts.hpp"
 #include "ops/search/search_util.hpp"
 
 namespace lapilli {
@@ -86,8 +87,9 @@ class Admission {
       record(inbox_[inbox_[state::INBOX_CANCELLED_OFFSET] + i])[state::SEARCH_STATUS] =
           static_cast<uint32_t>(SentenceStatus::none);
     const uint32_t sentences = std::min(inbox_[state::INBOX_SENTENCES], room_);
-    for (uint32_t i = 0; i < sentences; ++i) enter(i);
-    step_[state::STEP_ADMITTED] = sentences;
+    const uint32_t queued = std::min(inbox_[state::INBOX_QUEUED], sentences);
+    for (uint32_t i = 0; i < sentences; ++i) enter(i, i < queued);
+    step_[state::STEP_ADMITTED] = queued;
     step_[state::STEP_MARK] = inbox_[state::INBOX_MARK];
     for (uint32_t b = 0; b < inbox_[state::INBOX_BLOCKS]; ++b) {
       const uint32_t* block = &inbox_[inbox_[state::INBOX_BLOCKS_OFFSET] + state::INBOX_BLOCK * b];
@@ -99,13 +101,13 @@ class Admission {
  private:
   uint32_t* record(uint32_t slot) { return &search_[state::search_record(slot, shape_.beams)]; }
 
-  void enter(uint32_t i) {
+  void enter(uint32_t i, bool queued) {
     const uint32_t* entry = &inbox_[state::inbox_entry_at(i)];
     const uint32_t slot = entry[state::INBOX_SLOT];
     uint32_t* r = record(slot);
     std::fill_n(r, state::search_stride(shape_.beams), 0u);
     std::copy_n(entry + state::INBOX_PARAMS, state::PARAM_WORDS, r);
-    r[state::SEARCH_STATUS] = static_cast<uint32_t>(SentenceStatus::waiting);
+    r[state::SEARCH_STATUS] = static_cast<uint32_t>(queued ? SentenceStatus::waiting : SentenceStatus::none);
     r[state::SEARCH_POSITION] = r[state::P_PREFIX] - 1;
     for (uint32_t b = 0; b < shape_.beams; ++b) {
       // Only the first beam counts at first; otherwise all beams would find the same candidates.
@@ -114,20 +116,21 @@ class Admission {
     }
     lengths_[2 * slot] = entry[state::INBOX_SOURCE_BEGIN];
     lengths_[2 * slot + 1] = entry[state::INBOX_SOURCE_END];
-    step_[state::step_queue_word(step_[state::STEP_QUEUED] + i)] = slot;
-    give(entry, slot * shape_.beams);
+    if (queued) step_[state::step_queue_word(step_[state::STEP_QUEUED] + i)] = slot;
+    give(entry, &inbox_[inbox_[state::INBOX_PARTS_OFFSET] + state::INBOX_PART * i], slot * shape_.beams);
   }
 
-  void give(const uint32_t* entry, uint32_t first) {
+  void give(const uint32_t* entry, const uint32_t* part, uint32_t first) {
     const uint32_t given = std::min(entry[state::INBOX_PARAMS + state::P_PREFIX], shape_.positions);
+    const uint32_t begin = part[state::INBOX_PART_BEGIN], end = std::min(part[state::INBOX_PART_END], given);
     for (uint32_t beam_slot = first; beam_slot < first + shape_.beams; ++beam_slot)
-      for (uint32_t i = 0; i < given; ++i)
+      for (uint32_t i = begin; i < end; ++i)
         for (const uint32_t parity : {0u, 1u}) {
           const auto word = [&](uint32_t plane) -> uint32_t& {
             return lineage_[state::lineage_word(parity, plane, beam_slot, i, shape_.beam_slots, shape_.positions)];
           };
           word(state::LINEAGE_ANCESTRY) = i + 1 < given ? first : beam_slot;
-          word(state::LINEAGE_TOKENS) = inbox_[entry[state::INBOX_PROMPT_OFFSET] + i];
+          word(state::LINEAGE_TOKENS) = inbox_[entry[state::INBOX_PROMPT_OFFSET] + i - begin];
         }
   }
 
@@ -148,6 +151,7 @@ struct Build {
   std::vector<std::pair<uint32_t, uint32_t>> blocks = {};  // for lists: offset, words
   uint32_t room = 0;                                       // 0: as many as needed
   uint32_t queued = 5;
+  uint32_t later = 0;  // sentences, the last ones, whose prompts are not there yet: their second third comes
 };
 
 OpCase make_case(const std::string& name, const Build& b) {
@@ -176,7 +180,13 @@ OpCase make_case(const std::string& name, const Build& b) {
     block[state::INBOX_BLOCK_SIZE] = b.blocks[i].second;
     block[state::INBOX_BLOCK_FROM] = put(b.blocks[i].second);
   }
+  in[state::INBOX_QUEUED] = n - b.later;
+  in[state::INBOX_PARTS_OFFSET] = put(state::INBOX_PART * n);
   for (uint32_t i = 0; i < n; ++i) {
+    const uint32_t all = b.sentences[i].second;
+    uint32_t* part = &in[in[state::INBOX_PARTS_OFFSET] + state::INBOX_PART * i];
+    part[state::INBOX_PART_BEGIN] = i < n - b.later ? 0 : all / 3;
+    part[state::INBOX_PART_END] = i < n - b.later ? all : 2 * all / 3;
     uint32_t* entry = &in[state::inbox_entry_at(i)];
     for (uint32_t w = 0; w < state::PARAM_WORDS; ++w) entry[state::INBOX_PARAMS + w] = random.word();
     entry[state::INBOX_PARAMS + state::P_PREFIX] = b.sentences[i].second;
@@ -205,6 +215,8 @@ std::vector<OpCase> cases() {
       make_case("some are cancelled", {{14, 33, 2, 7, 14, 8}, {{3, 2}}, {0, 6, 5}, {{0, 1}, {400, 90}, {9, 64}}}));
   all.push_back(make_case("prompt ids fill the capacity", {{10, 9, 5, 2, 10, 8}, {{1, 9}, {0, 4}}}));
   all.push_back(make_case("many prompt ids", {{4, 900, 2, 2, 4, 8}, {{1, 700}, {0, 333}}}));
+  all.push_back(make_case("a prompt goes on later", {{14, 99, 2, 7, 14, 8}, {{3, 20}, {5, 90}}, {}, {}, 0, 5, 1}));
+  all.push_back(make_case("all prompts go on later", {{14, 99, 2, 7, 14, 8}, {{4, 40}, {6, 91}}, {2}, {}, 0, 5, 2}));
   all.push_back(make_case("most beams", {{96, 8, state::MAX_BEAMS, 3, 96, 8}, {{2, 2}, {0, 1}}}));
   all.push_back(
       make_case("counters wrap", {{8, 16, 1, 8, 8, 8}, {{3, 1}, {1, 2}, {4, 1}}, {}, {}, 0, ~uint32_t{0} - 1}));

@@ -27,8 +27,8 @@ void StepRunner::append_segments(const BoundPlan& plan, bool of_step) {
 
 void StepRunner::append(const BoundPlan& plan) { append_segments(plan, false); }
 
-void StepRunner::append_steps(const BoundPlan& step) {
-  const uint32_t times = steps_at_once(step);
+void StepRunner::append_steps(const BoundPlan& step, uint32_t most) {
+  const uint32_t times = std::min(steps_at_once(step), std::max(1u, most));
   const size_t first = parts_.size();
   for (uint32_t i = 0; i < times; ++i) {
     append_segments(step, true);

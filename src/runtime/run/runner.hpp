@@ -35,10 +35,10 @@ class StepRunner {
   // The session and everything submitted must outlive the runner.
   StepRunner(const Session& session, const RunnerOptions& options);
 
-  // Append to the queue, in order: a recording, a whole plan, S steps of this plan.
+  // Append to the queue, in order: a recording, a whole plan, S steps of this plan, or `most` if these are fewer.
   void append(const vulkan::CommandRecording& recording);
   void append(const BoundPlan& plan);
-  void append_steps(const BoundPlan& step);
+  void append_steps(const BoundPlan& step, uint32_t most = ~uint32_t{0});
   // Names the last appended work; on_complete receives the name when it and everything before it are done.
   void name_last(uint64_t name);
 

@@ -87,7 +87,6 @@ class Pipelines {
   Status add_job(const model::Network& network, uint32_t sentences, uint32_t beams) {
     WorkspaceKey key = plain_key(sentences, beams, 32, 64);
     key.prompt_rows = sentences;
-    key.prompt_passes = 1;
     LAPILLI_CHECK(add(admit_graph(network, key.shape)));
     LAPILLI_CHECK(add(start_graph(network, key.shape)));
     for (const uint32_t rows : encode_rows(key)) LAPILLI_CHECK(add(encode_graph(network, key, rows)));
