@@ -59,9 +59,10 @@ void main() {
           s[i] = add_products(s[i], v, keys[0], keys[1], keys[2], keys[3]);
         }
       }
-    bvec4 there = lessThan(key, uvec4(end));
     float shrink[QT];
     [[unroll]] for (uint i = 0u; i < uint(QT); ++i) {
+      uint behind = p.causal != 0u ? min(end, first + i + 1u) : end;  // the keys that query i sees
+      bvec4 there = lessThan(key, uvec4(behind));
 #ifdef BIAS
       [[unroll]] for (uint c = 0u; c < 4u; ++c) s[i][c] += bias_of(key[c], first + i, head, 0u);
 #endif

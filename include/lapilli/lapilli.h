@@ -411,7 +411,9 @@ typedef struct lapilli_encoder_options {
   uint32_t max_answer_tokens; /* longest answer; default: 15 */
   /* Tags and answers: a text that is longer than the model reads runs in windows of this many tokens, of which
    * neighbours share `stride`. Default: 0, as long as the model reads (answers: at most 384), and a fourth of the
-   * window (answers: half of it), at most 128. */
+   * window (answers: half of it), at most 128. Scores (lapilli_options.task "score", of models that are no encoders):
+   * windows of this many tokens, which move on by `stride`; default: 0, as long as the model reads, at most 2048, and
+   * half of the window. */
   uint32_t window, stride;
   int32_t cut_texts;  /* not 0: no windows; the end of a long text is left out (lapilli_reading.cut); default: 0 */
   int32_t part_words; /* not 0: answers may begin and end within a word; default: 0 */
@@ -431,6 +433,9 @@ typedef struct lapilli_options {
   const char* task;            /* "translate" or "summarize": the conventions of the model family, such as words before
                                   the input, language tokens and settings; "generate": none. For sound "transcribe" or
                                   "translate", to English. Default: null, none, and for sound "transcribe".
+                                  "score" writes nothing: of a text, or of the `pair` of a source and its target where
+                                  the model has an encoder, lapilli_sequence.token_scores has the logarithm of the
+                                  probability of each id behind those before it, and `score` their sum
            
                                   For encoders of texts "classify", "tag", "answer", "fill", "embed", "query" or
                                   "document": the last two make vectors with the prompt of that name, or none if the
@@ -510,7 +515,7 @@ enum {
                                 A forced end token (forced_eos_token) counts as this */
   LAPILLI_FINISH_KEPT = 3 /* the text is the input's: with the task "translate" and without a decoder_prompt, the model
                              does not get texts that consist of URLs, e-mail addresses, numbers and signs. The score
-                             is 0, and there are no ids */
+                             is 0, and there are no ids. With the task "score" every text is kept, with its ids */
 };
 
 typedef struct lapilli_sequence {
@@ -520,10 +525,12 @@ typedef struct lapilli_sequence {
   size_t text_bytes;
   lapilli_ids ids;           /* without the start token, with the end token */
   const float* token_scores; /* ids.count: the logarithm of each id's probability, as the search uses it behind all
-                                processors (forced ids: 0); NaN for ids of the decoder prompt. Greedy search normalizes
+                                processors (forced ids: 0); NaN for ids of the decoder prompt, and with the task "score"
+                                for the first id of a text, which has none before it. Greedy search normalizes
                                 the probabilities that processors leave, beam search does not, so they need not add up
                                 to 1 */
-  float score;     /* sum of log-probabilities / generated tokens ^ length_penalty, over the tokens of all parts */
+  float score;     /* sum of log-probabilities / generated tokens ^ length_penalty, over the tokens of all parts; with
+                      the task "score" the sum */
   int32_t finish;  /* LAPILLI_FINISH_...; of several parts: LENGTH if one has it, KEPT if all have it */
   int32_t repeats; /* not 0: the text ends in a phrase of up to 64 ids that occurs four times or more and spans 12 ids
                       or more, and the input does not. The text is unusable then, and its end is mostly missing. For
@@ -653,7 +660,7 @@ LAPILLI_API lapilli_status lapilli_result_spans(const lapilli_result* result, si
 LAPILLI_API lapilli_status lapilli_result_get_span(const lapilli_result* result, size_t input, size_t number,
                                                    lapilli_span* out);
 
-/* How an encoder has read a text or a pair. */
+/* How an encoder, or a model with the task "score", has read a text or a pair. */
 typedef struct lapilli_reading {
   uint32_t struct_size;
   uint32_t tokens;  /* ids of the text and its prompt that the model has read, with those that the tokenizer adds */

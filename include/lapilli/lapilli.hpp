@@ -1154,6 +1154,15 @@ class Model {
   Result<Results> fill(const std::vector<std::string>& texts, const Options& options = {}) const {
     return run(detail::inputs_of(texts), options, "fill");
   }
+  // Scores given texts with a model that writes, or targets behind their sources if it has an encoder:
+  // Sequence::token_scores, and Sequence::score has their sum.
+  Result<Results> score(const std::vector<std::string>& texts, const Options& options = {}) const {
+    return run(detail::inputs_of(texts), options, "score");
+  }
+  Result<Results> score_pairs(const std::vector<std::pair<std::string, std::string>>& sources_and_targets,
+                              const Options& options = {}) const {
+    return run(detail::inputs_of(sources_and_targets), options, "score");
+  }
   // Makes a vector of each text: Output::vector.
   Result<Results> embed(const std::vector<std::string>& texts, const Options& options = {}) const {
     return run(detail::inputs_of(texts), options, "embed");

@@ -66,6 +66,7 @@ bool find_rows(uint group) {
   end = begin + span[SPAN_IDS];
   first = first_row = begin + (tile - span[SPAN_TILE]) * TILE_ROWS;
   count = min(uint(QT), end - first);
+  if (p.causal != 0u) end = min(end, first + count);
   query = uvec4(first) + uvec4(0, 1, 2, 3);
 #ifdef WINDOW
   if (p.global_queries != 0u) return true;

@@ -33,6 +33,7 @@ const char* name_of(EncoderTask task) {
     case kByLabels: return "classify, by labels";
     case kTag: return "tag";
     case kAnswer: return "answer";
+    case kScore: return "score";
     case kFill: break;
   }
   return "fill";

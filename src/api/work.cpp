@@ -17,7 +17,10 @@ Status Work::end_recording(size_t input) { return append(input, {}); }
 Result<std::unique_ptr<Work>> start_work(WorkRequest request) {
   LAPILLI_CHECK(check_kinds(request.function, request.inputs, *request.model));
   const model::Config& c = request.model->on_device().config();
-  if (c.kind().reads_text() && !encodes_texts(c)) return start_texts(std::move(request));
+  const bool texts = c.kind().reads_text() && !encodes_texts(c);
+  const char* task = request.options.general.task;
+  if (texts && task && std::string_view(task) == "score") return start_scores(std::move(request));
+  if (texts) return start_texts(std::move(request));
   if (const Status& status = request.front->status; !status) return status.error();
   if (c.kind().reads_text()) return start_encoder(std::move(request));
   return c.kind().reads == model::Reads::pictures ? start_pictures(std::move(request))

@@ -17,7 +17,7 @@
 
 namespace lapilli::api {
 
-// The tasks of encoders of texts, as bits.
+// The tasks that read lapilli_encoder_options, as bits.
 enum EncoderTask : uint32_t {
   kEmbed = 1,
   kClassify = 2,
@@ -25,6 +25,7 @@ enum EncoderTask : uint32_t {
   kTag = 8,
   kAnswer = 16,
   kFill = 32,
+  kScore = 64,  // of a model that writes
 };
 
 // The options of one call, complete.
@@ -126,6 +127,8 @@ Result<std::unique_ptr<Work>> prepare_texts(WorkRequest request, const JobShape&
 Result<std::unique_ptr<Work>> start_recordings(WorkRequest request);
 Result<std::unique_ptr<Work>> start_pictures(WorkRequest request);
 Result<std::unique_ptr<Work>> start_encoder(WorkRequest request);
+// The task "score" of a model that writes texts.
+Result<std::unique_ptr<Work>> start_scores(WorkRequest request);
 
 // A sequence of one part, without a source for attention.
 TextSequence sequence_of(std::string text, std::vector<int32_t> ids, std::vector<float> token_scores, Finish finish);

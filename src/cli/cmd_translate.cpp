@@ -239,6 +239,7 @@ class TextRun {
     }
     if (arguments_.stats) model_.statistics().print(model_.model().info().value(), arguments_.json);
     if (!targets_.empty() && !context_.quiet) tell_targets();
+    if (run_.scored_texts > 1 && !context_.quiet) complain(exit_ok, total_text(run_.scored_texts, run_.scores));
     if (interrupted()) return 128 + interrupted();
     if (code != exit_ok) return code;
     if (const auto written = model_.write_trace(); !written) return complain_of_trace(written.error().message());

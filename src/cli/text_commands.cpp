@@ -159,6 +159,21 @@ Examples:
 
 )";
 
+constexpr const char* kScoreFooter =
+    R"(How likely a model that writes finds texts that it did not write. A file, standard input or an argument is one text,
+and gives one line: the perplexity, the sum of the logarithms of the probabilities of its tokens, and their number, with
+tabs between; with --lines every line is a text, with --pairs a source and its target. Each token is scored once, behind
+those before it. The first token has no score unless the tokenizer puts a begin token in front. A text that is longer
+than the model reads runs in windows that overlap. The total of several texts is on stderr.
+
+Examples:
+  lapilli score --model openai-community/gpt2 article.txt
+  lapilli score --model ./Qwen3-0.6B-Base --lines --json --scores lines.txt
+  lapilli score --model ./gpt2 --window 1024 --stride 512 book.txt
+  lapilli score --model ./opus-mt-en-fr --pairs pairs.tsv
+
+)";
+
 constexpr TextCommand kCommands[] = {
     {"translate", "translate", "Translate text, files or standard input, line by line", kTranslateFooter, "translation",
      false, true},
@@ -173,6 +188,8 @@ constexpr TextCommand kCommands[] = {
     {"answer", "answer", "Find the answer to a question in texts", kAnswerFooter, "answers", true, false,
      Makes::answers},
     {"fill", "fill", "Find words for the masks of texts", kFillFooter, "masks", false, false, Makes::fills},
+    {"score", "score", "Tell how likely a model finds given texts: perplexity", kScoreFooter, "score", true, false,
+     Makes::scores},
 };
 
 // Models of pictures have a file that says how these are prepared.

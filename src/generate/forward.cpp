@@ -8,6 +8,7 @@
 
 #include "generate/checked_request.hpp"
 #include "generate/forward_run.hpp"
+#include "generate/verbs.hpp"
 #include "ops/core/spans.hpp"
 #include "runtime/check/self_test.hpp"
 #include "runtime/run/paced_submitter.hpp"
@@ -119,6 +120,7 @@ std::vector<uint64_t> output_shape(const std::string& name, const model::Forward
   const uint64_t cols = t.cols, batch = s.batch, source = s.source_length, target = s.target_length;
   if (t.live_rows) return {batch, source, cols};
   if (name == "sentence_embedding") return {batch, cols};
+  if (name.starts_with("token_scores")) return {t.rows, cols};
   if (s.head_rows && name == "logits") return {t.rows, cols};
   const bool of_source = !c.kind().writes && !c.heads.empty() && !c.heads.front().every_row;
   if (of_source && (name == "pooler_output" || name == "logits")) return {batch, cols};
@@ -259,6 +261,18 @@ Result<uint32_t> count_head_rows(const model::Config& c, const ForwardRequest& r
   return all;
 }
 
+// Room for more and longer targets than there are; what is not there has no keys.
+Status take_room(const model::Config& c, const ForwardRequest& r, model::ForwardShape& shape) {
+  LAPILLI_CHECK(check_writes_text(c));
+  const auto longest = [&](uint32_t positions) {
+    return positions ? std::min(r.room.longest, positions) : r.room.longest;
+  };
+  shape.batch = std::max(shape.batch, r.room.sources);
+  shape.target_length = std::max(shape.target_length, longest(c.decoder.max_positions));
+  if (c.kind().encodes) shape.source_length = std::max(shape.source_length, longest(c.encoder.max_positions));
+  return {};
+}
+
 // Also finds the longest one.
 Status check_forward(const model::Config& c, const ForwardRequest& r, model::ForwardShape& shape) {
   LAPILLI_CHECK(check_numbers(c, r));
@@ -279,6 +293,7 @@ Status check_forward(const model::Config& c, const ForwardRequest& r, model::For
     all += rows;
   }
   LAPILLI_TRY(shape.head_rows, count_head_rows(c, r));
+  if (r.want_token_scores) return take_room(c, r, shape);
   if (c.kind().decodes || r.want_attentions) return {};
   if (shape.head_rows) shape.head_rows = std::max(shape.head_rows, r.room.head_rows);
   shape.rows = std::max(all, r.room.rows);
@@ -327,6 +342,7 @@ Result<graph::Graph> ForwardPass::Impl::build(const std::shared_ptr<Model>& of, 
   shape.cross_layers = request.cross_layers;
   shape.only = request.only;
   shape.prompt_rows = request.prompt_rows;
+  shape.token_scores = request.want_token_scores;
   graph::Graph g;
   model::Builder b(on_device.network, g);
   model::build_forward(b, shape);
@@ -415,7 +431,7 @@ Status ForwardPass::Impl::check_again(const ForwardRequest& request) const {
   LAPILLI_CHECK(check_globals(c, request.sources, request.global_positions));
   if ((now.head_rows == 0) != (shape.head_rows == 0))
     return fail(ErrorCode::invalid_argument, "a pass for all rows is asked for chosen ones, or the other way round");
-  const bool as_many = shape.rows != 0 ? now.batch <= shape.batch : now.batch == shape.batch;
+  const bool as_many = shape.rows != 0 || shape.token_scores ? now.batch <= shape.batch : now.batch == shape.batch;
   if (as_many && now.source_length <= shape.source_length && now.features <= shape.features &&
       now.target_length <= shape.target_length && now.rows <= shape.rows && now.head_rows <= shape.head_rows)
     return {};

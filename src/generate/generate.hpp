@@ -259,6 +259,10 @@ struct ForwardRequest {
   std::vector<std::vector<uint32_t>> global_positions;  // as above
   bool want_hidden_states = false, want_attentions = false, want_logits = true;
   std::vector<uint32_t> cross_layers;  // the cross attention of these layers, without want_attentions
+  // A model that writes: nothing but the log-probability of each target's ids behind the first, in outputs called
+  // token_scores.N. They have a number for each place of an id, [sources, longest target]: that of the id behind it,
+  // and at a target's last id any.
+  bool want_token_scores = false;
   // An encoder alone: only the results of these heads are computed.
   std::optional<model::HeadKind> only;
   uint32_t prompt_rows = 0;  // the rows of a prompt at the beginning of each source (HeadConfig::pools_prompt)

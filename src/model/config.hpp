@@ -136,6 +136,8 @@ struct StackConfig {
   // Empty: all layers see all. `windows_after`: the keys behind it; empty: in an encoder as many, in a decoder none.
   std::vector<uint32_t> windows, windows_after;
   bool rings = true;  // caches of layers with windows are rings; false: they hold all positions, for tests
+  // An encoder alone, made of a decoder's layers: a row sees itself and those before it.
+  bool causal = false;
   // With windows: sources may have global positions, which have projections of their own (global_q...).
   bool global_positions = false;
   std::string type;  // model_type of the side, in families with one per side

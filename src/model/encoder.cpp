@@ -68,6 +68,7 @@ graph::TensorId build_encoder(Builder& b, const EncoderRun& run) {
   how.batch = run.batch;
   how.queries = packed ? run.rows : run.length;
   how.keys = run.length;
+  how.causal = s.causal;
   if (packed)
     how.spans = spans_state(b);
   else

@@ -469,7 +469,7 @@ class WeightBinder : RelativeBinder {
       LAPILLI_CHECK(attention(n.self, at, false, layer.self));
       LAPILLI_CHECK(vector_projection(n.self, at, layer.self));
       if (s.head_norm) LAPILLI_CHECK(head_norms(n.self, at, layer.self));
-      if (s.relative_buckets) LAPILLI_CHECK(relative_bias(n.self, at, side == Side::encoder, w));
+      if (s.relative_buckets) LAPILLI_CHECK(relative_bias(n.self, at, side == Side::encoder && !s.causal, w));
       if (s.global_positions) LAPILLI_CHECK(global_projections(n.self, at, layer.self));
       if (cross) LAPILLI_CHECK(attention(n.cross, at, true, layer.cross));
       LAPILLI_CHECK(feed_forward_in(n, at, layer.fc1));

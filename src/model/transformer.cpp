@@ -6,6 +6,7 @@
 #include "model/blocks/head.hpp"
 #include "model/blocks/norm.hpp"
 #include "model/blocks/output.hpp"
+#include "model/blocks/token_scores.hpp"
 #include "model/decoder.hpp"
 #include "model/encoder.hpp"
 
@@ -199,7 +200,7 @@ DecoderRun forward_run(Builder& b, const ForwardShape& shape) {
 graph::TensorId forward_encoder(Builder& b, const ForwardShape& shape) {
   EncoderRun run{shape.batch, shape.source_length, shape.rows, shape.features, shape.hidden_states, shape.attentions};
   const auto memory = build_encoder(b, run);
-  if (!shape.only) b.keep_copy("encoder_last_hidden_state", memory);
+  if (!shape.only && !shape.token_scores) b.keep_copy("encoder_last_hidden_state", memory);
   return memory;
 }
 
@@ -213,6 +214,7 @@ void forward_decoder(Builder& b, const ForwardShape& shape, DecoderRun& run) {
   const auto ids = b.state(state_id(StateKind::target_ids), "target_ids", shape.batch, shape.target_length);
   const IdRows rows{ids, graph::kNone, uint64_t{shape.batch} * shape.target_length};
   const bool logits = shape.logits && b.config().kind().writes;
+  if (s.streams && shape.token_scores) return keep_token_scores(b, stream_decoder(b, rows, e, 1, run).front(), ids);
   if (s.streams) {
     const auto predicting = stream_decoder(b, rows, e, logits ? s.streams : 1, run);
     if (logits) keep_stream_logits(b, predicting);
@@ -221,6 +223,7 @@ void forward_decoder(Builder& b, const ForwardShape& shape, DecoderRun& run) {
   auto x = embed_rows(b, "decoder", rows, e);
   if (shape.hidden_states) keep_states(b, "decoder_hidden_states.0", x);
   x = decoder_layers(b, x, run);
+  if (shape.token_scores) return keep_token_scores(b, x, ids);
   if (run.cross_kv.empty()) b.keep_copy("decoder_last_hidden_state", x);
   if (logits) b.keep("logits", output_logits(b, x));
   if (has_other_heads(b.config())) keep_heads(b, {x, spans_state(b)}, {shape.batch, shape.only});

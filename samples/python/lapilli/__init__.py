@@ -579,6 +579,25 @@ class Model:
         """Finds words for the masks of texts: Output.spans, for each mask the likeliest first."""
         return self._run(_texts(texts), ("fill", "", ""), progress, None, cancel_token, options)
 
+    def score(
+        self,
+        texts: Texts[Union[str, tuple[str, str], Ids]],
+        *,
+        source_language: str = "",
+        target_language: str = "",
+        progress: Optional[Progress] = None,
+        cancel_token: Optional[CancelToken] = None,
+        **options: Unpack[PlainOptions],
+    ) -> list[Output]:
+        """Scores given texts, or pairs of a source and its target for models with an encoder.
+
+        Of each output's first sequence, `token_scores` has the logarithm of the probability of each id behind those
+        before it (NaN for a first one with nothing before it), `score` their sum. `window` and `stride`: tokens that are
+        read together, and by which a window of a longer text moves on.
+        """
+        languages = (source_language, target_language)
+        return self._run(_texts(texts), ("score", *languages), progress, None, cancel_token, options)
+
     @property
     def dimensions(self) -> int:
         """Numbers of each vector; 0: the model makes none of texts."""

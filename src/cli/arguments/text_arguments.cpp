@@ -22,9 +22,8 @@ namespace lapilli::cli {
 
 namespace {
 
-// The bundled model writes texts and does nothing else.
 void add_model(CLI::App& command, const TextCommand& about, TextArguments& a) {
-  const std::string otherwise = about.writes() ? "LAPILLI_MODEL or the bundled model" : "LAPILLI_MODEL";
+  const std::string otherwise = about.takes_bundled() ? "LAPILLI_MODEL or the bundled model" : "LAPILLI_MODEL";
   command
       .add_option(
           "-m,--model", a.model,
@@ -356,6 +355,27 @@ void add_ranking(CLI::App& command, TextArguments& a) {
   command.add_flag("--json", a.json, "One JSON object per document");
 }
 
+void add_scores(CLI::App& command, TextArguments& a) {
+  command.add_flag("--pairs", a.scoring.pairs,
+                   "Each line is a source and its target with a tab between, for models that translate or summarize");
+  command.add_option("--from", a.from, "Language of the source, for models of several languages")
+      ->type_name("LANGUAGE");
+  command.add_option("--to", a.to, "Language of the target")->type_name("LANGUAGE");
+  command
+      .add_option("--window", a.spans.window,
+                  "Tokens that are read together; without it, as many as the model reads, at most 2048")
+      ->type_name("N")
+      ->transform(whole_number(2, kMostU32));
+  command
+      .add_option("--stride", a.spans.stride,
+                  "Tokens by which a window moves on in a text that is longer; without it half of the window")
+      ->type_name("N")
+      ->transform(whole_number(1, kMostU32));
+  command.add_flag("--ids", a.ids, "Lines of token ids instead of texts, for models that are a decoder alone");
+  command.add_flag("--json", a.json, "One JSON object per text");
+  command.add_flag("--scores", a.scores, "With --json: the ids of the text and the log-probability of each");
+}
+
 void add_results(CLI::App& command, const TextCommand& about, TextArguments& a) {
   if (about.makes == Makes::vectors) add_vectors(command, a.vectors);
   if (about.makes == Makes::classes) add_classes(command, a);
@@ -363,6 +383,7 @@ void add_results(CLI::App& command, const TextCommand& about, TextArguments& a) 
   if (about.makes == Makes::tags) add_tags(command, a);
   if (about.makes == Makes::answers) add_answers(command, a);
   if (about.makes == Makes::fills) add_fills(command, a);
+  if (about.makes == Makes::scores) add_scores(command, a);
 }
 
 void add_device(CLI::App& command, const TextCommand& about, TextArguments& a) {
@@ -509,6 +530,7 @@ std::string contradiction_of_files(const TextArguments& a, bool documents) {
 std::string contradiction(const TextArguments& a, bool documents) {
   if (const std::string wrong = contradiction_of_files(a, documents); !wrong.empty()) return wrong;
   if (a.scoring.pairs && !a.scoring.labels.empty()) return "--labels are for texts, not for --pairs";
+  if (a.scoring.pairs && a.ids) return "--ids are lines of ids, not --pairs of texts";
   if (a.nbest > 1 && !a.json) return "--nbest needs --json: without it every text of input gives one of output";
   if (a.scores && !a.json) return "--scores needs --json";
   if (a.unsure && *a.unsure > 0) return "--unsure: no logarithm of a probability is above 0";

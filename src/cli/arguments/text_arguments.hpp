@@ -12,7 +12,7 @@
 namespace lapilli::cli {
 
 // The results of a command on texts.
-enum class Makes : uint8_t { text, vectors, classes, ranking, tags, answers, fills, search };
+enum class Makes : uint8_t { text, vectors, classes, ranking, tags, answers, fills, search, scores };
 
 // A command that runs texts through a model.
 struct TextCommand {
@@ -25,8 +25,12 @@ struct TextCommand {
   bool languages;      // --from, --to, --no-split
   Makes makes = Makes::text;
   [[nodiscard]] bool writes() const { return makes == Makes::text; }
-  // A line of nothing but blanks has a vector and a class.
-  [[nodiscard]] bool takes_blanks() const { return makes == Makes::vectors || makes == Makes::classes; }
+  // The bundled model serves it: it writes texts and does nothing else.
+  [[nodiscard]] bool takes_bundled() const { return writes() || makes == Makes::scores; }
+  // A line of nothing but blanks has a vector, a class and a score.
+  [[nodiscard]] bool takes_blanks() const {
+    return makes == Makes::vectors || makes == Makes::classes || makes == Makes::scores;
+  }
 };
 
 // Where the output goes, and the format of the input.

@@ -16,11 +16,6 @@ std::string line_text(const LineResult& result, bool ids) {
   return in_one_line(text) + (result.alignments.empty() ? "" : result.alignments.front());
 }
 
-std::string error_json(const LineResult& result) {
-  return "\"error\":{\"code\":" + json_string(name_of(result.status)) + ",\"message\":" + json_string(result.error) +
-         "}}";
-}
-
 std::string line_json(const LineResult& result, uint64_t number, const TextArguments& arguments,
                       const std::optional<double>& unsure_below) {
   std::string out = "{\"line\":" + std::to_string(number) + ",";
@@ -39,6 +34,11 @@ std::string line_json(const LineResult& result, uint64_t number, const TextArgum
 }
 
 }  // namespace
+
+std::string error_json(const LineResult& result) {
+  return "\"error\":{\"code\":" + json_string(name_of(result.status)) + ",\"message\":" + json_string(result.error) +
+         "}}";
+}
 
 std::string vector_output(const LineResult& result, uint64_t number, VectorFormat format, uint32_t dimensions) {
   const std::vector<float> values = result.output ? result.output->vector : std::vector<float>();

@@ -13,6 +13,9 @@ namespace lapilli::cli {
 // Keeps one line for each text, whatever the model writes.
 std::string in_one_line(std::string text);
 
+// Ends an object of JSON: "error" and a brace.
+std::string error_json(const LineResult& result);
+
 // A vector in the format asked for, with a line end if it is JSON. `dimensions`: of a row that has none.
 std::string vector_output(const LineResult& result, uint64_t number, VectorFormat format, uint32_t dimensions);
 

@@ -8,6 +8,7 @@
 
 #include "cli/files/unread_records.hpp"
 #include "cli/run/line_output.hpp"
+#include "cli/run/score_output.hpp"
 #include "cli/system.hpp"
 
 namespace lapilli::cli {
@@ -187,6 +188,8 @@ std::string LineTranslator::output(const Line& line, const LineResult& result) c
     return classes_output(result, shown_before_ + line.number, run_.arguments.json) + '\n';
   const bool spans = makes == Makes::tags || makes == Makes::answers || makes == Makes::fills;
   if (spans && !format_) return spans_output(result, shown_before_ + line.number, makes, run_.arguments.json) + '\n';
+  if (makes == Makes::scores && !format_)
+    return scores_output(result, shown_before_ + line.number, run_.arguments) + '\n';
   const bool numbers = makes == Makes::vectors && run_.vector_format() != VectorFormat::json;
   if (numbers && result.status == Status::ok && !result.output) return "";  // no record
   if (numbers || (makes == Makes::vectors && !format_))
@@ -201,6 +204,7 @@ std::string LineTranslator::output(const Line& line, const LineResult& result) c
     made.json = makes != Makes::text;
     made.text = makes == Makes::vectors   ? vector_json(result.output->vector)
                 : makes == Makes::classes ? classes_json(result.output->classes)
+                : makes == Makes::scores  ? scores_json(*result.output, run_.arguments.scores)
                 : spans                   ? spans_json(result.output->spans, makes)
                                           : result.output->text();
   }

@@ -11,6 +11,7 @@
 #include "cli/output.hpp"
 #include "cli/progress/progress.hpp"
 #include "cli/run/notes.hpp"
+#include "cli/run/score_output.hpp"
 #include "cli/run/text_model.hpp"
 #include "cli/run/vector_output.hpp"
 
@@ -28,6 +29,9 @@ struct RunState {
   uint64_t failed = 0;          // lines and segments
   uint64_t lines_before = 0;    // in its finished sources
   uint64_t argument_lines = 0;  // in its text arguments
+  // Of all outputs of this run:
+  uint64_t scored_texts = 0;
+  ScoreSum scores = {};
 
   // Lines, or texts, that are sorted by length together. More of them fill batches better, but an interruption may lose
   // them.
@@ -44,6 +48,8 @@ struct RunState {
     if (result.status != Status::ok) {
       ++failed;
       say(where() + ": " + result.error);
+    } else if (about.makes == Makes::scores) {
+      if (result.output) tell_score(where, *result.output);
     } else if (result.output && result.output->cut && !context.quiet) {
       say("note: " + where() + ": the text is longer than the " + std::to_string(result.output->tokens) +
           " tokens that the model reads; its end is left out");
@@ -56,6 +62,14 @@ struct RunState {
   }
   // The second line with the same note needs no advice any more.
   std::string advice_once(const std::string& advice) { return advised.insert(advice).second ? "; " + advice : ""; }
+  // Adds it to the total.
+  template <class Where>
+  void tell_score(Where&& where, const Output& output) {
+    ++scored_texts;
+    scores.add(output.sequences.front());
+    const std::string why = why_unscored(output);
+    if (!why.empty() && !context.quiet) say("note: " + where() + ": " + why);
+  }
   void say(const std::string& message) {
     progress.clear();
     complain(0, message);

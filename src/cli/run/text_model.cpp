@@ -94,7 +94,7 @@ Result<Results> TextModel::generate(const Inputs& inputs, const Options& options
 }
 
 Result<void> TextModel::check_results(const lapilli_model_info& info) const {
-  if (about_.writes()) return info.writes_text ? Result<void>() : other_kind(info, "write no text");
+  if (about_.takes_bundled()) return info.writes_text ? Result<void>() : other_kind(info, "write no text");
   const bool vectors = about_.makes == Makes::vectors || about_.makes == Makes::search;
   if (vectors && info.dimensions == 0) return other_kind(info, "make no vectors of texts");
   if (vectors && arguments_.vectors.dimensions > info.dimensions)

@@ -9,8 +9,8 @@
 
 namespace lapilli {
 
-// Gives an encoder of texts such a head. With modules it is the only one; without, it stands beside heads that are no
-// classifiers, and a classifier gets none. Errors name the step that does not fit.
+// Gives an encoder of texts such a head. With modules it is the only one, and a decoder becomes an encoder; without, it
+// stands beside heads that are no classifiers, and a classifier gets none. Errors name the step that does not fit.
 Status add_sentence_head(const std::optional<SentenceModules>& modules, model::Config& config, model::Names& names);
 
 // Makes the weights of the linear layers a part of the checkpoint, as the names say.

@@ -18,8 +18,9 @@ namespace {
 
 // Positions alone, as wide as the network: a scale of 0 drops what the table has, which is any of their width.
 graph::TensorId wide_positions(Builder& b, const std::string& side, const IdRows& rows, EmbedAttributes attributes) {
-  const StackConfig& s = b.config().decoder;
-  const StackWeights& w = b.network().decoder;
+  const bool encoder = side == "encoder";
+  const StackConfig& s = encoder ? b.config().encoder : b.config().decoder;
+  const StackWeights& w = encoder ? b.network().encoder : b.network().decoder;
   attributes.vocabulary = s.ffn;
   attributes.d = s.d_model;
   attributes.scale = 0;

@@ -90,8 +90,8 @@ Status infer_spans(const graph::Graph& g, const graph::Node& node, const Attenti
   if (a.batch == 0 || a.batch > state::MAX_ROWS || a.queries == 0 || a.kv.slots != 1 || a.queries > a.kv.positions)
     return node_error(node, "%u rows of %u sentences do not fit %u slots of %u positions", a.queries, a.batch,
                       a.kv.slots, a.kv.positions);
-  if (a.causal || a.bias.form == BiasForm::rows || operand(node.outputs, 1) != graph::kNone)
-    return node_error(node, "the rows of a pass have no causal mask, bias in rows or weights");
+  if (a.bias.form == BiasForm::rows || operand(node.outputs, 1) != graph::kNone)
+    return node_error(node, "the rows of a pass have no bias in rows and no weights");
   LAPILLI_CHECK(expect_input(g, node, 0, {"q", a.queries}));
   LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 2), "spans", state::SPAN_WORDS));
   LAPILLI_CHECK(infer_bias(g, node, a.kv, {a.bias, kDistances}));

@@ -51,7 +51,7 @@ struct RelativeTerms {
 // With `spans` the rows are those of an encode pass, counted through all of its sentences: q [queries, ...], kv has one
 // slot with that many positions, and row r sees the rows of its own sentence; `batch` and `keys` are the maximum number
 // of sentences and of ids in one. Lengths are then the spans (uniform), and the lists hold rows of the pass, by the
-// sentence's number in it. No causal mask, no weights, no bias in rows. Rows past the last sentence are not written.
+// sentence's number in it. No weights, no bias in rows. Rows past the last sentence are not written.
 // outputs: context [batch * queries, heads * head_dim], and if wanted weights [batch * heads * queries, keys] (not with
 // a window). With terms the weights are the only output of their node, which has another one beside it for the context;
 // there are as many queries as keys, no causal mask and no heads that share keys.
@@ -98,7 +98,7 @@ struct AttentionStepAttributes {
 // "rotate": rotary positions (Jianlin Su et al. 2021). The first 2 * pairs columns of each head's queries and keys are
 // rotated as pairs of neighbours, or with `halves` of columns i and pairs + i: (a, b) becomes (a cos - b sin, b cos + a
 // sin), each pair by its own angle, which depends on the position. Both in place, for the rows that linear_kv() has
-// written with the same shape (RowLayout::batch or step). With norms (not in an encode pass), each head is divided by
+// written with the same shape (RowLayout::batch or step). With norms, each head is divided by
 // its root mean square and multiplied with weights first: those of queries, then those of keys, round_up(head_dim, 4)
 // words each. inputs: q [rows, heads * head_dim], kv, table, step, spans or kNone, norms or kNone. outputs: q, kv. The
 // table has 2 * kRotationRows rows of round_up(2 * pairs, 4) words: row i holds cosine and sine of each pair's angle at

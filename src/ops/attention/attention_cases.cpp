@@ -57,6 +57,7 @@ struct CaseShape {
 
 std::string pass_name(const CaseShape& s) {
   std::string name = format("pass of %u rows %u heads %ux%u", s.pass.size(), s.queries, s.heads, s.head_dim);
+  if (s.causal) name += " causal";
   if (s.bias != BiasForm::none) name += " bias";
   if (s.window != kNoWindow) name += format(" window %u%s", s.window, s.global_queries ? " global queries" : "");
   if (s.window_after != kNoWindow) name += format(" and %u after", s.window_after);
@@ -330,6 +331,14 @@ void add_passes(std::vector<OpCase>& all) {
       CaseShape s = shape(1, head_dim);
       s.bias = bias;
       all.push_back(make_pass(s, {5, 1, 33, 4}, 7));
+    }
+  for (const auto bias : {BiasForm::none, BiasForm::table})
+    for (const uint32_t head_dim : {5u, 12u, 64u, 128u}) {
+      CaseShape s = shape(2, head_dim);
+      s.causal = true;
+      s.bias = bias;
+      s.group = head_dim > 12 ? 2 : 1;
+      all.push_back(make_pass(s, mixed, 5));
     }
   const auto window = [&](CaseShape s, uint32_t width, std::vector<std::vector<uint32_t>> globals,
                           const std::vector<uint32_t>& lengths) {

@@ -28,8 +28,7 @@ uint64_t norm_ld(const RotateAttributes& a) { return round_up<uint64_t>(a.kv.hea
 
 Status infer_norms(const graph::Graph& g, const graph::Node& node, const RotateAttributes& a) {
   if (a.norms == 0) return {};
-  if (a.spans || 2 * a.pairs != a.kv.head_dim)
-    return node_error(node, "norms belong to decoders, and to heads that are rotated whole");
+  if (2 * a.pairs != a.kv.head_dim) return node_error(node, "norms belong to heads that are rotated whole");
   if (uint64_t{a.kv.query_heads()} + a.kv.heads > kMostNormedHeads)
     return node_error(node, "norms of %u heads and %u of keys; at most %u", a.kv.query_heads(), a.kv.heads,
                       kMostNormedHeads);
@@ -111,6 +110,7 @@ void stand_in(uint32_t binding, Dispatch& d) {
 
 ShaderId shader(const RotateAttributes& a) {
   const bool step = a.kv.layout == RowLayout::step;
+  if (a.norms && a.spans) return ShaderId::rotate_norms_spans;
   if (a.norms) return step ? ShaderId::rotate_norms_step : ShaderId::rotate_norms;
   return step ? ShaderId::rotate_step : a.spans ? ShaderId::rotate_spans : ShaderId::rotate;
 }
@@ -367,6 +367,8 @@ std::vector<OpCase> cases() {
     halves(name, shape);
   };
   norms("sequences, norms", {shared(batch(2, 12, 4, 7, 5)), 6, 19});
+  norms("pass, norms", {shared(batch(2, 12, 1, 1, 1)), 6, 0, 0, {7, 1, 300, 4}});
+  norms("pass, norms, more keys than a binding", {batch(2, 64, 1, 1, 1), 32, 0, 0, {150, 40}});
   norms("step, norms", {shared(step(2, 12, 6, 9)), 6, 6, 5, {}, 8});
   norms("step, norms", {shared(step(3, 16, 6, 9)), 8, 6, 5, {}, 8, KvFormat::fp16});
   norms("step, norms, more keys than a binding", {step(3, 64, 5, 40), 32, 5, 5, {}, 33});
