@@ -284,15 +284,26 @@ Ids expected_sequences(const Json& c, const std::vector<size_t>& padding) {
   return rows;
 }
 
-void compare_sequences(const Record& record, const Json& c, const Ids& expected, const GenerateOutput& ours,
-                       Outcome& o) {
+// The reference takes the padding before prompts for ids that were said. Where it is the end, too, a repetition penalty
+// then changes when such a row ends: it is not what it is alone, and is not compared.
+bool penalizes_end(const Json& c, const Ending& ending) {
+  const Json penalty = setting(c, "repetition_penalty");
+  return penalty.is_number() && penalty.get<double>() != 1 &&
+         std::find(ending.ends.begin(), ending.ends.end(), ending.fill) != ending.ends.end();
+}
+
+void compare_sequences(const Record& record, const Json& c, const std::vector<size_t>& padding,
+                       const GenerateOutput& ours, Outcome& o) {
   const Ending ending = ending_of(record, c);
+  const Ids expected = expected_sequences(c, padding);
+  const bool penalized = penalizes_end(c, ending);
   std::vector<const Hypothesis*> rows;
   for (const auto& list : ours.hypotheses)
     for (const auto& h : list) rows.push_back(&h);
   if (rows.size() != expected.size())
     return o.fail(std::to_string(rows.size()) + " sequences, not " + std::to_string(expected.size()));
   for (size_t i = 0; i < rows.size(); ++i) {
+    if (penalized && !padding.empty() && padding[i * padding.size() / rows.size()] > 0) continue;
     if (!same_row(rows[i]->ids, expected[i], ending))
       o.fail("sequence " + std::to_string(i) + " is " + text(rows[i]->ids) + ", not " + text(expected[i]));
     if (c.contains("sequences_scores")) {
@@ -313,7 +324,7 @@ Result<Outcome> run_generate(const std::shared_ptr<Model>& model, const Record& 
   LAPILLI_TRY(const auto ours, generate(model, request));
   LAPILLI_TRY(const auto padding, prompt_padding(*model, record, c["inputs"]));
   Outcome outcome;
-  compare_sequences(record, c, expected_sequences(c, padding), ours, outcome);
+  compare_sequences(record, c, padding, ours, outcome);
   return outcome;
 }
 
@@ -362,7 +373,7 @@ Result<Outcome> run_trace(const std::shared_ptr<Model>& model, const Record& rec
   request.capture_scores = true;
   LAPILLI_TRY(const auto ours, generate(model, request));
   Outcome outcome;
-  compare_sequences(record, c, expected_sequences(c, {}), ours, outcome);
+  compare_sequences(record, c, {}, ours, outcome);
   const double tolerance = c["atol_fp32"].get<double>();
   LAPILLI_TRY(const auto logits, read_matrix(record, c["logits"].get<std::string>()));
   LAPILLI_TRY(const auto scores, read_matrix(record, c["scores"].get<std::string>()));
