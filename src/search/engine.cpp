@@ -271,7 +271,7 @@ struct SearchEngine::Admission {
   std::vector<uint32_t> prompt;                  // row words
   std::vector<uint32_t> logits;                  // row words of the rows whose logits are asked for
   std::vector<std::shared_ptr<Sentence>> asked;  // by row of `logits`
-  std::vector<Entry> begun, completed;           // with this admission
+  std::vector<Entry> begun, kept, completed;     // with this admission
 };
 
 Status SearchEngine::send(UploadArea& area) {
@@ -291,8 +291,9 @@ std::span<const int32_t> beginning_of(const Sentence& s) { return std::span(s.pr
 
 // It begins like a sentence of this admission: once that one's prompt is kept, the next admission copies it.
 bool SearchEngine::waits(const Admission& a, const Sentence& s, uint32_t known) {
-  return std::ranges::any_of(a.completed, [&](const Entry& e) {
-    return e.keep && common_beginning(beginning_of(*e.sentence), beginning_of(s)) >= known + PrefixCache::kLeast;
+  return std::ranges::any_of(a.kept, [&](const Entry& e) {
+    const uint32_t alike = common_beginning(beginning_of(*e.sentence), beginning_of(s));
+    return std::min(alike, e.keep->end()) >= known + PrefixCache::kLeast;
   });
 }
 
@@ -340,13 +341,15 @@ bool SearchEngine::take_part(Admission& a, Entry& e, bool with_lists) {
   const auto all = static_cast<uint32_t>(e.sentence->prompt.size()), given = all - 1;
   uint32_t ids = std::min(all, e.ids + prompt_id_room(key) - a.inbox.prompt_ids());
   const auto free_rows = key.prompt_rows - static_cast<uint32_t>(a.prompt.size());
-  const uint32_t rows = std::max(e.rows, std::min({given, e.rows + free_rows, ids}));
+  const bool keeps = e.keep && e.rows < e.keep->end();  // a part ends with what is kept
+  const uint32_t rows = std::max(e.rows, std::min({keeps ? e.keep->end() : given, e.rows + free_rows, ids}));
   if (rows < given) ids = std::min(ids, given);
   a.inbox.enter(*e.sentence, e.slot, e.lists, with_lists, {e.ids, ids});
   for (uint32_t i = e.rows; i < rows; ++i) a.prompt.push_back(state::row_word_of(e.slot * key.shape.beams, i));
   counts_.prompt_rows += rows - e.rows;
   e.ids = ids;
   e.rows = rows;
+  if (keeps && rows == e.keep->end()) a.kept.push_back(e);
   if (ids == all) complete(a, e);
   return ids == all;
 }
@@ -361,7 +364,7 @@ void SearchEngine::complete(Admission& a, const Entry& e) {
 
 // Its sentence ends before it began.
 void SearchEngine::drop_preparing() {
-  if (preparing_->keep) prefixes_.drop(*preparing_->keep);
+  if (preparing_->keep && preparing_->rows < preparing_->keep->end()) prefixes_.drop(*preparing_->keep);
   preparing_.reset();
 }
 
@@ -445,12 +448,10 @@ Status SearchEngine::read_prefixes(const Admission& a) {
 
 // Keeps the rest of each prompt for later ones.
 Status SearchEngine::keep_prefixes(const Admission& a) {
-  for (const Entry& e : a.completed)
-    if (e.keep) sent_.back().filled.push_back(e.keep);
+  for (const Entry& e : a.kept) sent_.back().filled.push_back(e.keep);
   if (sent_.back().filled.empty()) return {};
   LAPILLI_CHECK(append_copies([&](vulkan::CommandRecording& copies) {
-    for (const Entry& e : a.completed)
-      if (e.keep) e.keep->copy_out(copies, *w_, e.slot);
+    for (const Entry& e : a.kept) e.keep->copy_out(copies, *w_, e.slot);
   }));
   for (const auto& prefix : sent_.back().filled) prefixes_.queued(*prefix);
   return {};

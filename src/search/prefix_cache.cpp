@@ -12,12 +12,13 @@ namespace {
 constexpr uint64_t kShare = 8;         // the entries take one part of so many of the memory
 constexpr size_t kMostEntries = 2048;  // so that looking through them costs next to nothing
 
-// Rows of a layer's cache for one beam slot and head.
-uint32_t positions_of(const Workspace& workspace, uint32_t) { return workspace.key.shape.target_positions; }
+bool suits(const model::Config& config) { return config.kind().decodes && !config.kind().encodes; }
 
-// A window's layers keep no positions that left the window.
-bool suits(const model::Config& config) {
-  return config.kind().decodes && !config.kind().encodes && config.decoder.windows.empty();
+// Positions that all layers still hold when a prompt has come to their end: the shortest ring of a layer with a window.
+uint32_t most_positions(const model::StackConfig& decoder) {
+  uint32_t most = std::numeric_limits<uint32_t>::max();
+  for (uint32_t i = 0; i < decoder.layers; ++i) most = std::min(most, decoder.cache_positions(i, most));
+  return most;
 }
 
 }  // namespace
@@ -43,7 +44,7 @@ std::vector<KeptPrefix::Region> KeptPrefix::regions(const Workspace& workspace, 
   std::vector<Region> all;
   for (uint32_t layer = 0; layer < layers_; ++layer) {
     const BufferRef state = workspace.session->state(StateKind::self_kv, layer);
-    const uint64_t beam_slot = uint64_t{positions_of(workspace, layer)} * row_bytes_;
+    const uint64_t beam_slot = uint64_t{model::self_kv_shape(*config_, shape.room(), layer).positions} * row_bytes_;
     all.push_back({state.buffer, uint64_t{layer} * heads_ * own,
                    state.offset + slot * shape.beams * beam_slot + from_ * uint64_t{row_bytes_}, own,
                    shape.beam_slots() * beam_slot});
@@ -138,6 +139,7 @@ std::shared_ptr<KeptPrefix> PrefixCache::make(const Match& match, std::span<cons
   e->layers_ = decoder.layers;
   e->heads_ = decoder.kv_heads();
   e->row_bytes_ = static_cast<uint32_t>(layout.cell_words() * 4);
+  e->config_ = &network_.config();
   const uint64_t bytes = bytes_of(static_cast<uint32_t>(e->ids_.size()));
   auto share = memory_.reserve({.bytes = bytes, .what = "a kept prompt", .advice = "keep none"});
   if (!share) return nullptr;
@@ -156,6 +158,7 @@ uint64_t PrefixCache::bytes_of(uint32_t positions) const {
 
 // Memory is asked for without the lock: the ledger may ask the cache for room.
 std::shared_ptr<KeptPrefix> PrefixCache::add(const Match& match, std::span<const int32_t> ids, const Reader& reader) {
+  ids = ids.first(std::min<size_t>(ids.size(), most_positions(network_.config().decoder)));
   if (ids.size() < uint64_t{match.positions} + kLeast) return nullptr;
   if (!hold_room(match, bytes_of(static_cast<uint32_t>(ids.size()) - match.positions))) return nullptr;
   auto entry = make(match, ids);

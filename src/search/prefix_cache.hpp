@@ -49,6 +49,8 @@ class KeptPrefix {
   bool deterministic_ = false, listed_ = false;
   uint32_t children_ = 0;
   uint64_t used_ = 0;  // when, in uses of the cache
+
+  const model::Config* config_ = nullptr;
 };
 
 // Thread-safe.
@@ -75,8 +77,9 @@ class PrefixCache {
   };
   // The longest kept beginning of these ids, at least kLeast of them.
   Match find(std::span<const int32_t> ids, const Reader& reader);
-  // An entry for the positions of these ids behind the match, to be filled by KeptPrefix::copy_out(); null if they are
-  // few, or there is no room.
+  // An entry for the positions of these ids behind the match, to be filled by KeptPrefix::copy_out() when the prompt
+  // has come to its end, which is before the last of these ids if some layer's cache is a shorter ring. Null if they
+  // are few, or there is no room.
   std::shared_ptr<KeptPrefix> add(const Match& match, std::span<const int32_t> ids, const Reader& reader);
   // The engine's later work may read the entry, because what fills it is queued.
   void queued(KeptPrefix& entry);

@@ -216,7 +216,7 @@ LAPILLI_ENDS_WITH(lapilli_store, store);
 LAPILLI_ENDS_WITH(lapilli_workers, run);
 LAPILLI_ENDS_WITH(lapilli_files, close);
 LAPILLI_ENDS_WITH(lapilli_file_part, bytes);
-LAPILLI_ENDS_WITH(lapilli_model_options, part_count);
+LAPILLI_ENDS_WITH(lapilli_model_options, no_prefix_cache);
 LAPILLI_ENDS_WITH(lapilli_model_info, tokenizer_error);
 LAPILLI_ENDS_WITH(lapilli_sample_source, read);
 LAPILLI_ENDS_WITH(lapilli_input, pair_bytes);

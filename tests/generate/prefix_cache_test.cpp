@@ -53,10 +53,10 @@ class DevicePrefixCache : public testing::TestWithParam<const char*> {
     LAPILLI_ASSERT_VALUE(device_, shared_device_with(GetParam()));
     load({});
   }
-  void load(LoadOptions options) {
-    LAPILLI_ASSERT_VALUE(model_, Model::random(device_, kShape, 1, options));
+  void load(LoadOptions options, const char* shape = kShape) {
+    LAPILLI_ASSERT_VALUE(model_, Model::random(device_, shape, 1, options));
     options.prefix_cache = false;
-    LAPILLI_ASSERT_VALUE(plain_, Model::random(device_, kShape, 1, options));
+    LAPILLI_ASSERT_VALUE(plain_, Model::random(device_, shape, 1, options));
   }
   // The same bits as without a cache, and so many positions saved.
   void expect_saved(const GenerateRequest& request, uint64_t saved) {
@@ -182,6 +182,20 @@ TEST_P(DevicePrefixCache, GivesWayWhereMemoryIsShort) {
   model_->make_room();
   device_->settle();
   EXPECT_EQ(model_->memory().held(), weights);
+}
+
+// A ring of 19 and 256 positions: no more of a beginning is kept, and what follows it may come round.
+TEST_P(DevicePrefixCache, LayersWithAWindow) {
+  ASSERT_NO_FATAL_FAILURE(load({}, "tiny,encoder=0,vocabulary=600,window=20,positions=2048"));
+  constexpr uint32_t kRing = 19 + 256;
+  const Prompt all = ids_of(1, 700);
+  expect_saved(request_for({begin_of(all, 100), joined(begin_of(all, 90), ids_of(2, 30))}), 90);
+  expect_saved(request_for({all, joined(begin_of(all, 400), ids_of(3, 200))}), 99 + kRing);
+  expect_saved(request_for({all}, 2), kRing);
+  // The whole prompt fits the ring, and what is written comes round.
+  GenerateRequest request = request_for({begin_of(all, 260)});
+  request.options.max_new_tokens = request.options.min_new_tokens = 60;
+  expect_saved(request, 259);
 }
 
 // Many beginnings at a time from two sides, some cancelled: nobody gets what another one's prompt left.

@@ -3,7 +3,7 @@
 gtest_discover_tests(test_generate TEST_PREFIX generate. TEST_FILTER "-*Device*" PROPERTIES LABELS fast-host
   DISCOVERY_TIMEOUT 120)
 # The engine, company of inputs, what is pumped and what devices are given have runs of their own.
-set(separate *Faults*:*TranslationTask*:*Expected*:*DeviceSampling*:*Engine*:*Company*:*DeviceEvents*:*PumpCost*)
+set(separate *Faults*:*TranslationTask*:*Expected*:*DeviceSampling*:*Engine*:*Company*:*DeviceEvents*:*PumpCost*:*LargeVocabulary*:*UpToTheLast*)
 lapilli_gpu_test(generate.device COMMAND test_generate --gtest_filter=*Device*-${separate}:*NonCoherent* VALIDATE
   LABELS long)
 lapilli_gpu_test(generate.device COMMAND test_generate --gtest_filter=*Device*-${separate}:*NonCoherent* VALIDATE
@@ -53,6 +53,8 @@ lapilli_gpu_test(generate.sampling COMMAND test_generate
 lapilli_gpu_test(generate.faults COMMAND test_generate --gtest_filter=*DeviceFaults*-*Everywhere* LABELS slow sanitize)
 lapilli_gpu_test(generate.faults.everywhere COMMAND test_generate --gtest_filter=*DeviceFaultsEverywhere* LABELS long sanitize)
 lapilli_gpu_test(generate.expected COMMAND test_generate --gtest_filter=*DeviceExpected*-*OneAlone LABELS fast)
+# Many logits, and a prompt of 8,000 ids beside the same in one pass.
+lapilli_gpu_test(generate.large COMMAND test_generate --gtest_filter=*LargeVocabulary*:*UpToTheLast* LABELS long TIMEOUT 3600)
 # Inputs in random company: 40 orders of arrival, and 500, which say the same and take some minutes.
 lapilli_gpu_test(generate.company COMMAND test_generate --gtest_filter=DeviceCompany.* LABELS slow sanitize threads)
 lapilli_gpu_test(generate.company COMMAND test_generate --gtest_filter=DeviceCompany.* MASKS gpu LABELS long)
