@@ -1,7 +1,7 @@
 #version 450
 // Rotates queries and keys of self attention by their positions, two columns at a time: neighbours, or one of each half;
 // one workgroup per row. -DSTEP: rows of a decoding step; -DSPANS: rows of an encode pass; -DNORMS: heads are normalized
-// before that.
+// before that, or after it.
 #extension GL_GOOGLE_include_directive : enable
 #ifdef STEP
 #define USE_STEP
@@ -33,6 +33,7 @@ layout(push_constant) uniform P {
   uint cell_begin, cell_end;             // likewise cells, slot * positions + position
   uint kv_begin;                         // where the bound part begins, in numbers of kv
   float epsilon;                         // of norms
+  uint norms_last;                       // 1: the rotation comes before the norms' weights
 } p;
 const uint TABLE_ROWS = 256u;  // kRotationRows
 
@@ -102,10 +103,17 @@ vec2 query_scale(const uint head, const uint column) { return vec2(1.0); }
 vec2 key_scale(const uint head, const uint column) { return vec2(1.0); }
 #endif
 
-// A pair of a key, normalized and rotated.
+// A pair, normalized and rotated. A rotation keeps the sum of squares, so that only the weights know the order.
+vec2 turned_pair(const vec2 v, const vec2 scale, const uint position, const uint pair) {
+  vec2 angle = angle_at(position, pair);
+#ifdef NORMS
+  if (p.norms_last != 0u) return scale * turned(v, angle);
+#endif
+  return turned(scale * v, angle);
+}
+
 vec2 turned_key(const vec2 v, const uint head, const uint pair, const uint position) {
-  uint column = p.halves != 0u ? pair : 2u * pair;
-  return turned(key_scale(head, column) * v, angle_at(position, pair));
+  return turned_pair(v, key_scale(head, p.halves != 0u ? pair : 2u * pair), position, pair);
 }
 
 #ifdef STEP
@@ -149,7 +157,7 @@ void turn_queries(const uint group, const uint position) {
   for (uint i = gl_LocalInvocationIndex; i < p.heads * p.pairs; i += LOCAL) {
     uint head = i / p.pairs, pair = i - head * p.pairs, column = p.halves != 0u ? pair : 2u * pair;
     uint at = p.q_begin + group * p.q_ld + head * p.head_dim + column;
-    vec2 v = turned(query_scale(head, column) * vec2(q[at], q[at + partner()]), angle_at(position, pair));
+    vec2 v = turned_pair(vec2(q[at], q[at + partner()]), query_scale(head, column), position, pair);
     q[at] = v.x;
     q[at + partner()] = v.y;
   }

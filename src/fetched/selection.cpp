@@ -72,11 +72,34 @@ std::set<std::string> places_of(const Repository& repository) {
   return places;
 }
 
+// Forms of models that are not read, by a file's start and ending, and what would do.
+struct ForeignForm {
+  std::string_view start, ending;
+  const char* message;
+};
+constexpr ForeignForm kForeignForms[] = {
+    {"adapter_config.json", "",
+     "it is an adapter (LoRA), which is a change to a model and no model; fetch the model that its adapter_config.json "
+     "names"},
+    {"", ".gguf", "its weights are there only as GGUF, which is not read; fetch the model that it was made from"},
+    {"consolidated.", "",
+     "its weights are there only in the form of the publisher's own program (consolidated.*), which is not read; fetch "
+     "the repository in the form of Transformers"},
+};
+
+const char* foreign_form(const Repository& repository) {
+  for (const ForeignForm& form : kForeignForms)
+    for (const HubFile& file : repository.files)
+      if (file.name.starts_with(form.start) && file.name.ends_with(form.ending)) return form.message;
+  return nullptr;
+}
+
 Failure no_weights(const Repository& repository) {
   for (const char* other : kOtherWeights) {
     if (find(repository, other))
       return fail(ErrorCode::unsupported, "its weights are there only as %s, which is not read", other);
   }
+  if (const char* message = foreign_form(repository)) return fail(ErrorCode::unsupported, "%s", message);
   return fail(ErrorCode::unsupported, "it has no weights: neither model.safetensors nor pytorch_model.bin");
 }
 
@@ -110,6 +133,7 @@ Status check_network(const Repository& repository, const std::set<std::string>& 
     configured = true;
   }
   if (configured) return no_weights(repository);
+  if (const char* message = foreign_form(repository)) return fail(ErrorCode::unsupported, "%s", message);
   return fail(ErrorCode::unsupported, "it has no config.json, so it is no model of Transformers");
 }
 

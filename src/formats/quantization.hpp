@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/files.hpp"
 #include "base/result.hpp"
 #include "formats/hf_config.hpp"
 
@@ -20,6 +21,8 @@ struct Quantization {
 
 // Nothing if there is none. Files quantized by another tool are refused, naming it and what to do.
 Result<std::optional<Quantization>> read_quantization(const JsonView& config);
+// Fails: the weights were quantized by this tool ("gptq"), as `where` shows.
+Status quantized_by(const FileName& where, const std::string& method);
 // The inverse of read_quantization().
 nlohmann::ordered_json quantization_json(const Quantization& quantization);
 

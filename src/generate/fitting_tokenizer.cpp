@@ -40,7 +40,7 @@ Result<std::unique_ptr<Tokenizer>> load_fitting_tokenizer(const Files& files, co
   if (!config.kind().writes && config.source_vocabulary == 0)
     return fail(ErrorCode::unsupported, "%s models have no words", config.family);
   LAPILLI_TRY(auto tokenizer, load_tokenizer(files, config.tokenizer));
-  if (config.kind().reads_text())
+  if (config.kind().reads == model::Reads::ids)
     LAPILLI_CHECK(check_side(*tokenizer, files, {TextSide::source, "source", config.source_vocabulary}));
   LAPILLI_CHECK(check_side(*tokenizer, files, {TextSide::target, "target", config.target_vocabulary}));
   LAPILLI_CHECK(

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "formats/foreign_model.hpp"
 #include "formats/hf_config.hpp"
 #include "formats/quantization.hpp"
 #include "formats/quote.hpp"
@@ -18,7 +19,10 @@ namespace lapilli {
 Result<StoredWeights> open_weights(const Files& files, const JsonView& config) {
   LAPILLI_TRY(const auto quantization, read_quantization(config));
   LAPILLI_TRY(auto checkpoint, Checkpoint::open(files));
-  if (!quantization) return StoredWeights{std::move(checkpoint), std::nullopt};
+  if (!quantization) {
+    LAPILLI_CHECK(check_tensors(checkpoint, files));
+    return StoredWeights{std::move(checkpoint), std::nullopt};
+  }
   const auto format = parse_format(quantization->dtype);
   if (!format || !*format || **format == WeightFormat::fp32)
     return fail(ErrorCode::invalid_data,
@@ -32,6 +36,17 @@ Result<StoredWeights> open_weights(const Files& files, const JsonView& config) {
 }
 
 namespace {
+
+// The family by the model type. Code of the publisher's own (auto_map) does not matter where the type is known.
+Result<const model::Family*> known_family(const JsonView& v) {
+  LAPILLI_TRY(const auto type, get_string(v, "model_type"));
+  if (const model::Family* family = model::find_family(type)) return family;
+  const auto own = model::check_own_code(v);
+  return fail(ErrorCode::unsupported, "%s: model_type %s is not supported%s; this version knows: %s", v.where,
+              quote_name(type, 60),
+              own ? "" : ", and its network is code of its publisher (auto_map), which is not run",
+              model::family_list());
+}
 
 // Adds the model type and the class as far as the weights tell them.
 void complete(nlohmann::json& json, std::string type, const Checkpoint& weights) {
@@ -77,13 +92,11 @@ Result<Published> read_published(const Files& files, const PictureSize& pictures
                 "%s is not a directory; give the directory of a published model (with config.json)", files);
   LAPILLI_TRY(const auto modules, read_sentence_modules(files));
   const Files network_files = files.below(modules ? modules->transformer : "");
+  LAPILLI_CHECK(check_form(network_files));
   const FileName path = network_files / "config.json";
   LAPILLI_TRY(const auto json, read_config(network_files));
-  LAPILLI_TRY(const auto type, get_string({json, path.path()}, "model_type"));
-  const model::Family* family = model::find_family(type);
-  if (!family)
-    return fail(ErrorCode::unsupported, "%s: model_type \"%s\" is not supported; this version knows: %s", path, type,
-                model::family_list());
+  LAPILLI_CHECK(read_quantization({json, path.path()}));
+  LAPILLI_TRY(const auto* family, known_family({json, path.path()}));
   LAPILLI_TRY(auto config, family->config(json, path.path()));
   if (pictures.height) LAPILLI_CHECK(model::set_picture_size(config, pictures.height, pictures.width));
   auto names = family->names(config);

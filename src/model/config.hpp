@@ -129,6 +129,7 @@ struct StackConfig {
   RotaryScaling rotary_scaling, window_rotary_scaling;
   std::vector<uint8_t> rotated;  // per layer: 0: queries and keys are not rotated; empty: all are
   bool head_norm = false;        // with rotary positions: heads of queries and keys are normalized before the rotation
+  bool head_norm_last = false;   // with head_norm: after the rotation instead
   // Predicting streams beside the main one (ProphetNet; decoder only). 0: an ordinary decoder. With streams, the
   // relative bias is a linear layer of the query's hidden state instead of a table.
   uint32_t streams = 0;
@@ -312,6 +313,7 @@ struct Config {
   bool output_transform = false;
   bool output_transform_bias = true;
   bool output_transform_norm = true;
+  bool transformed_states = false;  // the reference's last hidden state is behind this layer
   Activation output_activation = Activation::none;
   float output_scale = 1;
   // Not 0: logits become cap * tanh(logits / cap).

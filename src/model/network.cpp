@@ -105,7 +105,7 @@ class WeightBinder : RelativeBinder {
       LAPILLI_TRY(target, find_matrix(names_.decoder.embedding, c_.target_vocabulary, d));
     }
     if (c_.head(HeadKind::tokens)) {
-      LAPILLI_TRY(output, find_matrix(names_.output, c_.target_vocabulary, d));
+      LAPILLI_TRY(output, find_output(d));
       LAPILLI_TRY(const auto* bias, find_logits_bias());
       net_.output = table(matrix("output", c_.target_vocabulary, d), output, bias);
     }
@@ -121,6 +121,17 @@ class WeightBinder : RelativeBinder {
     else
       net_.encoder.embedding = table(matrix("source_embedding", c_.source_vocabulary, width), source, nullptr);
     return row_types();
+  }
+
+  Result<const StoredTensor*> find_output(uint32_t width) {
+    auto output = find_matrix(names_.output, c_.target_vocabulary, width);
+    const bool there = std::ranges::any_of(names_.output, [&](const std::string& name) { return stored(name); });
+    if (output || there || c_.tied_output) return output;
+    return fail(
+        ErrorCode::invalid_data,
+        "%s, and config.json does not tie it to the embedding (tie_word_embeddings): some files are missing, or "
+        "the model was saved without its head; get all files again",
+        output.error().message);
   }
 
   // A table that is looked up like the embeddings.

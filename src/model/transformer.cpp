@@ -92,7 +92,11 @@ graph::TensorId decoder_layers(Builder& b, graph::TensorId x, DecoderRun& run) {
     const std::string states = format("decoder_hidden_states.%u", i + 1);
     const bool last = i + 1 == s.layers && s.final_norm;
     if (last) x = normalize(b, "decoder.norm", {s, w.final_norm}, x);
-    if (run.keep_hidden_states) last ? b.keep_copy(states, x) : keep_states(b, states, x);
+    if (!run.keep_hidden_states) continue;
+    if (i + 1 == s.layers && b.config().transformed_states)
+      b.keep(states, output_states(b, x));
+    else
+      last ? b.keep_copy(states, x) : keep_states(b, states, x);
   }
   return x;
 }

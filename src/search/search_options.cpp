@@ -239,6 +239,9 @@ Result<SearchOptions> ResolvedOptions::for_prompt(uint32_t given) const {
     longest = *max_length_;
   else
     longest = std::min<uint64_t>(given + kDefaultNewTokens, positions_ ? positions_ : ~0u);
+  if (longest <= given && !max_new_ && !max_length_)
+    return fail(ErrorCode::invalid_argument, "a prompt of %u ids leaves none of the model's %u positions; shorten it",
+                given, positions_);
   if (longest <= given)
     return fail(ErrorCode::invalid_argument, "max_length: %u leaves nothing to generate after %u prompt ids", longest,
                 given);

@@ -157,6 +157,11 @@ Result<int32_t> TokenizerConfig::count(const char* name, int32_t fallback) const
 
 bool TokenizerConfig::has(const char* name) const { return find(json_->config, name) != nullptr; }
 
+bool TokenizerConfig::is_null(const char* name) const {
+  const auto it = json_->config.find(name);
+  return it != json_->config.end() && it->is_null();
+}
+
 Result<bool> TokenizerConfig::flag(const char* name, bool fallback) const {
   return read_flag(json_->config, name, fallback, path_);
 }

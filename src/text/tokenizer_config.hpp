@@ -33,6 +33,7 @@ class TokenizerConfig {
   [[nodiscard]] Result<std::string> tokenizer_class() const;
   [[nodiscard]] Result<int32_t> count(const char* name, int32_t fallback) const;  // 0 to 65536
   [[nodiscard]] bool has(const char* name) const;
+  [[nodiscard]] bool is_null(const char* name) const;  // there, and null
   // Tokens with their own ids: "added_tokens_decoder" of tokenizer_config.json, else added_tokens.json. Empty without
   // either.
   [[nodiscard]] Result<std::vector<AddedToken>> added_tokens() const;

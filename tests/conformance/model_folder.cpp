@@ -252,9 +252,10 @@ Ending ending_of(const Record& record, const Json& c) {
   const auto special = record.json.value("special_tokens", Json::object());
   Json ends = setting(c, "eos_token_id"), pad = setting(c, "pad_token_id"), beams = setting(c, "num_beams");
   if (ends.is_null()) ends = special.at("eos");
-  if (pad.is_null()) pad = special.at("pad");
   Ending e;
   e.ends = ends.is_array() ? ends.get<std::vector<int32_t>>() : std::vector<int32_t>{ends.get<int32_t>()};
+  // A search without a pad fills rows with the first end.
+  if (pad.is_null()) pad = c.contains("effective") ? Json(e.ends.at(0)) : special.at("pad");
   e.fill = pad.get<int32_t>();
   // The reference's beam search takes a pad of 0 for none.
   if (e.fill == 0 && beams.is_number() && beams.get<int64_t>() > 1) e.fill = e.ends.at(0);

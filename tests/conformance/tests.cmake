@@ -10,6 +10,10 @@ foreach(cases forward greedy_single beam4_lp)
   lapilli_gpu_test(conformance.gpt2.${cases} COMMAND conformance --strict --filter ${cases}
     ${PROJECT_SOURCE_DIR}/tests/data/decoders/gpt2 LABELS fast)
 endforeach()
+# Twins of published directories: names, containers and generation settings as publishers have them.
+file(GLOB decoders CONFIGURE_DEPENDS LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/data/decoders/published/*)
+lapilli_gpu_test(conformance.decoders COMMAND conformance --strict ${decoders} DRIVERS lavapipe LABELS fast)
+lapilli_gpu_test(conformance.decoders COMMAND conformance --strict --every 4 ${decoders} MASKS floor gpu LABELS long)
 # The kernels of a GPU; they are the same in all families, and every fourth case has them.
 lapilli_gpu_test(conformance.marian COMMAND conformance --strict --every 4 ${PROJECT_SOURCE_DIR}/tests/data/models/marian
   MASKS gpu,small-work LABELS fast)

@@ -193,8 +193,14 @@ TEST(PackModel, OthersAreRefusedByName) {
     const auto read = read_published(model.path());
     return read ? std::string() : read.error().message;
   };
-  for (const char* method : {"bitsandbytes", "gptq", "awq", "fp8", "compressed-tensors", "torchao"})
-    EXPECT_THAT(with({{"quant_method", method}, {"bits", 4}}), AllOf(HasSubstr(method), HasSubstr("lapilli pack")));
+  const std::pair<const char*, const char*> tools[] = {{"bitsandbytes", "bitsandbytes"},
+                                                       {"gptq", "GPTQ"},
+                                                       {"awq", "AWQ"},
+                                                       {"fp8", "FP8"},
+                                                       {"compressed-tensors", "compressed-tensors"},
+                                                       {"torchao", "torchao"}};
+  for (const auto& [method, name] : tools)
+    EXPECT_THAT(with({{"quant_method", method}, {"bits", 4}}), AllOf(HasSubstr(name), HasSubstr("lapilli pack")));
   EXPECT_THAT(with({{"load_in_8bit", true}}), HasSubstr("bitsandbytes"));
   EXPECT_THAT(with(nlohmann::json::object()), HasSubstr("an unnamed tool"));
   EXPECT_THAT(with("int8"), HasSubstr("is not an object"));

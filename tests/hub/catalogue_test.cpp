@@ -51,6 +51,8 @@ TEST(HubCatalogue, EveryModelIsOfAFamilyThatRuns) {
 const char* const kByLabels = "classify --labels";
 const std::set<std::string> kEncoders = {"bert",      "roberta", "distilbert", "xlm-roberta", "modernbert",
                                          "camembert", "albert",  "mpnet",      "deberta-v2",  "xlnet"};
+const std::set<std::string> kDecoders = {"gpt2",  "openai-gpt", "opt",     "llama",   "mistral",
+                                         "qwen2", "qwen3",      "smollm3", "granite", "hunyuan_v1_dense"};
 const std::set<std::string> kOfEncoders = {"embed", "rerank", "classify", kByLabels, "tag", "answer", "fill", "search"};
 
 // A command refuses a model of another kind.
@@ -61,11 +63,14 @@ TEST(HubCatalogue, TasksAreThoseOfTheFamily) {
       {"vit", {"classify"}},         {"deit", {"classify"}},
       {"marian", {"translate"}},     {"fsmt", {"translate"}},
       {"m2m_100", {"translate"}},    {"bart", {"translate", "summarize", "generate", "classify", kByLabels}}};
-  const std::set<std::string> of_texts = {"translate", "summarize", "generate"};
+  const std::set<std::string> of_texts = {"translate", "summarize", "generate"}, of_decoders = {"generate"};
   for (const Listed& model : listed()) {
     const auto kind = kinds.find(model.family);
-    const bool encoder = kEncoders.contains(model.family);
-    const std::set<std::string>& tasks = encoder ? kOfEncoders : kind == kinds.end() ? of_texts : kind->second;
+    const bool encoder = kEncoders.contains(model.family), decoder = kDecoders.contains(model.family);
+    const std::set<std::string>& tasks = encoder               ? kOfEncoders
+                                         : decoder             ? of_decoders
+                                         : kind == kinds.end() ? of_texts
+                                                               : kind->second;
     for (const std::string& task : model.tasks) EXPECT_TRUE(tasks.contains(task)) << model.name << ": " << task;
   }
 }

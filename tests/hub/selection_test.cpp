@@ -106,6 +106,21 @@ TEST(HubSelection, TheNetworkInAFolder) {
     EXPECT_NE(why_not(none).find("it has no config.json"), std::string::npos);
 }
 
+TEST(HubSelection, FormsThatAreNotRead) {
+  const auto says = [](const std::set<std::string>& names, const char* word) {
+    return why_not(names).find(word) != std::string::npos;
+  };
+  EXPECT_TRUE(says({"adapter_config.json", "adapter_model.safetensors"}, "an adapter (LoRA)"));
+  EXPECT_TRUE(says({"adapter_config.json", "adapter_model.safetensors", "config.json"}, "an adapter (LoRA)"));
+  EXPECT_TRUE(says({"model-Q4_K_M.gguf"}, "GGUF"));
+  EXPECT_TRUE(says({"config.json", "model-Q4_K_M.gguf"}, "GGUF"));
+  EXPECT_TRUE(says({"consolidated.safetensors", "params.json"}, "consolidated"));
+  // Beside weights that are read they do not matter.
+  EXPECT_EQ(
+      selected(only({"config.json", "model.safetensors", "adapter_config.json", "model.gguf", "consolidated.pth"})),
+      (std::set<std::string>{"config.json", "model.safetensors"}));
+}
+
 TEST(HubSelection, AnIndexNamesFilesBesideIt) {
   const std::string index = "0_Transformer/model.safetensors.index.json";
   const Repository repository = only({"modules.json", "model-1.safetensors", "0_Transformer/config.json", index,

@@ -65,9 +65,11 @@ TEST(Decoders, AbsentFieldsMeanWhatTheirClassSays) {
     bool tied;
   };
   constexpr uint32_t kNone = kNoWindow;
-  const Expected all[] = {{"llama", 32, 2, 2048, kNone, 1e4, false},    {"granite", 32, 2, 2048, kNone, 1e4, false},
-                          {"mistral", 8, 2, 65536, 4095, 1e4, false},   {"qwen2", 32, 2, 32768, kNone, 1e4, false},
-                          {"qwen3", 32, 128, 32768, kNone, 1e4, false}, {"smollm3", 4, 2, 32768, kNone, 2e6, true}};
+  const Expected all[] = {
+      {"llama", 32, 2, 2048, kNone, 1e4, false},           {"granite", 32, 2, 2048, kNone, 1e4, false},
+      {"mistral", 8, 2, 65536, 4095, 1e4, false},          {"qwen2", 32, 2, 32768, kNone, 1e4, false},
+      {"qwen3", 32, 128, 32768, kNone, 1e4, false},        {"smollm3", 4, 2, 32768, kNone, 2e6, true},
+      {"hunyuan_v1_dense", 32, 2, 2048, kNone, 1e4, false}};
   for (const Expected& e : all) {
     const json file = without(without(small(e.type), "num_key_value_heads"), "head_dim");
     const StackConfig s = stack_of(file);
@@ -198,6 +200,57 @@ TEST(Decoders, WhatGemmaRefuses) {
   EXPECT_EQ(text->decoder.head_dim, 256u);
   EXPECT_EQ(text->decoder.window(0), 4095u);
   EXPECT_EQ(text->decoder.window(5), kNoWindow);
+// ---- published files -----------------------------------------------------------------------------------------------
+
+const char* rotary_name(RotaryScaling::Kind kind) {
+  return kind == RotaryScaling::Kind::none ? "default" : kind == RotaryScaling::Kind::linear ? "linear" : "llama3";
+}
+
+void expect_windows(const StackConfig& s, const json& expected, const std::string& name) {
+  for (uint32_t i = 0; i < s.layers; ++i) {
+    const uint32_t window = expected.contains("windows") ? expected["windows"][i].get<uint32_t>() : 0;
+    EXPECT_EQ(s.window(i), window == 0 || window >= s.max_positions ? kNoWindow : window - 1)
+        << name << ", layer " << i;
+    const bool rotates = !expected.contains("rotated") || expected["rotated"][i] == 1;
+    EXPECT_EQ(s.rotates(i), expected.contains("base") && rotates) << name << ", layer " << i;
+  }
+}
+
+void expect_rotation(const StackConfig& s, const json& expected, const std::string& name) {
+  if (!expected.contains("base")) return;
+  EXPECT_NEAR(s.rotary_base / expected["base"].get<double>(), 1, 1e-6) << name;
+  EXPECT_EQ(rotary_name(s.rotary_scaling.kind), expected["rope"]) << name;
+  EXPECT_EQ(s.rotary_scaling.factor, expected.value("factor", 1.0)) << name;
+  if (expected.contains("window_base")) EXPECT_EQ(s.window_rotary_base, expected["window_base"]) << name;
+}
+
+// The config.json of published directories, at full size, against what the reference makes of them.
+TEST(Decoders, PublishedFilesMeanWhatTheReferenceSays) {
+  const auto files = read_json_file(LAPILLI_TEST_DATA "/decoders/configs.json");
+  ASSERT_TRUE(files.ok()) << files.error().message;
+  size_t read = 0;
+  for (const json& file : files->at("directories")) {
+    const std::string name = file["name"];
+    json config = file["config"];
+    if (!config.contains("model_type")) config["model_type"] = type_of_class(config["architectures"][0]);
+    if (!find_family(config["model_type"])) continue;
+    ++read;
+    const auto ours = parse_decoder(config);
+    ASSERT_TRUE(ours.ok()) << name << ": " << ours.error().message;
+    const StackConfig& s = ours->decoder;
+    const json& e = file["expected"];
+    const json shape = {{"heads", s.heads},
+                        {"kv_heads", s.kv_heads()},
+                        {"head_dim", s.head_dim},
+                        {"width", s.d_model},
+                        {"vocabulary", ours->target_vocabulary},
+                        {"layers", s.layers},
+                        {"tied", ours->tied_output}};
+    for (const auto& [key, value] : shape.items()) EXPECT_EQ(value, e[key]) << name << ": " << key;
+    expect_rotation(s, e, name);
+    expect_windows(s, e, name);
+  }
+  EXPECT_GE(read, 30u);
 }
 
 // ---- the rotation's change -----------------------------------------------------------------------------------------
@@ -216,6 +269,33 @@ TEST(Decoders, ScalingInOldAndNewForms) {
   EXPECT_EQ(stack_of(file).rotary_scaling.kind, RotaryScaling::Kind::none);
 }
 
+// Three forms of one thing; the fields around them do not matter where the form has its own.
+TEST(Decoders, Llama3sScalingInThreeForms) {
+  const json fields = {{"factor", 8},
+                       {"low_freq_factor", 2},
+                       {"high_freq_factor", 5},
+                       {"original_max_position_embeddings", 64},
+                       {"rope_theta", 500}};
+  const std::pair<const char*, const char*> forms[] = {
+      {"rope_scaling", "type"}, {"rope_scaling", "rope_type"}, {"rope_parameters", "rope_type"}};
+  for (const auto& [place, key] : forms) {
+    const json file = with(small("llama"), "max_position_embeddings", 512);
+    const StackConfig s = stack_of(with(file, place, with(fields, key, "llama3")));
+    EXPECT_EQ(s.rotary_scaling.kind, RotaryScaling::Kind::llama3) << place << ", " << key;
+    EXPECT_EQ(s.rotary_base, 500);
+    EXPECT_EQ(s.rotary_scaling.factor, 8);
+    EXPECT_EQ(s.rotary_scaling.low, 2);
+    EXPECT_EQ(s.rotary_scaling.high, 5);
+    EXPECT_EQ(s.rotary_scaling.original, 64);
+    const json no_length = without(with(fields, key, "llama3"), "original_max_position_embeddings");
+    EXPECT_EQ(stack_of(with(file, place, no_length)).rotary_scaling.original, 512);
+    EXPECT_EQ(
+        stack_of(with(with(file, place, no_length), "original_max_position_embeddings", 96)).rotary_scaling.original,
+        96);
+    EXPECT_THAT(refusal(with(file, place, with(fields, key, "llama4"))), HasSubstr("llama4"));
+  }
+}
+
 TEST(Decoders, OtherScalingsAreRefusedByName) {
   for (const char* kind : {"dynamic", "yarn", "longrope", "su", "new"}) {
     const json scaling = {{"rope_type", kind}, {"factor", 2}};
@@ -230,6 +310,25 @@ TEST(Decoders, OtherScalingsAreRefusedByName) {
   EXPECT_THAT(refusal(with(small("llama"), "rope_theta", 0)), HasSubstr("rope_theta"));
   const json low_above_high = {{"rope_type", "llama3"}, {"factor", 8}, {"low_freq_factor", 4}, {"high_freq_factor", 4}};
   EXPECT_THAT(refusal(with(small("llama"), "rope_scaling", low_above_high)), HasSubstr("low_freq_factor"));
+}
+
+// An alpha stretches the base; other kinds of the name stay unknown.
+TEST(Decoders, HunyuansAlpha) {
+  json file = with(small("hunyuan_v1_dense"), "rope_theta", 10);
+  for (const char* place : {"rope_scaling", "rope_parameters"})
+    for (const char* key : {"type", "rope_type"}) {
+      const json scaling = {{key, "dynamic"}, {"alpha", 1000.0}, {"factor", 1.0}, {"mscale", 1.0}};
+      const StackConfig s = stack_of(with(file, place, scaling));
+      EXPECT_NEAR(s.rotary_base, 10 * std::pow(1000.0, 8.0 / 6), 1e-6) << place << ", " << key;
+      EXPECT_EQ(s.rotary_scaling.kind, RotaryScaling::Kind::none);
+      EXPECT_TRUE(s.head_norm && s.head_norm_last);
+      for (const json& alpha : {json(), json(0), json(-1)})
+        EXPECT_THAT(refusal(with(file, place, with(scaling, "alpha", alpha))), HasSubstr("alpha")) << alpha;
+      EXPECT_THAT(refusal(with(file, place, with(scaling, key, "yarn"))), HasSubstr("yarn"));
+    }
+  EXPECT_THAT(refusal(with(file, "use_cla", true)), HasSubstr("use_cla"));
+  EXPECT_EQ(refusal(with(file, "mlp_bias", true)), "taken");  // the class reads no such field
+  EXPECT_THAT(refusal(with(small("llama"), "partial_rotary_factor", 0.5)), HasSubstr("partial_rotary_factor"));
 }
 
 // The angle of a pair at position 1, from its cosine and sine.
@@ -381,7 +480,7 @@ TEST_P(DecoderFiles, AnOutputBesideTheEmbedding) {
   EXPECT_GT(other.parameters, alone.parameters);
   file_.tensors.erase("lm_head.weight");
   json_["tie_word_embeddings"] = false;
-  EXPECT_THAT(binding(), HasSubstr("lm_head.weight"));
+  EXPECT_THAT(binding(), AllOf(HasSubstr("lm_head.weight"), HasSubstr("tie_word_embeddings")));
 }
 
 TEST_P(DecoderFiles, BuffersAreNoWeights) {

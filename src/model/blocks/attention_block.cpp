@@ -107,6 +107,7 @@ void rotate_self(Builder& b, const std::string& label, const AttentionLayer& lay
   how.halves = layer.stack.rotary_halves ? 1 : 0;
   how.norms = layer.stack.head_norm ? 1 : 0;
   how.epsilon = layer.stack.norm_epsilon;
+  how.norms_last = layer.stack.head_norm_last ? 1 : 0;
   rows.norms = weight_or_none(b, layer.w.head_norms);
   ops::rotate(b.g(), label + ".rotate", rows, how);
 }

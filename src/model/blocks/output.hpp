@@ -5,6 +5,8 @@
 
 namespace lapilli::model {
 
+// x behind the layer between last stack and output projection; x itself in models without it.
+graph::TensorId output_states(Builder& b, graph::TensorId x);
 // logits [rows, target vocabulary] of x [rows, d_model].
 graph::TensorId output_logits(Builder& b, graph::TensorId x);
 

@@ -30,6 +30,8 @@ constexpr OldNames kOldNames[] = {
     {"Electra", "electra.", "electra", "generator_predictions.dense.weight"},
     {"DebertaV2", "", "deberta-v2", "cls.predictions.transform.dense.weight"},
     {"XLNet", "", "xlnet", ""},
+    {"GPT2", "", "gpt2", ""},
+    {"OpenAIGPT", "", "openai-gpt", ""},
 };
 
 template <class Matches>

@@ -114,6 +114,7 @@ struct RotateAttributes {
   uint32_t halves = 0;  // 1: pairs of a column in each half, not of neighbours
   uint32_t norms = 0;   // 1: heads are normalized; all of their columns are rotated then
   float epsilon = 0;
+  uint32_t norms_last = 0;  // 1: after the rotation, not before it
 };
 
 namespace ops {

@@ -16,7 +16,7 @@ namespace {
 struct Push {
   LAPILLI_PUSH(uint32_t groups, first_row, heads, head_dim, pairs, halves, table_ld, q_ld, q_begin, rows_per_slot,
                slots, positions, head_begin, head_end, cell_begin, cell_end, kv_begin;
-               float epsilon;)
+               float epsilon; uint32_t norms_last;)
 };
 
 // inputs: q, kv, table, step or spans, norms
@@ -138,6 +138,7 @@ Status lower_part(const LowerContext& context, const graph::Node& node, Variant 
   push.slots = a.kv.slots;
   push.positions = a.kv.positions;
   push.epsilon = a.epsilon;
+  push.norms_last = a.norms_last;
   if (part.queries) bind_queries(context, node, part, d, push);
   if (keys) bind_keys(context, node, part, d, push);
   if (!part.queries) stand_in(0, d);
@@ -248,10 +249,11 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
       const bool has_key = head < a.kv.heads;  // otherwise queries alone
       const uint64_t place = has_key ? a.kv.number(head, row.slot, row.position) : 0;
       for (uint32_t c = 0; has_key && c < a.kv.head_dim; ++c) keys[c] = kv[place + c];
-      if (norms) {
+      const auto normalize = [&] {
         normalize_head(a, norms, [&](uint32_t c) -> double& { return query[c]; });
         if (has_key) normalize_head(a, norms + norm_ld(a), [&](uint32_t c) -> double& { return keys[c]; });
-      }
+      };
+      if (norms && !a.norms_last) normalize();
       for (uint64_t c = 0; c < uint64_t{2} * a.pairs; c += 2) {
         const uint64_t high = (kRotationRows + row.by / kRotationRows) * table_ld(a) + c;
         double angle[2] = {table[high], table[high + 1]};
@@ -261,6 +263,7 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
         turn(query + column, angle[0], angle[1], partner);
         turn(keys.data() + column, angle[0], angle[1], partner);
       }
+      if (norms && a.norms_last) normalize();
       for (uint32_t c = 0; has_key && c < 2 * a.pairs; ++c) kv.set(place + c, keys[c]);
     }
 }
@@ -273,7 +276,7 @@ struct CaseShape {
   uint32_t position = 0;              // step: the largest
   KvFormat format = KvFormat::fp32;   // step
   bool halves = false;
-  bool norms = false;
+  bool norms = false, norms_last = false;
 };
 
 HostTensor rotation_values(uint64_t ld, uint32_t pairs) {
@@ -292,7 +295,13 @@ HostTensor rotation_values(uint64_t ld, uint32_t pairs) {
 OpCase make_case(const std::string& name, CaseShape s) {
   OpCase c;
   c.name = format("%s, %u of %u heads of %u", name, s.pairs, s.kv.heads, s.kv.head_dim) + suffix(s.format);
-  RotateAttributes a{s.kv, s.pairs, s.sentences.empty() ? 0u : 1u, s.halves ? 1u : 0u, s.norms ? 1u : 0u, 1e-6f};
+  RotateAttributes a{s.kv,
+                     s.pairs,
+                     s.sentences.empty() ? 0u : 1u,
+                     s.halves ? 1u : 0u,
+                     s.norms ? 1u : 0u,
+                     1e-6f,
+                     s.norms_last ? 1u : 0u};
   ops::RotateOperands o;
   if (a.spans) {
     s.rows = 2;  // past the last sentence
@@ -372,6 +381,13 @@ std::vector<OpCase> cases() {
   norms("step, norms", {shared(step(2, 12, 6, 9)), 6, 6, 5, {}, 8});
   norms("step, norms", {shared(step(3, 16, 6, 9)), 8, 6, 5, {}, 8, KvFormat::fp16});
   norms("step, norms, more keys than a binding", {step(3, 64, 5, 40), 32, 5, 5, {}, 33});
+  const auto norms_last = [&](const char* name, CaseShape shape) {
+    shape.norms_last = true;
+    norms(name, shape);
+  };
+  norms_last("sequences, norms behind", {shared(batch(2, 12, 4, 7, 5)), 6, 19});
+  norms_last("step, norms behind", {shared(step(2, 12, 6, 9)), 6, 6, 5, {}, 8});
+  norms_last("step, norms behind", {shared(step(3, 16, 6, 9)), 8, 6, 5, {}, 8, KvFormat::fp16});
   all.push_back(make_case("step, shared keys", {shared(step(2, 12, 6, 9)), 5, 6, 5, {}, 8}));
   all.push_back(make_case("pass, shared keys", {shared(batch(2, 12, 1, 1, 1)), 5, 0, 0, {7, 1, 30, 4}}));
   // Split on devices with small bindings: by heads, by cells, and queries by rows.

@@ -1,6 +1,7 @@
 // GPT-2, OPT, RoBERTa, BART, LED, Blenderbot: byte-level BPE. Also OpenAI GPT, whose BPE is older.
 #include <utility>
 
+#include "base/log.hpp"
 #include "text/kinds/pipeline_loading.hpp"
 #include "text/kinds/pipeline_tokenizers.hpp"
 
@@ -49,6 +50,24 @@ Result<std::unique_ptr<Tokenizer>> finish(Pipeline p, const TokenizerFiles& file
   LAPILLI_TRY(p.added, AddedVocabulary::make(special.tokens(), *p.model, p.normalizer.get()));
   LAPILLI_TRY(const PipelineSettings settings, read_settings(files, special, false));
   return std::unique_ptr<Tokenizer>(std::make_unique<PipelineTokenizer>(std::move(p), settings));
+}
+
+// The post-processor of tokenizer.json counts; says so where a switch of tokenizer_config.json wants it otherwise.
+Status note_switches(const TokenizerFiles& files, const Pipeline& p, const SpecialTokens& special) {
+  if (!p.post_processor) return {};
+  const auto around = p.post_processor->process({}, nullptr, true);
+  if (!around) return {};  // texts will say so
+  for (const bool last : {false, true}) {
+    const char* flag = last ? "add_eos_token" : "add_bos_token";
+    const int32_t id = special.id(last ? "eos_token" : "bos_token");
+    if (!files.config.has(flag) || id < 0) continue;
+    LAPILLI_TRY(const bool wanted, files.config.flag(flag, false));
+    const bool there = !around->ids.empty() && (last ? around->ids.back() : around->ids.front()) == id;
+    if (wanted != there)
+      log(LogLevel::note, format("%s: %s is %s, but tokenizer.json %s; tokenizer.json counts", files.config.path(),
+                                 flag, wanted ? "true" : "false", there ? "adds that token" : "adds no such token"));
+  }
+  return {};
 }
 
 constexpr std::initializer_list<NamedToken> kRobertaTokens = {
@@ -130,6 +149,7 @@ Result<std::unique_ptr<Tokenizer>> load_json_tokenizer(const Files& from) {
                                                           {"cls_token", ""},
                                                           {"mask_token", ""}},
                                                          *p.model));
+  LAPILLI_CHECK(note_switches(files, p, special));
   return finish(std::move(p), files, special);
 }
 

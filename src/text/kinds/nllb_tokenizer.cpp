@@ -15,22 +15,6 @@ bool is_language(std::string_view t) {
          std::all_of(t.begin() + 5, t.end(), small);
 }
 
-// A merge for every way to make a piece of two others; earlier pieces first, short left parts first.
-std::vector<Merge> merges_of(const SentencePieceFile& file) {
-  std::unordered_set<std::string_view> known;
-  for (const SentencePieceFile::Piece& piece : file.pieces) known.insert(piece.text);
-  std::vector<Merge> merges;
-  for (const SentencePieceFile::Piece& piece : file.pieces) {
-    const std::string_view text = piece.text;
-    for (size_t at = 1; at < text.size(); ++at) {
-      if ((static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) continue;  // inside a character
-      const std::string_view left = text.substr(0, at), right = text.substr(at);
-      if (known.contains(left) && known.contains(right)) merges.emplace_back(left, right);
-    }
-  }
-  return merges;
-}
-
 Result<ModelPtr> convert(const SentencePieceFile& file, const TokenizerConfig& config, const std::string& path) {
   std::vector<std::pair<std::string, int32_t>> entries;
   std::unordered_set<std::string> taken;

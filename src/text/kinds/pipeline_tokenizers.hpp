@@ -19,6 +19,8 @@ Result<std::unique_ptr<Tokenizer>> load_blenderbot_tokenizer(const Files& from);
 Result<std::unique_ptr<Tokenizer>> load_whisper_tokenizer(const Files& from);
 // BPE with an end-of-word mark, lower case.
 Result<std::unique_ptr<Tokenizer>> load_openai_gpt_tokenizer(const Files& from);
+// tokenizer.json, or else BPE from a SentencePiece model (tokenizer.model).
+Result<std::unique_ptr<Tokenizer>> load_llama_tokenizer(const Files& from);
 // WordPiece: vocab.txt or tokenizer.json; prophetnet.tokenizer.
 Result<std::unique_ptr<Tokenizer>> load_bert_tokenizer(const Files& from);
 Result<std::unique_ptr<Tokenizer>> load_prophetnet_tokenizer(const Files& from);

@@ -1,6 +1,7 @@
 #include "text/kinds/rebuilt_tokenizer.hpp"
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 #include "text/kinds/pipeline_tokenizers.hpp"
@@ -122,6 +123,21 @@ std::vector<UnigramPiece> pieces_of(const SentencePieceFile& file) {
   pieces.reserve(file.pieces.size());
   for (const SentencePieceFile::Piece& piece : file.pieces) pieces.push_back({piece.text, piece.score});
   return pieces;
+}
+
+std::vector<Merge> merges_of(const SentencePieceFile& file) {
+  std::unordered_set<std::string_view> known;
+  for (const SentencePieceFile::Piece& piece : file.pieces) known.insert(piece.text);
+  std::vector<Merge> merges;
+  for (const SentencePieceFile::Piece& piece : file.pieces) {
+    const std::string_view text = piece.text;
+    for (size_t at = 1; at < text.size(); ++at) {
+      if ((static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) continue;  // inside a character
+      const std::string_view left = text.substr(0, at), right = text.substr(at);
+      if (known.contains(left) && known.contains(right)) merges.emplace_back(left, right);
+    }
+  }
+  return merges;
 }
 
 Result<ModelPtr> fairseq_model(const SentencePieceFile& file, const TokenizerConfig& config,

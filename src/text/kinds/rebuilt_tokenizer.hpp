@@ -61,6 +61,9 @@ TemplatePart special_part(int32_t id, int32_t type = 0);
 
 // The pieces of a model file in their own order.
 std::vector<UnigramPiece> pieces_of(const SentencePieceFile& file);
+// SentencePiece stores no merges: one for every way to make a piece of two others; earlier pieces first, short left
+// parts first.
+std::vector<Merge> merges_of(const SentencePieceFile& file);
 // fairseq's order: begin, padding, end, unknown (id 3), then the model's pieces after its first three, then `languages`
 // and the mask token.
 Result<ModelPtr> fairseq_model(const SentencePieceFile& file, const TokenizerConfig& config,

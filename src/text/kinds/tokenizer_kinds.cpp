@@ -35,6 +35,7 @@ constexpr TokenizerKind kKinds[] = {
     {"BlenderbotTokenizer", "blenderbot", load_blenderbot_tokenizer},
     {"WhisperTokenizer", "whisper", load_whisper_tokenizer},
     {"OpenAIGPTTokenizer", "openai-gpt", load_openai_gpt_tokenizer},
+    {"LlamaTokenizer", "llama mistral", load_llama_tokenizer},
     {"BertTokenizer", "bert encoder-decoder", load_bert_tokenizer},
     {"DistilBertTokenizer", "distilbert", load_bert_tokenizer},
     {"ElectraTokenizer", "electra", load_bert_tokenizer},

@@ -9,8 +9,9 @@ extern const Family family_llama, family_mistral;
 
 namespace {
 
-constexpr LlamaClass kLlama{.family = "llama"};
+constexpr LlamaClass kLlama{.family = "llama", .tokenizer = "llama"};
 constexpr LlamaClass kMistral{.family = "mistral",
+                              .tokenizer = "llama",
                               .ffn = 14336,
                               .cache_heads = 8,
                               .positions = 131072,

@@ -1,6 +1,7 @@
 #include "model/families/decoders/llama_group.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "formats/quote.hpp"
@@ -52,12 +53,18 @@ Status read_biases(const JsonView& v, const LlamaClass& of, StackConfig& s) {
   s.out_bias = s.ffn_bias = false;
   if (!of.chooses_bias) return {};
   LAPILLI_TRY(s.qkv_bias, get_bool(v, "attention_bias", false));
-  LAPILLI_TRY(s.ffn_bias, get_bool(v, "mlp_bias", false));
   s.out_bias = s.qkv_bias;
+  if (!of.mlp_bias) return {};
+  LAPILLI_TRY(s.ffn_bias, get_bool(v, "mlp_bias", false));
   return {};
 }
 
 // ---- rotary positions ----------------------------------------------------------------------------------------------
+
+Result<std::string> rotary_kind(const JsonView& v) {
+  LAPILLI_TRY(const auto old, get_string(v, "type", "default"));
+  return get_string(v, "rope_type", old);
+}
 
 Status read_llama3(const JsonView& top, const JsonView& v, RotaryScaling& r) {
   LAPILLI_TRY(r.low, get_float(v, "low_freq_factor"));
@@ -72,9 +79,26 @@ Status read_llama3(const JsonView& top, const JsonView& v, RotaryScaling& r) {
               r.high);
 }
 
+// An alpha stretches the base, whatever the length; the length itself counts where there is none (dynamic scaling).
+Status read_alpha(const JsonView& v, const StackConfig& s, double& base) {
+  LAPILLI_TRY(const float alpha, get_float(v, "alpha", 0));
+  if (!(alpha > 0))
+    return fail(ErrorCode::unsupported,
+                "%s: rotary positions of the kind dynamic are supported with a positive alpha alone; it is %g", v.where,
+                alpha);
+  if (s.head_dim <= 2) return fail(ErrorCode::invalid_data, "%s: an alpha, and heads of %u", v.where, s.head_dim);
+  base *= std::pow(static_cast<double>(alpha), s.head_dim / (s.head_dim - 2.0));
+  return {};
+}
+
+Status check_partial(const JsonView& v) {
+  LAPILLI_TRY(const float part, get_float(v, "partial_rotary_factor", 1));
+  if (part == 1) return {};
+  return fail(ErrorCode::unsupported, "%s: partial_rotary_factor %g is not supported in this family", v.where, part);
+}
+
 Status read_scaling(const JsonView& top, const JsonView& v, RotaryScaling& r) {
-  LAPILLI_TRY(const auto old, get_string(v, "type", "default"));
-  LAPILLI_TRY(const auto kind, get_string(v, "rope_type", old));
+  LAPILLI_TRY(const auto kind, rotary_kind(v));
   if (kind == "default") return {};
   if (kind != "linear" && kind != "llama3")
     return fail(ErrorCode::unsupported,
@@ -89,11 +113,16 @@ Status read_scaling(const JsonView& top, const JsonView& v, RotaryScaling& r) {
 // Older files have rope_theta and rope_scaling, which goes before the newer rope_parameters.
 Status read_rotary(const JsonView& v, const LlamaClass& of, StackConfig& s) {
   LAPILLI_TRY(float base, get_float(v, "rope_theta", of.rotary_base));
+  LAPILLI_CHECK(check_partial(v));
+  double stretched = 1;
   for (const char* key : {"rope_scaling", "rope_parameters"}) {
     if (!has(v, key)) continue;
     LAPILLI_TRY(const auto within, get_object(v, key));
     LAPILLI_TRY(base, get_float(within, "rope_theta", base));
-    LAPILLI_CHECK(read_scaling(v, within, s.rotary_scaling));
+    LAPILLI_CHECK(check_partial(within));
+    LAPILLI_TRY(const auto kind, rotary_kind(within));
+    const bool alpha = of.alpha_rotary && kind == "dynamic";
+    LAPILLI_CHECK(alpha ? read_alpha(within, s, stretched) : read_scaling(v, within, s.rotary_scaling));
     break;
   }
   if (!(base > 0)) return fail(ErrorCode::invalid_data, "%s: rope_theta %g is not positive", v.where, base);
@@ -103,7 +132,7 @@ Status read_rotary(const JsonView& v, const LlamaClass& of, StackConfig& s) {
                 "needed",
                 v.where, s.head_dim);
   s.rotary = s.head_dim;
-  s.rotary_base = s.window_rotary_base = static_cast<double>(base);
+  s.rotary_base = s.window_rotary_base = static_cast<double>(base) * stretched;
   s.window_rotary_scaling = s.rotary_scaling;
   s.rotary_halves = true;
   return {};
@@ -190,12 +219,12 @@ Status read_still_layers(const JsonView& v, StackConfig& s) {
 Result<Config> llama_config(const JsonView& v, const LlamaClass& of) {
   Config c;
   c.family = of.family;
-  c.tokenizer = "none";
+  c.tokenizer = of.tokenizer;
   LAPILLI_CHECK(check_writes(v));
   LAPILLI_CHECK(read_sizes(v, of, c));
   StackConfig& s = c.decoder;
   LAPILLI_CHECK(read_activation(v, has(v, of.activation_key) ? of.activation_key : "hidden_act", of.activation, s));
-  LAPILLI_TRY(s.norm_epsilon, get_epsilon(v, "rms_norm_eps", 1e-6f));
+  LAPILLI_TRY(s.norm_epsilon, get_epsilon(v, "rms_norm_eps", of.norm_epsilon));
   LAPILLI_CHECK(read_biases(v, of, s));
   LAPILLI_CHECK(read_rotary(v, of, s));
   if (of.local == LocalLayers::still) LAPILLI_CHECK(read_still_layers(v, s));

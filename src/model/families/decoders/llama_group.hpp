@@ -20,17 +20,21 @@ enum class LocalLayers : uint8_t {
 // A class of the reference: the values of fields that its files leave out, and what they cannot choose.
 struct LlamaClass {
   const char* family;
+  const char* tokenizer = "none";  // of directories whose files name no class
   uint32_t d_model = 4096, ffn = 11008, layers = 32, heads = 32;
   uint32_t cache_heads = 0;  // 0: as many as heads
   uint32_t head_dim = 0;     // 0: the width by the number of heads
   uint32_t vocabulary = 32000, positions = 2048;
   float rotary_base = 10000;
+  float norm_epsilon = 1e-6f;
   bool tied_output = false;
   const char* activation_key = "hidden_act";
   const char* activation = "silu";
   bool chooses_bias = true;  // by attention_bias and mlp_bias; otherwise:
   bool qkv_bias = false;
+  bool mlp_bias = true;  // with chooses_bias: mlp_bias is read
   LocalLayers local = LocalLayers::none;
+  bool alpha_rotary = false;  // the kind "dynamic" with an alpha is known: another base for every length
 };
 
 // Reads everything that the classes have in common.

@@ -33,7 +33,7 @@ Status read_opt_projections(const JsonView& v, Config& c) {
   s.embedding_width = width;
   s.wide_positions = true;
   s.embedding_projection_bias = false;
-  c.output_transform = true;
+  c.output_transform = c.transformed_states = true;
   c.output_transform_bias = c.output_transform_norm = false;
   return {};
 }
