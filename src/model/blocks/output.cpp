@@ -1,5 +1,6 @@
 #include "model/blocks/output.hpp"
 
+#include "model/blocks/clusters.hpp"
 #include "model/blocks/norm.hpp"
 
 namespace lapilli::model {
@@ -8,6 +9,7 @@ graph::TensorId output_logits(Builder& b, graph::TensorId x) {
   const Config& c = b.config();
   const StackConfig& s = c.last_stack();
   const Network& n = b.network();
+  if (!c.clusters.empty()) return cluster_logits(b, x);
   if (c.output_transform) {
     x = ops::linear(b.g(), "output.transform", x, b.weight(n.output_transform),
                     {s.embedding_columns(), c.output_activation});
