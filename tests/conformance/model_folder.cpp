@@ -294,7 +294,7 @@ Ending ending_of(const Record& record, const Json& c) {
   const auto special = record.json.value("special_tokens", Json::object());
   Json ends = setting(c, "eos_token_id"), pad = setting(c, "pad_token_id"), beams = setting(c, "num_beams");
   if (ends.is_null()) ends = special.at("eos");
-  if (pad.is_null()) pad = special.at("pad");
+  if (pad.is_null()) pad = special.value("pad", ends.is_array() ? ends.at(0) : ends);
   Ending e;
   e.ends = ends.is_array() ? ends.get<std::vector<int32_t>>() : std::vector<int32_t>{ends.get<int32_t>()};
   e.fill = pad.get<int32_t>();

@@ -126,8 +126,8 @@ struct CaseShape {
 OpCase make_case(const CaseShape& s) {
   OpCase c;
   DistanceScoresAttributes a{s.heads, s.head_dim, s.buckets, s.memory, s.same, s.prompt, 2, 0.25f};
-  c.name = format("%u of %u rows heads %ux%u, %u buckets, %u lines, memory %u%s%s", s.live, s.rows, s.heads,
-                  s.head_dim, s.buckets, s.lines, s.memory, s.same ? " for each" : "", s.prompt ? ", prompts" : "");
+  c.name = format("%u of %u rows heads %ux%u, %u buckets, %u lines, memory %u%s%s", s.live, s.rows, s.heads, s.head_dim,
+                  s.buckets, s.lines, s.memory, s.same ? " for each" : "", s.prompt ? ", prompts" : "");
   CaseRandom random(s.rows * 7 + s.buckets * 3 + s.head_dim);
   ops::DistanceScoresOperands reads;
   reads.q = c.graph.activation("q", s.rows, a.column() + a.inner());

@@ -91,36 +91,54 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   }
 }
 
-// Clusters of these numbers of ids, all of them or only the first.
-OpCase make_case(uint64_t rows, const std::vector<uint32_t>& ids, uint64_t live = 0) {
+graph::TensorId add_rows(OpCase& c, const char* name, uint64_t rows, uint64_t columns, CaseRandom& random) {
+  const auto x = c.graph.activation(name, rows, columns);
+  c.graph.tensor(x).live_rows = c.live_rows != 0;
+  c.inputs.emplace_back(x, random_values(c.graph.tensor(x), random, 9));
+  return x;
+}
+
+OpCase make_head(uint64_t rows, uint32_t ids, uint32_t entries, uint64_t live = 0) {
   OpCase c;
-  c.name = format("%u rows, %u clusters, the first of %u%s", rows, ids.size(), ids[0], live ? ", live" : "");
-  CaseRandom random(rows * 131 + ids[0]);
-  uint32_t columns = 0;
-  for (const uint32_t n : ids) columns += n;
-  const auto made = [&](const char* name, uint64_t cols) {
-    const auto x = c.graph.activation(name, rows, cols);
-    c.graph.tensor(x).live_rows = live != 0;
-    c.inputs.emplace_back(x, random_values(c.graph.tensor(x), random, 9));
-    return x;
-  };
-  const auto head = made("head", ids[0] + ids.size() - 1);
-  auto y = ops::cluster_head(c.graph, "scores", head, ids[0], columns);
-  uint32_t first = ids[0];
-  for (uint32_t i = 1; i < ids.size(); first += ids[i++])
-    y = ops::cluster_tail(c.graph, "scores", {made("tail", ids[i]), head, y}, {first, ids[i], ids[0] + i - 1});
+  c.name = format("%u rows, head of %u and %u%s", rows, ids, entries, live ? ", live" : "");
   if (live) c.live_rows = live;
+  CaseRandom random(rows * 131 + ids);
+  const auto head = add_rows(c, "head", rows, uint64_t{ids} + entries, random);
+  ops::cluster_head(c.graph, "scores", head, ids, ids);
+  return c;
+}
+
+// A cluster of `ids` that begin at `first` of `columns`, the last of those with entries behind `head` ids.
+struct TailCase {
+  uint64_t rows;
+  uint32_t head, entries, first, ids, columns;
+  uint64_t live = 0;
+};
+OpCase make_tail(const TailCase& s) {
+  OpCase c;
+  c.name = format("%u rows, ids %u to %u of %u, head of %u and %u%s", s.rows, s.first, s.first + s.ids, s.columns,
+                  s.head, s.entries, s.live ? ", live" : "");
+  if (s.live) c.live_rows = s.live;
+  CaseRandom random(s.rows * 131 + s.ids);
+  const auto x = add_rows(c, "x", s.rows, s.ids, random);
+  const auto head = add_rows(c, "head", s.rows, uint64_t{s.head} + s.entries, random);
+  const auto y = add_rows(c, "y", s.rows, s.columns, random);
+  ops::cluster_tail(c.graph, "scores", {x, head, y}, {s.first, s.ids, s.head + s.entries - 1});
   return c;
 }
 
 std::vector<OpCase> cases() {
   std::vector<OpCase> all;
-  all.push_back(make_case(1, {1, 1}));
-  all.push_back(make_case(3, {20, 30, 40, 60}));
-  all.push_back(make_case(13, {31, 40, 49}));
-  all.push_back(make_case(5, {131, 7, 1033}));
-  all.push_back(make_case(7, {33, 5, 2}, 4));
-  all.push_back(make_case(2, {16001, 65001}));
+  all.push_back(make_head(1, 1, 0));
+  all.push_back(make_head(3, 20, 3));
+  all.push_back(make_head(13, 31, 1));
+  all.push_back(make_head(5, 1033, 2, 3));
+  all.push_back(make_head(2, 16001, 3));
+  all.push_back(make_tail({1, 1, 1, 1, 1, 2}));
+  all.push_back(make_tail({3, 20, 3, 50, 40, 150}));
+  all.push_back(make_tail({13, 31, 2, 71, 49, 120}));
+  all.push_back(make_tail({7, 33, 1, 35, 1030, 1065, 4}));
+  all.push_back(make_tail({2, 2001, 3, 20003, 65001, 90001}));
   return all;
 }
 
