@@ -43,9 +43,9 @@ struct WeightSpec {
   uint32_t n = 0, k = 0;  // matrix: columns, depth; table: rows n, width k
   uint64_t words = 0;
   std::vector<WeightPart> parts;
-  std::shared_ptr<const PatchGrid> grid;  // tables: resizing before use; null: none
-  std::vector<float> values;              // as WeightSource::values
-  float plus = 0;                         // vectors: added to every number
+  std::shared_ptr<const PatchGrid> grid;             // tables: resizing before use; null: none
+  std::vector<float> values;                         // as WeightSource::values
+  float plus = 0;                                    // vectors: added to every number
   std::function<Result<std::vector<float>>()> make;  // values that take time: made when the weights are loaded
   // The format of packed matrices, stored or computed; that of the stored tensors if these are packed.
   WeightFormat format = WeightFormat::fp32;
