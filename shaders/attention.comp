@@ -109,7 +109,7 @@ void find_segments() {
 S terms_of(const uint number, const uint at) {
   S sums = S(0.0);
   uint lines[QT], by_query = p.bias_column / WIDTH, keys = (p.key_column + head * p.key_stride) / WIDTH;
-  for (uint i = 0u; i < uint(QT); ++i) lines[i] = line_of(number, first + min(i, count - 1u));
+  for (uint i = 0u; i < uint(QT); ++i) lines[i] = line_of(number, first + min(i, count - 1u) + keys_before());
   [[dont_unroll]] for (uint d = 0u; d < PARTS; ++d) {
     T key_part = kv_load(at + d);
     for (uint i = 0u; i < uint(QT); ++i) {
@@ -118,7 +118,7 @@ S terms_of(const uint number, const uint at) {
     }
   }
   if (!uses(BY_SEGMENT)) return sums;
-  float type = type_at(p.q_begin + (slot * p.queries + number) * p.ld);
+  float type = type_of_key(slot * p.queries, number);
   return sums + mix(other_segment, same_segment, equal(types, vec4(type)));
 }
 #endif
@@ -145,6 +145,12 @@ S score_of(S dots, const uint number, const uint at) {
 #endif
 #ifdef WINDOW
   dots = in_window(dots, number);
+#elif defined(TERMS)
+  if (p.causal != 0u) {
+    // Beyond p.causal, and with a key after the query's own, which wraps.
+    uvec4 back = query + keys_before() - number;
+    dots = mix(dots, vec4(MASKED), greaterThanEqual(back, uvec4(min(p.causal, 0x80000000u))));
+  }
 #elif !defined(STEP)
   if (p.causal != 0u) dots = mix(dots, vec4(MASKED), greaterThan(uvec4(number), query));
 #endif
@@ -235,6 +241,12 @@ T acc[QT], more[QT];  // more: for lanes that hold two of the head's columns
 void begin_sums() {
   top = S(MASKED);
   sum = S(0.0);
+#if defined(STEP) && defined(BIAS)
+  if (p.sink_column != 0u && chunk == 0u) {
+    top = q_number(p.q_begin + row * p.ld + p.sink_column + head);
+    sum = 1.0;
+  }
+#endif
   for (uint i = 0u; i < uint(QT); ++i) acc[i] = more[i] = T(0.0);
 }
 

@@ -39,6 +39,7 @@ layout(push_constant) uniform P {
   uint beams;                    // slots per sentence
   uint chunk;                    // positions at a time, at most CHUNK
   uint window;                   // keys before its own that a row sees
+  uint sink_column;              // BIAS: column of q with the first head's sink; 0: none
 } p;
 
 #ifdef BIAS
@@ -73,6 +74,12 @@ void main() {
   if (lane == 0u) {
     before[0] = MASKED;
     before[1] = 0.0;
+#ifdef BIAS
+    if (p.sink_column != 0u) {
+      before[0] = q_number(row * p.ld + p.sink_column + p.head);
+      before[1] = 1.0;
+    }
+#endif
   }
   if (!opens) {
     if (lane < PARTS) acc = running[at_row + lane];

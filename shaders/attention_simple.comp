@@ -34,6 +34,12 @@ void main() {
   // Lanes without a column read a valid one and drop the result.
   uint column = PARTS + min(lane, PARTS - 1u), second = PARTS + min(lane + LOCAL, PARTS - 1u);
   float top = MASKED, sum = 0.0;
+#if defined(STEP) && defined(BIAS)
+  if (p.sink_column != 0u) {
+    top = q_number(q_row + p.sink_column + head);
+    sum = 1.0;
+  }
+#endif
   T acc = T(0.0), more = T(0.0);
   for (uint base = from; base < to; base += CHUNK) {
     uint stop = min(base + CHUNK, to);
@@ -59,13 +65,13 @@ void main() {
           if (d + 3u < PARTS) score += product(q[q_at + d + 3u], kv_load(at + d + 3u));
         }
 #ifdef TERMS
-        uint line = line_of(j, first + one);
+        uint line = line_of(j, first + one + keys_before());
         [[dont_unroll]] for (uint d = 0u; d < PARTS; ++d) {
           if (uses(BY_QUERY)) score += product(q[by_query + d], vectors[line + key_vectors + d]);
           if (uses(BY_KEY)) score += product(kv_load(at + d), vectors[line + head * PARTS + d]);
         }
         if (uses(BY_SEGMENT)) {
-          bool same = type_at(q_row) == type_at(p.q_begin + (slot * p.queries + j) * p.ld);
+          bool same = type_at(q_row) == type_of_key(slot * p.queries, j);
           score += same ? own_terms.x : own_terms.y;
         }
 #endif
@@ -88,6 +94,9 @@ void main() {
           bool far = back > int(p.window) || -back > int(p.window_after);
           if (far != (j < listed) || key < begin || key >= end) score = MASKED;
         }
+#elif defined(TERMS)
+        // Beyond p.causal, and with a key after the query's own, which wraps.
+        if (p.causal != 0u && own_query + keys_before() - j >= min(p.causal, 0x80000000u)) score = MASKED;
 #elif !defined(STEP)
         if (p.causal != 0u && j > own_query) score = MASKED;
 #endif

@@ -32,6 +32,7 @@ layout(push_constant) uniform P {
   uint position_rows;               // rows that exist; 0: none
   uint lineage_beam_slots, lineage_positions;
   uint uncounted_id;
+  uint id_begin;                    // with the table's first row
   float scale;
 } p;
 
@@ -46,7 +47,7 @@ void main() {
   if (row >= step_word(STEP_LIVE)) return;
   uint word_of_row = row_word(row), beam_slot = beam_slot_of(word_of_row), position = position_of(word_of_row);
   uint parity = lineage_parity(position);
-  uint id = ids[lineage_word(parity, LINEAGE_TOKENS, beam_slot, position, p.lineage_beam_slots, p.lineage_positions)];
+  uint id = ids[lineage_word(parity, LINEAGE_TOKENS, beam_slot, position, p.lineage_beam_slots, p.lineage_positions)] - p.id_begin;
 #else
 #ifdef SPANS
   uint sentence;
@@ -56,7 +57,7 @@ void main() {
 #else
   uint position = (p.first_row + row) % p.rows_per_slot;
 #endif
-  uint id = ids[p.ids_begin + row];
+  uint id = ids[p.ids_begin + row] - p.id_begin;
 #endif
   // The first slice also takes ids outside the vocabulary, which give zeros.
   bool known = id < p.vocabulary;

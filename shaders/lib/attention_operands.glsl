@@ -79,10 +79,11 @@ layout(push_constant) uniform P {
   uint beams;  // CROSS: beam slots per slot
   uint chunks, rows;  // SPLIT: chunks of the most keys; rows per head in `context`
   uint window;        // keys before its own that a row sees
+  uint sink_column;   // BIAS: column of q with the first head's sink; 0: none
 #else
   uint queries, query_begin, query_end;  // queries of a sentence; range of the slice
   uint tiles;                            // workgroups along the queries
-  uint keys, causal;
+  uint keys, causal;                     // causal: 0: no mask; TERMS: keys up to its own that a query sees
   uint weights_begin, weights_ld;
 #ifdef TERMS
   uint line_words, first_line;           // words from a line of vectors to the next one; number of the first line there

@@ -88,7 +88,14 @@ bool find_rows(uint group) {
   begin = min(length_word(2u * slot), p.keys);
   end = min(length_word(2u * slot + 1u), p.keys);
 #endif
+#ifdef TERMS
+  if (p.causal != 0u) {
+    end = min(end, first + count + keys_before());
+    begin = max(begin, first + keys_before() + 1u - min(p.causal, first + keys_before() + 1u));
+  }
+#else
   if (p.causal != 0u) end = min(end, first + count);
+#endif
   first_row = slot * p.queries + first;
   query = uvec4(first) + uvec4(0, 1, 2, 3);
   return true;

@@ -17,16 +17,19 @@ layout(std140, set = 0, binding = 5) uniform Distances { vec4 buckets[1024]; }; 
 layout(std140, set = 0, binding = 7) uniform Bias { vec4 bias[1024]; };          // [buckets][heads]
 layout(constant_id = BIAS_ROWS_ID) const uint BIAS_ROWS = 0;  // 1: not in the table, but after the columns of q
 
-// `row`: word of q where the query's row begins.
-float bias_of(uint key, uint query, uint head, uint row) {
-  uint i = uint(clamp(int(key) - int(query) - p.bias_low, 0, int(p.bias_last)));
-  uint at = uint(buckets[i >> 2][i & 3u]) * p.all_heads + head;
-  if (BIAS_ROWS == 0u) return bias[at >> 2][at & 3u];
-  at += row + p.bias_column;
+float q_number(const uint at) {
 #ifdef VEC
   return q[at >> 2][at & 3u];
 #else
   return q[at];
 #endif
+}
+
+// `row`: word of q where the query's row begins.
+float bias_of(uint key, uint query, uint head, uint row) {
+  uint i = uint(clamp(int(key) - int(query) - p.bias_low, 0, int(p.bias_last)));
+  uint at = uint(buckets[i >> 2][i & 3u]) * p.all_heads + head;
+  if (BIAS_ROWS == 0u) return bias[at >> 2][at & 3u];
+  return q_number(at + row + p.bias_column);
 }
 #endif

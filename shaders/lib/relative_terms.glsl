@@ -7,6 +7,9 @@ layout(std430, set = 0, binding = 3) readonly buffer Vectors { T vectors[]; };
 layout(std140, set = 0, binding = 5) uniform Distances { vec4 buckets[1024]; };  // line of each distance
 layout(std140, set = 0, binding = 7) uniform Segments { vec4 segments[1024]; };  // [same, other][heads * HEAD_DIM]
 
+// Keys before the first query's own.
+uint keys_before() { return p.keys - p.queries; }
+
 bool uses(const uint term) { return (TERMS_USED & term) != 0u; }
 
 // Where the line of vectors for this distance begins.
@@ -36,3 +39,7 @@ vec2 segment_terms(const uint row, const uint head) {
 }
 
 float type_at(const uint row) { return number_of_q(row + p.type_column); }
+// Of key `number` of a sentence whose queries begin at row `first` of q.
+float type_of_key(const uint first, const uint number) {
+  return number < keys_before() ? 0.0 : type_at(p.q_begin + (first + number - keys_before()) * p.ld);
+}

@@ -8,6 +8,7 @@
 
 #include "generate/checked_request.hpp"
 #include "generate/forward_run.hpp"
+#include "generate/segment_memory.hpp"
 #include "generate/verbs.hpp"
 #include "ops/core/spans.hpp"
 #include "runtime/check/self_test.hpp"
@@ -30,14 +31,25 @@ uint32_t longest(const std::vector<std::vector<int32_t>>& rows) {
 // Writes a state's words before a pass.
 using StateWriter = std::function<Status(StateKind kind, std::span<const uint32_t> words)>;
 
-Status write_lengths(const StateWriter& write, StateKind kind, std::span<const uint32_t> lengths) {
+// Where the keys of a source begin, behind its memory's absent rows, and its rows.
+struct KeySpan {
+  uint32_t begin = 0, memory = 0;
+};
+
+Status write_lengths(const StateWriter& write, StateKind kind, std::span<const uint32_t> lengths,
+                     std::span<const KeySpan> before = {}) {
   std::vector<uint32_t> words(2 * uint64_t{state::MAX_ROWS}, 0);
-  for (size_t i = 0; i < lengths.size(); ++i) words[2 * i + 1] = lengths[i];
+  for (size_t i = 0; i < lengths.size(); ++i) {
+    const KeySpan keys = before.empty() ? KeySpan() : before[i];
+    words[2 * i] = keys.begin;
+    words[2 * i + 1] = keys.begin + keys.memory + lengths[i];
+  }
   return write(kind, words);
 }
 
 Status write_rows(const StateWriter& write, StateKind ids_kind, StateKind lengths_kind,
-                  const std::vector<std::vector<int32_t>>& rows, uint32_t stride) {
+                  const std::vector<std::vector<int32_t>>& rows, uint32_t stride,
+                  std::span<const KeySpan> before = {}) {
   std::vector<uint32_t> ids(rows.size() * stride, 0), lengths;
   for (size_t i = 0; i < rows.size(); ++i) {
     std::transform(rows[i].begin(), rows[i].end(), ids.begin() + static_cast<ptrdiff_t>(i * stride),
@@ -45,7 +57,7 @@ Status write_rows(const StateWriter& write, StateKind ids_kind, StateKind length
     lengths.push_back(static_cast<uint32_t>(rows[i].size()));
   }
   LAPILLI_CHECK(write(ids_kind, ids));
-  return write_lengths(write, lengths_kind, lengths);
+  return write_lengths(write, lengths_kind, lengths, before);
 }
 
 // Behind the ids' types, each row of the states has zeros.
@@ -124,8 +136,9 @@ std::vector<uint64_t> output_shape(const std::string& name, const model::Forward
   if (s.head_rows && name == "logits") return {t.rows, cols};
   const bool of_source = !c.kind().writes && !c.heads.empty() && !c.heads.front().every_row;
   if (of_source && (name == "pooler_output" || name == "logits")) return {batch, cols};
-  if (name.starts_with("encoder_attentions")) return {batch, c.encoder.heads, source, source};
-  if (name.starts_with("decoder_attentions")) return {batch, c.decoder.heads, target, target};
+  const uint64_t memory = s.memory_rows;
+  if (name.starts_with("encoder_attentions")) return {batch, c.encoder.heads, source, memory + source};
+  if (name.starts_with("decoder_attentions")) return {batch, c.decoder.heads, target, memory + target};
   if (name.starts_with("cross_attentions")) return {batch, c.decoder.heads, target, source};
   return {batch, t.rows / batch, cols};  // an encoder's stages have numbers of rows of their own
 }
@@ -273,6 +286,15 @@ Status take_room(const model::Config& c, const ForwardRequest& r, model::Forward
   return {};
 }
 
+// Distances reach from the last row to the first one of the memory.
+Status check_memory_room(const model::Config& c, const model::ForwardShape& shape) {
+  const uint32_t most = c.last_stack().max_positions, length = std::max(shape.source_length, shape.target_length);
+  if (most == 0 || uint64_t{shape.memory_rows} + length <= most) return {};
+  return fail(ErrorCode::invalid_argument,
+              "a segment of %u ids behind a memory of %u; at most %u in all are supported. Use shorter segments",
+              length, shape.memory_rows, most);
+}
+
 // Also finds the longest one.
 Status check_forward(const model::Config& c, const ForwardRequest& r, model::ForwardShape& shape) {
   LAPILLI_CHECK(check_numbers(c, r));
@@ -293,8 +315,10 @@ Status check_forward(const model::Config& c, const ForwardRequest& r, model::For
     all += rows;
   }
   LAPILLI_TRY(shape.head_rows, count_head_rows(c, r));
+  LAPILLI_TRY(shape.memory_rows, check_memories(c, r, shape.batch));
+  LAPILLI_CHECK(check_memory_room(c, shape));
   if (r.want_token_scores) return take_room(c, r, shape);
-  if (c.kind().decodes || r.want_attentions) return {};
+  if (c.kind().decodes || r.want_attentions || shape.memory_rows) return {};
   if (shape.head_rows) shape.head_rows = std::max(shape.head_rows, r.room.head_rows);
   shape.rows = std::max(all, r.room.rows);
   shape.batch = std::max(shape.batch, r.room.sources);
@@ -317,6 +341,8 @@ struct ForwardPass::Impl {
   Status write(const ForwardRequest& request, const StateWriter& to);
   Status write_sources(const ForwardRequest& request, const StateWriter& to) const;
   Status write_packed(const ForwardRequest& request, const StateWriter& to) const;
+  Status write_memory(const ForwardRequest& request, const StateWriter& to) const;
+  [[nodiscard]] std::vector<KeySpan> keys_before(const ForwardRequest& request) const;
   std::vector<uint32_t> rows;  // of each source in the encoder
   bool without_gaps = false;
   [[nodiscard]] Status check_again(const ForwardRequest& request) const;
@@ -372,10 +398,12 @@ Status ForwardPass::Impl::write(const ForwardRequest& request, const StateWriter
   without_gaps = request.without_gaps;
   if (shape.rows != 0) return write_packed(request, to);
   const model::Config& c = model->on_device().config();
+  LAPILLI_CHECK(write_memory(request, to));
   if (c.kind().encodes) LAPILLI_CHECK(write_sources(request, to));
   if (!c.kind().decodes) return {};
   if (!c.kind().writes) LAPILLI_CHECK(write_spans_apart(to, rows, shape.target_length));
-  return write_rows(to, StateKind::target_ids, StateKind::target_lengths, targets_of(c, request), shape.target_length);
+  return write_rows(to, StateKind::target_ids, StateKind::target_lengths, targets_of(c, request), shape.target_length,
+                    keys_before(request));
 }
 
 Status ForwardPass::Impl::write_sources(const ForwardRequest& request, const StateWriter& to) const {
@@ -385,7 +413,23 @@ Status ForwardPass::Impl::write_sources(const ForwardRequest& request, const Sta
   if (c.encoder.row_types) LAPILLI_CHECK(write_types(to, request, shape.source_length));
   const auto globals = global_words(c, request.global_positions, shape.batch, shape.source_length);
   if (!globals.empty()) LAPILLI_CHECK(to(StateKind::globals, globals));
-  return write_rows(to, StateKind::source_ids, StateKind::lengths, request.sources, shape.source_length);
+  return write_rows(to, StateKind::source_ids, StateKind::lengths, request.sources, shape.source_length,
+                    keys_before(request));
+}
+
+Status ForwardPass::Impl::write_memory(const ForwardRequest& request, const StateWriter& to) const {
+  if (shape.memory_rows == 0) return {};
+  return to(StateKind::memory, memory_words(model->on_device().config(), request, shape.batch, shape.memory_rows));
+}
+
+// Memories end where the segments begin.
+std::vector<KeySpan> ForwardPass::Impl::keys_before(const ForwardRequest& request) const {
+  std::vector<KeySpan> spans;
+  for (size_t i = 0; i < shape.batch && shape.memory_rows; ++i) {
+    const uint32_t own = memory_rows(model->on_device().config(), request, i);
+    spans.push_back({shape.memory_rows - own, own});
+  }
+  return spans;
 }
 
 Status ForwardPass::Impl::write_packed(const ForwardRequest& request, const StateWriter& to) const {
@@ -433,7 +477,8 @@ Status ForwardPass::Impl::check_again(const ForwardRequest& request) const {
     return fail(ErrorCode::invalid_argument, "a pass for all rows is asked for chosen ones, or the other way round");
   const bool as_many = shape.rows != 0 || shape.token_scores ? now.batch <= shape.batch : now.batch == shape.batch;
   if (as_many && now.source_length <= shape.source_length && now.features <= shape.features &&
-      now.target_length <= shape.target_length && now.rows <= shape.rows && now.head_rows <= shape.head_rows)
+      now.target_length <= shape.target_length && now.memory_rows == shape.memory_rows && now.rows <= shape.rows &&
+      now.head_rows <= shape.head_rows)
     return {};
   return fail(ErrorCode::invalid_argument, "a pass made for %u sources is asked for %u, or for longer ones",
               shape.batch, now.batch);
@@ -499,7 +544,7 @@ Status ForwardRun::Impl::write() {
   constexpr std::array kWritten = {StateKind::source_ids,    StateKind::lengths,    StateKind::features,
                                    StateKind::feature_spans, StateKind::target_ids, StateKind::target_lengths,
                                    StateKind::globals,       StateKind::spans,      StateKind::encode_grids,
-                                   StateKind::source_types,  StateKind::head_spans};
+                                   StateKind::source_types,  StateKind::head_spans, StateKind::memory};
   if (!area) {
     LAPILLI_TRY(area, UploadArea::create(*pass.session, kWritten));
   }

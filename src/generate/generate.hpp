@@ -249,6 +249,13 @@ struct PassRoom {
   uint32_t head_rows = 0;  // chosen rows of all sources
 };
 
+// What the next segment of a source attends to besides itself: the inputs that each layer had for its last rows (Dai et
+// al. 2019, Transformer-XL).
+struct SegmentMemory {
+  uint32_t rows = 0;
+  std::vector<std::vector<float>> layers;  // [rows, d_model] each
+};
+
 // One pass of the network without a search: teacher forcing; for an encoder alone no targets, for a decoder alone no
 // sources, nor where the decoder reads the source as well (a classifier). The sources of an encoder alone are packed,
 // unless attention weights are wanted: nothing is computed for padding, and its rows of the outputs are zeros.
@@ -275,6 +282,9 @@ struct ForwardRequest {
   // For an encoder alone that knows token types: the type of each id of each source, such as 1 for the second text of a
   // pair. Empty, or an empty row: type 0.
   std::vector<std::vector<uint32_t>> source_types;
+  // For models with a memory (StackConfig::memory): that of each source's segment before this one;
+  // empty, or without rows: there is none. Recurrent decoders read zeros instead.
+  std::vector<SegmentMemory> memories;
 };
 struct ForwardTensor {
   std::string name;             // the reference's names: encoder_hidden_states.0, cross_attentions.1, logits...
@@ -282,6 +292,9 @@ struct ForwardTensor {
   std::vector<float> values;
 };
 Result<std::vector<ForwardTensor>> forward(const std::shared_ptr<Model>& model, const ForwardRequest& request);
+// The memory of each source behind this segment, from the outputs of its pass, which had hidden states.
+Result<std::vector<SegmentMemory>> remember(const Model& model, const ForwardRequest& request,
+                                            const std::vector<ForwardTensor>& outputs);
 
 // A forward() that is created once and run any number of times. For one thread.
 class ForwardPass {

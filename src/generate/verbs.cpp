@@ -35,7 +35,8 @@ std::vector<std::string> verbs_of_text_encoder(const model::Config& c) {
   if (scores) verbs.emplace_back("classify");
   if (c.head(model::HeadKind::tags)) verbs.emplace_back("tag");
   if (c.head(model::HeadKind::spans)) verbs.emplace_back("answer");
-  if (c.head(model::HeadKind::tokens)) verbs.emplace_back("fill");
+  // Rows of models with segments see their own ids.
+  if (c.head(model::HeadKind::tokens) && !c.encoder.segments) verbs.emplace_back("fill");
   if (c.head(model::HeadKind::sentences)) verbs.insert(verbs.end(), {"embed", "search"});
   return verbs;
 }

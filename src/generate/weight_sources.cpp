@@ -153,6 +153,9 @@ Result<WeightSource> source(const model::WeightSpec& spec, const std::shared_ptr
   s.k = spec.k;
   s.format = spec.format;
   s.values = spec.values;
+  if (spec.make) {
+    LAPILLI_TRY(s.values, spec.make());
+  }
   if (spec.kind == model::WeightSpec::Kind::table) {
     // Rows are padded to vec4, on the host, because these tables are small.
     LAPILLI_TRY(auto values, table_values(*spec.parts.front().tensor));

@@ -78,7 +78,7 @@ class Attributes {
   }
 
  private:
-  std::array<std::byte, 136> bytes_{};
+  std::array<std::byte, 144> bytes_{};
 };
 
 // inputs are read, outputs written. A tensor that is updated in place is in both lists, or is an output whose alias is

@@ -28,6 +28,7 @@ enum class Positions : uint8_t {
 };
 
 constexpr uint32_t kNoPositionId = ~0u;
+constexpr uint32_t kAllRows = ~0u;
 
 // The most rows of one sequence that a pass over prompt ids has.
 constexpr uint32_t kMostPromptRows = 256;
@@ -98,6 +99,17 @@ struct StackConfig {
   // An encoder alone: scores have a term by whether the rows' types are equal, instead of embeddings of types. Queries
   // then have a bias for each kind of term, and projections of attention are stored by head.
   bool segments = false;
+  // Not 0: the next segment of a source attends to the inputs that each layer had for so many of the last rows, as keys
+  // before its own (Dai et al. 2019); kAllRows: for all of them. `reused`, if not 0: the first rows of a segment that
+  // count.
+  uint32_t memory = 0, reused = 0;
+  // A decoder alone with memory: the rows before a text are zeros, and attended to. Queries then have a bias for the
+  // terms by relative position besides that for keys.
+  bool recurrent = false;
+  // With `recurrent`: each row sees `memory` rows, its own included. Otherwise it sees all of its segment before it and
+  // the memory.
+  bool same_length = false;
+  uint32_t distances = 0;  // with `recurrent`: those that have vectors of their own; greater ones have the last one's
   // Not 0: a convolution with this kernel over the embeddings is added to the first layer's output, which is then
   // normalized (an encoder alone).
   uint32_t convolution = 0;
@@ -163,8 +175,11 @@ struct StackConfig {
   [[nodiscard]] uint32_t kv_heads() const { return cache_heads ? cache_heads : heads; }
   [[nodiscard]] uint32_t group() const { return kv_heads() ? heads / kv_heads() : 1; }
   [[nodiscard]] uint32_t inner() const { return heads * head_dim; }  // width of queries
-  // With segments: queries with each bias, and a vec4 that begins with the row's type.
-  [[nodiscard]] uint32_t query_columns() const { return segments ? 3 * inner() + 4 : inner(); }
+  // With segments: queries with each bias, and a vec4 that begins with the row's type. Recurrent: queries with each
+  // bias.
+  [[nodiscard]] uint32_t query_columns() const {
+    return segments ? 3 * inner() + 4 : recurrent ? round_up(inner(), 4u) + inner() : inner();
+  }
   [[nodiscard]] uint32_t kv_inner() const { return kv_heads() * head_dim; }  // of keys; of values
 };
 
@@ -240,6 +255,15 @@ struct SentenceStep {
   bool bias = true;
 };
 
+// Ids of similar frequency, with a table of their own (Grave et al. 2017, adaptive softmax): every cluster but the
+// first has an entry behind the ids of the first, and an id's probability is its cluster's times its own within that.
+struct Cluster {
+  uint32_t first = 0, ids = 0;
+  uint32_t width = 0;  // of its table; a linear layer without bias takes it to d_model, if projected
+  bool projected = true;
+  uint32_t stored_first = 0, stored_rows = 0;  // its rows in the stored table, and all of that table
+};
+
 // A head: a linear layer on rows of the last stack's output.
 struct HeadConfig {
   HeadKind kind = HeadKind::tokens;
@@ -300,6 +324,8 @@ struct Config {
   PatchInput patches;
   std::vector<HeadConfig> heads{HeadConfig()};
   uint32_t source_vocabulary = 0, target_vocabulary = 0;  // source: 0 unless sources are ids
+  // A decoder alone: embeddings and scores of tokens are made by clusters; scores are logarithms of probabilities then.
+  std::vector<Cluster> clusters;
   bool tied_output = true;        // the output projection is the target embedding unless the file has its own
   bool shared_embeddings = true;  // source and target embedding are one unless the file has two
   // Not kNoPositionId: the decoder reads the source as well, behind this id, and its rows go to a head (BART as a
@@ -323,6 +349,10 @@ struct Config {
 // Names of a family's tensors. "{}" is the layer's number. Names without ".weight" at the end are prefixes: a linear
 // layer's is completed by ".weight" and ".bias", a normalization's too (or by ".gamma" and ".beta"). Queries, keys and
 // values of the same name are side by side in one tensor.
+struct ClusterNames {
+  // Full names in order of preference.
+  std::vector<std::string> embedding, embedding_projection, output, output_projection, output_bias;
+};
 struct AttentionNames {
   std::string q, k, v, out, norm;
   std::string relative_bias;                 // full name; with streams, a linear layer's; in stages, by distance
@@ -332,6 +362,8 @@ struct AttentionNames {
   std::string after_norm;                    // with branch_norm
   // With segments: full names of the biases of queries, and of the segments' vectors.
   std::string content_bias, position_bias, segment_bias, segments;
+  // Recurrent stacks: those of all layers, where a layer has none of its own.
+  std::string shared_content_bias, shared_position_bias;
 };
 struct LayerNames {
   AttentionNames self, cross;  // cross: decoder only
@@ -361,6 +393,8 @@ struct Names {
   StackNames encoder, decoder;
   std::vector<StageNames> stages;
   std::vector<std::string> output, logits_bias;
+  std::vector<ClusterNames> clusters;                 // as Config::clusters
+  std::string cluster_entries, cluster_entries_bias;  // full names
   std::string memory_projection, output_transform, output_norm;
   std::vector<HeadNames> heads;  // as Config::heads; those of tokens are in `output`
   // Checkpoints of a bare model lack this prefix; both forms are found. Empty: there is none.

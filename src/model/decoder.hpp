@@ -17,6 +17,7 @@ struct DecoderRun {
   std::vector<graph::TensorId> cross_kv, self_kv;  // per layer; self_kv for steps
   std::vector<KvShape> self_shapes;                // per layer, for steps
   bool keep_hidden_states = false, keep_attentions = false;
+  uint32_t memory_rows = 0;            // whole sequences: the most rows of memory of one
   std::vector<uint32_t> cross_layers;  // layers whose cross attention is kept regardless of keep_attentions
   [[nodiscard]] bool keeps_cross(uint32_t layer) const {
     return keep_attentions || std::find(cross_layers.begin(), cross_layers.end(), layer) != cross_layers.end();

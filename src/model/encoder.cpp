@@ -4,6 +4,7 @@
 #include "model/blocks/beside_layers.hpp"
 #include "model/blocks/encoder_input.hpp"
 #include "model/blocks/feed_forward.hpp"
+#include "model/blocks/memory.hpp"
 #include "model/blocks/norm.hpp"
 #include "ops/core/state.hpp"
 
@@ -67,7 +68,7 @@ graph::TensorId build_encoder(Builder& b, const EncoderRun& run) {
   SequenceAttention how;
   how.batch = run.batch;
   how.queries = packed ? run.rows : run.length;
-  how.keys = run.length;
+  how.keys = run.length + run.memory_rows;
   how.causal = s.causal;
   if (packed)
     how.spans = spans_state(b);
@@ -78,7 +79,7 @@ graph::TensorId build_encoder(Builder& b, const EncoderRun& run) {
   const SourceRows source{run.batch, run.length, run.rows, how.spans, run.features};
   auto x = encoder_input(b, source);
   if (run.keep_hidden_states) b.keep_copy("encoder_hidden_states.0", x);
-  how.distances = distance_rows(b, run.length);
+  how.distances = distance_rows(b, how.keys);
   if (s.segments) how.segments = segment_rows(b, source);
   const auto convolved = s.convolution ? convolve_embeddings(b, x, spans_state(b)) : graph::kNone;
 
@@ -91,6 +92,7 @@ graph::TensorId build_encoder(Builder& b, const EncoderRun& run) {
     how.window_after = s.windows_after.empty() ? how.window : s.windows_after[i];
     const bool kept = how.window == kNoWindow || layer.self.relative_bias != kNoWeight;
     how.keep_weights = run.keep_attentions && kept ? format("encoder_attentions.%u", i) : "";
+    how.memory = memory_of_layer(b, label, {s, layer.self.norm}, {run.batch, run.memory_rows, i});
     auto h = before_sublayer(b, label + ".self.norm", {s, layer.self.norm}, x);
     x = self_attention(b, label + ".self", {s, layer.self}, {h, x}, how);
     x = after_sublayer(b, label + ".self.norm", {s, layer.self.norm}, x);

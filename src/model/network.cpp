@@ -95,6 +95,7 @@ class WeightBinder : RelativeBinder {
   }
 
   Status embeddings() {
+    if (!c_.clusters.empty()) return clusters();
     const uint32_t d = c_.last_stack().embedding_columns(), width = c_.encoder.embedding_columns();
     const Kind kind = c_.kind();
     const StoredTensor *source = nullptr, *target = nullptr, *output = nullptr;
@@ -156,13 +157,6 @@ class WeightBinder : RelativeBinder {
     if (n == c_.target_vocabulary && bias->shape.size() <= 2) return bias;
     return fail(ErrorCode::invalid_data, "the logits bias has shape %s, the vocabulary %u words",
                 shape_text(bias->shape), c_.target_vocabulary);
-  }
-
-  // True if the values equal another tensor's, if there is one.
-  bool tied(const StoredTensor* t, const StoredTensor* of) {
-    if (!of || !same_values(*t, *of)) return false;
-    if (t->name != of->name) net_.tied.emplace_back(t->name, of->name);
-    return true;
   }
 
   WeightIndex table(WeightSpec spec, const StoredTensor* t, const StoredTensor* bias) {
@@ -322,6 +316,7 @@ class WeightBinder : RelativeBinder {
 
   Status attention(const AttentionNames& n, const Place& at, bool cross, AttentionWeights& w) {
     if (at.s.segments) return segment_attention(n, at, w);
+    if (at.s.recurrent) return recurrent_attention(n, at, w);
     const uint32_t d = at.s.d_model, inner = at.s.inner();
     if (cross) {
       LAPILLI_CHECK(linear(projection(n, at, kQueries), inner, d, w.qkv));
@@ -490,7 +485,7 @@ class WeightBinder : RelativeBinder {
     }
     for (uint32_t i = 0; i < s.layers; ++i)
       if (s.rotates(i)) w.layers[i].self.rotations = rotary_table(s, s.window(i) != kNoWindow);
-    if (!s.global_positions) window_masks(s, side, w);
+    if (!s.global_positions && !s.recurrent) window_masks(s, side, w);
     LAPILLI_CHECK(beside_layers(s, names, w));
     const uint32_t width = s.embedding_norm_last ? s.d_model : s.embedding_columns();
     if (s.embedding_norm) LAPILLI_CHECK(norm(names.embedding_norm, s, width, w.embedding_norm));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,9 +43,10 @@ struct WeightSpec {
   uint32_t n = 0, k = 0;  // matrix: columns, depth; table: rows n, width k
   uint64_t words = 0;
   std::vector<WeightPart> parts;
-  std::shared_ptr<const PatchGrid> grid;  // tables: resizing before use; null: none
-  std::vector<float> values;              // as WeightSource::values
-  float plus = 0;                         // vectors: added to every number
+  std::shared_ptr<const PatchGrid> grid;             // tables: resizing before use; null: none
+  std::vector<float> values;                         // as WeightSource::values
+  float plus = 0;                                    // vectors: added to every number
+  std::function<Result<std::vector<float>>()> make;  // values that take time: made when the weights are loaded
   // The format of packed matrices, stored or computed; that of the stored tensors if these are packed.
   WeightFormat format = WeightFormat::fp32;
 };
@@ -69,6 +71,8 @@ struct AttentionWeights {
   WeightIndex global_qkv = kNoWeight;  // window attention: like qkv, for global positions
   // Projection of distance vectors: to queries, if keys see these, then to keys. kNoWeight: qkv is it.
   WeightIndex vectors = kNoWeight;
+  // Recurrent stacks: the vectors of distances through the layer's projection, computed once [distances, inner].
+  WeightIndex lines = kNoWeight;
   WeightIndex segments = kNoWeight;  // vectors of same and other segments, in kBiasWords words
 };
 struct LayerWeights {
@@ -93,6 +97,11 @@ struct StageWeights {
   WeightIndex merge_norm = kNoWeight, merge = kNoWeight;
 };
 
+struct ClusterWeights {
+  WeightIndex embedding = kNoWeight, embedding_projection = kNoWeight;
+  WeightIndex output = kNoWeight, output_projection = kNoWeight;  // the first one's output has the clusters' entries
+};
+
 struct HeadWeights {
   WeightIndex pooled = kNoWeight, norm = kNoWeight, result = kNoWeight, second = kNoWeight;
   std::vector<WeightIndex> steps;  // as HeadConfig::steps; a norm for those without columns
@@ -105,6 +114,7 @@ struct Network {
   StackWeights encoder, decoder;
   std::vector<StageWeights> stages;
   WeightIndex output = kNoWeight;
+  std::vector<ClusterWeights> clusters;  // as Config::clusters, instead of `output` and the embedding
   WeightIndex memory_projection = kNoWeight, output_transform = kNoWeight, output_norm = kNoWeight;
   std::vector<HeadWeights> heads;  // as Config::heads; the scores of tokens are `output`
   uint64_t parameters = 0;         // numbers used from the checkpoint, tied ones once

@@ -97,6 +97,33 @@ WeightIndex TensorBinder::add(WeightSpec spec) {
   return static_cast<WeightIndex>(net_.weights.size() - 1);
 }
 
+bool TensorBinder::tied(const StoredTensor* t, const StoredTensor* of) {
+  if (!of || !same_values(*t, *of)) return false;
+  if (t->name != of->name) net_.tied.emplace_back(t->name, of->name);
+  return true;
+}
+
+// Cuts a view, whose first dimension is that of rows.
+static void cut_rows(StoredTensor& view, uint64_t first, uint64_t rows) {
+  view.shape[0] = rows;
+  const uint64_t size = stored_bytes(view.type), begin = first * view.strides[0] * size;
+  uint64_t reach = 1;
+  for (size_t d = 0; d < view.shape.size(); ++d) reach += (view.shape[d] - 1) * view.strides[d];
+  if (!view.bytes.empty()) view.bytes = view.bytes.subspan(begin, reach * size);
+  view.stored.offset += begin;
+  view.stored.bytes = reach * size;
+}
+
+void TensorBinder::take_rows(const StoredTensor* all, uint64_t first, uint64_t rows, WeightPart& place) {
+  place.tensor = all;
+  if (rows == all->shape[0]) return;
+  auto view = std::make_shared<StoredTensor>(*all);
+  cut_rows(*view, first, rows);
+  place.tensor = view.get();
+  place.rows_of = all;
+  place.view = std::move(view);
+}
+
 void TensorBinder::count(const StoredTensor* t) {
   uint64_t n = 1;
   for (const uint64_t d : t->shape) n *= d;
@@ -150,13 +177,8 @@ void TensorBinder::take_share(const StoredTensor* all, const Linear& layer, Weig
     std::swap(view->shape[0], view->shape[1]);
     std::swap(view->strides[0], view->strides[1]);
   }
-  view->shape[0] /= layer.of;
-  const uint64_t size = stored_bytes(view->type), begin = layer.share * view->shape[0] * view->strides[0] * size;
-  uint64_t reach = 1;
-  for (size_t d = 0; d < view->shape.size(); ++d) reach += (view->shape[d] - 1) * view->strides[d];
-  if (!view->bytes.empty()) view->bytes = view->bytes.subspan(begin, reach * size);
-  view->stored.offset += begin;
-  view->stored.bytes = reach * size;
+  const uint64_t rows = view->shape[0] / layer.of;
+  cut_rows(*view, layer.share * rows, rows);
   place.tensor = view.get();
   place.rows_of = turned ? nullptr : all;
   place.view = std::move(view);

@@ -35,6 +35,10 @@ class TensorBinder {
   // The first of the names that the checkpoint has, with this shape.
   Result<const StoredTensor*> find(const std::vector<std::string>& names, const std::vector<uint64_t>& shape);
   WeightIndex add(WeightSpec spec);
+  // True if the values equal another tensor's, if there is one.
+  bool tied(const StoredTensor* t, const StoredTensor* of);
+  // Makes these rows of a tensor a part's.
+  static void take_rows(const StoredTensor* all, uint64_t first, uint64_t rows, WeightPart& place);
   void count(const StoredTensor* t);
   static WeightSpec matrix(std::string name, uint32_t n, uint32_t k);
   Status norm(const std::string& name, const StackConfig& s, WeightIndex& index);

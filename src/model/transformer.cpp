@@ -4,6 +4,7 @@
 #include "model/blocks/embedding.hpp"
 #include "model/blocks/feed_forward.hpp"
 #include "model/blocks/head.hpp"
+#include "model/blocks/memory.hpp"
 #include "model/blocks/norm.hpp"
 #include "model/blocks/output.hpp"
 #include "model/blocks/token_scores.hpp"
@@ -78,8 +79,9 @@ graph::TensorId decoder_layers(Builder& b, graph::TensorId x, DecoderRun& run) {
       run.in_step.window = s.window(i);
       x = self_attention_step(b, label + ".self", {s, layer.self}, {h, x, run.self_kv[i]}, run.in_step);
     } else {
-      run.self.window = s.window(i);
+      run.self.window = s.recurrent ? kNoWindow : s.window(i);
       run.self.window_after = s.windows_after.empty() ? 0 : s.windows_after[i];
+      run.self.memory = memory_of_layer(b, label, {s, layer.self.norm}, {run.self.batch, run.memory_rows, i});
       const bool kept = run.self.window == kNoWindow || layer.self.relative_bias != kNoWeight;
       run.self.keep_weights = run.keep_attentions && kept ? format("decoder_attentions.%u", i) : "";
       x = self_attention(b, label + ".self", {s, layer.self}, {h, x}, run.self);
@@ -128,13 +130,16 @@ DecodeStates decode_states(Builder& b, const DecodeRoom& room) {
 namespace {
 
 // The decoder over rows with beam slots and positions from `step`, up to the output of its last layer.
-graph::TensorId decoder_rows(Builder& b, graph::TensorId step, uint64_t rows, const DecodeRoom& room) {
+graph::TensorId decoder_rows(Builder& b, graph::TensorId step, uint64_t rows, const DecodeRoom& room, bool prompt) {
   const Config& c = b.config();
   const auto s = decode_states(b, room);
   DecoderRun run;
   run.step = true;
   run.in_step.state = {step, s.lineage, s.lengths};
   run.in_step.beams = room.beams;
+  run.in_step.prompt = prompt;
+  if (c.decoder.recurrent && !c.decoder.same_length && !prompt)
+    run.in_step.search = b.state(state_id(StateKind::search), "search", room.slots, state::search_stride(room.beams));
   run.in_step.cross = cross_kv_shape(c, room);
   run.in_step.lineage_beam_slots = room.beam_slots();
   run.in_step.lineage_positions = room.target_positions;
@@ -158,13 +163,13 @@ graph::TensorId decoder_rows(Builder& b, graph::TensorId step, uint64_t rows, co
 
 graph::TensorId build_step(Builder& b, const StepShape& shape) {
   const auto step = decode_states(b, shape.room).step;
-  return output_logits(b, decoder_rows(b, step, shape.rows, shape.room));
+  return output_logits(b, decoder_rows(b, step, shape.rows, shape.room, false));
 }
 
 void build_prompt(Builder& b, const PromptShape& shape) {
   const auto given = b.state(state_id(StateKind::prompt), "given", 1, state::STEP_QUEUE);
   b.state(state_id(StateKind::prompt_grids), "prompt_grids", state::MAX_GRIDS, state::GRID_STRIDE);
-  const auto x = decoder_rows(b, given, shape.rows, shape.room);
+  const auto x = decoder_rows(b, given, shape.rows, shape.room, true);
   if (shape.logits) b.keep("logits", output_logits(b, x));
 }
 
@@ -193,6 +198,9 @@ DecoderRun forward_run(Builder& b, const ForwardShape& shape) {
   run.self.batch = run.cross.batch = shape.batch;
   run.self.queries = run.self.keys = run.cross.queries = shape.target_length;
   run.cross.keys = shape.source_length;
+  run.memory_rows = shape.memory_rows;
+  run.self.keys += shape.memory_rows;
+  if (b.config().decoder.same_length) run.self.past = b.config().decoder.memory - 1;
   run.self.causal = true;
   run.self.lengths = b.state(state_id(StateKind::target_lengths), "target_lengths", 1, 2 * state::MAX_ROWS);
   if (b.config().kind().attends)
@@ -202,7 +210,8 @@ DecoderRun forward_run(Builder& b, const ForwardShape& shape) {
 
 // Returns the output of the encoder's last layer.
 graph::TensorId forward_encoder(Builder& b, const ForwardShape& shape) {
-  EncoderRun run{shape.batch, shape.source_length, shape.rows, shape.features, shape.hidden_states, shape.attentions};
+  EncoderRun run{shape.batch,         shape.source_length, shape.rows,       shape.features,
+                 shape.hidden_states, shape.attentions,    shape.memory_rows};
   const auto memory = build_encoder(b, run);
   if (!shape.only && !shape.token_scores) b.keep_copy("encoder_last_hidden_state", memory);
   return memory;

@@ -56,6 +56,8 @@ struct RunOptions {
 
 // Cases that model_folder.cpp hands on; `directory` is the folder. May throw nlohmann's exceptions.
 Result<Outcome> run_score(const std::shared_ptr<Model>& model, const Record& record, const nlohmann::json& c);
+Result<Outcome> run_score_with_memory(const std::shared_ptr<Model>& model, const Record& record,
+                                      const nlohmann::json& c);
 Result<Outcome> run_text(const std::shared_ptr<Model>& model, const std::string& directory, const Record& record,
                          const nlohmann::json& c);
 

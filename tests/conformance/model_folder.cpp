@@ -131,10 +131,10 @@ Result<Ids> read_targets(const Model& model, const Record& record, const Json& i
   return masked_rows(record, inputs, "decoder_input_ids", "decoder_attention_mask");
 }
 
-Result<Outcome> run_forward(const std::shared_ptr<Model>& given, const Record& record, const Json& c) {
-  LAPILLI_TRY(const auto model, for_pictures(given, record, c));
-  for (const auto& [key, value] : c["inputs"].items())
-    if (!is_known_input(key)) return Outcome::unsupported("input " + key);
+Result<std::vector<SegmentMemory>> memories_behind(const std::shared_ptr<Model>& model, const Record& record,
+                                                   const std::string& name);
+
+Result<ForwardRequest> forward_request(const std::shared_ptr<Model>& model, const Record& record, const Json& c) {
   ForwardRequest request;
   if (!is_decoder_alone(*model)) {
     LAPILLI_TRY(auto sources, read_sources(record, c["inputs"], model->on_device().config()));
@@ -151,7 +151,49 @@ Result<Outcome> run_forward(const std::shared_ptr<Model>& given, const Record& r
   request.want_hidden_states = true;
   // Without attention, an encoder alone runs packed.
   request.want_attentions = asks_for_attention(c["outputs"]);
-  LAPILLI_TRY(const auto ours, forward(model, request));
+  if (c.contains("memory_from")) {
+    LAPILLI_TRY(request.memories, memories_behind(model, record, c["memory_from"].get<std::string>()));
+  }
+  return request;
+}
+
+// What the segment of the named case leaves for the next one.
+Result<std::vector<SegmentMemory>> memories_behind(const std::shared_ptr<Model>& model, const Record& record,
+                                                   const std::string& name) {
+  for (const auto& c : record.json["cases"]) {
+    if (c.value("name", std::string()) != name) continue;
+    LAPILLI_TRY(const auto request, forward_request(model, record, c));
+    LAPILLI_TRY(const auto outputs, forward(model, request));
+    return remember(*model, request, outputs);
+  }
+  return fail(ErrorCode::invalid_data, "no case %s", name);
+}
+
+// Adds the memories as the reference has them, "mems.0" and so on [rows, batch, width]; those of all sources have as
+// many rows.
+Status add_memories(const Model& model, const ForwardRequest& request, std::vector<ForwardTensor>& outputs) {
+  LAPILLI_TRY(const auto memories, remember(model, request, outputs));
+  const uint64_t rows = memories.front().rows, batch = memories.size();
+  for (size_t l = 0; l < memories.front().layers.size(); ++l) {
+    const uint64_t width = memories.front().layers[l].size() / rows;
+    ForwardTensor t{format("mems.%u", l), {rows, batch, width}, {}};
+    for (uint64_t r = 0; r < rows; ++r)
+      for (const SegmentMemory& m : memories) {
+        const auto row = m.layers[l].begin() + static_cast<ptrdiff_t>(r * width);
+        t.values.insert(t.values.end(), row, row + static_cast<ptrdiff_t>(width));
+      }
+    outputs.push_back(std::move(t));
+  }
+  return {};
+}
+
+Result<Outcome> run_forward(const std::shared_ptr<Model>& given, const Record& record, const Json& c) {
+  LAPILLI_TRY(const auto model, for_pictures(given, record, c));
+  for (const auto& [key, value] : c["inputs"].items())
+    if (!is_known_input(key)) return Outcome::unsupported("input " + key);
+  LAPILLI_TRY(const auto request, forward_request(model, record, c));
+  LAPILLI_TRY(auto ours, forward(model, request));
+  if (c["outputs"].contains("mems.0")) LAPILLI_CHECK(add_memories(*model, request, ours));
   Outcome outcome;
   for (const auto& [path, spec] : c["outputs"].items()) {
     const auto it = std::find_if(ours.begin(), ours.end(), [&](const auto& t) { return t.name == path; });
@@ -255,7 +297,7 @@ Ending ending_of(const Record& record, const Json& c) {
   Ending e;
   e.ends = ends.is_array() ? ends.get<std::vector<int32_t>>() : std::vector<int32_t>{ends.get<int32_t>()};
   // A search without a pad fills rows with the first end.
-  if (pad.is_null()) pad = c.contains("effective") ? Json(e.ends.at(0)) : special.at("pad");
+  if (pad.is_null()) pad = c.contains("effective") ? Json(e.ends.at(0)) : special.value("pad", Json(e.ends.at(0)));
   e.fill = pad.get<int32_t>();
   // The reference's beam search takes a pad of 0 for none.
   if (e.fill == 0 && beams.is_number() && beams.get<int64_t>() > 1) e.fill = e.ends.at(0);
@@ -403,7 +445,8 @@ struct CaseFolders {
 
 Result<Outcome> run_kind(const std::string& kind, const std::shared_ptr<Model>& model, const CaseFolders& folders,
                          const Record& record, const Json& c) {
-  if (kind == "forward") return run_forward(model, record, c);
+  if (kind == "forward" || kind == "forward_with_memory") return run_forward(model, record, c);
+  if (kind == "score_with_memory") return run_score_with_memory(model, record, c);
   if (kind == "generate") return run_generate(model, record, c);
   if (kind == "trace") return run_trace(model, record, c);
   if (kind == "score") return run_score(model, record, c);

@@ -53,6 +53,10 @@ uint32_t embedding_width(const model::Config& c) {
 }
 
 Status check_head(const model::Config& c, model::HeadKind kind) {
+  if (kind == model::HeadKind::tokens && c.encoder.segments)
+    return fail(ErrorCode::unsupported,
+                "this %s model scores ids that it sees, and fills in none; take one with a masked language model",
+                c.family);
   if (c.head(kind) && c.kind().reads == model::Reads::ids) return {};
   return fail(ErrorCode::unsupported, "this %s model %s; what serves it: %s", c.family, lacking(kind), verbs_for(c));
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "model/blocks/norm.hpp"
+#include "ops/attention/distance_scores.hpp"
 
 namespace lapilli::model {
 
@@ -61,11 +62,24 @@ struct Projected {
   graph::TensorId x;
 };
 
+// Terms of a recurrent decoder: the layer's lines of distances are a weight.
+void add_recurrent_terms(Builder& b, const AttentionLayer& layer, AttentionAttributes& a,
+                         ops::AttentionOperands& reads) {
+  reads.vectors = b.weight(layer.w.lines);
+  a.bias.form = BiasForm::terms;
+  a.bias.low = layer.w.distance_low;
+  a.bias.count = layer.w.distance_count;
+  a.bias.column = round_up(layer.stack.inner(), 4u);
+  a.terms.by_query = 1;
+  a.terms.key_stride = layer.stack.head_dim;
+}
+
 // Terms of relative positions: the distances' vectors through the layer's projection, and where they are in the lines.
 void add_terms(Builder& b, const std::string& label, const AttentionLayer& layer, const SequenceAttention& how,
                AttentionAttributes& a, ops::AttentionOperands& reads) {
   const StackConfig& s = layer.stack;
   const DistanceVectors& v = s.vectors;
+  if (layer.w.lines != kNoWeight) return add_recurrent_terms(b, layer, a, reads);
   if (how.distances.rows == graph::kNone || (!v.by_query && !v.by_key)) return;
   const uint32_t inner = s.inner(), head = s.head_dim;
   const uint32_t columns = v.shared ? 3 * inner : inner * (v.by_query && v.by_key ? 2 : 1);
@@ -92,6 +106,7 @@ graph::TensorId attend(Builder& b, const std::string& label, const AttentionLaye
   reads.distances = weight_or_none(b, layer.w.distances);
   reads.bias = weight_or_none(b, layer.w.relative_bias);
   add_terms(b, label, layer, how, a, reads);
+  if (a.bias.form == BiasForm::terms && how.causal) a.window = how.past;
   const bool wanted = !how.keep_weights.empty(), alone = wanted && a.bias.form == BiasForm::terms;
   auto r = ops::attention(b.g(), label + ".attention", reads, a, wanted && !alone);
   if (alone) r.weights = ops::attention(b.g(), label + ".attention.weights", reads, a, true).weights;
@@ -148,11 +163,34 @@ graph::TensorId kv_activation(Builder& b, const std::string& label, const KvShap
   return b.g().add_tensor(std::move(t));
 }
 
+namespace {
+
+// A KV tensor of whole sequences behind their memories, whose keys and values are written.
+struct MemoryKv {
+  graph::TensorId kv = graph::kNone;
+  KvShape shape;  // of the rows that follow
+};
+MemoryKv kv_behind_memory(Builder& b, const std::string& label, const AttentionLayer& layer,
+                          const SequenceAttention& how) {
+  const uint32_t before = how.memory == graph::kNone ? 0 : how.keys - how.queries;
+  MemoryKv to{graph::kNone, sequence_kv(layer.stack, how, how.queries + before)};
+  to.kv = kv_activation(b, label + ".kv", to.shape);
+  if (before == 0) return to;
+  KvShape first = to.shape;
+  first.rows_per_slot = before;
+  ops::linear_kv(b.g(), label + ".memory", how.memory, b.weight(layer.w.qkv),
+                 {layer.stack.query_columns(), to.kv, first});
+  to.shape.rows_per_slot = how.queries;
+  to.shape.first_position = before;
+  return to;
+}
+
+}  // namespace
+
 graph::TensorId self_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
                                const SequenceAttention& how) {
   if (how.window != kNoWindow && how.keep_weights.empty()) return window_attention(b, label, layer, in, how);
-  const KvShape shape = sequence_kv(layer.stack, how, how.queries);
-  const auto kv = kv_activation(b, label + ".kv", shape);
+  const auto [kv, shape] = kv_behind_memory(b, label, layer, how);
   auto q = ops::linear_kv(b.g(), label + ".qkv", in.h, b.weight(layer.w.qkv), {layer.stack.query_columns(), kv, shape});
   if (how.segments != graph::kNone) q = ops::add(b.g(), label + ".segments", q, how.segments);
   rotate_self(b, label, layer, {q, kv, graph::kNone, how.spans}, {shape, layer.stack.rotary_pairs(), is_pass(how)});
@@ -189,10 +227,28 @@ void cross_keys_values(Builder& b, const std::string& label, const AttentionWeig
   ops::linear_kv(b.g(), label + ".kv", memory, b.weight(w.kv), to);
 }
 
+namespace {
+
+// Turns the queries of a recurrent decoder into rows with the scores of distances.
+graph::TensorId add_distance_scores(Builder& b, const std::string& label, const AttentionLayer& layer,
+                                    graph::TensorId q, const StepAttention& how, AttentionStepAttributes& a) {
+  const StackConfig& s = layer.stack;
+  const DistanceScoresAttributes d{
+      s.heads, s.head_dim, layer.w.distance_count, s.memory, s.same_length, how.prompt ? 1u : 0u, how.beams, a.scale};
+  a.bias.form = BiasForm::rows;
+  a.bias.low = layer.w.distance_low;
+  a.bias.count = a.bias.buckets = layer.w.distance_count;
+  a.bias.column = d.column();
+  a.sink_column = d.sink_column();
+  return ops::distance_scores(b.g(), label + ".distances", {q, b.weight(layer.w.lines), how.state.step, how.search}, d);
+}
+
+}  // namespace
+
 graph::TensorId self_attention_step(Builder& b, const std::string& label, const AttentionLayer& layer,
                                     const Sublayer& in, const StepAttention& how) {
-  const auto q = ops::linear_kv(b.g(), label + ".qkv", in.h, b.weight(layer.w.qkv),
-                                {layer.stack.inner(), in.kv, how.self, how.state.step});
+  auto q = ops::linear_kv(b.g(), label + ".qkv", in.h, b.weight(layer.w.qkv),
+                          {layer.stack.query_columns(), in.kv, how.self, how.state.step});
   rotate_self(b, label, layer, {q, in.kv, graph::kNone, how.state.step}, {how.self, layer.stack.rotary_pairs()});
   AttentionStepAttributes a;
   a.kv = how.self;
@@ -211,6 +267,10 @@ graph::TensorId self_attention_step(Builder& b, const std::string& label, const 
     state.bias = weight_or_none(b, layer.w.relative_bias);
   } else if (how.window < how.self.positions) {
     a.window = how.window;
+  }
+  if (layer.w.lines != kNoWeight) {
+    q = add_distance_scores(b, label, layer, q, how, a);
+    state.distances = b.weight(layer.w.distances);
   }
   const auto context = ops::attention_step(b.g(), label + ".attention", {q, in.kv, state}, a);
   return add_linear(b, label + ".out", {layer.stack, layer.w.after_norm}, layer.w.out, {context, in.x});

@@ -25,6 +25,10 @@ struct SequenceAttention {
   // weights are kept, it costs as much as attention to all keys, whose bias hides those outside.
   uint32_t window = kNoWindow, window_after = 0;
   graph::TensorId globals = graph::kNone;
+  // Keys before the first query's: the layer's input in an earlier segment, normalized where the layer's is; `keys`
+  // counts them.
+  graph::TensorId memory = graph::kNone;
+  uint32_t past = kNoWindow;  // with `causal` and terms: keys before its own that a query sees
   // For terms of relative positions, and of segments.
   DistanceRows distances;
   graph::TensorId segments = graph::kNone;
@@ -52,6 +56,9 @@ struct StepAttention {
   KvShape self, cross;
   uint32_t lineage_beam_slots = 0, lineage_positions = 0;
   uint32_t window = kNoWindow;  // of the layer: positions before its own that a row sees
+  // Of recurrent decoders: all rows are of prompts; else the search state, which tells those that are, or kNone.
+  bool prompt = false;
+  graph::TensorId search = graph::kNone;
 };
 graph::TensorId self_attention_step(Builder& b, const std::string& label, const AttentionLayer& layer,
                                     const Sublayer& in, const StepAttention& how);

@@ -1,5 +1,6 @@
 #include "model/blocks/embedding.hpp"
 
+#include "model/blocks/clusters.hpp"
 #include "model/blocks/norm.hpp"
 
 namespace lapilli::model {
@@ -44,6 +45,7 @@ graph::TensorId add_types(Builder& b, const IdRows& rows, EmbedAttributes attrib
 
 graph::TensorId embed_rows(Builder& b, const std::string& side, const IdRows& rows, const EmbedAttributes& attributes) {
   const bool encoder = side == "encoder";
+  if (!encoder && !b.config().clusters.empty()) return embed_clusters(b, rows, attributes);
   const StackConfig& s = encoder ? b.config().encoder : b.config().decoder;
   const StackWeights& w = encoder ? b.network().encoder : b.network().decoder;
   const bool wide = s.wide_positions;

@@ -1,5 +1,6 @@
 #include "model/blocks/output.hpp"
 
+#include "model/blocks/clusters.hpp"
 #include "model/blocks/norm.hpp"
 
 namespace lapilli::model {
@@ -17,6 +18,7 @@ graph::TensorId output_states(Builder& b, graph::TensorId x) {
 graph::TensorId output_logits(Builder& b, graph::TensorId x) {
   const Config& c = b.config();
   const Network& n = b.network();
+  if (!c.clusters.empty()) return cluster_logits(b, x);
   x = output_states(b, x);
   const float scale = c.output_cap == 0 ? c.output_scale : c.output_scale / c.output_cap;
   if (scale != 1) x = ops::scale(b.g(), "output.scale", x, scale);

@@ -49,6 +49,9 @@ Status read_xlnet_stack(const JsonView& v, StackConfig& s) {
   s.vectors.by_query = s.segments = true;
   s.row_types = kXlnetTypes;
   LAPILLI_TRY(s.vectors.distance, get_optional_size(v, "clamp_len", kMaxPositionRows));
+  LAPILLI_TRY(s.memory, get_optional_size(v, "mem_len", kMaxPositionRows));
+  LAPILLI_TRY(s.reused, get_optional_size(v, "reuse_len", kMaxPositionRows));
+  if (s.memory == 0) s.memory = kAllRows;
   return {};
 }
 
@@ -67,8 +70,16 @@ Status read_xlnet_summary(const JsonView& v, HeadConfig& head) {
               v.where, quote_name(type, 40));
 }
 
+// Scores of ids, by the embeddings.
+Status read_xlnet_scores(const JsonView& v, Config& c) {
+  LAPILLI_TRY(c.tied_output, get_bool(v, "tie_word_embeddings", true));
+  c.logits_bias = true;
+  return {};
+}
+
 // Classes of whole sources have a summary before them.
 Status read_xlnet_head(const JsonView& v, Config& c) {
+  if (architecture(v) == "XLNetLMHeadModel") return read_xlnet_scores(v, c);
   LAPILLI_CHECK(read_text_head(v, kXlnetHeads, c));
   HeadConfig& head = c.heads.front();
   if (head.every_row || head.kind == HeadKind::vectors) return {};
@@ -113,6 +124,9 @@ Names xlnet_names(const Config& c) {
   n.encoder.layer.fc1 = ff + "layer_1";
   n.encoder.layer.fc2 = ff + "layer_2";
   n.encoder.layer.norm = ff + "layer_norm";
+  n.output = {"lm_loss.weight"};
+  n.logits_bias = {"lm_loss.bias"};
+  if (c.tied_output) tie_encoder_output(n);
   n.heads = {text_head_names(c, kXlnetHeads)};
   return n;
 }

@@ -36,8 +36,11 @@ struct TermsPush {
 constexpr size_t kDistances = 3, kGlobals = 5, kContext = 6, kVectors = 7;
 constexpr uint64_t kQueriesPerGroup = state::TILE_ROWS, kQueriesPerSubgroup = 16;
 
+// With terms the causal mask has the window.
+bool has_window(const AttentionAttributes& a) { return a.window != kNoWindow && a.bias.form != BiasForm::terms; }
+
 Status infer_window(const graph::Graph& g, const graph::Node& node, const AttentionAttributes& a) {
-  if (a.window == kNoWindow)
+  if (!has_window(a))
     return a.global_queries ? Status(node_error(node, "global queries belong to a window")) : Status{};
   if (a.window >= 1u << 30 || a.window_after >= 1u << 30)
     return node_error(node, "a window of %u positions before a query and %u behind it", a.window, a.window_after);
@@ -73,8 +76,10 @@ Status infer_terms_columns(const graph::Graph& g, const graph::Node& node, const
 Status infer_terms(const graph::Graph& g, const graph::Node& node, const AttentionAttributes& a) {
   if (a.bias.form != BiasForm::terms) return {};
   const RelativeTerms& t = a.terms;
-  if (a.causal || a.kv.group != 1 || a.window != kNoWindow || (a.queries != a.keys && !a.spans))
-    return node_error(node, "attention with terms has no causal mask, shared keys or window");
+  if (a.kv.group != 1 || (a.queries > a.keys && !a.spans))
+    return node_error(node, "attention with terms has no shared keys, nor fewer keys than queries");
+  if (a.window != kNoWindow && (!a.causal || a.window >= 1u << 30))
+    return node_error(node, "attention with terms has windows behind a causal mask, up to %u", 1u << 30);
   if ((operand(node.outputs, 0) == graph::kNone) == (operand(node.outputs, 1) == graph::kNone))
     return node_error(node, "attention with terms has either a context or weights");
   LAPILLI_CHECK(expect_input(g, node, kVectors, {"vectors", 0, 0}));
@@ -141,7 +146,7 @@ uint64_t keys_near(const AttentionAttributes& a) { return uint64_t{a.window} + a
 // In a pass the longest sentence is not known.
 uint64_t most_keys(const AttentionAttributes& a) {
   if (a.spans) return 0;
-  return a.window == kNoWindow || a.global_queries ? a.keys : keys_near(a) + state::TILE_ROWS + a.globals_stride;
+  return !has_window(a) || a.global_queries ? a.keys : keys_near(a) + state::TILE_ROWS + a.globals_stride;
 }
 
 std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node& node) {
@@ -244,7 +249,7 @@ class Lowering {
   }
 
   [[nodiscard]] double cost(uint64_t queries_of_heads) const {
-    const bool near = a_.window != kNoWindow && a_.global_queries == 0;
+    const bool near = has_window(a_) && a_.global_queries == 0;
     const double keys = near ? std::min<double>(a_.keys, static_cast<double>(keys_near(a_)) + 8) : a_.keys;
     const double lanes = simple_ ? numbers_.local : 1;  // each lane repeats the whole work
     const double parts = 4.0 + 2.0 * (a_.terms.by_query + a_.terms.by_key);
@@ -261,7 +266,7 @@ class Lowering {
     const auto weights_fit = [&] {
       return weight_bytes(block.slots, block.heads, queries) <= room_ || weights_ == graph::kNone;
     };
-    const auto globals_fit = [&] { return a_.window == kNoWindow || block.slots * a_.globals_stride * 4 <= room_; };
+    const auto globals_fit = [&] { return !has_window(a_) || block.slots * a_.globals_stride * 4 <= room_; };
     const auto work_fits = [&] {
       return context_.work.allows(cost(block.slots * block.heads * queries)) ||
              block.slots * block.heads * (whole_sentences() ? 1 : queries) == 1;
@@ -312,7 +317,7 @@ class Lowering {
           context_, 2, {context_tensor_, begin * out_ld_ * 4, end * out_ld_ * 4, graph::Access::write}, delta));
       p.common.out_begin = static_cast<uint32_t>(delta - begin * out_ld_);
     }
-    if (a_.window != kNoWindow) bind_globals(part, d, p);
+    if (has_window(a_)) bind_globals(part, d, p);
     if (weights_ != graph::kNone) bind_weights(part, query_begin, queries, d, p);
     LAPILLI_CHECK(a_.map.side ? bind_map(d, p) : bind_keys(d, p));
     p.common.groups = static_cast<uint32_t>(d.groups);
@@ -325,6 +330,7 @@ class Lowering {
     p.tiles = static_cast<uint32_t>(tiles);
     p.keys = a_.spans ? a_.queries : a_.keys;
     p.causal = a_.causal;
+    if (terms() && a_.causal) p.causal = a_.window == kNoWindow ? kNoWindow : a_.window + 1;
     if (terms())
       d.set_push(terms_push(p));
     else if (a_.window != kNoWindow)
@@ -415,7 +421,7 @@ class Lowering {
   [[nodiscard]] ShaderId shader(bool vec) const {
     const bool weights = weights_ != graph::kNone;
     if (a_.spans) return span_shader(vec);
-    if (a_.window != kNoWindow) return vec ? ShaderId::attention_vec_window : ShaderId::attention_any_window;
+    if (has_window(a_)) return vec ? ShaderId::attention_vec_window : ShaderId::attention_any_window;
     switch (a_.bias.form) {
       case BiasForm::map: return vec ? ShaderId::attention_vec_map : ShaderId::attention_any_map;
       case BiasForm::table:
@@ -434,8 +440,7 @@ class Lowering {
   [[nodiscard]] ShaderId span_shader(bool vec) const {
     if (lanes_)
       return a_.bias.form == BiasForm::table ? ShaderId::attention_lanes_bias_spans : ShaderId::attention_lanes_spans;
-    if (a_.window != kNoWindow)
-      return vec ? ShaderId::attention_vec_window_spans : ShaderId::attention_any_window_spans;
+    if (has_window(a_)) return vec ? ShaderId::attention_vec_window_spans : ShaderId::attention_any_window_spans;
     if (a_.bias.form == BiasForm::table)
       return vec ? ShaderId::attention_vec_bias_spans : ShaderId::attention_any_bias_spans;
     if (terms()) return vec ? ShaderId::attention_vec_terms_spans : ShaderId::attention_any_terms_spans;
@@ -462,7 +467,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
 // The positions listed for a sentence.
 std::vector<uint64_t> listed_positions(const AttentionAttributes& a, const graph::Node& node, HostTensors& values,
                                        uint64_t sentence) {
-  if (a.window == kNoWindow || a.globals_stride == 0) return {};
+  if (!has_window(a) || a.globals_stride == 0) return {};
   const uint32_t* words = values.at(node.inputs[kGlobals]).u.data() + sentence * a.globals_stride;
   return {words + 1, words + 1 + std::min(words[0], a.globals_stride - 1)};
 }
@@ -488,6 +493,11 @@ std::vector<HostSentence> host_sentences(const AttentionAttributes& a, const std
   return all;
 }
 
+// Positions of keys before the first query's.
+uint64_t keys_before(const AttentionAttributes& a) {
+  return a.bias.form == BiasForm::terms && !a.spans ? a.keys - a.queries : 0;
+}
+
 struct HostPair {
   uint64_t key = 0, query = 0, head = 0;
 };
@@ -507,13 +517,13 @@ class HostTerms {
     if (a.terms.by_segment) segments_ = &values.at(node.inputs[kDistances + 1]).f;
   }
 
-  // Rows of q of query and key, the key's columns, and the bucket of their distance.
+  // A query's row of q, a key's segment and columns, and the bucket of their distance.
   template <class Key>
-  [[nodiscard]] double operator()(uint64_t query, uint64_t key, const Key& k, uint64_t head, uint64_t bucket) const {
+  [[nodiscard]] double operator()(uint64_t query, double segment, const Key& k, uint64_t head, uint64_t bucket) const {
     const RelativeTerms& t = a_.terms;
     const uint64_t inner = uint64_t{a_.kv.heads} * a_.kv.head_dim, at = head * a_.kv.head_dim;
     const double *q = q_.data() + query * ld_, *line = vectors_->data() + (bucket - t.first_line) * line_;
-    const bool same = t.by_segment && q[t.type_column] == q_[key * ld_ + t.type_column];
+    const bool same = t.by_segment && q[t.type_column] == segment;
     double sum = 0;
     for (uint64_t d = 0; d < a_.kv.head_dim; ++d) {
       if (t.by_query) sum += q[a_.bias.column + at + d] * line[t.key_column + head * t.key_stride + d];
@@ -521,6 +531,12 @@ class HostTerms {
       if (t.by_segment) sum += q[t.segment_column + at + d] * (*segments_)[(same ? 0 : inner) + at + d];
     }
     return sum;
+  }
+
+  // The segment of key `number` of a sentence whose queries begin at `row` of q.
+  [[nodiscard]] double segment(uint64_t row, uint64_t number) const {
+    const uint64_t before = keys_before(a_);
+    return !a_.terms.by_segment || number < before ? 0 : q_[(row + number - before) * ld_ + a_.terms.type_column];
   }
 
  private:
@@ -554,9 +570,10 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
         if (weights != graph::kNone)
           row = values.at(weights).f.data() +
                 ((s.number * a.kv.query_heads() + h) * a.queries + i) * g.tensor(weights).ld;
+        const uint64_t own = i + keys_before(a);
         const auto seen = [&](uint64_t j) {
-          if (a.causal && j > i) return false;
-          if (a.window == kNoWindow || a.global_queries) return true;
+          if (a.causal && (j > own || (!has_window(a) && own - j > a.window))) return false;
+          if (!has_window(a) || a.global_queries) return true;
           return (j > i ? j - i <= a.window_after : i - j <= a.window) || is_listed(j);
         };
         const auto slot = [&](uint64_t) { return s.slot; };
@@ -564,7 +581,7 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
           if (a.map.side) return map_bias(a, values.at(node.inputs[kDistances + 1]).f, s.number, {j, i, h});
           if (a.bias.form != BiasForm::terms) return bias(j, i, h, q.data() + at * t.ld);
           const auto key = [&](uint64_t d) { return kv[a.kv.number(h, s.slot, j) + d]; };
-          return double{a.scale} * terms(at, s.row + j, key, h, bias.bucket(j, i));
+          return double{a.scale} * terms(at, terms.segment(s.row, j), key, h, bias.bucket(j, own));
         };
         attend(a.kv, kv,
                HostQuery{q.data() + at * t.ld + h * a.kv.head_dim, h, s.begin, s.end, static_cast<double>(a.scale),

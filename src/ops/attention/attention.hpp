@@ -32,6 +32,8 @@ struct RelativeBias {
 //   by_key:     the key, times the line's queries
 //   by_segment: the head's columns in q from segment_column on, times one of two vectors: a tensor of kBiasWords words
 //               holds [same, other][heads * head_dim]. Rows of q tell their segment in column type_column.
+// There may be more keys than queries: the queries are the last positions then, and keys before them, whose rows are
+// not in q (a memory of an earlier segment), have segment 0.
 struct RelativeTerms {
   uint32_t by_query = 0, by_key = 0, by_segment = 0;
   uint32_t first_line = 0, key_column = 0, key_stride = 0;
@@ -54,7 +56,7 @@ struct RelativeTerms {
 // sentence's number in it. No weights, no bias in rows. Rows past the last sentence are not written.
 // outputs: context [batch * queries, heads * head_dim], and if wanted weights [batch * heads * queries, keys] (not with
 // a window). With terms the weights are the only output of their node, which has another one beside it for the context;
-// there are as many queries as keys, no causal mask and no heads that share keys.
+// there are no heads that share keys, and with a causal mask `window` bounds the keys before its own that a query sees.
 // With a `map` (and BiasForm::map, always together) sentences are the windows of maps, with map.area() queries and keys
 // each: no lengths, spans, weights, causal mask or `window`. Keys that are apart from the query get kApart added.
 constexpr uint32_t kNoWindow = 0xffffffffu;
@@ -79,7 +81,8 @@ struct AttentionAttributes {
 // the keys [begin, end) of slot `beam slot / beams`. Rows at or beyond `live` write nothing. inputs: q, kv, lineage or
 // kNone (cross), step, lengths or kNone (self), distances and bias (table) or kNone (self attention only). outputs:
 // context, and space for running sums: where the cache of a sentence's slots fits no binding, attention processes parts
-// of it in sequence; on GPUs chunks of many keys may run in parallel.
+// of it in sequence; on GPUs chunks of many keys may run in parallel. A sink joins the scores
+// of a head's keys and has no value (Xiao et al. 2024).
 struct AttentionStepAttributes {
   KvShape kv;                                              // slots: beam slots (self) or slots (cross) of the session
   uint32_t self = 1;                                       // 0: cross
@@ -93,6 +96,7 @@ struct AttentionStepAttributes {
   uint32_t part_cells = 0;  // for tests; if not 0, forces self attention in parts of this many (slot, position) cells
   // Positions before its own that a row of self attention sees, fewer than the cache has; kNoWindow: all.
   uint32_t window = kNoWindow;
+  uint32_t sink_column = 0;  // not 0: the column of q with the first head's sink, with BiasForm::rows
 };
 
 // "rotate": rotary positions (Jianlin Su et al. 2021). The first 2 * pairs columns of each head's queries and keys are

@@ -375,7 +375,10 @@ struct TermsCase {
   bool by_query, by_key, by_segment;
   std::vector<uint32_t> lengths;
   bool pass = true, weights = false;
-  uint32_t slack = 0;  // rows of a pass after the last sentence
+  uint32_t slack = 0;   // rows of a pass after the last sentence
+  uint32_t before = 0;  // not a pass: keys before those of the queries, one fewer in every second sentence
+  uint32_t past = kNoWindow;
+  bool causal = false;
 };
 
 AttentionAttributes terms_attributes(const TermsCase& s) {
@@ -383,7 +386,10 @@ AttentionAttributes terms_attributes(const TermsCase& s) {
   a.batch = static_cast<uint32_t>(s.lengths.size());
   a.keys = *std::max_element(s.lengths.begin(), s.lengths.end());
   a.queries = s.pass ? std::accumulate(s.lengths.begin(), s.lengths.end(), s.slack) : a.keys;
-  a.kv = {s.heads, s.head_dim, s.pass ? 1 : a.batch, a.queries};
+  a.keys += s.before;
+  a.kv = {s.heads, s.head_dim, s.pass ? 1 : a.batch, s.pass ? a.queries : a.keys};
+  a.causal = s.causal;
+  a.window = s.past;
   a.scale = 0.25f;
   a.spans = s.pass ? 1 : 0;
   const uint32_t inner = s.heads * s.head_dim;
@@ -413,6 +419,8 @@ OpCase make_terms(const TermsCase& s) {
   c.name = format("%s of %u rows %u heads %ux%u, terms%s%s%s%s", s.pass ? "pass" : "sentences", a.batch, a.queries,
                   s.heads, s.head_dim, s.by_query ? " by query" : "", s.by_key ? " by key" : "",
                   s.by_segment ? " by segment" : "", s.weights ? ", weights" : "");
+  if (s.before) c.name += format(", %u keys before", s.before);
+  if (s.causal) c.name += s.past == kNoWindow ? ", causal" : format(", causal and %u back", s.past);
   const uint64_t inner = uint64_t{s.heads} * s.head_dim, rows = (s.pass ? 1 : uint64_t{a.batch}) * a.queries;
   const auto q = c.graph.activation("q", rows, s.by_segment ? 3 * inner + 4 : inner);
   const auto kv = add_kv(c.graph, StateKind::cross_kv, {a.kv, KvFormat::fp32});
@@ -423,7 +431,7 @@ OpCase make_terms(const TermsCase& s) {
   ops::attention(c.graph, "context", reads, a, s.weights);
   if (!s.pass) {
     std::vector<std::pair<uint32_t, uint32_t>> lengths;
-    for (const uint32_t n : s.lengths) lengths.emplace_back(0, n);
+    for (const uint32_t n : s.lengths) lengths.emplace_back(s.before ? n % 2 : 0, n + s.before);
     c.inputs.emplace_back(reads.lengths, length_values(lengths));
   }
   c.prepare = [=](OpCase& into) {
@@ -435,6 +443,29 @@ OpCase make_terms(const TermsCase& s) {
       if (t != graph::kNone) into.inputs.emplace_back(t, random_values(g.tensor(t), random, 1));
   };
   return c;
+}
+
+// Sentences behind keys of an earlier segment.
+void add_terms_with_memory(std::vector<OpCase>& all) {
+  const auto add = [&](TermsCase s) {
+    s.pass = false;
+    for (const bool weights : {false, true}) {
+      s.weights = weights;
+      all.push_back(make_terms(s));
+    }
+  };
+  const auto causal = [&](TermsCase s, uint32_t past) {
+    s.causal = true;
+    s.past = past;
+    add(s);
+  };
+  add({3, 12, true, false, true, {5, 1, 4}, false, false, 0, 3});
+  add({2, 5, true, true, true, {9, 2}, false, false, 0, 140});
+  causal({2, 8, true, false, false, {1, 7, 6}, false, false, 0, 6}, 5);
+  causal({3, 12, true, false, false, {130, 4}, false, false, 0, 9}, kNoWindow);
+  causal({2, 5, true, false, false, {11, 3}, false, false, 0, 150}, 149);
+  causal({1, 64, true, true, false, {33, 6}}, 2);
+  causal({2, 64, true, false, false, {40}, false, false, 0, 17}, 17);  // for the self-test
 }
 
 void add_terms(std::vector<OpCase>& all) {
@@ -495,6 +526,7 @@ std::vector<OpCase> attention_cases() {
   add_passes(all);
   add_maps(all);
   add_terms(all);
+  add_terms_with_memory(all);
   return all;
 }
 

@@ -12,7 +12,8 @@ namespace {
 struct PartPush {
   LAPILLI_PUSH(uint32_t groups; uint32_t all_heads, head; uint32_t slots, positions; uint32_t cell_begin, cell_end;
                uint32_t kv_begin; uint32_t running_begin; uint32_t ld, running_ld; float scale; int32_t bias_low;
-               uint32_t bias_last, bias_column; uint32_t lineage_beam_slots, lineage_positions, beams, chunk, window;)
+               uint32_t bias_last, bias_column;
+               uint32_t lineage_beam_slots, lineage_positions, beams, chunk, window, sink_column;)
 };
 struct QuotientPush {
   LAPILLI_PUSH(uint32_t groups; uint32_t all_heads, heads, head_begin; uint32_t rows;
@@ -183,7 +184,8 @@ class Lowering {
                         a_.lineage_positions,
                         static_cast<uint32_t>(slots_of_sentence(a_)),
                         static_cast<uint32_t>(chunk_),
-                        a_.window});
+                        a_.window,
+                        a_.sink_column});
     const uint64_t keys = std::min<uint64_t>(cells.end - cells.begin, a_.kv.positions);
     d.cost = 4.0 * static_cast<double>(d.groups * keys) * a_.kv.head_dim;
     out_.push_back(std::move(d));

@@ -20,7 +20,7 @@ constexpr size_t kDistances = 5;  // among the inputs
 
 struct Push {
   LAPILLI_PUSH_BEHIND(AttentionPush, common, uint32_t lineage_beam_slots, lineage_positions, beams;
-                      uint32_t chunks, rows, window;)
+                      uint32_t chunks, rows, window, sink_column;)
 };
 
 Status infer(const graph::Graph& g, const graph::Node& node) {
@@ -34,6 +34,9 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   LAPILLI_CHECK(infer_running(g, node, a.kv));
   if (a.window != kNoWindow && (!a.self || a.window >= a.kv.positions))
     return node_error(node, "a window of %u positions before a row's own, in a cache of %u", a.window, a.kv.positions);
+  if (a.sink_column &&
+      (a.bias.form != BiasForm::rows || uint64_t{a.sink_column} + a.kv.query_heads() > g.tensor(node.inputs[0]).cols))
+    return node_error(node, "sinks at column %u of q", a.sink_column);
   if (a.self) {
     if (a.lineage_beam_slots < a.kv.slots)
       return node_error(node, "lineage has %u beam slots, the cache %u", a.lineage_beam_slots, a.kv.slots);
@@ -152,6 +155,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
       p.lineage_positions = a.lineage_positions;
       p.beams = a.beams;
       p.window = a.window;
+      p.sink_column = a.sink_column;
       d.set_push(p);
       d.cost = 4.0 * static_cast<double>(d.groups / p.chunks) * seen_positions(a) * a.kv.head_dim;
       if (simple) d.cost *= v.numbers.local;  // every invocation visits all keys
@@ -196,7 +200,8 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
       double* const weights = nullptr;
       attend(a.kv, kv,
              HostQuery{q_row + h * a.kv.head_dim, h, begin, end, static_cast<double>(a.scale), slot_of, all, added,
-                       out.data() + r * out_ld + h * a.kv.head_dim, weights});
+                       out.data() + r * out_ld + h * a.kv.head_dim, weights},
+             a.sink_column ? q_row + a.sink_column + h : nullptr);
     }
 }
 
@@ -208,6 +213,7 @@ struct CaseShape {
   KvFormat format = KvFormat::fp32;
   uint32_t group = 1;
   uint32_t window = kNoWindow;
+  bool sinks = false;
 };
 
 OpCase make_case(const CaseShape& s) {
@@ -233,8 +239,12 @@ OpCase make_case(const CaseShape& s) {
     c.name += s.bias == BiasForm::table ? " bias" : " bias in rows";
   }
   if (s.part) c.name += format(" parts of %u", s.part);
+  if (s.sinks) {
+    a.sink_column = static_cast<uint32_t>(bias_columns(a.bias, a.kv));
+    c.name += ", sinks";
+  }
   c.name += suffix(s.format);
-  const auto q = c.graph.activation("q", s.rows, bias_columns(a.bias, a.kv));
+  const auto q = c.graph.activation("q", s.rows, bias_columns(a.bias, a.kv) + (s.sinks ? a.kv.query_heads() : 0));
   const KvLayout layout(a.kv, s.format);
   const auto kv = add_kv(c.graph, s.self ? StateKind::self_kv : StateKind::cross_kv, layout);
   ops::StepTensors state;
@@ -289,6 +299,22 @@ void add_groups(std::vector<OpCase>& all, KvFormat kv) {
   add({8, 5, 4, 2, 9, 3, 12, 6, true, BiasForm::rows}, 2);
   add({8, 5, 4, 2, 9, 3, 12, 6, true, BiasForm::none, 7}, 2);  // in parts
   add({8, 8, 4, 2, 30, 2, 64, 21}, 2);                         // sliced on devices with small bindings
+}
+
+// Scores without a key behind those of the biases.
+void add_sinks(std::vector<OpCase>& all, KvFormat kv) {
+  const auto add = [&](CaseShape s, uint32_t part) {
+    s.bias = BiasForm::rows;
+    s.sinks = true;
+    s.part = part;
+    s.format = kv;
+    all.push_back(make_case(s));
+  };
+  add({1, 1, 1, 1, 5, 2, 8, 0}, 0);
+  add({8, 5, 4, 2, 9, 3, 12, 6}, 0);
+  add({4, 3, 2, 2, 300, 2, 5, 280}, 0);
+  add({6, 6, 3, 2, 301, 2, 64, 290}, 0);  // for the self-test
+  add({8, 5, 4, 2, 9, 3, 12, 6}, 7);
 }
 
 void add_parts(std::vector<OpCase>& all, BiasForm bias, KvFormat kv) {
@@ -411,6 +437,7 @@ std::vector<OpCase> cases() {
     add_whole(all, kv);
     add_groups(all, kv);
     add_windows(all, kv);
+    add_sinks(all, kv);
     for (const auto bias : {BiasForm::none, BiasForm::table, BiasForm::rows}) add_parts(all, bias, kv);
   }
   add_large(all);

@@ -106,10 +106,11 @@ template <class SlotOf, class Allowed, class Bias>
 HostQuery(const double*, uint64_t, uint64_t, uint64_t, double, SlotOf, Allowed, Bias, double*, double*)
     -> HostQuery<SlotOf, Allowed, Bias>;
 template <class SlotOf, class Allowed, class Bias>
-void attend(const KvShape& kv, const HostKv& cache, const HostQuery<SlotOf, Allowed, Bias>& query) {
+void attend(const KvShape& kv, const HostKv& cache, const HostQuery<SlotOf, Allowed, Bias>& query,
+            const double* sink = nullptr) {
   const auto& [q, head, begin, end, scale, slot_of, allowed, bias, context, weights] = query;
   std::vector<double> p(end > begin ? end - begin : 0, 0.0);
-  double top = -1e300, sum = 0;
+  double top = sink ? *sink : -1e300, sum = 0;
   for (uint64_t j = begin; j < end; ++j) {
     if (!allowed(j)) continue;
     const uint64_t key = kv.number(head / kv.group, slot_of(j), j % kv.positions);
@@ -119,6 +120,7 @@ void attend(const KvShape& kv, const HostKv& cache, const HostQuery<SlotOf, Allo
     p[j - begin] = s;
     top = s > top ? s : top;
   }
+  if (sink) sum = std::exp(*sink - top);
   for (uint64_t j = begin; j < end; ++j) sum += p[j - begin] = allowed(j) ? std::exp(p[j - begin] - top) : 0.0;
   for (uint32_t d = 0; d < kv.head_dim; ++d) context[d] = 0;
   for (uint64_t j = begin; j < end && sum > 0; ++j) {

@@ -28,7 +28,7 @@ struct HostTensors;  // ops/core/op.hpp
 // slot of the cache belongs to a sentence in cross attention (a slot of the session) and to a running hypothesis in
 // self attention (a beam slot of the session); kernels need not know which.
 enum class RowLayout : uint32_t {
-  batch,  // slot = r / rows_per_slot, position = r % rows_per_slot
+  batch,  // slot = r / rows_per_slot, position = r % rows_per_slot + first_position
   step,  // beam slot of row r's word (STEP_*), and its position modulo `positions`: a cache of fewer positions than its
          // sentences have is a ring; rows at or beyond `live` write nothing
   spans,  // slot of the sentence that has row r (SPAN_SLOT), position = r - its first row (SPAN_*); rows after the last
@@ -39,7 +39,8 @@ struct KvShape {
   uint32_t slots = 0, positions = 0;  // strides
   RowLayout layout = RowLayout::batch;
   uint32_t rows_per_slot = 1;
-  uint32_t group = 1;  // heads of queries that share a head of keys and values (Ainslie et al. 2023)
+  uint32_t group = 1;           // heads of queries that share a head of keys and values (Ainslie et al. 2023)
+  uint32_t first_position = 0;  // of a slot's rows; rows before them are written by another product
   [[nodiscard]] uint32_t query_heads() const { return heads * group; }
   [[nodiscard]] uint64_t numbers() const { return uint64_t{heads} * slots * positions * 2 * head_dim; }
   // The first number of a position.

@@ -55,6 +55,7 @@ enum class StateKind : uint16_t {
   source_types,    // token types of the sources, as source_ids
   queries,         // vectors whose products with others are wanted (generate/encoders/score_pass.hpp)
   head_spans,      // rows that a head reads, each a span of one row; as spans
+  memory,          // inputs of layers in an earlier segment [layers, batch, rows, d_model]; written by the host
 };
 constexpr uint32_t state_id(StateKind kind, uint32_t layer = 0) { return (static_cast<uint32_t>(kind) << 16) | layer; }
 constexpr StateKind state_kind(uint32_t id) { return static_cast<StateKind>(id >> 16); }

@@ -17,7 +17,7 @@ namespace {
 struct Push {
   LAPILLI_PUSH(uint32_t groups, d, ld, first_id, end_id, vocabulary, panel, ids_begin, x_begin, first_row,
                rows_per_slot, position_offset, position_ld, positions_begin, position_begin, position_end,
-               position_rows, lineage_beam_slots, lineage_positions, uncounted_id;
+               position_rows, lineage_beam_slots, lineage_positions, uncounted_id, id_begin;
                float scale;)
 };
 
@@ -30,7 +30,8 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<EmbedAttributes>();
   LAPILLI_CHECK(expect_output(g, node, 0, {"x", 0, a.d}));
   const auto& x = g.tensor(node.outputs[0]);
-  LAPILLI_CHECK(expect_weight(g, node, operand(node.inputs, kTable), {"table", a.vocabulary, a.d}));
+  LAPILLI_CHECK(
+      expect_weight(g, node, operand(node.inputs, kTable), {"table", uint64_t{a.vocabulary} + a.beyond, a.d}));
   if (a.layout == RowLayout::step) {
     LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kIds), "lineage",
                                state::lineage_words(a.lineage_beam_slots, a.lineage_positions)));
@@ -43,6 +44,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
       return node_error(node, "rows are not whole sentences");
     LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kIds), "ids", x.rows));
   }
+  if (a.uncounted_id != kNoId && a.first_id != 0) return node_error(node, "uncounted_id in a part of a vocabulary");
   if (a.uncounted_id != kNoId && a.position_offset == 0)
     return node_error(node, "uncounted_id without a row before the first");
   const auto positions = operand(node.inputs, kPositions);
@@ -53,7 +55,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
 
 WeightLayout table_layout(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<EmbedAttributes>();
-  return {a.vocabulary, a.d, g.tensor(node.inputs[kTable])};
+  return {a.vocabulary + a.beyond, a.d, g.tensor(node.inputs[kTable])};
 }
 
 // Ids [first, end) whose panels fit one binding.
@@ -161,6 +163,7 @@ Status lower_part(const LowerContext& context, const graph::Node& node, const Nu
                   a.lineage_beam_slots,
                   a.lineage_positions,
                   a.uncounted_id,
+                  a.first_id,
                   a.scale});
   d.cost = 4.0 * static_cast<double>(d.groups * x.ld);
   out.push_back(std::move(d));
@@ -189,8 +192,8 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
 void reference(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
   const auto a = node.attributes.as<EmbedAttributes>();
   const auto& ids = values.at(node.inputs[kIds]).u;
-  const HostWeight table(g, node.inputs[kTable], a.vocabulary, a.d, values);
-  const WeightLayout layout(a.vocabulary, a.d);
+  const HostWeight table(g, node.inputs[kTable], uint64_t{a.vocabulary} + a.beyond, a.d, values);
+  const WeightLayout layout(a.vocabulary + a.beyond, a.d);
   const auto positions = operand(node.inputs, kPositions);
   auto& x = values.at(node.outputs[0]).f;
   const auto& t = g.tensor(node.outputs[0]);
@@ -208,7 +211,7 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
         !step ? r
               : state::lineage_word(state::lineage_parity(state::position_of(row)), state::LINEAGE_TOKENS,
                                     state::beam_slot_of(row), position, a.lineage_beam_slots, a.lineage_positions);
-    const uint64_t id = ids[word];
+    const uint32_t id = ids[word] - a.first_id;
     uint64_t counted = position;
     if (!step && a.uncounted_id != kNoId)
       for (uint64_t i = 1; i <= position; ++i) counted -= ids[r - i] == a.uncounted_id;
@@ -231,6 +234,7 @@ struct CaseShape {
   std::vector<uint32_t> lengths = {};  // for a pass; may have more rows than their sum
   uint32_t places = 32;                // rows of the position table
   WeightFormat format = WeightFormat::fp32;
+  uint32_t first_id = 0;
 };
 
 OpCase make_case(const std::string& name, const CaseShape& s) {
@@ -244,6 +248,7 @@ OpCase make_case(const std::string& name, const CaseShape& s) {
   a.layout = s.step ? RowLayout::step : RowLayout::batch;
   a.rows_per_slot = s.rows_per_slot;
   a.position_offset = s.offset;
+  a.first_id = s.first_id;
   if (s.uncounted) a.uncounted_id = s.vocabulary - 1;  // every third id and more
   a.lineage_beam_slots = s.rows + 2;
   a.lineage_positions = std::max(16u, s.rows_per_slot);
@@ -305,6 +310,10 @@ std::vector<OpCase> cases() {
        {30, 1, 30, 29, 30, 3, 30, 300, 30});
   pass("pass of as many as there can be", {37, 8, 1040, 1}, std::vector<uint32_t>(state::MAX_ROWS, 1));
   all.push_back(make_case("step", {257, 32, 5, 1, true, true}));
+  all.push_back(
+      make_case("ids from 60 on", {101, 32, 36, 12, false, false, 0, false, false, {}, 32, WeightFormat::fp32, 60}));
+  all.push_back(
+      make_case("ids from 60 on, step", {101, 32, 5, 1, false, true, 0, false, false, {}, 32, WeightFormat::fp32, 60}));
   all.push_back(make_case("step, many slices", {8001, 64, 4, 1, true, true}));
   // Position tables sliced on devices with small bindings; some positions exceed the tables.
   all.push_back(make_case("150 positions", {64, 256, 150, 150, true, false, 2, false, false, {}, 149}));

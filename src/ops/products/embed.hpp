@@ -7,7 +7,8 @@
 namespace lapilli {
 
 // "embed": x[r] = scale * table[id] + position_table[position + position_offset]. The table is packed like a matrix
-// with vocabulary columns (so that it also serves as output projection). Ids outside the vocabulary give zeros. inputs:
+// with vocabulary columns (so that it also serves as output projection). Ids outside the vocabulary, which
+// begins at first_id, give zeros. inputs:
 // ids (source_ids/target_ids [batch, rows_per_slot], or lineage), table, position table [positions, d] or kNone,
 //   step, spans or kNone (by `layout`). outputs: x [rows, d].
 // RowLayout::batch: id = ids[r], position = r % rows_per_slot. RowLayout::step: beam slot and position of row r's word,
@@ -23,6 +24,8 @@ struct EmbedAttributes {
   uint32_t position_offset = 0;
   uint32_t uncounted_id = ~0u;  // none
   uint32_t lineage_beam_slots = 0, lineage_positions = 0;
+  uint32_t first_id = 0;  // of the table's first column
+  uint32_t beyond = 0;    // columns of the table after the vocabulary's
 };
 
 namespace ops {

@@ -39,7 +39,8 @@ Status infer_split(const graph::Graph& g, const graph::Node& node, const MatmulA
     if (a.q_columns > 0) return node_error(node, "the rows of a pass give keys and values alone");
     return expect_words(g, node, operand(node.inputs, 3), "spans", state::SPAN_WORDS);
   }
-  if (kv.rows_per_slot > kv.positions || div_up<uint64_t>(x.rows, kv.rows_per_slot) > kv.slots)
+  if (uint64_t{kv.rows_per_slot} + kv.first_position > kv.positions ||
+      div_up<uint64_t>(x.rows, kv.rows_per_slot) > kv.slots)
     return node_error(node, "%u rows, %u a slot, do not fit %u slots of %u positions", x.rows, kv.rows_per_slot,
                       kv.slots, kv.positions);
   return {};
@@ -150,7 +151,7 @@ class HostCells {
       case RowLayout::batch: break;
     }
     slot = r / kv_.rows_per_slot;
-    position = r % kv_.rows_per_slot;
+    position = r % kv_.rows_per_slot + kv_.first_position;
     return true;
   }
 

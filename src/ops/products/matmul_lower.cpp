@@ -363,15 +363,17 @@ class MatmulLowering {
     uint32_t delta = 0;
     d.operands.push_back(bind_range(context_, s.form == Form::q_kv ? 3 : 2,
                                     {kv_, begin * 4, end * 4, graph::Access::read_write}, delta));
-    p.kv_begin = kv_layout().begin_of(begin, delta);
+    // The kernel counts cells from the first position that rows have.
+    const uint64_t skipped = kv.layout == RowLayout::batch ? kv.first_position : 0;
+    p.kv_begin = kv_layout().begin_of(begin, delta) - static_cast<uint32_t>(skipped * 2 * kv.head_dim);
     p.q_columns = a_.q_columns;
     p.head_dim = kv.head_dim;
     p.slots = kv.slots;
     p.positions = kv.positions;
     p.kv_first = static_cast<uint32_t>(s.kv_heads.begin * 2 * kv.head_dim);
     p.kv_last = static_cast<uint32_t>(s.kv_heads.end * 2 * kv.head_dim);
-    p.cell_begin = static_cast<uint32_t>(s.kv_cells.begin);
-    p.cell_end = static_cast<uint32_t>(s.kv_cells.end);
+    p.cell_begin = static_cast<uint32_t>(s.kv_cells.begin - std::min(skipped, s.kv_cells.begin));
+    p.cell_end = static_cast<uint32_t>(s.kv_cells.end - std::min(skipped, s.kv_cells.end));
     p.row_begin = static_cast<uint32_t>(s.rows.begin);
     p.rows_per_slot = kv.rows_per_slot;
   }

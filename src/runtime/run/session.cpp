@@ -34,6 +34,7 @@ const char* state_name(StateKind kind) {
     case StateKind::source_types: return "token types of sources";
     case StateKind::queries: return "queries";
     case StateKind::head_spans: return "rows that a head reads";
+    case StateKind::memory: return "memory of a segment";
   }
   return "state";
 }
