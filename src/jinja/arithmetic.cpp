@@ -244,7 +244,10 @@ Result<Value> Interpreter::formatted(const std::string& pattern, const std::vect
     out += f.widened(std::move(one), f.letter != 's' && f.letter != 'r');
     LAPILLI_CHECK(heap_.room_for(out.size()));
   }
-  if (used < values.size()) return fail(ErrorCode::invalid_data, "a format has more values than places");
+  // A dict or a list may be looked into by a format, and need not be.
+  const bool looked_into = values.size() == 1 && (values[0].is(Kind::dict) || values[0].is(Kind::list));
+  if (used < values.size() && !looked_into)
+    return fail(ErrorCode::invalid_data, "a format has more values than places");
   return heap_.text(std::move(out));
 }
 

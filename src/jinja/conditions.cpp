@@ -31,20 +31,24 @@ Result<bool> is_iterable(Interpreter&, const Value& v, const Arguments&) {
   return v.is(Kind::list) || v.is(Kind::text) || v.is(Kind::dict) || v.is(Kind::undefined) || v.is(Kind::loop);
 }
 
-Result<int64_t> whole_of(const Value& v, const char* what) {
+// The rest of a division of numbers, as Python's % gives it.
+Result<double> rest_of(const Value& v, double by, const char* what) {
   LAPILLI_CHECK(require_defined(v));
-  if (!v.whole()) return fail(ErrorCode::invalid_data, "%s is asked of a %s", what, type_name(v));
-  return v.as_integer();
+  if (!v.number()) return fail(ErrorCode::invalid_data, "%s is asked of a %s", what, type_name(v));
+  if (by == 0) return fail(ErrorCode::invalid_data, "a division by zero");
+  if (v.whole() && std::floor(by) == by && std::abs(by) < 9e15)
+    return by == -1 ? 0.0 : static_cast<double>(v.as_integer() % static_cast<int64_t>(by));
+  return std::fmod(v.as_real(), by);
 }
 
 Result<bool> is_odd(Interpreter&, const Value& v, const Arguments&) {
-  LAPILLI_TRY(const int64_t i, whole_of(v, "odd"));
-  return i % 2 != 0;
+  LAPILLI_TRY(const double rest, rest_of(v, 2, "odd"));
+  return std::abs(rest) == 1;
 }
 
 Result<bool> is_even(Interpreter&, const Value& v, const Arguments&) {
-  LAPILLI_TRY(const int64_t i, whole_of(v, "even"));
-  return i % 2 == 0;
+  LAPILLI_TRY(const double rest, rest_of(v, 2, "even"));
+  return rest == 0;
 }
 
 Result<const Value*> operand(const Arguments& a, const char* what) {
@@ -55,10 +59,9 @@ Result<const Value*> operand(const Arguments& a, const char* what) {
 
 Result<bool> is_divisible(Interpreter&, const Value& v, const Arguments& a) {
   LAPILLI_TRY(const Value* by, operand(a, "divisibleby"));
-  LAPILLI_TRY(const int64_t i, whole_of(v, "divisibleby"));
-  LAPILLI_TRY(const int64_t n, whole_of(*by, "divisibleby"));
-  if (n == 0) return fail(ErrorCode::invalid_data, "a division by zero");
-  return n == -1 || i % n == 0;
+  if (!by->number()) return fail(ErrorCode::invalid_data, "divisibleby takes a number, not a %s", type_name(*by));
+  LAPILLI_TRY(const double rest, rest_of(v, by->as_real(), "divisibleby"));
+  return rest == 0;
 }
 
 Result<bool> is_equal(Interpreter& in, const Value& v, const Arguments& a) {

@@ -470,8 +470,9 @@ Result<Value> filter_map(Interpreter& in, const Value& v, const Arguments& a) {
   if (a.positional.empty()) {
     if (a.named.empty() || a.named.front().first != "attribute")
       return fail(ErrorCode::invalid_data, "map takes the name of a filter or an attribute");
-    return map_attribute(in, v, a);
+    return is_true(v) ? map_attribute(in, v, a) : in.heap().list({}, Flavor::generator);
   }
+  if (!is_true(v)) return in.heap().list({}, Flavor::generator);  // whatever it is
   const Value& name = a.positional.front();
   const Filter filter = name.is(Kind::text) ? find_filter(*name.text) : nullptr;
   if (!filter) return fail(ErrorCode::unsupported, "map takes the name of a filter that is known");
@@ -488,6 +489,7 @@ Result<Value> filter_map(Interpreter& in, const Value& v, const Arguments& a) {
 
 // Keeps the items that pass, or do not; with an attribute, the items whose attribute does.
 Result<Value> chosen(Interpreter& in, const Value& v, const Arguments& a, bool passing, bool by_attribute) {
+  if (!is_true(v)) return in.heap().list({}, Flavor::generator);
   if (by_attribute && a.positional.empty()) return fail(ErrorCode::invalid_data, "the name of an attribute is missing");
   const size_t first = by_attribute ? 1 : 0;
   Test test = nullptr;

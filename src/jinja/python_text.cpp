@@ -140,7 +140,7 @@ size_t last_start(std::string_view text) {
 
 }  // namespace
 
-std::string stripped(std::string_view text, Side side, const std::optional<std::string>& which) {
+std::string_view trimmed(std::string_view text, Side side, const std::optional<std::string>& which) {
   const Stripped goes(which);
   while (side != Side::right && !text.empty()) {
     size_t at = 0;
@@ -153,20 +153,24 @@ std::string stripped(std::string_view text, Side side, const std::optional<std::
     if (!goes(next_character(text, at))) break;
     text = text.substr(0, begin);
   }
-  return std::string(text);
+  return text;
+}
+
+std::string stripped(std::string_view text, Side side, const std::optional<std::string>& which) {
+  return std::string(trimmed(text, side, which));
 }
 
 namespace {
 
 std::vector<std::string> split_at_blanks(std::string_view text, int64_t most) {
   std::vector<std::string> parts;
-  std::string rest = stripped(text, Side::left);
+  std::string_view rest = trimmed(text, Side::left);
   while (!rest.empty()) {
     size_t at = 0, end = 0;
     while (at < rest.size() && !is_blank(next_character(rest, at))) end = at;
     if (most >= 0 && static_cast<int64_t>(parts.size()) == most) end = rest.size();
-    parts.push_back(rest.substr(0, end));
-    rest = stripped(std::string_view(rest).substr(end), Side::left);
+    parts.emplace_back(rest.substr(0, end));
+    rest = trimmed(rest.substr(end), Side::left);
   }
   return parts;
 }

@@ -24,7 +24,8 @@ std::string quote(std::string_view text);
 std::string json_text(std::string_view text, bool ascii);
 
 enum class Side : uint8_t { both, left, right };
-// Without `which`: white space.
+// Without `which`: white space. The view is a part of `text`.
+std::string_view trimmed(std::string_view text, Side side, const std::optional<std::string>& which = {});
 std::string stripped(std::string_view text, Side side, const std::optional<std::string>& which = {});
 // Without a separator: at white space. At most `most` cuts; below 0: any number.
 std::vector<std::string> split(std::string_view text, const std::optional<std::string>& separator, int64_t most);

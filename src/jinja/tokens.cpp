@@ -127,7 +127,7 @@ class Cutter {
     }
     const char sign = source_[std::min(begin + 2, source_.size() - 1)];
     const bool signed_ = begin + 2 < source_.size() && (sign == '-' || sign == '+');
-    add_text(trimmed(source_.substr(at_, begin - at_), signed_ ? sign : ' ', source_[begin + 1] == '{'));
+    add_text(before_block(source_.substr(at_, begin - at_), signed_ ? sign : ' ', source_[begin + 1] == '{'));
     advance(begin + (signed_ ? 3 : 2));
     switch (source_[begin + 1]) {
       case '#': return comment();
@@ -143,12 +143,12 @@ class Cutter {
   }
 
   // `sign` goes before all; else blanks before a block that begins a line go.
-  [[nodiscard]] std::string trimmed(std::string text, char sign, bool output) const {
+  [[nodiscard]] std::string before_block(std::string text, char sign, bool output) const {
     if (sign == '-') return stripped(text, Side::right);
     if (sign == '+' || output) return text;
     const size_t line = text.rfind('\n') + 1;  // 0: there is none
     if (line == 0 && !line_starts_) return text;
-    return stripped(text.substr(line), Side::both).empty() ? text.substr(0, line) : text;
+    return jinja::trimmed(std::string_view(text).substr(line), Side::left).empty() ? text.substr(0, line) : text;
   }
 
   void add(TokenKind kind, std::string text) { tokens_.push_back({kind, std::move(text), line_}); }
@@ -166,7 +166,7 @@ class Cutter {
   }
   [[nodiscard]] size_t behind_blanks(size_t at) const {
     const std::string_view rest = std::string_view(source_).substr(at);
-    return source_.size() - stripped(rest, Side::left).size();
+    return source_.size() - jinja::trimmed(rest, Side::left).size();
   }
 
   // Behind a closing bracket at `at`: what its sign takes away.
@@ -203,7 +203,7 @@ class Cutter {
       const bool signed_ = stands("-", at + 2) || stands("+", at + 2);
       const size_t end = raw_end("endraw", at + (signed_ ? 3 : 2));
       if (end == source_.npos) continue;
-      add_text(trimmed(source_.substr(at_, at - at_), signed_ ? source_[at + 2] : ' ', false));
+      add_text(before_block(source_.substr(at_, at - at_), signed_ ? source_[at + 2] : ' ', false));
       close(end, source_[end - 1], true);
       return {};
     }

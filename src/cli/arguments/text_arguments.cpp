@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/path.hpp"
+#include "cli/arguments/chat_arguments.hpp"
 #include "cli/arguments/dtype.hpp"
 #include "cli/arguments/typed_names.hpp"
 #include "cli/commands.hpp"
@@ -497,6 +498,7 @@ void add_text_arguments(CLI::App& command, const TextCommand& about, TextArgumen
     return add_device(command, about, a);
   }
   add_decoding(command, a);
+  if (std::string_view(about.name) == "generate") add_chat_arguments(command, a.chat);
   add_device(command, about, a);
   add_output(command, a);
 }
@@ -529,6 +531,7 @@ std::string contradiction_of_files(const TextArguments& a, bool documents) {
 
 std::string contradiction(const TextArguments& a, bool documents) {
   if (const std::string wrong = contradiction_of_files(a, documents); !wrong.empty()) return wrong;
+  if (const std::string wrong = contradiction_of_chat(a); !wrong.empty()) return wrong;
   if (a.scoring.pairs && !a.scoring.labels.empty()) return "--labels are for texts, not for --pairs";
   if (a.scoring.pairs && a.ids) return "--ids are lines of ids, not --pairs of texts";
   if (a.nbest > 1 && !a.json) return "--nbest needs --json: without it every text of input gives one of output";
@@ -550,6 +553,8 @@ std::string named_as_typed(const TextArguments& a, const std::string& message) {
   return named_as_typed({{a.beam > 0, "num_beams:", "--beam:"},
                          {a.nbest > 1, "num_return_sequences:", "--nbest:"},
                          {a.max_length > 0, "max_length:", "--max-length:"},
+                         {a.chat.max_new_tokens > 0, "max_length:", "--max-new-tokens:"},
+                         {!a.chat.messages.empty(), "messages:", "--messages:"},
                          {a.temperature.has_value(), "temperature:", "--temperature:"},
                          {a.top_p.has_value(), "top_p:", "--top-p:"},
                          {a.min_p.has_value(), "min_p:", "--min-p:"},

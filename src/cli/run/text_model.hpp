@@ -72,6 +72,7 @@ class TextModel {
 
  private:
   struct Inputs;
+  Result<void> read_chat(const std::string& directory);
   void set_scores_and_spans();
   void set_options(const std::string& options_text);
   [[nodiscard]] std::optional<double> find_unsure_below() const;
