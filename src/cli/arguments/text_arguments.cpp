@@ -444,6 +444,16 @@ void add_search_arguments(CLI::App& command, const TextCommand& about, TextArgum
   command.remove_option(command.get_option("--deterministic"));  // it always is
 }
 
+void add_chat_command(CLI::App& command, const TextCommand& about, TextArguments& a) {
+  add_model(command, about, a);
+  add_answer_arguments(command, a.chat);
+  add_decoding(command, a);
+  command.remove_option(command.get_option("--nbest"));  // an answer is streamed
+  add_device(command, about, a);
+  command.remove_option(command.get_option("--batch"));
+  add_kv_dtype(command, a.kv_dtype);
+}
+
 }  // namespace
 
 // Blanks around labels, and commas with nothing between, are no part of any, as in transformers.
@@ -487,6 +497,7 @@ CLI::Validator finite_number() {
 
 void add_text_arguments(CLI::App& command, const TextCommand& about, TextArguments& a) {
   if (about.makes == Makes::search) return add_search_arguments(command, about, a);
+  if (std::string_view(about.name) == "chat") return add_chat_command(command, about, a);
   add_inputs(command, about, a);
   if (about.makes == Makes::ranking)
     add_record_places(command, a.files);
