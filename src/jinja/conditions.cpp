@@ -69,7 +69,7 @@ Result<bool> is_equal(Interpreter& in, const Value& v, const Arguments& a) {
   return equal(in.heap(), v, *other);
 }
 
-Result<bool> is_other(Interpreter& in, const Value& v, const Arguments& a) {
+Result<bool> is_different(Interpreter& in, const Value& v, const Arguments& a) {
   LAPILLI_TRY(const bool same, is_equal(in, v, a));
   return !same;
 }
@@ -147,7 +147,7 @@ constexpr NamedTest kTests[] = {
     {"lower", is_lower},
     {"lt", is_ordered<below>},
     {"mapping", is_mapping},
-    {"ne", is_other},
+    {"ne", is_different},
     {"none", is_kind<Kind::none>},
     {"number", is_number_value},
     {"odd", is_odd},
@@ -158,7 +158,7 @@ constexpr NamedTest kTests[] = {
     {"true", is_true_value},
     {"undefined", is_undefined},
     {"upper", is_upper},
-    {"!=", is_other},
+    {"!=", is_different},
     {"<", is_ordered<below>},
     {"<=", is_ordered<not_above>},
     {"==", is_equal},
