@@ -423,6 +423,29 @@ typedef struct lapilli_encoder_options {
   size_t ignored_label_count;
 } lapilli_encoder_options;
 
+/* Options for decoders alone (GPT-2, Llama, Qwen and the like), which continue texts. With `use` each text is what a
+ * user says in a chat, and the output is the answer: the chat template of the model's directory writes the prompt,
+ * special tokens included, and the answer ends at any end token of generation_config.json, of the tokenizer or of the
+ * template. It has at most 512 new tokens unless max_new_tokens, max_length or the model's files say otherwise. Where
+ * the template refuses ("System role not supported"), its words are the error. Begin with
+ * lapilli_default_chat_options(). */
+typedef struct lapilli_chat_options {
+  uint32_t struct_size;
+  int32_t use;           /* not 0: a chat; default: 0, the texts are continued */
+  const char* system;    /* a message of the role "system" before all others; default: null, none */
+  const char* messages;  /* JSON, a list of messages before each text: [{"role": "user", "content": "Hello"},
+                            {"role": "assistant", "content": "Hello!"}]; an empty text answers the last of them; default:
+                            null, none */
+  const char* tools;     /* JSON, a list of tools as the template takes them; default: null, none */
+  const char* arguments; /* JSON, an object of further variables of the template: {"enable_thinking": false}; default:
+                            null, none */
+  /* Without `use` as well: an output ends before the first of these texts that is complete in it, however its tokens
+   * are cut. What is streamed equals the text of the result. Default: none. */
+  const char* const* stops;
+  size_t stop_count;
+  int32_t leave_out_thoughts; /* not 0: <think>...</think> at the beginning of an output is left out; default: 0 */
+} lapilli_chat_options;
+
 /* Options of a generation. Begin with lapilli_default_options(), which sets the defaults named here. "The model's"
  * means the value of its generation_config: LAPILLI_MODEL_DEFAULT for integers, NaN for floats, a null pointer for
  * lists. Lengths count tokens; max_length and min_length include the start token, max_new_tokens and min_new_tokens do
@@ -486,6 +509,7 @@ typedef struct lapilli_options {
   const lapilli_speech_options* speech;   /* default: null, the defaults of each field */
   const lapilli_picture_options* picture; /* default: null, the defaults of each field */
   const lapilli_encoder_options* encoder; /* default: null, the defaults of each field */
+  const lapilli_chat_options* chat;       /* default: null, the defaults of each field */
 } lapilli_options;
 
 /* ---- generation -------------------------------------------------------------------------------------------------- */
@@ -728,6 +752,14 @@ LAPILLI_API lapilli_status lapilli_model_count_tokens(const lapilli_model* model
  * room, and a null pointer with capacity 0, are as in lapilli_model_encode. */
 LAPILLI_API lapilli_status lapilli_model_decode(const lapilli_model* model, const lapilli_input* ids,
                                                 int32_t keep_special, char* text, size_t capacity, size_t* bytes);
+
+/* Writes the prompt of a chat without loading the model: what the template of `directory` makes of `user` (null: of the
+ * messages of `options` alone) and of `options`, of which `use` does not count. A template that cannot run, or that
+ * refuses, is an error, so a program can tell before it loads the weights. `text`, `capacity` and `bytes` are as in
+ * lapilli_model_decode. */
+LAPILLI_API lapilli_status lapilli_chat_prompt(const char* directory, const char* user,
+                                               const lapilli_chat_options* options, char* text, size_t capacity,
+                                               size_t* bytes);
 
 /* ---- jobs ------------------------------------------------------------------------------------------------------- */
 
@@ -1809,6 +1841,16 @@ static inline lapilli_encoder_options lapilli_default_encoder_options(void) {
   return o;
 }
 
+static inline lapilli_chat_options lapilli_default_chat_options(void) {
+  lapilli_chat_options o;
+  o.struct_size = (uint32_t)sizeof(lapilli_chat_options);
+  o.use = o.leave_out_thoughts = 0;
+  o.system = o.messages = o.tools = o.arguments = NULL;
+  o.stops = NULL;
+  o.stop_count = 0;
+  return o;
+}
+
 static inline lapilli_options lapilli_default_options(void) {
   lapilli_options o;
   const lapilli_ids not_given = {NULL, 0};
@@ -1835,6 +1877,7 @@ static inline lapilli_options lapilli_default_options(void) {
   o.speech = NULL;
   o.picture = NULL;
   o.encoder = NULL;
+  o.chat = NULL;
   return o;
 }
 

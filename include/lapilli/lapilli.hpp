@@ -407,6 +407,14 @@ struct EncoderOptions {
   std::optional<std::vector<std::string>> ignored_labels;
 };
 
+// For decoders alone; see lapilli_chat_options. JSON is text here; empty: none.
+struct ChatOptions {
+  bool use = false;  // texts are said in a chat, outputs are answers
+  std::string system, messages, tools, arguments;
+  std::vector<std::string> stops;
+  bool leave_out_thoughts = false;
+};
+
 // See lapilli_options. The model's generation_config decides empty fields. LAPILLI_NO_TOKEN switches a token off.
 struct Options {
   // "translate", "summarize" or "generate"; for sound "transcribe" or "translate"; for vectors "query" or "document".
@@ -435,6 +443,7 @@ struct Options {
   SpeechOptions speech;
   PictureOptions picture;
   EncoderOptions encoder;
+  ChatOptions chat;
 };
 
 // ---- inputs ----
@@ -902,6 +911,21 @@ inline lapilli_ids view(const Ids& ids) {
   return {ids.empty() ? &nothing : ids.data(), ids.size()};
 }
 
+// Chat options as C options, which point into both arguments.
+inline lapilli_chat_options c_chat(const ChatOptions& from, const std::vector<const char*>& stops) {
+  const auto given = [](const std::string& text) { return text.empty() ? nullptr : text.c_str(); };
+  lapilli_chat_options to = lapilli_default_chat_options();
+  to.use = from.use;
+  to.system = given(from.system);
+  to.messages = given(from.messages);
+  to.tools = given(from.tools);
+  to.arguments = given(from.arguments);
+  to.stops = stops.data();
+  to.stop_count = stops.size();
+  to.leave_out_thoughts = from.leave_out_thoughts;
+  return to;
+}
+
 // Options as C options, which point into this object and into the options.
 class CallOptions {
  public:
@@ -919,6 +943,9 @@ class CallOptions {
     picture_.classes = options.picture.classes;
     c_.picture = &picture_;
     set_encoder();
+    for (const std::string& stop : options.chat.stops) stops_.push_back(stop.c_str());
+    chat_ = c_chat(options.chat, stops_);
+    c_.chat = &chat_;
   }
   CallOptions(const CallOptions&) = delete;
   CallOptions& operator=(const CallOptions&) = delete;
@@ -1043,6 +1070,8 @@ class CallOptions {
   lapilli_speech_options speech_ = lapilli_default_speech_options();
   lapilli_picture_options picture_ = lapilli_default_picture_options();
   lapilli_encoder_options encoder_ = lapilli_default_encoder_options();
+  lapilli_chat_options chat_ = lapilli_default_chat_options();
+  std::vector<const char*> stops_;
   std::vector<lapilli_phrase> bad_words_;
   std::vector<const char*> labels_, ignored_;
   Carried carried_{};
@@ -1084,6 +1113,23 @@ inline lapilli_shape c_shape(const Shape& shape, const CallOptions& options) {
 }
 
 }  // namespace detail
+
+// The prompt of a chat, without loading the model; see lapilli_chat_prompt. Without `user`, the messages alone.
+inline Result<std::string> chat_prompt(const std::string& directory, const std::optional<std::string>& user,
+                                       const ChatOptions& options = {}) {
+  std::vector<const char*> stops;
+  for (const std::string& stop : options.stops) stops.push_back(stop.c_str());
+  const lapilli_chat_options o = detail::c_chat(options, stops);
+  const char* said = user ? user->c_str() : nullptr;
+  size_t bytes = 0;
+  if (const auto status = lapilli_chat_prompt(directory.c_str(), said, &o, nullptr, 0, &bytes))
+    return detail::last_error(status);
+  std::string text(bytes + 1, '\0');
+  if (const auto status = lapilli_chat_prompt(directory.c_str(), said, &o, text.data(), text.size(), &bytes))
+    return detail::last_error(status);
+  text.resize(bytes);
+  return text;
+}
 
 // A model on a device, ready to generate. Any number of threads may use it.
 class Model {

@@ -17,6 +17,7 @@ constexpr std::pair<std::string_view, const char*> kHelpers[] = {
     {"lapilli_speech_options", "lapilli_default_speech_options()"},
     {"lapilli_picture_options", "lapilli_default_picture_options()"},
     {"lapilli_encoder_options", "lapilli_default_encoder_options()"},
+    {"lapilli_chat_options", "lapilli_default_chat_options()"},
     {"lapilli_model_options", "lapilli_default_model_options()"},
     {"lapilli_device_options", "lapilli_default_device_options()"},
     {"lapilli_host_device", "lapilli_default_host_device()"},

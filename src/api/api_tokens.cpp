@@ -1,5 +1,6 @@
 // The C interface: texts as token ids, and back.
 #include "api/handles.hpp"
+#include "generate/chat/framed_text.hpp"
 #include "generate/conventions.hpp"
 
 using lapilli::ErrorCode;
@@ -47,9 +48,14 @@ Result<std::vector<int32_t>> encode_text(const lapilli_model* model, const lapil
   LAPILLI_TRY(const auto tokenizer, tokenizer_of(model, function));
   LAPILLI_TRY(const lapilli_input from, read_one(input, LAPILLI_INPUT_TEXT, function));
   LAPILLI_TRY(const lapilli::TaskRequest task, task_of(options));
-  LAPILLI_TRY(const lapilli::Conventions conventions, lapilli::find_conventions(*model->model(), task));
+  LAPILLI_TRY(const lapilli::Conventions conventions,
+              lapilli::find_conventions(*model->model(), task, model->front->chat.get()));
   std::string text = conventions.prefix;
   from.text_bytes == LAPILLI_ZERO_TERMINATED ? text.append(from.text) : text.append(from.text, from.text_bytes);
+  if (conventions.frame) {
+    LAPILLI_TRY(lapilli::Encoding framed, lapilli::encode_framed(*tokenizer, *conventions.frame, text));
+    return std::move(framed.ids);
+  }
   return tokenizer->encode(text, lapilli::encode_options(conventions));
 }
 
@@ -59,6 +65,18 @@ Result<bool> check_room(const void* to, size_t capacity, size_t needed, const ch
   if (!to) return fail(ErrorCode::invalid_argument, "%s: room for %u at a null pointer", function, capacity);
   if (capacity >= needed) return true;
   return fail(ErrorCode::invalid_argument, "%s: there is room for %u, and %u are needed", function, capacity, needed);
+}
+
+Result<std::string> prompt_of(const char* directory, const char* user, const lapilli::ChatRequest& chat) {
+  LAPILLI_TRY(const auto found, lapilli::ChatTemplate::read(lapilli::Files(directory)));
+  if (!found)
+    return fail(
+        ErrorCode::unsupported,
+        "%s has no chat template (chat_template.jinja, or chat_template in tokenizer_config.json): it continues "
+        "texts, and is no model for chats",
+        directory);
+  const std::string said = user ? user : "";
+  return found->prompt(chat, user ? &said : nullptr);
 }
 
 }  // namespace
@@ -100,6 +118,22 @@ lapilli_status lapilli_model_decode(const lapilli_model* model, const lapilli_in
     LAPILLI_TRY(const auto tokenizer, tokenizer_of(model, kFunction));
     LAPILLI_TRY(const lapilli_input from, read_one(ids, LAPILLI_INPUT_IDS, kFunction));
     LAPILLI_TRY(const std::string made, tokenizer->decode({from.ids.ids, from.ids.count}, keep_special == 0));
+    *bytes = made.size();
+    LAPILLI_TRY(const bool wanted, check_room(text, capacity, made.size() + 1, kFunction));
+    if (wanted) std::memcpy(text, made.c_str(), made.size() + 1);
+    return {};
+  });
+}
+
+lapilli_status lapilli_chat_prompt(const char* directory, const char* user, const lapilli_chat_options* options,
+                                   char* text, size_t capacity, size_t* bytes) {
+  if (bytes) *bytes = 0;
+  return guarded([&]() -> Status {
+    constexpr const char* kFunction = "lapilli_chat_prompt";
+    if (!bytes || !directory) return fail(ErrorCode::invalid_argument, "%s: a null pointer", kFunction);
+    lapilli_chat_options given = lapilli_default_chat_options();
+    LAPILLI_CHECK(lapilli::api::read_struct(options, given, "lapilli_chat_options"));
+    LAPILLI_TRY(const std::string made, prompt_of(directory, user, lapilli::api::chat_request(given)));
     *bytes = made.size();
     LAPILLI_TRY(const bool wanted, check_room(text, capacity, made.size() + 1, kFunction));
     if (wanted) std::memcpy(text, made.c_str(), made.size() + 1);

@@ -173,6 +173,7 @@ Status write_struct(const T& from, T* to, const char* name) {
 // Reads one call's options into the request, which already has its inputs; checks pointers and counts. The job checks
 // values. progress_of() and stream_of() read the caller's functions.
 Status read_options(const CallOptions& options, TranslateRequest& request);
+ChatRequest chat_request(const lapilli_chat_options& from);
 // The shortest decimal that reads as this float, so that 1.2f becomes 1.2 and not 1.2000000477.
 double decimal_of(float from);
 // Reads the search's options.

@@ -6,6 +6,7 @@
 
 #include "api/handles.hpp"
 #include "formats/hf_config.hpp"
+#include "text/unicode/utf8.hpp"
 
 namespace lapilli::api {
 
@@ -139,6 +140,7 @@ Result<CallOptions> CallOptions::read(const lapilli_options* from) {
   LAPILLI_CHECK(read_struct(to.general.speech, to.speech, "lapilli_speech_options"));
   LAPILLI_CHECK(read_struct(to.general.picture, to.picture, "lapilli_picture_options"));
   LAPILLI_CHECK(read_struct(to.general.encoder, to.encoder, "lapilli_encoder_options"));
+  LAPILLI_CHECK(read_struct(to.general.chat, to.chat, "lapilli_chat_options"));
   if (to.picture.classes == 0)
     return fail(ErrorCode::invalid_argument, "lapilli_picture_options.classes is 0; ask for at least 1");
   if (to.encoder.top_classes == 0)
@@ -250,6 +252,40 @@ StreamSink stream_of(const lapilli_options& from) {
   };
 }
 
+const char* CallOptions::chat_field() const {
+  const auto has = [](const char* text) { return text && *text; };
+  if (chat.use != 0) return "lapilli_chat_options.use";
+  if (chat.stop_count != 0) return "lapilli_chat_options.stops";
+  if (chat.leave_out_thoughts != 0) return "lapilli_chat_options.leave_out_thoughts";
+  if (has(chat.system)) return "lapilli_chat_options.system";
+  if (has(chat.messages)) return "lapilli_chat_options.messages";
+  if (has(chat.tools)) return "lapilli_chat_options.tools";
+  return has(chat.arguments) ? "lapilli_chat_options.arguments" : nullptr;
+}
+
+ChatRequest chat_request(const lapilli_chat_options& from) {
+  const auto text = [](const char* given) { return std::string(given ? given : ""); };
+  return {text(from.system), text(from.messages), text(from.tools), text(from.arguments)};
+}
+
+namespace {
+
+Status read_chat(const lapilli_chat_options& from, TranslateRequest& to) {
+  if (from.stop_count > 0 && !from.stops) return fail(ErrorCode::invalid_argument, "stops: a null pointer");
+  if (from.stop_count > 64) return fail(ErrorCode::invalid_argument, "stops: %u texts; at most 64", from.stop_count);
+  for (size_t i = 0; i < from.stop_count; ++i) {
+    const std::string stop = from.stops[i] ? from.stops[i] : "";
+    if (stop.empty()) return fail(ErrorCode::invalid_argument, "stops: text %u is empty", i);
+    LAPILLI_CHECK(check_utf8(stop, "a text of stops"));
+    to.answer.stops.push_back(stop);
+  }
+  to.answer.without_thoughts = from.leave_out_thoughts != 0;
+  if (from.use != 0) to.chat = chat_request(from);
+  return {};
+}
+
+}  // namespace
+
 Status read_options(const CallOptions& options, TranslateRequest& request) {
   const lapilli_options& from = options.general;
   LAPILLI_CHECK(read_generation(from, request.options));
@@ -258,6 +294,7 @@ Status read_options(const CallOptions& options, TranslateRequest& request) {
   LAPILLI_CHECK(read_ids(from.decoder_prompt, "decoder_prompt", prompt));
   if (prompt) request.decoder_prompt = std::move(*prompt);
   LAPILLI_CHECK(read_task(from, request));
+  LAPILLI_CHECK(read_chat(options.chat, request));
   for (size_t i = 0; from.input_numbers && i < request.inputs.size(); ++i)
     request.inputs[i].number = from.input_numbers[i];
   request.batch = from.batch;

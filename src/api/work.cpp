@@ -21,6 +21,8 @@ Result<std::unique_ptr<Work>> start_work(WorkRequest request) {
   const char* task = request.options.general.task;
   if (texts && task && std::string_view(task) == "score") return start_scores(std::move(request));
   if (texts) return start_texts(std::move(request));
+  if (const char* field = request.options.chat_field())
+    return fail(ErrorCode::invalid_argument, "%s is for models that write text, not for %s", field, c.family);
   if (const Status& status = request.front->status; !status) return status.error();
   if (c.kind().reads_text()) return start_encoder(std::move(request));
   return c.kind().reads == model::Reads::pictures ? start_pictures(std::move(request))

@@ -36,11 +36,13 @@ struct CallOptions {
   [[nodiscard]] const char* picture_field() const;
   // The same, of those that this task does not read; 0: of all.
   [[nodiscard]] const char* encoder_field(uint32_t task = 0) const;
+  [[nodiscard]] const char* chat_field() const;
 
   lapilli_options general = lapilli_default_options();
   lapilli_speech_options speech = lapilli_default_speech_options();
   lapilli_picture_options picture = lapilli_default_picture_options();
   lapilli_encoder_options encoder = lapilli_default_encoder_options();
+  lapilli_chat_options chat = lapilli_default_chat_options();
 };
 
 // A segment of a recording, as reported and kept.

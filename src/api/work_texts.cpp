@@ -31,6 +31,9 @@ Result<TranslateRequest> request_for(WorkRequest& from) {
     text.has_ids = input.kind == LAPILLI_INPUT_IDS;
   }
   LAPILLI_CHECK(read_options(from.options, to));
+  const bool prompted = to.chat || to.task.task == TextTask::translate;
+  if (prompted && from.front) LAPILLI_CHECK(Status(from.front->status));
+  if (from.front) to.chat_template = from.front->chat;
   to.stream = std::move(from.sinks.text);
   to.input_ended = std::move(from.sinks.input_ended);
   return to;

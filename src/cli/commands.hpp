@@ -51,6 +51,7 @@ inline constexpr const char* kModelHelp =
 
 void add_text_commands(CLI::App& app, Context& context);     // translate, summarize, generate, embed, classify
 void add_picture_commands(CLI::App& app, Context& context);  // caption, read
+void add_chat(CLI::App& app, Context& context);
 void add_rerank(CLI::App& app, Context& context);
 void add_search(CLI::App& app, Context& context);
 void add_transcribe(CLI::App& app, Context& context);

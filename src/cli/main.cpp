@@ -71,6 +71,7 @@ void add_commands(CLI::App& app, Context& context) {
   app.require_subcommand(0, 1);
   app.footer(kHelp + std::string(kConfigRule) + "\n" + kExitCodeHelp);
   add_text_commands(app, context);
+  add_chat(app, context);
   add_transcribe(app, context);
   add_picture_commands(app, context);
   add_rerank(app, context);

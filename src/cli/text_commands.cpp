@@ -56,11 +56,15 @@ Examples:
 constexpr const char* kGenerateFooter =
     R"(The model as it is: no words before the input, no language tokens, settings of its generation_config alone. A file,
 standard input or an argument is one text, and gives one line of output; with --lines every line does. A model that is
-a decoder alone (GPT-2, Llama, Qwen) continues the text, and the line is what follows it.
+a decoder alone (GPT-2, Llama, Qwen) continues the text, and the line is what follows it. With --chat the text is said to
+the model, and the line is its answer; special tokens stand where the chat template of its directory puts them.
 
 Examples:
   lapilli generate --model ./flan-t5-base "Is the sky green? Answer yes or no."
   lapilli generate --model Qwen/Qwen3-0.6B-Base --max-new-tokens 40 "The capital of France is"
+  lapilli generate --model Qwen/Qwen3-0.6B --chat --stream "What is the capital of France?"
+  lapilli generate --model ./SmolLM2-135M-Instruct --chat --system "Be brief." --stop "." "Hello!"
+  lapilli generate --model Qwen/Qwen3-0.6B --chat --messages history.json --template-arg enable_thinking=false
   lapilli generate --model ./blenderbot-400M-distill --sample --seed 7 "Hello, how are you?"
   echo "463 30 16 975 23 0" | lapilli generate --ids
 
@@ -217,6 +221,10 @@ void add_text_commands(CLI::App& app, Context& context) {
     command->footer(about.footer + file_rules(about) + kFileNameRule + "\n" + kExitCodeHelp);
     command->callback([&context, &about, a] {
       a->inputs.insert(a->inputs.end(), context.behind_dashes.begin(), context.behind_dashes.end());
+      if (!a->chat.messages.empty() && a->inputs.empty()) {  // the last message is answered
+        a->inputs.emplace_back();
+        a->force_text = true;
+      }
       context.run = [&context, &about, a] { return run_command(about, *a, context); };
     });
   }

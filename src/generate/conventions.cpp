@@ -263,6 +263,24 @@ Result<Conventions> for_summary(const Model& model) {
   return c;
 }
 
+// A decoder translates if it is one of the table of translators.
+Result<Conventions> by_prompt(const Model& model, const TaskRequest& r, const ChatTemplate* chat) {
+  const model::Config& config = model.on_device().config();
+  const Translator* row = r.task == TextTask::translate ? find_translator(model.info().directory, chat) : nullptr;
+  if (!row)
+    return fail(ErrorCode::unsupported,
+                "%s models continue a text, and no task has conventions for them; what serves them: %s%s",
+                config.family, verbs_for(config),
+                r.task == TextTask::translate
+                    ? " (" + translator_names() + " translate, known by the name of their directory)"
+                    : std::string());
+  LAPILLI_TRY(auto prompt, translator_prompt(*row, chat, r.from, r.to));
+  Conventions c;
+  c.frame = std::move(prompt.frame);
+  c.options = std::move(prompt.options);
+  return c;
+}
+
 }  // namespace
 
 bool only_translates(const std::string& family) {
@@ -297,12 +315,9 @@ EncodeOptions encode_options(const Conventions& conventions) {
   return options;
 }
 
-Result<Conventions> find_conventions(const Model& model, const TaskRequest& r) {
+Result<Conventions> find_conventions(const Model& model, const TaskRequest& r, const ChatTemplate* chat) {
   const model::Config& config = model.on_device().config();
-  if (config.kind().reads == model::Reads::nothing && r.task != TextTask::none)
-    return fail(ErrorCode::unsupported,
-                "%s models continue a text, and no task has conventions for them; what serves them: %s", config.family,
-                verbs_for(config));
+  if (config.kind().reads == model::Reads::nothing && r.task != TextTask::none) return by_prompt(model, r, chat);
   const bool multilingual = model.tokenizer() && !model.tokenizer()->languages().empty();
   if (multilingual && (r.task == TextTask::translate || !r.from.empty() || !r.to.empty())) {
     LAPILLI_TRY(Conventions c, by_language_tokens(model, r));

@@ -2,11 +2,13 @@
 // ("translate to French") and need not know them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
+#include "generate/chat/translators.hpp"
 #include "generate/generate.hpp"
 
 namespace lapilli {
@@ -41,6 +43,9 @@ struct Conventions {
   // For the tokenizer; empty: the files' languages.
   std::string source_language, target_language;
   GenerationConfig options;  // override the model's own, overridden by the caller's
+  // Stands around every text of a translator that is a decoder; `prefix` is empty then. Tokens that are spelled out in
+  // a text stay text.
+  std::optional<TextFrame> frame;
 };
 
 // Families whose published models only translate.
@@ -56,7 +61,9 @@ ModelLanguages languages_of(const Tokenizer& tokenizer);
 EncodeOptions encode_options(const Conventions& conventions);
 
 // Refuses, by name, languages that the model does not have, a summary by a family that only translates, and a
-// translation by a multilingual model whose target is neither given nor set in the model's files.
-Result<Conventions> find_conventions(const Model& model, const TaskRequest& request);
+// translation by a multilingual model whose target is neither given nor set in the model's files. `chat`: the model's
+// template, or null.
+Result<Conventions> find_conventions(const Model& model, const TaskRequest& request,
+                                     const ChatTemplate* chat = nullptr);
 
 }  // namespace lapilli

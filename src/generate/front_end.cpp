@@ -44,6 +44,9 @@ FrontEnd read_front_end(const Model& model, const Files& files) {
     sound ? void(front.sound = std::move(*sound)) : void(front.status = std::move(sound).error());
   } else if (encodes_texts(c)) {
     front.status = read_encoder(c, files, front);
+  } else if (c.kind().reads == model::Reads::nothing) {
+    auto chat = ChatTemplate::read(files);
+    chat ? void(front.chat = std::move(*chat)) : void(front.status = std::move(chat).error());
   }
   return front;
 }

@@ -2,10 +2,12 @@
 // on any device.
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "formats/sentence_modules.hpp"
 #include "formats/sound_config.hpp"
+#include "generate/chat/chat_template.hpp"
 #include "generate/encoders/text_classes.hpp"
 #include "generate/picture_reader.hpp"
 
@@ -17,6 +19,7 @@ struct FrontEnd {
   std::optional<SentenceSettings> sentences;  // of encoders of texts
   std::optional<ClassSettings> classes;       // of those that score texts
   std::vector<std::string> tags;              // labels of those that tag words
+  std::shared_ptr<const ChatTemplate> chat;   // of decoders alone; null: there is none
   Status status;                              // the reason if a model that needs one of these has none
 };
 

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
 
+#include "generate/chat/framed_text.hpp"
 #include "text/sentences/neutral_text.hpp"
 #include "text/sentences/sentence_class.hpp"
 #include "text/unicode/utf8.hpp"
@@ -78,7 +80,7 @@ class Maker {
     if (ranges.size() <= 1) ranges = {all};
     if (o_.split == Split::long_texts && ranges.size() > 1 && ranges.size() <= whole_sentences()) {
       LAPILLI_TRY(const auto whole, encode(all));
-      if (whole.ids.size() <= kWholeTokens) ranges = {all};
+      if (text_tokens(whole) <= (framed() ? kWholeFramedTokens : kWholeTokens)) ranges = {all};
     }
     for (const TextRange& range : ranges) LAPILLI_CHECK(add(range, made));
     if (made.parts.size() > 1)
@@ -88,7 +90,15 @@ class Maker {
 
  private:
   [[nodiscard]] uint32_t whole_sentences() const {
+    if (framed()) return std::numeric_limits<uint32_t>::max();
     return o_.conventions && o_.conventions->one_sentence ? 1 : kWholeSentences;
+  }
+  [[nodiscard]] bool framed() const { return o_.conventions && o_.conventions->frame; }
+  // Tokens without those of a frame.
+  [[nodiscard]] uint64_t text_tokens(const Encoding& e) const {
+    if (!framed()) return e.ids.size();
+    return static_cast<uint64_t>(
+        std::count_if(e.offsets.begin(), e.offsets.end(), [](const ByteRange& b) { return b.begin < b.end; }));
   }
   // A mark in the text applies to all of it: it becomes the prefix of every part but the first, which contains it. A
   // prefix takes precedence.
@@ -154,11 +164,15 @@ class Maker {
   }
 
   [[nodiscard]] Result<Encoding> encode(std::string_view prefix, std::string_view part) const {
+    if (framed()) return encode_framed(*model_.tokenizer(), *o_.conventions->frame, part);
     if (prefix.empty()) return model_.tokenizer()->encode_with_offsets(part, encoding());
     return model_.tokenizer()->encode_with_offsets(std::string(prefix) + std::string(part), encoding());
   }
   [[nodiscard]] Result<Encoding> encode(const TextRange& range) const { return encode(prefix_of(range), part(range)); }
 
+  [[nodiscard]] bool fits_whole(const Encoding& e) const {
+    return framed() && o_.split == Split::long_texts && text_tokens(e) <= kWholeFramedTokens;
+  }
   // Length for the sentence limit: in tokens if these exceed half of the positions.
   [[nodiscard]] uint64_t weight(uint64_t tokens, std::string_view part) const {
     const uint64_t positions = model_.info().max_source_positions;
@@ -187,7 +201,7 @@ class Maker {
   Status add(const TextRange& range, InputParts& made) {
     if (kept(range, made)) return {};
     LAPILLI_TRY(auto encoded, encode(range));
-    if (!splits() || weight(encoded.ids.size(), part(range)) <= long_sentence())
+    if (!splits() || weight(text_tokens(encoded), part(range)) <= long_sentence() || fits_whole(encoded))
       return add(range, std::move(encoded), made);
     LAPILLI_TRY(const auto parts, limit(range));
     if (parts.size() <= 1) return add(range, std::move(encoded), made);
@@ -213,7 +227,7 @@ class Maker {
     LAPILLI_TRY(auto parts,
                 limit_sentence(text_, body_of(range), sentence_limit(), [&](std::string_view part) -> Result<uint64_t> {
                   LAPILLI_TRY(const auto e, encode(prefix_, part));
-                  return weight(e.ids.size(), part);
+                  return weight(text_tokens(e), part);
                 }));
     if (holds_mark && !parts.empty()) parts.front().begin = mark_.begin;
     return parts;

@@ -37,6 +37,8 @@ enum class Split : uint8_t {
   always,
 };
 constexpr uint32_t kWholeSentences = 2, kWholeTokens = 96;
+// Decoders that translate were trained on whole texts: one of at most so many tokens runs as one.
+constexpr uint32_t kWholeFramedTokens = 512;
 
 // A sentence of more tokens than kLongSentence, or than half of the model's positions, is cut at clauses into parts of
 // at most kLongClause: corpora are filtered at 100 to 250 tokens, and most of the rest has fewer than 40; models leave

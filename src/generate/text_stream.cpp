@@ -77,21 +77,28 @@ std::string IncrementalText::finish(std::string_view whole) {
   return rest;
 }
 
-InputStream::InputStream(const Tokenizer* tokenizer, std::string_view text, std::span<const TextRange> ranges)
+InputStream::InputStream(const Tokenizer* tokenizer, std::string_view text, std::span<const TextRange> ranges,
+                         const AnswerRules& rules)
     : text_(text), ranges_(ranges) {
   for (size_t i = 0; i < std::max<size_t>(1, ranges.size()); ++i)
-    parts_.push_back({IncrementalText(tokenizer), {}, {}, 0, false, false});
+    parts_.push_back({IncrementalText(tokenizer), AnswerText(rules), {}, {}, {}, 0, false, false});
+}
+
+void InputStream::add(Part& part, const std::string& text) {
+  part.waiting += text;
+  part.given += text;
 }
 
 Result<InputStream::Output> InputStream::push(size_t part, std::span<const int32_t> ids, bool ended) {
   Part& p = parts_[part];
   LAPILLI_TRY(const std::string fresh, p.text.push(ids));
-  p.waiting += fresh;
+  add(p, p.answer.push(fresh));
   p.waiting_ids.insert(p.waiting_ids.end(), ids.begin(), ids.end());
   p.ids += ids.size();
   if (ended) {
     LAPILLI_TRY(const std::string all, p.text.whole());
-    p.waiting += p.text.finish(all);
+    add(p, p.answer.push(p.text.finish(all)));
+    add(p, p.answer.finish());
     p.complete = true;
   }
   Output out;
@@ -102,7 +109,7 @@ Result<InputStream::Output> InputStream::push(size_t part, std::span<const int32
 InputStream::Output InputStream::finish(size_t part, std::string_view text, std::span<const int32_t> ids) {
   Part& p = parts_[part];
   if (p.complete) return {};
-  p.waiting += p.text.finish(text);
+  if (text.starts_with(p.given)) add(p, std::string(text.substr(p.given.size())));
   if (p.ids < ids.size())
     p.waiting_ids.insert(p.waiting_ids.end(), ids.begin() + static_cast<ptrdiff_t>(p.ids), ids.end());
   p.complete = true;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "generate/chat/answer_text.hpp"
 #include "text/sentences/sentences.hpp"
 #include "text/tokenizer.hpp"
 
@@ -40,8 +41,10 @@ using StreamSink = std::function<bool(size_t input, std::string_view text, std::
 // result's, with the white space between parts.
 class InputStream {
  public:
-  // `ranges`: of the parts in `text`; empty: one part, the whole. Both must outlive this.
-  InputStream(const Tokenizer* tokenizer, std::string_view text, std::span<const TextRange> ranges);
+  // `ranges`: of the parts in `text`; empty: one part, the whole. All must outlive this. The text of each part is the
+  // answer that `rules` make of it.
+  InputStream(const Tokenizer* tokenizer, std::string_view text, std::span<const TextRange> ranges,
+              const AnswerRules& rules = kWholeText);
 
   struct Output {
     std::string text;
@@ -51,15 +54,20 @@ class InputStream {
   Result<Output> push(size_t part, std::span<const int32_t> ids, bool ended);
   // Takes the part's final text and ids; the rest of it comes out once all parts before it have.
   Output finish(size_t part, std::string_view text, std::span<const int32_t> ids);
+  // True once a stop text ended the part.
+  [[nodiscard]] bool stopped(size_t part) const { return parts_[part].answer.stopped(); }
 
  private:
   struct Part {
     IncrementalText text;
+    AnswerText answer;
+    std::string given;  // of the answer
     std::string waiting;
     std::vector<int32_t> waiting_ids;
     size_t ids = 0;  // seen
     bool begun = false, complete = false;
   };
+  static void add(Part& part, const std::string& text);
   void drain(Output& out);
   void add_gap(size_t part, std::string_view next, Output& out);
 

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "generate/chat/answer_text.hpp"
 #include "generate/conventions.hpp"
 #include "generate/generate.hpp"
 #include "generate/text_stream.hpp"
@@ -43,6 +44,12 @@ struct TranslateRequest {
   // translate and the text is long (Split in generate/input_parts.hpp). Otherwise a text that exceeds the model's
   // positions is an error; nothing is truncated.
   std::optional<bool> split;
+  // The model's chat template, or null; for chats and for decoders that translate.
+  std::shared_ptr<const ChatTemplate> chat_template;
+  // Each text is said to the model in this chat, and the output is its answer. For decoders alone.
+  std::optional<ChatRequest> chat;
+  // The part of each output that is the result. Sequences keep all ids.
+  AnswerRules answer;
   // Called after every piece of work with (finished, all) inputs, or sentences of split inputs; false cancels.
   std::function<bool(uint64_t done, uint64_t total)> progress;
   // Streams text and ids of each input's best sequence. Joined, they equal that sequence's text and ids, with those of

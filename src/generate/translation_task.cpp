@@ -9,6 +9,7 @@
 #include "search/engine_pool.hpp"
 #include "search/network_on_device.hpp"
 #include "text/sentences/neutral_text.hpp"
+#include "text/unicode/utf8.hpp"
 
 namespace lapilli {
 
@@ -16,6 +17,8 @@ namespace {
 
 // Enough rows to keep a device busy, few enough to show progress and lose little to a cancellation.
 constexpr uint32_t kDefaultBatch = 32;
+// New ids of an answer, and of a translation, where neither the caller nor the model's files say how many.
+constexpr uint32_t kAnswerTokens = 512, kFramedTokens = 1024;
 
 // Time limit for one call's work on the host, which does at least one of many things.
 class HostTime {
@@ -91,8 +94,9 @@ Status TranslationTask::read_options() {
   if (info().feature_width != 0)
     return fail(ErrorCode::unsupported, "%s is a model of the family %s, which does not read text", info().directory,
                 info().family);
-  LAPILLI_TRY(conventions_, find_conventions(*model(), request_.task));
+  LAPILLI_TRY(conventions_, find_conventions(*model(), request_.task, request_.chat_template.get()));
   options_ = merge(request_.options, conventions_.options);
+  LAPILLI_CHECK(read_chat());
   const GenerationConfig merged = merge(options_, model()->generation_config());
   if (!alone_) start_ = merged.decoder_start_token_id.value_or(merged.bos_token_id.value_or(-1));
   prompt_ = request_.decoder_prompt;
@@ -101,6 +105,62 @@ Status TranslationTask::read_options() {
   if (!start_in_front) prompt_.erase(prompt_.begin());
   LAPILLI_TRY(auto resolved, resolve_options(model()->generation_config(), options_, model()->on_device().config()));
   LAPILLI_TRY(search_, resolved.for_prompt(given));
+  resolved_ = std::make_shared<ResolvedOptions>(std::move(resolved));
+  return {};
+}
+
+// Answers end at every end that the files name: the list of generation_config.json, the tokenizer's, and the template's
+// end of a turn.
+std::vector<int32_t> TranslationTask::chat_ends() const {
+  std::vector<int32_t> ends = model()->generation_config().eos_token_id.value_or(std::vector<int32_t>());
+  const auto add = [&ends](int32_t id) {
+    if (id >= 0 && std::find(ends.begin(), ends.end(), id) == ends.end()) ends.push_back(id);
+  };
+  add(tokenizer_->special().eos);
+  EncodeOptions bare;
+  bare.add_special = false;
+  const auto turn = tokenizer_->encode(request_.chat_template->turn_end(), bare);
+  if (!turn || turn->empty()) return ends;
+  const auto text = tokenizer_->decode(std::span(*turn).first(1), true);
+  if (text && text->empty()) add(turn->front());  // a token that is no text
+  return ends;
+}
+
+Status TranslationTask::read_chat() {
+  const GenerationConfig& own = model()->generation_config();
+  const bool limited = options_.max_new_tokens || options_.max_length || own.max_new_tokens || own.max_length;
+  if (conventions_.frame) {
+    request_.answer.trimmed = true;
+    if (conventions_.frame->first_line) request_.answer.stops.emplace_back("\n");
+    if (!limited) default_new_ = kFramedTokens;
+  }
+  if (!request_.chat) return {};
+  if (!alone_)
+    return fail(ErrorCode::unsupported, "%s models do not chat: decoders with a chat template do; leave chat away",
+                info().family);
+  if (request_.task.task != TextTask::none)
+    return fail(ErrorCode::invalid_argument, "chat is for the task generate; translators have prompts of their own");
+  if (!request_.chat_template)
+    return fail(ErrorCode::unsupported,
+                "%s has no chat template (chat_template.jinja, or chat_template in tokenizer_config.json): it "
+                "continues texts; leave chat away, or take the model that was trained for chats",
+                info().directory);
+  if (!tokenizer_) return Error(model()->tokenizer_error()).in("a chat needs the tokenizer");
+  if (!options_.eos_token_id) options_.eos_token_id = chat_ends();
+  if (!limited) default_new_ = kAnswerTokens;
+  return {};
+}
+
+// As many new ids as the default says, or as the model has positions for behind the longest prompt.
+Status TranslationTask::fit_new_tokens() {
+  if (default_new_ == 0) return {};
+  size_t longest = 1;
+  for (size_t unit = 0; unit < units_.size(); ++unit) longest = std::max(longest, source(unit).ids.size());
+  const uint64_t positions = info().max_target_positions, given = longest + prompt_.size();
+  const uint64_t room = positions ? positions + 1 - std::min(positions, given) : default_new_;
+  options_.max_new_tokens = static_cast<uint32_t>(std::min<uint64_t>(default_new_, room));
+  LAPILLI_TRY(auto resolved, resolve_options(model()->generation_config(), options_, model()->on_device().config()));
+  LAPILLI_TRY(search_, resolved.for_prompt(static_cast<uint32_t>(given)));
   resolved_ = std::make_shared<ResolvedOptions>(std::move(resolved));
   return {};
 }
@@ -162,6 +222,7 @@ Status TranslationTask::tokenize(double budget_us) {
     if (time.is_over()) break;
   }
   if (next_input_ < total_) return {};
+  LAPILLI_CHECK(fit_new_tokens());
   stream_.emplace([this](size_t unit, std::span<const int32_t> ids) { return pass_on(unit, ids); }, units_.size());
   // Similar lengths give the least padding; long ones come first, so that too little memory shows early. Streams go in
   // order, to show the beginning first.
@@ -173,10 +234,26 @@ Status TranslationTask::tokenize(double budget_us) {
 }
 
 // A text that a decoder continues must leave room for more.
-Result<InputParts> TranslationTask::checked_parts(const TextInput& input) const {
-  LAPILLI_TRY(auto made, make_parts(*model(), input, how_));
+Result<InputParts> TranslationTask::checked_parts(const TextInput& input) {
+  LAPILLI_TRY(auto made, request_.chat ? chat_parts(input) : make_parts(*model(), input, how_));
   for (const InputPart& part : made.parts)
     if (alone_) LAPILLI_CHECK(resolved_->for_prompt(static_cast<uint32_t>(part.ids.size() + prompt_.size())));
+  return made;
+}
+
+// The template writes the special tokens, the tokenizer adds none.
+Result<InputParts> TranslationTask::chat_parts(const TextInput& input) {
+  if (input.has_ids) return fail(ErrorCode::invalid_argument, "a chat takes texts, not ids");
+  const std::string user(input.text);
+  const bool none = user.empty() && !request_.chat->messages.empty();  // the last message is answered
+  LAPILLI_TRY(const std::string prompt, request_.chat_template->prompt(*request_.chat, none ? nullptr : &user));
+  if (request_.answer.without_thoughts) request_.answer.begins_in_thought = strip(prompt).ends_with("<think>");
+  EncodeOptions bare;
+  bare.add_special = false;
+  LAPILLI_TRY(auto ids, tokenizer_->encode(prompt, bare));
+  InputParts made = {};
+  LAPILLI_TRY(made, make_parts(*model(), {{}, ids, true, {}}, how_));
+  made.parts.front().range = {0, input.text.size()};
   return made;
 }
 
@@ -193,7 +270,7 @@ Status TranslationTask::tokenize_one(size_t index) {
   in.parts = std::move(*parts);
   in.left = in.parts.parts.size();
   in.results.resize(in.left);
-  if (request_.stream) in.stream.emplace(tokenizer_.get(), input.text, in.parts.ranges);
+  if (watches()) in.stream.emplace(tokenizer_.get(), input.text, in.parts.ranges, request_.answer);
   add_units(index);
   return {};
 }
@@ -276,8 +353,7 @@ GenerateRequest TranslationTask::request() {
   g.batch = request_.batch != 0 ? request_.batch : model()->engines().usual_sources(kDefaultBatch);
   if (alone_) set_prompts(g);
   if (forced_) force_prompt(g);
-  if (request_.stream)
-    g.on_tokens = [this](size_t row, std::span<const int32_t> ids) { return take_ids(order_[row], ids); };
+  if (watches()) g.on_tokens = [this](size_t row, std::span<const int32_t> ids) { return take_ids(order_[row], ids); };
   return g;
 }
 
@@ -318,14 +394,42 @@ Status TranslationTask::search(double budget_us) {
   }
   if (stopped_) return end();
   if (!ended || next_ended_ < batch_->ended().size()) return {};
+  if (stopping_) {
+    finish_stopped();
+    return end();
+  }
   if (batch_->status() && !departed_.empty()) return begin_search_again();
   if (batch_->status() || batch_->status().error().code == ErrorCode::cancelled) return end();
   return batch_->status();
 }
 
+// Nothing that the search still does counts: the search ends early, with what its texts have so far.
+void TranslationTask::stop_if_all_are_stopped() {
+  if (stopping_ || search_.beams > 1 || search_.return_sequences > 1) return;
+  for (const size_t unit : order_)
+    if (!units_[unit].done && !units_[unit].stopped) return;
+  stopping_ = true;
+  batch_->cancel();
+}
+
+void TranslationTask::finish_stopped() {
+  for (const size_t unit : order_) {
+    if (units_[unit].done) continue;
+    const auto written = stream_->given(unit);
+    Hypothesis whole;
+    whole.ids = before_output(unit);
+    whole.ids.insert(whole.ids.end(), prompt_.begin(), prompt_.end());
+    whole.ids.insert(whole.ids.end(), written.begin(), written.end());
+    whole.score = std::numeric_limits<float>::quiet_NaN();
+    whole.finish = Finish::stop;
+    std::vector<Hypothesis> one(1, std::move(whole));
+    finish_search(one, unit);
+  }
+}
+
 // True if a rerun search gave another result than what was given out before.
 bool TranslationTask::departs(const std::vector<Hypothesis>& hypotheses, size_t unit) {
-  if (!resumed_ || !request_.stream) return false;
+  if (!resumed_ || !watches()) return false;
   const auto written = stream_->given(unit);
   std::span<const int32_t> ids = hypotheses.front().ids;
   ids = ids.subspan(std::min(ids.size(), before_output(unit).size() + prompt_.size()));
@@ -521,6 +625,12 @@ Result<TextSequence> TranslationTask::make_sequence(Hypothesis& hypothesis, size
   if (tokenizer_) {
     LAPILLI_TRY(sequence.text, tokenizer_->decode(sequence.ids));
   }
+  if (request_.answer.any()) {
+    AnswerText answer(request_.answer);
+    std::string text = answer.push(sequence.text);
+    sequence.text = text + answer.finish();
+    if (answer.stopped()) sequence.finish = part.finish = Finish::stop;
+  }
   part.source = {source(unit).range.begin, source(unit).range.end};
   part.target = {0, sequence.text.size()};
   sequence.parts.push_back(std::move(part));
@@ -545,11 +655,14 @@ Status TranslationTask::pass_on(size_t unit, std::span<const int32_t> ids) {
   const auto& ends = search_.end_ids;
   const bool ended = std::find(ends.begin(), ends.end(), ids.back()) != ends.end();
   LAPILLI_TRY(const auto fresh, stream.push(u.part, ids, ended));
-  return hand_out(u.input, fresh);
+  u.stopped = stream.stopped(u.part);
+  LAPILLI_CHECK(hand_out(u.input, fresh));
+  if (u.stopped) stop_if_all_are_stopped();
+  return {};
 }
 
 Status TranslationTask::hand_out(size_t input, const InputStream::Output& out) {
-  if (out.text.empty() && out.ids.empty()) return {};
+  if (!request_.stream || (out.text.empty() && out.ids.empty())) return {};
   if (request_.stream(input, out.text, out.ids)) return {};
   return fail(ErrorCode::cancelled, "cancelled");
 }

@@ -46,6 +46,7 @@ class TranslationTask : public Task {
     size_t input = 0, part = 0;
     bool streamed = false;
     bool done = false;
+    bool stopped = false;   // by a stop text
     bool departed = false;  // its second search differs from what was given out
   };
   struct Input {
@@ -74,10 +75,17 @@ class TranslationTask : public Task {
   void release() override;
   Status go_on_preparing(double budget_us);
   Status tokenize(double budget_us);
-  Result<InputParts> checked_parts(const TextInput& input) const;
+  Result<InputParts> checked_parts(const TextInput& input);
   Status tokenize_one(size_t index);
   void add_units(size_t input);
   Status keep(double budget_us);
+  Result<InputParts> chat_parts(const TextInput& input);
+  Status read_chat();
+  Status fit_new_tokens();
+  [[nodiscard]] std::vector<int32_t> chat_ends() const;
+  [[nodiscard]] bool watches() const { return request_.stream || !request_.answer.stops.empty(); }
+  void stop_if_all_are_stopped();
+  void finish_stopped();
   [[nodiscard]] GenerateRequest plain_request(size_t sources) const;
   [[nodiscard]] GenerateRequest request();
   [[nodiscard]] std::vector<int32_t> before_output(size_t unit) const;
@@ -111,6 +119,7 @@ class TranslationTask : public Task {
   Clock::time_point started_ = Clock::now();
   Phase phase_ = Phase::tokenize;
   bool stopped_ = false, taken_ = false;  // stopped: by the stream's sink
+  bool stopping_ = false;                 // every text that runs has come to a stop text
   const bool alone_;                      // the model is a decoder alone, which continues the inputs
 
   Conventions conventions_;
@@ -119,6 +128,7 @@ class TranslationTask : public Task {
   std::shared_ptr<const ResolvedOptions> resolved_;
   SearchOptions search_;
   int32_t start_ = -1;
+  uint32_t default_new_ = 0;     // new ids of an answer, if nobody says how many; 0: the model's own
   JobShape shape_;               // of a preparation
   std::vector<int32_t> prompt_;  // without the start token
   uint64_t failed_ = 0, units_done_ = 0, tokens_ = 0;

@@ -97,6 +97,12 @@ class PlainOptions(TypedDict, total=False):
     stride: int
     cut_texts: int
     part_words: int
+    chat: int  # not 0: the texts are said in a chat
+    system: str
+    messages: Union[str, list[dict]]
+    tools: Union[str, list[dict]]
+    arguments: Union[str, dict]
+    leave_out_thoughts: int
 
 
 class Options(PlainOptions, total=False):
@@ -104,6 +110,7 @@ class Options(PlainOptions, total=False):
 
     source_language: str
     target_language: str
+    stops: Sequence[str]
     progress: Optional[Progress]
     stream: Optional[Stream]
     cancel_token: Optional[CancelToken]

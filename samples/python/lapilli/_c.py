@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import array
 import ctypes
+import json
 import math
 import os
 import pathlib
@@ -199,6 +200,20 @@ class EncoderOptions(Sized):
     ]
 
 
+class ChatOptions(Sized):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("use", c_int32),
+        ("system", c_char_p),
+        ("messages", c_char_p),
+        ("tools", c_char_p),
+        ("arguments", c_char_p),
+        ("stops", POINTER(c_char_p)),
+        ("stop_count", c_size_t),
+        ("leave_out_thoughts", c_int32),
+    ]
+
+
 class Options(Sized):
     _fields_ = [
         ("struct_size", c_uint32),
@@ -240,6 +255,7 @@ class Options(Sized):
         ("speech", POINTER(SpeechOptions)),
         ("picture", POINTER(PictureOptions)),
         ("encoder", POINTER(EncoderOptions)),
+        ("chat", POINTER(ChatOptions)),
     ]
 
 
@@ -265,6 +281,8 @@ class CallOptions:
         self.encoder.top_classes = 5
         self.encoder.max_answer_tokens = 15
         self.options.encoder = ctypes.pointer(self.encoder)
+        self.chat = ChatOptions.sized()
+        self.options.chat = ctypes.pointer(self.chat)
         self.options.speech = ctypes.pointer(self.speech)
         self.options.picture = ctypes.pointer(self.picture)
         self.pointer = ctypes.pointer(self.options)
@@ -278,12 +296,13 @@ class CallOptions:
             "speech": SpeechOptions,
             "picture": PictureOptions,
             "encoder": EncoderOptions,
+            "chat": ChatOptions,
         }
         return {
             name: (kind, of)
             for of, struct in structs.items()
             for name, kind in struct._fields_
-            if kind in kinds and name not in ("struct_size", "keep_attention", "label_count", "ignored_label_count")  # nothing here draws
+            if kind in kinds and name not in ("struct_size", "keep_attention", "label_count", "ignored_label_count", "stop_count")  # nothing here draws
         }
 
     def set(self, name: str, value: object) -> None:
@@ -299,6 +318,17 @@ class CallOptions:
             setattr(self.encoder, name, (c_char_p * max(1, len(texts)))(*texts))
             setattr(self.encoder, self._LISTS[name], len(texts))
             return
+        if name == "stops":
+            if isinstance(value, str):
+                raise TypeError("stops is a list of texts, not one text")
+            stops = [stop.encode() for stop in value]
+            self.chat.stops = (c_char_p * max(1, len(stops)))(*stops)
+            self.chat.stop_count = len(stops)
+            return
+        if name == "chat":
+            name = "use"
+        if name in ("messages", "tools", "arguments") and not isinstance(value, str):
+            value = json.dumps(value)
         if name not in self.plain():
             raise TypeError(f"there is no option {name}")
         struct = getattr(self, self.plain()[name][1])
@@ -571,6 +601,7 @@ STRUCTS = {
     "lapilli_speech_options": SpeechOptions,
     "lapilli_picture_options": PictureOptions,
     "lapilli_encoder_options": EncoderOptions,
+    "lapilli_chat_options": ChatOptions,
     "lapilli_options": Options,
     "lapilli_shape": Shape,
     "lapilli_tuning": TuningStruct,
@@ -709,6 +740,10 @@ _FUNCTIONS = {
     "lapilli_result_get_vector": (c_int32, [c_void_p, c_size_t, POINTER(VectorStruct)]),
     "lapilli_result_spans": (c_int32, [c_void_p, c_size_t, POINTER(c_size_t)]),
     "lapilli_result_get_span": (c_int32, [c_void_p, c_size_t, c_size_t, POINTER(SpanStruct)]),
+    "lapilli_chat_prompt": (
+        c_int32,
+        [c_char_p, c_char_p, POINTER(ChatOptions), c_char_p, c_size_t, POINTER(c_size_t)],
+    ),
     "lapilli_result_get_reading": (c_int32, [c_void_p, c_size_t, POINTER(ReadingStruct)]),
     "lapilli_result_free": (None, [c_void_p]),
     "lapilli_nearest": (

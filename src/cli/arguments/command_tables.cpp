@@ -41,10 +41,11 @@ constexpr Group kGroups[] = {
      "--vectors "
      "--normalize --dimensions --probability --labels --hypothesis --entailment --multi-label --aggregation "
      "--allow-empty --max-answer-tokens --part-words --min-score "
-     "--index --ignore-labels "},
+     "--index --ignore-labels --stop --no-thoughts "},
     {"Model",
      " --model --shape --dtype --kv-dtype --memory-limit --batch --prompt --prompt-text --task --source "
-     "--target --window --stride --no-windows --query-prompt --document-prompt "},
+     "--target --window --stride --no-windows --query-prompt --document-prompt --chat --system --messages "
+     "--template-arg "},
     {"Search",
      " --beam --max-length --max-new-tokens --nbest --sample --seed --temperature --top-k --top-p --min-p --typical-p "
      "--options --deterministic --fallback --vad --no-prefix-cache "},

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/path.hpp"
+#include "cli/arguments/chat_arguments.hpp"
 #include "cli/arguments/dtype.hpp"
 #include "cli/arguments/typed_names.hpp"
 #include "cli/commands.hpp"
@@ -443,6 +444,16 @@ void add_search_arguments(CLI::App& command, const TextCommand& about, TextArgum
   command.remove_option(command.get_option("--deterministic"));  // it always is
 }
 
+void add_chat_command(CLI::App& command, const TextCommand& about, TextArguments& a) {
+  add_model(command, about, a);
+  add_answer_arguments(command, a.chat);
+  add_decoding(command, a);
+  command.remove_option(command.get_option("--nbest"));  // an answer is streamed
+  add_device(command, about, a);
+  command.remove_option(command.get_option("--batch"));
+  add_kv_dtype(command, a.kv_dtype);
+}
+
 }  // namespace
 
 // Blanks around labels, and commas with nothing between, are no part of any, as in transformers.
@@ -486,6 +497,7 @@ CLI::Validator finite_number() {
 
 void add_text_arguments(CLI::App& command, const TextCommand& about, TextArguments& a) {
   if (about.makes == Makes::search) return add_search_arguments(command, about, a);
+  if (std::string_view(about.name) == "chat") return add_chat_command(command, about, a);
   add_inputs(command, about, a);
   if (about.makes == Makes::ranking)
     add_record_places(command, a.files);
@@ -497,6 +509,7 @@ void add_text_arguments(CLI::App& command, const TextCommand& about, TextArgumen
     return add_device(command, about, a);
   }
   add_decoding(command, a);
+  if (std::string_view(about.name) == "generate") add_chat_arguments(command, a.chat);
   add_device(command, about, a);
   add_output(command, a);
 }
@@ -529,6 +542,7 @@ std::string contradiction_of_files(const TextArguments& a, bool documents) {
 
 std::string contradiction(const TextArguments& a, bool documents) {
   if (const std::string wrong = contradiction_of_files(a, documents); !wrong.empty()) return wrong;
+  if (const std::string wrong = contradiction_of_chat(a); !wrong.empty()) return wrong;
   if (a.scoring.pairs && !a.scoring.labels.empty()) return "--labels are for texts, not for --pairs";
   if (a.scoring.pairs && a.ids) return "--ids are lines of ids, not --pairs of texts";
   if (a.nbest > 1 && !a.json) return "--nbest needs --json: without it every text of input gives one of output";
@@ -550,6 +564,8 @@ std::string named_as_typed(const TextArguments& a, const std::string& message) {
   return named_as_typed({{a.beam > 0, "num_beams:", "--beam:"},
                          {a.nbest > 1, "num_return_sequences:", "--nbest:"},
                          {a.max_length > 0, "max_length:", "--max-length:"},
+                         {a.chat.max_new_tokens > 0, "max_length:", "--max-new-tokens:"},
+                         {!a.chat.messages.empty(), "messages:", "--messages:"},
                          {a.temperature.has_value(), "temperature:", "--temperature:"},
                          {a.top_p.has_value(), "top_p:", "--top-p:"},
                          {a.min_p.has_value(), "min_p:", "--min-p:"},

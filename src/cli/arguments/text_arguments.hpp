@@ -85,6 +85,14 @@ struct SearchArguments {
   std::optional<double> least;                               // score of a line that is shown
 };
 
+// Chats with decoders, and what ends and cuts an output.
+struct ChatArguments {
+  bool use = false, no_thoughts = false;
+  std::string system, messages;                        // messages: a file
+  std::vector<std::string> template_arguments, stops;  // NAME=VALUE
+  int32_t max_new_tokens = 0;                          // 0: not given
+};
+
 struct TextArguments {
   std::vector<std::string> inputs;
   bool force_text = false, force_file = false;
@@ -104,6 +112,7 @@ struct TextArguments {
   ScoreArguments scoring;
   SearchArguments search;
   SpanArguments spans;
+  ChatArguments chat;
   AttentionArguments attention;
   std::optional<double> unsure;  // sureness below which an output is reported; nothing: the model's own threshold
   bool no_unsure = false;

@@ -87,6 +87,16 @@ void add_spans(Collector& all, const SpanArguments& s) {
   all.number("--stride", s.stride);
 }
 
+void add_chat(Collector& all, const ChatArguments& c) {
+  std::string texts = c.system + '\n';
+  for (const std::string& stop : c.stops) texts += "stop " + stop + '\n';
+  for (const std::string& one : c.template_arguments) texts += one + '\n';
+  all.add("--chat, --system, --stop, --template-arg or --no-thoughts",
+          texts + (c.use ? "chat " : "") + (c.no_thoughts ? "no thoughts" : ""));
+  all.add("--messages", c.messages.empty() ? "" : size_and_hash(c.messages));
+  all.number("--max-new-tokens", c.max_new_tokens);
+}
+
 void add_options(Collector& all, const TextArguments& a, const std::string& options, const std::string& dtype) {
   all.add("--options or drawing", options_json(a, options));
   all.number("--beam", a.beam);
@@ -112,6 +122,7 @@ void add_options(Collector& all, const TextArguments& a, const std::string& opti
   all.add("--vectors", a.vectors.format);
   add_scoring(all, a.scoring);
   add_spans(all, a.spans);
+  add_chat(all, a.chat);
   all.add("--caps", a.caps);
 }
 

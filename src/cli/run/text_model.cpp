@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/path.hpp"
+#include "cli/arguments/chat_arguments.hpp"
 #include "cli/arguments/dtype.hpp"
 #include "cli/arguments/foreign_options.hpp"
 #include "cli/exit_codes.hpp"
@@ -112,7 +113,20 @@ Result<void> TextModel::check_results(const lapilli_model_info& info) const {
                                         "--pairs gives the scores of all");
 }
 
+// A template that refuses, or that cannot be run, is found before the weights are loaded.
+Result<void> TextModel::read_chat(const std::string& directory) {
+  if (const std::string wrong = cli::read_chat(arguments_.chat, options_.chat); !wrong.empty())
+    return Error(Status::not_found, wrong);
+  if (!arguments_.chat.use) return {};
+  const bool messages_alone = arguments_.inputs == std::vector<std::string>{""};
+  const auto user = messages_alone ? std::optional<std::string>() : std::optional<std::string>("Hello.");
+  const auto prompt = chat_prompt(directory, user, options_.chat);
+  if (!prompt) return Error(prompt.error().status(), named_as_typed(arguments_, prompt.error().message()));
+  return {};
+}
+
 Result<void> TextModel::load(const std::string& directory, const std::string& options_text) {
+  if (auto read = read_chat(directory); !read) return read;
   DeviceOptions device;
   device.select = arguments_.device;
   device.caps = arguments_.caps;
@@ -152,6 +166,7 @@ std::optional<double> TextModel::find_unsure_below() const {
 void TextModel::set_options(const std::string& options_text) {
   if (arguments_.beam > 0) options_.num_beams = arguments_.beam;
   if (arguments_.max_length > 0) options_.max_length = arguments_.max_length;
+  if (arguments_.chat.max_new_tokens > 0) options_.max_new_tokens = arguments_.chat.max_new_tokens;
   if (arguments_.nbest > 1) options_.num_return_sequences = arguments_.nbest;
   options_.batch = arguments_.batch;
   options_.deterministic = arguments_.deterministic;
@@ -196,7 +211,8 @@ bool TextModel::add_pair(const Line& line, LineResult& result, Inputs& inputs) {
 
 bool TextModel::add_input(const Line& line, LineResult& result, Inputs& inputs) const {
   if (line.too_long) return refuse(result, "the line is longer than " + std::to_string(kMaxLineBytes) + " bytes");
-  if (line.kept || (is_blank(line.text) && !about_.takes_blanks())) return false;
+  const bool answers_messages = !arguments_.chat.messages.empty() && line.text.empty();
+  if (line.kept || (is_blank(line.text) && !about_.takes_blanks() && !answers_messages)) return false;
   if (arguments_.scoring.pairs) return add_pair(line, result, inputs);
   if (about_.makes == Makes::answers) {
     inputs.pairs.emplace_back(arguments_.spans.question.value_or(""), line.text);

@@ -43,6 +43,8 @@ class TextModel {
   Result<void> load(const std::string& directory, const std::string& options_text);
   [[nodiscard]] const Model& model() const { return model_; }
   [[nodiscard]] const Device& device() const { return device_; }
+  // As the arguments say, for callers that run the model themselves.
+  [[nodiscard]] const Options& options() const { return options_; }
   // Numbers of each vector.
   [[nodiscard]] uint32_t dimensions() const {
     return arguments_.vectors.dimensions ? arguments_.vectors.dimensions : model_.info().value().dimensions;
@@ -72,6 +74,7 @@ class TextModel {
 
  private:
   struct Inputs;
+  Result<void> read_chat(const std::string& directory);
   void set_scores_and_spans();
   void set_options(const std::string& options_text);
   [[nodiscard]] std::optional<double> find_unsure_below() const;

@@ -1,0 +1,80 @@
+// lapilli generate --chat, lapilli chat, and translators that are decoders, with a small model that always says the
+// same.
+#include <gmock/gmock.h>
+
+#include "cli/program.hpp"
+
+namespace lapilli::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::string kTinyChat = LAPILLI_TEST_DATA "/chat/tiny";
+
+Outcome answered(std::vector<std::string> arguments, const std::string& input = "") {
+  arguments.insert(arguments.begin(), {"generate", "--quiet", "--model", kTinyChat, "--chat"});
+  return run(lapilli(std::move(arguments)), input);
+}
+
+TEST(CliDeviceChat, AnAnswerIsALine) {
+  const Outcome said = answered({"--no-thoughts", "Hello!"});
+  EXPECT_EQ(said.code, 0) << said.err;
+  EXPECT_EQ(said.out, "Good day! How are you?\n");
+  EXPECT_EQ(answered({"--template-arg", "enable_thinking=false", "--stop", "! How", "Hello!"}).out, "Good day\n");
+  EXPECT_EQ(answered({"--no-thoughts", "--stream", "--lines"}, "a\nb\n").out,
+            "Good day! How are you?\nGood day! How are you?\n");
+}
+
+TEST(CliDeviceChat, MessagesOfAFileAreAnswered) {
+  TemporaryFolder folder;
+  const std::string file = folder.file("history.json", R"([{"role": "user", "content": "Hello!"}])");
+  EXPECT_EQ(answered({"--no-thoughts", "--messages", file}).out, "Good day! How are you?\n");
+  const std::string bad = folder.file("bad.json", R"([{"role": "tool", "content": "Hello!"}])");
+  const Outcome refused = answered({"--messages", bad});
+  EXPECT_NE(refused.code, 0);
+  EXPECT_THAT(refused.err, HasSubstr("There is no role tool."));
+  EXPECT_EQ(refused.out, "");
+}
+
+TEST(CliChat, WhatCannotBeIsRefusedBeforeTheModelIsLoaded) {
+  Spawn without = lapilli({"generate", "--model", LAPILLI_TEST_DATA "/decoders/gpt2/model", "--chat", "Hello!"});
+  without.environment.insert(without.environment.end(), kNoDriver.begin(), kNoDriver.end());
+  EXPECT_THAT(run(without).err, HasSubstr("no chat template"));
+  EXPECT_THAT(run(lapilli({"generate", "--system", "Be brief.", "Hello!"})).err, HasSubstr("are for --chat"));
+  EXPECT_THAT(answered({"--template-arg", "thinking", "Hello!"}).err, HasSubstr("NAME=VALUE"));
+  EXPECT_THAT(answered({"--ids", "1 2"}).err, HasSubstr("--chat takes texts"));
+}
+
+TEST(CliChat, ATemplateThatCannotRunIsNamed) {
+  TemporaryFolder folder;
+  fs::copy(kTinyChat, folder.path() / "model", fs::copy_options::recursive);
+  std::ofstream(folder.path() / "model/chat_template.jinja") << "\n{% include 'x' %}";
+  const Outcome refused = run(lapilli({"generate", "--model", (folder.path() / "model").string(), "--chat", "Hello!"}));
+  EXPECT_THAT(refused.err, HasSubstr("chat_template.jinja: the chat template: line 2: the tag \"include\" is not run"));
+}
+
+TEST(CliDeviceChat, ATalkKeepsWhatWasSaid) {
+  const Outcome talk = run(lapilli({"chat", "--quiet", "--model", kTinyChat, "--no-thoughts"}),
+                           "Hello!\n\nAnd you?\n/reset\nx\n/exit\ny\n");
+  EXPECT_EQ(talk.code, 0) << talk.err;
+  EXPECT_EQ(talk.out, "Good day! How are you?\nGood day! How are you?\nGood day! How are you?\n");
+}
+
+// ALMA's prompt, for its name: the text ends with "English:", and the answer is what follows until a line ends.
+TEST(CliDeviceChat, ADecoderTranslatesByItsName) {
+  TemporaryFolder folder;
+  fs::copy(kTinyChat, folder.path() / "TowerInstruct-7B-v0.2", fs::copy_options::recursive);
+  const std::string model = (folder.path() / "TowerInstruct-7B-v0.2").string();
+  const auto translated = [&](std::vector<std::string> arguments, const std::string& input) {
+    arguments.insert(arguments.begin(), {"translate", "--quiet", "--no-unsure", "--model", model});
+    return run(lapilli(std::move(arguments)), input);
+  };
+  const Outcome lines = translated({"--from", "pt", "--to", "en"}, "Bom dia.\n\nPress <|im_end|> now.\n");
+  EXPECT_EQ(lines.code, 0) << lines.err;
+  EXPECT_EQ(lines_of(lines.out).size(), lines_of("a\n\nb").size() + 6);  // the model's thought and empty lines
+  EXPECT_THAT(translated({"--from", "pt", "--to", "xx"}, "Bom dia.\n").err, HasSubstr("xx"));
+  EXPECT_THAT(translated({"--to", "en"}, "Bom dia.\n").err, HasSubstr("--from and --to"));
+}
+
+}  // namespace
+}  // namespace lapilli::test
