@@ -51,8 +51,9 @@ TEST(HubCatalogue, EveryModelIsOfAFamilyThatRuns) {
 const char* const kByLabels = "classify --labels";
 const std::set<std::string> kEncoders = {"bert",      "roberta", "distilbert", "xlm-roberta", "modernbert",
                                          "camembert", "albert",  "mpnet",      "deberta-v2",  "xlnet"};
-const std::set<std::string> kDecoders = {"gpt2",  "openai-gpt", "opt",     "llama",   "mistral",
-                                         "qwen2", "qwen3",      "smollm3", "granite", "hunyuan_v1_dense"};
+const std::set<std::string> kDecoders = {"gpt2",        "gpt_neo", "openai-gpt",      "opt",     "llama",
+                                         "mistral",     "qwen2",   "qwen3",           "smollm3", "granite",
+                                         "gemma3_text", "gemma3",  "hunyuan_v1_dense"};
 const std::set<std::string> kOfEncoders = {"embed", "rerank", "classify", kByLabels, "tag", "answer", "fill", "search"};
 
 // A command refuses a model of another kind.
