@@ -31,6 +31,7 @@ struct LlamaClass {
   bool chooses_bias = true;  // by attention_bias and mlp_bias; otherwise:
   bool qkv_bias = false;
   LocalLayers local = LocalLayers::none;
+  bool represents = false;  // files may ask for attention to both sides, in models that represent texts
 };
 
 // Reads everything that the classes have in common.
