@@ -59,8 +59,9 @@ Status check_reads_text(const model::Config& c) {
 
 Status check_writes_text(const model::Config& c) {
   if (c.kind().writes) return {};
-  return not_for(c, c.encoder.causal ? "of directories like this one represent texts and write none"
-                                     : "have no decoder and write no text");
+  return not_for(c, c.encoder.causal || c.encoder.sees_ahead
+                        ? "of directories like this one represent texts and write none"
+                        : "have no decoder and write no text");
 }
 
 Status check_reads_sound(const model::Config& c) {

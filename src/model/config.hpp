@@ -151,6 +151,7 @@ struct StackConfig {
   bool rings = true;  // caches of layers with windows are rings; false: they hold all positions, for tests
   // An encoder alone, made of a decoder's layers: a row sees itself and those before it.
   bool causal = false;
+  bool sees_ahead = false;  // a decoder whose rows see all: it represents texts as an encoder, and writes none
   // With windows: sources may have global positions, which have projections of their own (global_q...).
   bool global_positions = false;
   std::string type;  // model_type of the side, in families with one per side

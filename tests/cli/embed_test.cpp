@@ -522,6 +522,7 @@ void fill_for_encoders_page(const TemporaryFolder& folder) {
       {"facebook/bart-large-mnli", "zero-shot-bart"},
       {"dslim/bert-base-NER", "dslim__bert-base-NER"},
       {"deepset/roberta-base-squad2", "deepset__roberta-base-squad2"},
+      {"Qwen/Qwen3-Embedding-0.6B", "qwen3-lasttoken"},
       {"google-bert/bert-base-uncased", "google-bert__bert-base-uncased@2018"}};
   for (const auto& [name, twin] : scoring) {
     fs::create_directories((folder.path() / name).parent_path());
@@ -539,7 +540,7 @@ TEST(CliDeviceEmbed, EachCommandOfItsPageRuns) {
   TemporaryFolder folder;
   fill_for_encoders_page(folder);
   const auto commands = commands_of_encoders_page();
-  EXPECT_EQ(commands.size(), 18u);
+  EXPECT_EQ(commands.size(), 20u);
   for (std::string command : commands) {
     if (const size_t at = command.find("--dimensions 512"); at != std::string::npos)
       command.replace(at, 16, "--dimensions 16");

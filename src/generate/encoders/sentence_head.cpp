@@ -76,7 +76,7 @@ bool is_bare(const model::Config& c) {
 }  // namespace
 
 Status add_sentence_head(const std::optional<SentenceModules>& modules, model::Config& c, model::Names& names) {
-  if (modules && !c.kind().encodes) model::make_causal_encoder(c, names);
+  if (!c.kind().encodes && (modules || c.decoder.sees_ahead)) model::make_causal_encoder(c, names);
   const model::Kind kind = c.kind();
   if (kind.reads != model::Reads::ids || kind.decodes) return {};
   if (!modules && !is_bare(c)) return {};

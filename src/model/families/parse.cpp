@@ -104,9 +104,9 @@ Result<uint32_t> count_labels(const JsonView& v) {
   return static_cast<uint32_t>(it->size());
 }
 
-Status check_writes(const JsonView& v) {
+Status check_writes(const JsonView& v, bool represents) {
   LAPILLI_TRY(const bool both, get_bool(v, "use_bidirectional_attention", false));
-  if (both)
+  if (both && !represents)
     return fail(ErrorCode::unsupported,
                 "%s: use_bidirectional_attention: the model represents texts and writes none, and this version does "
                 "not run it",

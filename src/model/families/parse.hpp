@@ -36,8 +36,9 @@ Result<float> get_embedding_scale(const JsonView& view, const char* key, bool mi
 std::string architecture(const JsonView& view);
 // The number of labels: named ones, else num_labels, else the reference's default of two.
 Result<uint32_t> count_labels(const JsonView& view);
-// Refuses classes of a decoder alone that do not write: other heads, or attention to both sides.
-Status check_writes(const JsonView& view);
+// Refuses classes of a decoder alone that do not write: other heads, or attention to both sides unless the family has
+// models that represent texts.
+Status check_writes(const JsonView& view, bool represents = false);
 // Refuses files that name code of their own for the model (auto_map): their network is another one.
 Status check_own_code(const JsonView& view);
 

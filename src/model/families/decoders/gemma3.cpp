@@ -1,5 +1,6 @@
 // Gemma 3 (2025), its models of text and the text part of the others: Llama with four norms a layer, which multiply
 // with 1 + weight, norms of heads, and layers of two kinds: near ones have a window and a base frequency of their own.
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -24,7 +25,8 @@ constexpr LlamaClass kGemma3{.family = "gemma3_text",
                              .tied_output = true,
                              .activation_key = "hidden_activation",
                              .activation = "gelu_pytorch_tanh",
-                             .local = LocalLayers::pattern};
+                             .local = LocalLayers::pattern,
+                             .represents = true};
 
 // In the newer form the kinds of layers have an entry each; in the older one the near layers have a frequency of their
 // own, and what changes frequencies (rope_scaling) is for the others.
@@ -63,6 +65,18 @@ Status read_gemma_scores(const JsonView& v, StackConfig& s) {
   return {};
 }
 
+// Models that represent texts (EmbeddingGemma): near layers see half of the window on either side. The reference halves
+// the number each time that it reads a file, and adds one: an odd number is that of a copy that was saved again.
+Status read_both_sides(const JsonView& v, StackConfig& s) {
+  LAPILLI_TRY(s.sees_ahead, get_bool(v, "use_bidirectional_attention", false));
+  if (!s.sees_ahead) return {};
+  LAPILLI_TRY(const uint32_t window, get_u32(v, "sliding_window", 4096));
+  const uint32_t side = std::min(window % 2 == 0 ? window / 2 : window - 1, s.max_positions);
+  for (uint32_t& of_layer : s.windows)
+    if (of_layer != kNoWindow) of_layer = side;
+  return {};
+}
+
 Result<Config> read_gemma_text(const JsonView& v) {
   LAPILLI_TRY(Config c, llama_config(v, kGemma3));
   StackConfig& s = c.decoder;
@@ -70,6 +84,7 @@ Result<Config> read_gemma_text(const JsonView& v) {
   LAPILLI_CHECK(read_near_rotary(v, s));
   LAPILLI_CHECK(read_gemma_scores(v, s));
   LAPILLI_CHECK(read_gemma_caps(v, c));
+  LAPILLI_CHECK(read_both_sides(v, s));
   s.norm_plus_one = s.branch_norm = true;
   s.embedding_scale = std::sqrt(static_cast<float>(s.d_model));
   return c;

@@ -220,7 +220,7 @@ Result<Config> llama_config(const JsonView& v, const LlamaClass& of) {
   Config c;
   c.family = of.family;
   c.tokenizer = of.tokenizer;
-  LAPILLI_CHECK(check_writes(v));
+  LAPILLI_CHECK(check_writes(v, of.represents));
   LAPILLI_CHECK(read_sizes(v, of, c));
   StackConfig& s = c.decoder;
   LAPILLI_CHECK(read_activation(v, has(v, of.activation_key) ? of.activation_key : "hidden_act", of.activation, s));

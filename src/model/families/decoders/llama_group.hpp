@@ -35,6 +35,7 @@ struct LlamaClass {
   bool mlp_bias = true;  // with chooses_bias: mlp_bias is read
   LocalLayers local = LocalLayers::none;
   bool alpha_rotary = false;  // the kind "dynamic" with an alpha is known: another base for every length
+  bool represents = false;    // files may ask for attention to both sides, in models that represent texts
 };
 
 // Reads everything that the classes have in common.
