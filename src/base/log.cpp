@@ -4,7 +4,10 @@
 #include <cstdio>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <utility>
+
+#include "base/log_once.hpp"
 
 namespace lapilli {
 
@@ -17,6 +20,7 @@ struct State {
   std::recursive_mutex mutex;
   std::shared_ptr<const Hook> hook;
   bool in_hook = false;
+  std::set<std::string> told;  // kinds of log_once(), to this hook
   std::atomic<int> level{static_cast<int>(LogLevel::note)};
 };
 State& state() {
@@ -36,12 +40,22 @@ void set_log_hook(std::function<void(LogLevel, const std::string&)> hook) {
   std::shared_ptr<const Hook> next = hook ? std::make_shared<const Hook>(std::move(hook)) : nullptr;
   const std::lock_guard lock(state().mutex);
   state().hook.swap(next);
+  state().told.clear();
 }
 
 LogScope::LogScope(std::shared_ptr<LogSink> sink) : before_(thread_sink()) {
   if (sink) thread_sink() = std::move(sink);
 }
 LogScope::~LogScope() { thread_sink() = std::move(before_); }
+
+void log_once(LogLevel level, const std::string& kind, const std::string& message) {
+  if (!log_enabled(level)) return;
+  if (!thread_sink()) {
+    const std::lock_guard lock(state().mutex);
+    if (!state().told.insert(kind).second) return;
+  }
+  log(level, message);
+}
 
 void set_log_level(LogLevel level) { state().level = static_cast<int>(level); }
 

@@ -480,7 +480,11 @@ TEST(DeviceNote, ACpuDriverIsNotedOnceUnlessItWasAskedFor) {
     EXPECT_THAT(captured.lines()[0].second, HasSubstr((*device)->caps().device_name));
   }
   ASSERT_TRUE(Device::create({.select = (*device)->caps().device_name}).ok());
+  ASSERT_TRUE(Device::create({}).ok());  // as for a program's second model
   EXPECT_EQ(captured.lines().size(), cpu ? 1u : 0u);
+  const LogCapture another;  // a new reader
+  ASSERT_TRUE(Device::create({}).ok());
+  EXPECT_EQ(another.lines().size(), cpu ? 1u : 0u);
 }
 
 TEST(DeviceValidation, SaysNothingAboutGoodWork) {

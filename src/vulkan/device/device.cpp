@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstring>
 
-#include "base/log.hpp"
+#include "base/log_once.hpp"
 #include "base/path.hpp"
 #include "vulkan/device/choose.hpp"
 #include "vulkan/device/device_impl.hpp"
@@ -202,18 +201,6 @@ Result<std::vector<DeviceInfo>> list_devices(const DeviceOptions& options) {
   return std::move(s.infos);
 }
 
-namespace {
-
-// The process hears it once; a device's own hook has another reader.
-void tell_no_gpu(const Capabilities& caps, bool own_hook) {
-  static std::atomic<bool> told{false};
-  if (!log_enabled(LogLevel::note) || (!own_hook && told.exchange(true))) return;
-  log(LogLevel::note,
-      "no GPU with Vulkan was found: running on the CPU through " + describe(caps) + "; right, but slower");
-}
-
-}  // namespace
-
 Result<std::shared_ptr<Device>> Device::create(const DeviceOptions& options) {
   const LogScope scope(options.log);
   LAPILLI_CHECK(check_options(options));
@@ -234,8 +221,11 @@ Result<std::shared_ptr<Device>> Device::create(const DeviceOptions& options) {
       status = start_device(*device->impl_, s.snapshots[i], options,
                             {.timeout_s = timeout_of(options, s.snapshots[i].caps)});
     if (status) {
-      if (s.snapshots[i].caps.type == DeviceType::cpu && options.select.empty())
-        tell_no_gpu(c.caps, options.log != nullptr);
+      if (s.snapshots[i].caps.type == DeviceType::cpu && options.select.empty()) {
+        log_once(
+            LogLevel::note, "no GPU",
+            "no GPU with Vulkan was found: running on the CPU through " + describe(c.caps) + "; right, but slower");
+      }
       return device;
     }
     if (!options.select.empty()) return std::move(status).failure();
