@@ -1,5 +1,4 @@
 // The program with a recurrent decoder whose directory has no tokenizer: ids in, ids out.
-#include "base/files.hpp"
 #include "cli/program.hpp"
 
 namespace lapilli::test {
