@@ -86,9 +86,9 @@ TEST(Families, PublishedDirectoriesBind) {
       ASSERT_TRUE(checkpoint.ok()) << checkpoint.error().message;
       const auto network = network_of(*json, *checkpoint);
       ASSERT_TRUE(network.ok()) << path << ": " << network.error().message;
-      // Every number of the file is used, but for the poolers of pairs, which belong to other tasks, Swin's
-      // integers and Transformer-XL's frequencies, which are computed, and XLNet's row of its second stream. Tied tensors are stored once; PyTorch's
-      // files name such numbers more than once.
+      // Every number of the file is used, but for the poolers of pairs, which belong to other tasks, Swin's integers and
+      // Transformer-XL's frequencies, which are computed, and XLNet's row of its second stream. Tied tensors are stored
+      // once; PyTorch's files name such numbers more than once.
       const bool pair = network->config.kind().decodes;
       uint64_t stored = 0;
       std::set<const void*> seen;
