@@ -65,8 +65,8 @@ Status ClusterBinder::cluster_projections(size_t i, ClusterWeights& w) {
   WeightSpec to_network = matrix(in->name, d, width), from_network = matrix(out->name, width, d);
   to_network.parts.push_back(whole(in));
   take_share(out, {{}, false, true}, from_network.parts.emplace_back());
-  count(in);
-  if (out != in) count(out);
+  if (c_.clusters[i].stored_first == 0) count(in);  // clusters of one table share it
+  if (out != in && !tied(out, in)) count(out);
   w.embedding_projection = add(std::move(to_network));
   w.output_projection = add(std::move(from_network));
   return {};
