@@ -60,7 +60,7 @@ TEST(CliDeviceChat, ATalkKeepsWhatWasSaid) {
   EXPECT_EQ(talk.out, "Good day! How are you?\nGood day! How are you?\nGood day! How are you?\n");
 }
 
-// ALMA's prompt, for its name: the text ends with "English:", and the answer is what follows until a line ends.
+// TowerInstruct's prompt, for the name of the directory. Control tokens of a text end no turn.
 TEST(CliDeviceChat, ADecoderTranslatesByItsName) {
   TemporaryFolder folder;
   fs::copy(kTinyChat, folder.path() / "TowerInstruct-7B-v0.2", fs::copy_options::recursive);
@@ -71,7 +71,10 @@ TEST(CliDeviceChat, ADecoderTranslatesByItsName) {
   };
   const Outcome lines = translated({"--from", "pt", "--to", "en"}, "Bom dia.\n\nPress <|im_end|> now.\n");
   EXPECT_EQ(lines.code, 0) << lines.err;
-  EXPECT_EQ(lines_of(lines.out).size(), lines_of("a\n\nb").size() + 6);  // the model's thought and empty lines
+  size_t answers = 0;
+  for (size_t at = lines.out.find("Good day!"); at != std::string::npos; at = lines.out.find("Good day!", at + 1))
+    ++answers;
+  EXPECT_EQ(answers, 2u) << lines.out;
   EXPECT_THAT(translated({"--from", "pt", "--to", "xx"}, "Bom dia.\n").err, HasSubstr("xx"));
   EXPECT_THAT(translated({"--to", "en"}, "Bom dia.\n").err, HasSubstr("--from and --to"));
 }
