@@ -115,7 +115,7 @@ TEST(CliCompletion, Bash) {
 TEST(CliCompletion, ZshAndFishKnowEverySwitch) {
   const std::string zsh = run(lapilli({"completion", "zsh"})).out, fish = run(lapilli({"completion", "fish"})).out;
   for (const char* command : {"translate", "summarize", "generate", "search", "devices", "doctor", "inspect", "pack",
-                              "plan", "bench", "tune"}) {
+                              "plan", "bench", "tune", "chat"}) {
     const size_t in_zsh = zsh.find(std::string("\n  ") + command + ")\n");
     ASSERT_NE(in_zsh, std::string::npos) << command;
     const std::string own = zsh.substr(in_zsh, zsh.find("return ;;", in_zsh) - in_zsh);

@@ -26,10 +26,10 @@ TEST(CliUsage, HelpTeaches) {
 }
 
 TEST(CliUsage, HelpStandsInGroupsOfAtMost100Columns) {
-  std::vector<std::string> commands = {"translate", "summarize", "generate", "transcribe", "caption",    "read",
-                                       "classify",  "devices",   "doctor",   "models",     "fetch",      "inspect",
-                                       "pack",      "plan",      "bench",    "tune",       "completion", "search",
-                                       "embed",     "rerank",    "tag",      "answer",     "fill",       "score"};
+  std::vector<std::string> commands = {
+      "translate", "summarize", "generate", "transcribe", "caption", "read",  "classify", "devices",    "doctor",
+      "models",    "fetch",     "inspect",  "pack",       "plan",    "bench", "tune",     "completion", "search",
+      "embed",     "rerank",    "tag",      "answer",     "fill",    "score", "chat"};
   for (const std::string& command : commands)
     for (const std::string& line : lines_of(run(lapilli({command, "--help"})).out))
       EXPECT_LE(line.size(), 100u) << command << ": " << line;

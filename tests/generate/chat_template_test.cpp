@@ -38,7 +38,7 @@ class ChatFolder {
   }
 
  private:
-  test::TempDirectory folder_;
+  TempDirectory folder_;
 };
 
 TEST(ChatTemplate, FilesGoBeforeTheConfiguration) {
