@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -166,13 +167,28 @@ Listed unlisted(const Present& one) {
   return model;
 }
 
+constexpr const char* kUnlistedHeading = "here, and not in the list";
+
+std::string heading_of(const Listed& model) {
+  return model.listed ? joined(model.tasks, ", ") + " (" + model.family + ")" : kUnlistedHeading;
+}
+
 // What models do comes first, in the order of the program's commands, and the unlisted ones last.
 std::pair<size_t, std::string> rank_of(const Listed& model) {
   if (!model.listed || model.tasks.empty()) return {std::size(kTasks), ""};
   return {static_cast<size_t>(find_task(model.tasks[0]) - kTasks), joined(model.tasks, ",")};
 }
 
-constexpr const char* kUnlistedHeading = "here, and not in the list";
+// Families of the same work stay in the order in which they come.
+void sort_by_work(std::vector<Listed>& models) {
+  std::map<std::string, size_t> first;
+  for (size_t i = 0; i < models.size(); ++i) first.emplace(heading_of(models[i]), i);
+  std::stable_sort(models.begin(), models.end(), [&](const Listed& a, const Listed& b) {
+    const auto of_a = rank_of(a), of_b = rank_of(b);
+    return of_a != of_b ? of_a < of_b : first[heading_of(a)] < first[heading_of(b)];
+  });
+}
+
 constexpr const char* kLegend =
     R"(
 Parameters in millions (M) or thousands of millions (G); ? is not known here and
@@ -241,11 +257,10 @@ void add_present(const std::vector<Present>& present, const Wanted& wanted, cons
 }
 
 std::string table_of(std::vector<Listed> models) {
-  std::stable_sort(models.begin(), models.end(),
-                   [](const Listed& a, const Listed& b) { return rank_of(a) < rank_of(b); });
+  sort_by_work(models);
   std::string table, before;
   for (const Listed& model : models) {
-    const std::string heading = model.listed ? joined(model.tasks, ", ") + " (" + model.family + ")" : kUnlistedHeading;
+    const std::string heading = heading_of(model);
     if (heading != before) table += (table.empty() ? "" : "\n") + heading + "\n";
     before = heading;
     table += row_of(model);

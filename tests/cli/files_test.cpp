@@ -105,6 +105,7 @@ TEST(CliFiles, NothingIsWrittenOver) {
   refused(without_driver({"-o", (folder.path() / "link.txt").string(), a, "--force"}), "is an input");
   for (const std::string& nowhere : {a + "/out.txt", (folder.path() / "mistyped/out.txt").string()})
     refused(without_driver({"-o", nowhere, a}), "there is no folder " + nowhere.substr(0, nowhere.rfind('/') + 1));
+  refused(without_driver({"-o", a + "/", a}), "cannot be the folder of");
   folder.file("new.txt.part", "half");
   const std::string fresh = (folder.path() / "new.txt").string();
   refused(without_driver({"-o", fresh, a}), "new.txt.part is left of an earlier run: --force");
@@ -200,6 +201,8 @@ TEST(CliDevice, RecordsThroughAPipe) {
   const std::string titled = "{\"title\":\"" + english(0) + "\"}\n";
   EXPECT_EQ(translate({"--field", "title"}, titled).out,
             "{\"title\":\"" + english(0) + "\",\"translation\":\"" + french(0) + "\"}\n");
+  EXPECT_EQ(translate({"--field", "text", "--to-field", "text"}, "{\"text\":\"" + english(1) + "\"}\n").out,
+            "{\"text\":\"" + french(1) + "\"}\n");
   EXPECT_EQ(translate({"--column", "2"}, "1\t" + english(1) + "\n").out, "1\t" + french(1) + "\n");
   const auto told = [](std::vector<std::string> arguments, const std::string& input) {
     arguments.insert(arguments.begin(), "translate");

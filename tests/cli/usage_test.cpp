@@ -213,6 +213,19 @@ TEST(CliUsage, MistypedFileNamesAreNoTexts) {
   }
 }
 
+TEST(CliUsage, NamesThatWereNotTypedToTheirEnd) {
+  TemporaryFolder folder;
+  folder.file("letter.txt", "Hello.\n");
+  const std::string here = folder.path().string();
+  for (const std::string name : {"letter.tx", "letter.t", "./letter.tx"}) {
+    const Outcome outcome = translate_nowhere({name}, here);
+    EXPECT_EQ(outcome.code, 2) << name;
+    EXPECT_TRUE(contains(outcome.err, "letter.txt? If it is a text, say --text")) << outcome.err;
+  }
+  for (const std::string text : {"letter", "letter.", "letters.t"})
+    EXPECT_EQ(translate_nowhere({text}, here).code, 4) << text;
+}
+
 TEST(CliUsage, WordsWithDotsAndSlashesAreTexts) {
   TemporaryFolder folder;
   for (const std::string text :

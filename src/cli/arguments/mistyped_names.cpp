@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <string_view>
+#include <vector>
 
 #include "base/path.hpp"
 #include "cli/files/blanks.hpp"
+#include "cli/files/output_names.hpp"
 
 namespace lapilli::cli {
 
@@ -37,6 +39,19 @@ bool begins_like_a_path(std::string_view name) {
   return !rest.empty() && std::string_view(kSeparators).find(rest[0]) != std::string_view::npos;
 }
 
+// "letter.txt" for "letter.tx": a name that was typed to its dot and not to its end. "": there is no such file.
+std::string begun_name(const std::string& argument) {
+  const std::string_view name = last_part(argument);
+  const size_t dot = name.find('.');
+  if (dot == 0 || dot == std::string_view::npos || dot + 1 == name.size() || has_blanks(argument)) return "";
+  const std::string folder = folder_of(argument);
+  std::vector<FolderEntry> entries;
+  list_folder(folder.empty() ? "." : folder, entries);
+  for (const FolderEntry& entry : entries)
+    if (entry.name.size() > name.size() && entry.name.starts_with(name)) return folder + entry.name;
+  return "";
+}
+
 bool reads_as_file_name(const std::string& argument) {
   if (argument.empty() || has_blanks(argument) || argument.find("://") != std::string::npos) return false;
   if (begins_like_a_path(argument)) return true;
@@ -52,6 +67,8 @@ std::string why_no_text(const std::string& argument) {
     return argument +
            " is a directory; name the files in it, say --suffix .fr or -o FOLDER/ to have them translated one by one, "
            "or --text if these words are the text";
+  if (const std::string meant = begun_name(argument); !meant.empty())
+    return "there is no file " + argument + "; did you mean " + meant + "? If it is a text, say --text";
   if (reads_as_file_name(argument))
     return "there is no file " + argument + "; if it is a text and no mistyped name, say --text";
   return "";

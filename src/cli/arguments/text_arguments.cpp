@@ -103,6 +103,7 @@ void add_record_places(CLI::App& command, FileArguments& f) {
   command.add_option("--field", f.field, "JSON lines: the member that is the text")
       ->type_name("NAME")
       ->check(not_empty())
+      ->each([&f](const std::string&) { f.member_given = true; })
       ->capture_default_str();
   command
       .add_option("--column", f.column,
@@ -168,6 +169,7 @@ void add_files(CLI::App& command, const TextCommand& about, FileArguments& f) {
   command.add_option("--field", f.field, "JSON lines: the member that is the text")
       ->type_name("NAME")
       ->check(not_empty())
+      ->each([&f](const std::string&) { f.member_given = true; })
       ->capture_default_str();
   f.to_field = about.result;
   command.add_option("--to-field", f.to_field, "JSON lines: the member that the result becomes")

@@ -37,11 +37,12 @@ struct TextCommand {
 struct FileArguments {
   std::string output, suffix, format, field = "text", to_field, column;
   bool resume = false, force = false, skip_existing = false;
+  bool member_given = false;  // --field, whatever it says
 
   // True if every file has an output of its own.
   [[nodiscard]] bool one_each() const;
   // True if a member, or a column, was named.
-  [[nodiscard]] bool names_member() const { return field != "text"; }
+  [[nodiscard]] bool names_member() const { return member_given; }
   [[nodiscard]] bool names_column() const { return !column.empty(); }
   // True if a file is written, which gets its name once it is complete.
   [[nodiscard]] bool wanted() const { return !suffix.empty() || (!output.empty() && output != "-"); }

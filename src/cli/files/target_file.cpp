@@ -48,6 +48,15 @@ void sync_folder(const std::string& path) {
   close_file(fd);
 }
 
+// The first part of a path that stands where a folder is needed and is none; "" if there is none.
+std::string file_for_folder(const std::string& path) {
+  for (size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1)) {
+    const std::string folder = path.substr(0, at);
+    if (file_exists(folder) && !directory_exists(folder)) return folder;
+  }
+  return "";
+}
+
 }  // namespace
 
 TargetFile::TargetFile(std::string name) : name_(std::move(name)), direct_(file_kind(name_) == FileKind::other) {}
@@ -72,6 +81,8 @@ std::string TargetFile::obstacle(bool force, bool resume, const std::vector<std:
   for (const std::string& input : inputs)
     if (same_file(input, name_)) return name_ + " is an input; it cannot be the output";
   if (directory_exists(name_)) return name_ + " is a folder";
+  if (const std::string file = file_for_folder(name_); !file.empty())
+    return file + " is a file, and cannot be the folder of " + name_;
   if (force) return "";
   const bool begun = file_exists(part_of(name_)), journal = file_exists(journal_of(name_));
   if (resume) {

@@ -37,7 +37,7 @@ int SearchedLines::read_source(const Source& source) {
   for (auto lines = reader.read(kLinesAtATime); !lines.empty(); lines = reader.read(kLinesAtATime)) {
     if (input && offset == 0) note_unread(lines);
     if (const std::string refusal = add_all(lines, offset); !refusal.empty())
-      return complain(exit_input, source.name + ": " + refusal);
+      return complain(exit_input, (input ? "standard input" : source.name) + ": " + refusal);
   }
   const std::string why = reader.error() != 0 ? std::strerror(reader.error()) : reader.refusal();
   return why.empty() ? int{exit_ok} : complain(exit_input, source.name + ": " + why);
