@@ -86,15 +86,16 @@ TEST(Families, PublishedDirectoriesBind) {
       ASSERT_TRUE(checkpoint.ok()) << checkpoint.error().message;
       const auto network = network_of(*json, *checkpoint);
       ASSERT_TRUE(network.ok()) << path << ": " << network.error().message;
-      // Every number of the file is used, but for the poolers of pairs, which belong to other tasks, Swin's integers and
-      // Transformer-XL's frequencies, which are computed, and XLNet's row of its second stream. Tied tensors are stored
-      // once; PyTorch's files name such numbers more than once.
+      // Every number of the file is used, but for the poolers of pairs, which belong to other tasks, Swin's integers
+      // and Transformer-XL's frequencies, which are computed, and XLNet's row of its second stream. Tied tensors are
+      // stored once; PyTorch's files name such numbers more than once.
       const bool pair = network->config.kind().decodes;
       uint64_t stored = 0;
       std::set<const void*> seen;
       for (const StoredTensor& t : checkpoint->tensors())
         if (!(pair && t.name.find(".pooler.") != std::string::npos) && !t.name.ends_with("relative_position_index") &&
-            !t.name.ends_with("mask_emb") && !t.name.ends_with("pos_emb.inv_freq") && seen.insert(t.bytes.data()).second)
+            !t.name.ends_with("mask_emb") && !t.name.ends_with("pos_emb.inv_freq") &&
+            seen.insert(t.bytes.data()).second)
           stored += t.elements();
       EXPECT_EQ(network->parameters, stored) << path;
       families.insert(network->config.family);
