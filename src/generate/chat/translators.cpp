@@ -9,13 +9,20 @@
 
 namespace lapilli {
 
-namespace {
-
 // A language by its names in prompts. `chinese`: null where no row needs it.
 struct PromptLanguage {
   std::string_view code, name;
   const char* chinese = nullptr;
 };
+
+// {from} and {to}: names; {to_chinese}; {to_code}; {text}.
+struct Wording {
+  const char* user;
+  const char* chinese = nullptr;  // instead, where Chinese is on one side
+  const char* system = nullptr;
+};
+
+namespace {
 
 // HY-MT's, by its card.
 constexpr PromptLanguage kHunyuan[] = {
@@ -107,13 +114,6 @@ constexpr PromptLanguage kMany[] = {
     {"sv", "Swedish"},    {"sw", "Swahili"},   {"ta", "Tamil"},       {"te", "Telugu"},     {"th", "Thai"},
     {"tl", "Tagalog"},    {"tr", "Turkish"},   {"uk", "Ukrainian"},   {"ur", "Urdu"},       {"uz", "Uzbek"},
     {"vi", "Vietnamese"}, {"xh", "Xhosa"},     {"yo", "Yoruba"},      {"zh", "Chinese"},    {"zu", "Zulu"}};
-
-// {from} and {to}: names; {to_chinese}; {to_code}; {text}.
-struct Wording {
-  const char* user;
-  const char* chinese = nullptr;  // instead, where Chinese is on one side
-  const char* system = nullptr;
-};
 
 }  // namespace
 
