@@ -12,7 +12,10 @@ namespace {
 constexpr uint64_t kShare = 8;         // the entries take one part of so many of the memory
 constexpr size_t kMostEntries = 2048;  // so that looking through them costs next to nothing
 
-bool suits(const model::Config& config) { return config.kind().decodes && !config.kind().encodes; }
+// Rows of a decoder with memory are numbered by segments, which begin anywhere.
+bool suits(const model::Config& config) {
+  return config.kind().decodes && !config.kind().encodes && !config.decoder.recurrent && config.decoder.memory == 0;
+}
 
 // Positions that all layers still hold when a prompt has come to their end: the shortest ring of a layer with a window.
 uint32_t most_positions(const model::StackConfig& decoder) {
