@@ -39,9 +39,11 @@ const char* name_of(EncoderTask task) {
   return "fill";
 }
 
-Status refuse_other_tasks(const CallOptions& given, EncoderTask task) {
+Status refuse_other_tasks(const WorkRequest& from, EncoderTask task) {
+  const CallOptions& given = from.options;
+  const bool takes_prompt = task == kEmbed || (task == kClassify && from.model->on_device().config().encoder.causal);
   const char* prompt =
-      given.general.prompt && *given.general.prompt && task != kEmbed ? "lapilli_options.prompt" : nullptr;
+      given.general.prompt && *given.general.prompt && !takes_prompt ? "lapilli_options.prompt" : nullptr;
   const char* field = prompt ? prompt : given.encoder_field(task);
   if (!field) return {};
   return fail(ErrorCode::invalid_argument, "%s is not for this task, which is \"%s\"", field, name_of(task));
@@ -101,7 +103,7 @@ Result<WorkOutput> Encodings::take() {
 Status Encodings::begin(WorkRequest from, EncoderTask task, model::HeadKind head) {
   LAPILLI_CHECK(refuse(from.options));
   LAPILLI_CHECK(check_head(from.model->on_device().config(), head));
-  LAPILLI_CHECK(refuse_other_tasks(from.options, task));
+  LAPILLI_CHECK(refuse_other_tasks(from, task));
   LAPILLI_TRY(const auto prompt, prompt_of(from, task));
   LAPILLI_TRY(encoder_, TextEncoder::make(*from.model, *from.front->sentences, prompt));
   options_ = from.options.encoder;

@@ -151,6 +151,7 @@ class RerankRun {
     options.progress = [](uint64_t, uint64_t) { return interrupted() == 0; };
     options.deterministic = arguments_.deterministic;
     options.batch = arguments_.batch;
+    options.encoder.prompt = arguments_.vectors.prompt;  // the instruction
     const auto results = model_.model().classify_pairs(pairs, options);
     if (!results) return complain(exit_code(results.error().status()), results.error().message());
     statistics_.add(results->stats());

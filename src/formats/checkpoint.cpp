@@ -249,6 +249,7 @@ bool Checkpoint::add_name(const std::string& name, std::string_view of) {
 void Checkpoint::join(Checkpoint other, const std::string& prefix) {
   const auto first = static_cast<uint32_t>(files_.size());
   files_.insert(files_.end(), other.files_.begin(), other.files_.end());
+  made_.insert(made_.end(), other.made_.begin(), other.made_.end());
   std::vector<StoredTensor> more;
   for (StoredTensor& t : other.tensors_) {
     t.name = prefix + t.name;
@@ -258,6 +259,20 @@ void Checkpoint::join(Checkpoint other, const std::string& prefix) {
   tensors_.insert(tensors_.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   std::sort(tensors_.begin(), tensors_.end(),
             [](const StoredTensor& a, const StoredTensor& b) { return a.name < b.name; });
+}
+
+void Checkpoint::add_values(const std::string& name, std::vector<uint64_t> shape, std::vector<float> values) {
+  if (find(name)) return;
+  made_.push_back(std::make_shared<const std::vector<float>>(std::move(values)));
+  StoredTensor t;
+  t.name = name;
+  t.shape = std::move(shape);
+  t.strides.assign(t.shape.size(), 1);
+  for (size_t d = t.shape.size(); d-- > 1;) t.strides[d - 1] = t.strides[d] * t.shape[d];
+  t.bytes = std::as_bytes(std::span(*made_.back()));
+  const auto behind = std::upper_bound(tensors_.begin(), tensors_.end(), name,
+                                       [](const std::string& n, const StoredTensor& of) { return n < of.name; });
+  tensors_.insert(behind, std::move(t));
 }
 
 std::vector<std::string> Checkpoint::names() const {

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -86,6 +87,8 @@ class Checkpoint {
   // Takes over another checkpoint's tensors with `prefix` before their names; names that are taken stay. Invalidates
   // pointers from find().
   void join(Checkpoint other, const std::string& prefix);
+  // Adds a tensor that no file holds, unless the name is taken. Invalidates pointers from find().
+  void add_values(const std::string& name, std::vector<uint64_t> shape, std::vector<float> values);
   [[nodiscard]] const std::vector<StoredTensor>& tensors() const { return tensors_; }  // sorted by name
   [[nodiscard]] std::vector<std::string> names() const;                                // sorted
   [[nodiscard]] uint64_t total_bytes() const;                                          // shared bytes counted once
@@ -97,6 +100,7 @@ class Checkpoint {
   friend struct CheckpointBuilder;
   std::vector<File> files_;
   std::vector<StoredTensor> tensors_;
+  std::vector<std::shared_ptr<const std::vector<float>>> made_;  // by add_values()
   std::string format_;
 };
 

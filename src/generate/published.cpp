@@ -7,6 +7,7 @@
 #include "formats/quantization.hpp"
 #include "formats/quote.hpp"
 #include "formats/sentence_modules.hpp"
+#include "generate/encoders/judging.hpp"
 #include "generate/encoders/sentence_head.hpp"
 #include "model/families/family.hpp"
 #include "model/families/parse.hpp"
@@ -100,9 +101,12 @@ Result<Published> read_published(const Files& files, const PictureSize& pictures
   LAPILLI_TRY(auto config, family->config(json, path.path()));
   if (pictures.height) LAPILLI_CHECK(model::set_picture_size(config, pictures.height, pictures.width));
   auto names = family->names(config);
+  const Judge* judge = modules ? nullptr : find_judge(config.family, files.directory());
+  if (judge) add_judging_head(config, names);
   if (auto added = add_sentence_head(modules, config, names); !added) return std::move(added).error().in(files.c_str());
   LAPILLI_TRY(auto weights, open_weights(network_files, {json, path.path()}));
   if (modules && !config.kind().decodes) LAPILLI_CHECK(join_sentence_weights(files, *modules, weights.checkpoint));
+  if (judge) LAPILLI_CHECK(join_judging_weights(network_files, config, names, weights.checkpoint));
   auto network = bind_network(config, names, weights);
   if (!network) return std::move(network).error().in(files.c_str());
   return Published{std::move(network).value(), std::move(weights.checkpoint), weights.packed, network_files};

@@ -528,6 +528,8 @@ void fill_for_encoders_page(const TemporaryFolder& folder) {
     fs::create_directories((folder.path() / name).parent_path());
     fs::copy(sentence_model(twin), folder.path() / name, fs::copy_options::recursive);
   }
+  fs::copy(LAPILLI_TEST_DATA "/rerankers/Qwen3-Reranker-small/model", folder.path() / "Qwen/Qwen3-Reranker-0.6B",
+           fs::copy_options::recursive);
   folder.file("article.txt", "The quick brown fox jumps over the lazy dog.\nThe fox is called Reinhard.\n");
   folder.file("answers.txt", "The museum opens at ten.\nFish.\n");
   folder.file("lines.txt", "How do I renew my passport?\nThe harbour froze over last winter.\n");
@@ -540,7 +542,7 @@ TEST(CliDeviceEmbed, EachCommandOfItsPageRuns) {
   TemporaryFolder folder;
   fill_for_encoders_page(folder);
   const auto commands = commands_of_encoders_page();
-  EXPECT_EQ(commands.size(), 20u);
+  EXPECT_EQ(commands.size(), 22u);
   for (std::string command : commands) {
     if (const size_t at = command.find("--dimensions 512"); at != std::string::npos)
       command.replace(at, 16, "--dimensions 16");

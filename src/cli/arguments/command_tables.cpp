@@ -44,7 +44,8 @@ constexpr Group kGroups[] = {
      "--index --ignore-labels --stop --no-thoughts "},
     {"Model",
      " --model --shape --dtype --kv-dtype --memory-limit --batch --prompt --prompt-text --task --source "
-     "--target --window --stride --no-windows --query-prompt --document-prompt --chat --system --messages "
+     "--target --window --stride --no-windows --query-prompt --document-prompt --instruction --chat --system "
+     "--messages "
      "--template-arg "},
     {"Search",
      " --beam --max-length --max-new-tokens --nbest --sample --seed --temperature --top-k --top-p --min-p --typical-p "

@@ -82,6 +82,9 @@ Result<TextEncoder> TextEncoder::make(const Model& model, const SentenceSettings
   encoder.lower_case_ = settings.lower_case;
   if (encoder.lower_case_) LAPILLI_CHECK(require_case_mapping("do_lower_case of sentence_bert_config.json"));
   encoder.most_ids_ = smaller_limit(settings.max_length, encoder.positions_);
+  const bool scores = c.encoder.causal && c.head(model::HeadKind::classes);
+  if (const Judge* judge = scores ? find_judge(c.family, model.info().directory) : nullptr)
+    LAPILLI_CHECK(encoder.be_judge(*judge));
   LAPILLI_CHECK(encoder.count_prompt());
   return encoder;
 }
@@ -92,6 +95,36 @@ TextEncoder TextEncoder::plain(std::shared_ptr<const Tokenizer> tokenizer, uint3
   encoder.most_ids_ = most_ids;
   encoder.lower_case_ = lower_case;
   return encoder;
+}
+
+// The words around each pair are encoded once.
+Status TextEncoder::be_judge(const Judge& judge) {
+  LAPILLI_CHECK(check_tokenizer());
+  EncodeOptions bare;
+  bare.add_special = false;
+  LAPILLI_TRY(front_, tokenizer_->encode(judge.front, bare));
+  LAPILLI_TRY(behind_, tokenizer_->encode(judge.behind, bare));
+  instruction_ = prompt_.empty() ? judge.instruction : std::exchange(prompt_, {});
+  most_ids_ = smaller_limit(most_ids_, judge.most_ids);
+  judge_ = &judge;
+  if (front_.size() + behind_.size() < most_ids_) return {};
+  return fail(ErrorCode::invalid_data, "the model reads %u tokens, and the words around a document to judge have %u",
+              most_ids_, front_.size() + behind_.size());
+}
+
+Result<EncodedText> TextEncoder::encode_judged(std::string_view query, std::string_view document) const {
+  EncodeOptions bare;
+  bare.add_special = false;
+  LAPILLI_TRY(const std::string text, prepared(judged_text(instruction_, query, document)));
+  LAPILLI_TRY(auto ids, tokenizer_->encode(text, bare));
+  const size_t room = most_ids_ - front_.size() - behind_.size();
+  EncodedText encoded;
+  encoded.cut = ids.size() > room;
+  ids.resize(std::min(ids.size(), room));
+  encoded.ids = front_;
+  encoded.ids.insert(encoded.ids.end(), ids.begin(), ids.end());
+  encoded.ids.insert(encoded.ids.end(), behind_.begin(), behind_.end());
+  return encoded;
 }
 
 Status TextEncoder::check_tokenizer() const { return Status(no_tokenizer_); }
@@ -118,6 +151,9 @@ Result<std::string> TextEncoder::prepared(std::string_view text) const {
 Result<EncodedText> TextEncoder::encode(std::string_view text, std::optional<std::string_view> pair,
                                         Truncate truncate) const {
   LAPILLI_CHECK(check_tokenizer());
+  if (judge_ && pair) return encode_judged(text, *pair);
+  if (judge_)
+    return fail(ErrorCode::invalid_argument, "this model judges a document for a query: it takes pairs of both");
   LAPILLI_TRY(const std::string first, prepared(prompt_ + std::string(text)));
   LAPILLI_TRY(const std::string second, prepared(pair.value_or("")));
   EncodeOptions options;

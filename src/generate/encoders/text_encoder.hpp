@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "formats/sentence_modules.hpp"
+#include "generate/encoders/judging.hpp"
 #include "generate/generate.hpp"
 
 namespace lapilli {
@@ -31,7 +32,8 @@ struct PromptChoice {
 // Immutable; any thread. Holds nothing of the model but its tokenizer.
 class TextEncoder {
  public:
-  // Refuses a prompt that is unknown, and one that leaves no room for a text. Without a tokenizer ids still work.
+  // Refuses a prompt that is unknown, and one that leaves no room for a text. Without a tokenizer ids still work. The
+  // prompt of a judge (judging.hpp) is its instruction, and its texts are pairs of a query and a document.
   static Result<TextEncoder> make(const Model& model, const SentenceSettings& settings, const PromptChoice& choice);
 
   // Makes one of a tokenizer alone, without prompt: a limit of 0 is none.
@@ -59,6 +61,8 @@ class TextEncoder {
  private:
   TextEncoder() = default;
   Status count_prompt();
+  Status be_judge(const Judge& judge);
+  [[nodiscard]] Result<EncodedText> encode_judged(std::string_view query, std::string_view document) const;
   [[nodiscard]] Result<std::string> prepared(std::string_view text) const;
   [[nodiscard]] EncodeOptions question_place() const;
   [[nodiscard]] Result<std::vector<Encoding>> lower_windows(std::string_view text,
@@ -68,6 +72,9 @@ class TextEncoder {
   std::shared_ptr<const Tokenizer> tokenizer_;
   Status no_tokenizer_;
   std::string prompt_;
+  const Judge* judge_ = nullptr;
+  std::string instruction_;
+  std::vector<int32_t> front_, behind_;  // of a judge
   bool lower_case_ = false;
   uint32_t most_ids_ = 0, prompt_rows_ = 0, vocabulary_ = 0, positions_ = 0;
 };
