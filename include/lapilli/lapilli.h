@@ -432,6 +432,7 @@ typedef struct lapilli_encoder_options {
 typedef struct lapilli_chat_options {
   uint32_t struct_size;
   int32_t use;           /* not 0: a chat; default: 0, the texts are continued */
+  int32_t leave_out_thoughts; /* not 0: <think>...</think> at the beginning of an output is left out; default: 0 */
   const char* system;    /* a message of the role "system" before all others; default: null, none */
   const char* messages;  /* JSON, a list of messages before each text: [{"role": "user", "content": "Hello"},
                             {"role": "assistant", "content": "Hello!"}]; an empty text answers the last of them; default:
@@ -443,7 +444,6 @@ typedef struct lapilli_chat_options {
    * are cut. What is streamed equals the text of the result. Default: none. */
   const char* const* stops;
   size_t stop_count;
-  int32_t leave_out_thoughts; /* not 0: <think>...</think> at the beginning of an output is left out; default: 0 */
 } lapilli_chat_options;
 
 /* Options of a generation. Begin with lapilli_default_options(), which sets the defaults named here. "The model's"

@@ -224,7 +224,7 @@ LAPILLI_ENDS_WITH(lapilli_phrase, ids);
 LAPILLI_ENDS_WITH(lapilli_speech_options, temperature_count);
 LAPILLI_ENDS_WITH(lapilli_picture_options, classes);
 LAPILLI_ENDS_WITH(lapilli_options, chat);
-LAPILLI_ENDS_WITH(lapilli_chat_options, leave_out_thoughts);
+LAPILLI_ENDS_WITH(lapilli_chat_options, stop_count);
 LAPILLI_ENDS_WITH(lapilli_encoder_options, ignored_label_count);
 LAPILLI_ENDS_WITH(lapilli_vector, values);
 LAPILLI_ENDS_WITH(lapilli_span, score);

@@ -204,13 +204,13 @@ class ChatOptions(Sized):
     _fields_ = [
         ("struct_size", c_uint32),
         ("use", c_int32),
+        ("leave_out_thoughts", c_int32),
         ("system", c_char_p),
         ("messages", c_char_p),
         ("tools", c_char_p),
         ("arguments", c_char_p),
         ("stops", POINTER(c_char_p)),
         ("stop_count", c_size_t),
-        ("leave_out_thoughts", c_int32),
     ]
 
 

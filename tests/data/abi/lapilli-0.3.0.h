@@ -183,6 +183,9 @@ typedef struct lapilli_model_options {
   const lapilli_files* files;
   const lapilli_file_part* parts;
   size_t part_count;
+  size_t no_prefix_cache; /* not 0: prompts of a decoder alone that begin alike are each computed from their first id;
+                             default: 0. Otherwise keys and values of prompts stay, in at most an eighth of the device
+                             memory, and later prompts that begin with the same ids (at least 16) take them */
 } lapilli_model_options;
 
 /* Loads a model with options; null means the defaults. */
@@ -408,11 +411,40 @@ typedef struct lapilli_encoder_options {
   uint32_t max_answer_tokens; /* longest answer; default: 15 */
   /* Tags and answers: a text that is longer than the model reads runs in windows of this many tokens, of which
    * neighbours share `stride`. Default: 0, as long as the model reads (answers: at most 384), and a fourth of the
-   * window (answers: half of it), at most 128. */
+   * window (answers: half of it), at most 128. Scores (lapilli_options.task "score", of models that are no encoders):
+   * windows of this many tokens, which move on by `stride`; default: 0, as long as the model reads, at most 2048, and
+   * half of the window. */
   uint32_t window, stride;
   int32_t cut_texts;  /* not 0: no windows; the end of a long text is left out (lapilli_reading.cut); default: 0 */
   int32_t part_words; /* not 0: answers may begin and end within a word; default: 0 */
+  /* Tags: spans with these labels are left out; joined names have theirs without "B-" and "I-". A list that is not null
+   * and has no label leaves out none. Default: null, "O" alone. */
+  const char* const* ignored_labels;
+  size_t ignored_label_count;
 } lapilli_encoder_options;
+
+/* Options for decoders alone (GPT-2, Llama, Qwen and the like), which continue texts. With `use` each text is what a
+ * user says in a chat, and the output is the answer: the chat template of the model's directory writes the prompt,
+ * special tokens included, and the answer ends at any end token of generation_config.json, of the tokenizer or of the
+ * template. It has at most 512 new tokens unless max_new_tokens, max_length or the model's files say otherwise. Where
+ * the template refuses ("System role not supported"), its words are the error. Begin with
+ * lapilli_default_chat_options(). */
+typedef struct lapilli_chat_options {
+  uint32_t struct_size;
+  int32_t use;           /* not 0: a chat; default: 0, the texts are continued */
+  int32_t leave_out_thoughts; /* not 0: <think>...</think> at the beginning of an output is left out; default: 0 */
+  const char* system;    /* a message of the role "system" before all others; default: null, none */
+  const char* messages;  /* JSON, a list of messages before each text: [{"role": "user", "content": "Hello"},
+                            {"role": "assistant", "content": "Hello!"}]; an empty text answers the last of them; default:
+                            null, none */
+  const char* tools;     /* JSON, a list of tools as the template takes them; default: null, none */
+  const char* arguments; /* JSON, an object of further variables of the template: {"enable_thinking": false}; default:
+                            null, none */
+  /* Without `use` as well: an output ends before the first of these texts that is complete in it, however its tokens
+   * are cut. What is streamed equals the text of the result. Default: none. */
+  const char* const* stops;
+  size_t stop_count;
+} lapilli_chat_options;
 
 /* Options of a generation. Begin with lapilli_default_options(), which sets the defaults named here. "The model's"
  * means the value of its generation_config: LAPILLI_MODEL_DEFAULT for integers, NaN for floats, a null pointer for
@@ -424,6 +456,9 @@ typedef struct lapilli_options {
   const char* task;            /* "translate" or "summarize": the conventions of the model family, such as words before
                                   the input, language tokens and settings; "generate": none. For sound "transcribe" or
                                   "translate", to English. Default: null, none, and for sound "transcribe".
+                                  "score" writes nothing: of a text, or of the `pair` of a source and its target where
+                                  the model has an encoder, lapilli_sequence.token_scores has the logarithm of the
+                                  probability of each id behind those before it, and `score` their sum
            
                                   For encoders of texts "classify", "tag", "answer", "fill", "embed", "query" or
                                   "document": the last two make vectors with the prompt of that name, or none if the
@@ -474,6 +509,7 @@ typedef struct lapilli_options {
   const lapilli_speech_options* speech;   /* default: null, the defaults of each field */
   const lapilli_picture_options* picture; /* default: null, the defaults of each field */
   const lapilli_encoder_options* encoder; /* default: null, the defaults of each field */
+  const lapilli_chat_options* chat;       /* default: null, the defaults of each field */
 } lapilli_options;
 
 /* ---- generation -------------------------------------------------------------------------------------------------- */
@@ -503,7 +539,7 @@ enum {
                                 A forced end token (forced_eos_token) counts as this */
   LAPILLI_FINISH_KEPT = 3 /* the text is the input's: with the task "translate" and without a decoder_prompt, the model
                              does not get texts that consist of URLs, e-mail addresses, numbers and signs. The score
-                             is 0, and there are no ids */
+                             is 0, and there are no ids. With the task "score" every text is kept, with its ids */
 };
 
 typedef struct lapilli_sequence {
@@ -513,10 +549,12 @@ typedef struct lapilli_sequence {
   size_t text_bytes;
   lapilli_ids ids;           /* without the start token, with the end token */
   const float* token_scores; /* ids.count: the logarithm of each id's probability, as the search uses it behind all
-                                processors (forced ids: 0); NaN for ids of the decoder prompt. Greedy search normalizes
+                                processors (forced ids: 0); NaN for ids of the decoder prompt, and with the task "score"
+                                for the first id of a text, which has none before it. Greedy search normalizes
                                 the probabilities that processors leave, beam search does not, so they need not add up
                                 to 1 */
-  float score;     /* sum of log-probabilities / generated tokens ^ length_penalty, over the tokens of all parts */
+  float score;     /* sum of log-probabilities / generated tokens ^ length_penalty, over the tokens of all parts; with
+                      the task "score" the sum */
   int32_t finish;  /* LAPILLI_FINISH_...; of several parts: LENGTH if one has it, KEPT if all have it */
   int32_t repeats; /* not 0: the text ends in a phrase of up to 64 ids that occurs four times or more and spans 12 ids
                       or more, and the input does not. The text is unusable then, and its end is mostly missing. For
@@ -646,7 +684,7 @@ LAPILLI_API lapilli_status lapilli_result_spans(const lapilli_result* result, si
 LAPILLI_API lapilli_status lapilli_result_get_span(const lapilli_result* result, size_t input, size_t number,
                                                    lapilli_span* out);
 
-/* How an encoder has read a text or a pair. */
+/* How an encoder, or a model with the task "score", has read a text or a pair. */
 typedef struct lapilli_reading {
   uint32_t struct_size;
   uint32_t tokens;  /* ids of the text and its prompt that the model has read, with those that the tokenizer adds */
@@ -677,6 +715,8 @@ typedef struct lapilli_stats {
   uint64_t pipeline_cache_bytes; /* size of the stored pipeline cache that the driver got when the device was opened */
   uint64_t tuned_nodes;          /* nodes of a decoder step and an encode pass that ran by a tuning
                                     (lapilli_model_tune), in the search that had the most */
+  uint64_t prompt_rows;          /* positions of prompt ids that were computed */
+  uint64_t saved_prompt_rows;    /* those of which an earlier prompt that begins alike had kept the keys and values */
 } lapilli_stats;
 
 LAPILLI_API lapilli_status lapilli_result_get_stats(const lapilli_result* result, lapilli_stats* stats);
@@ -712,6 +752,14 @@ LAPILLI_API lapilli_status lapilli_model_count_tokens(const lapilli_model* model
  * room, and a null pointer with capacity 0, are as in lapilli_model_encode. */
 LAPILLI_API lapilli_status lapilli_model_decode(const lapilli_model* model, const lapilli_input* ids,
                                                 int32_t keep_special, char* text, size_t capacity, size_t* bytes);
+
+/* Writes the prompt of a chat without loading the model: what the template of `directory` makes of `user` (null: of the
+ * messages of `options` alone) and of `options`, of which `use` does not count. A template that cannot run, or that
+ * refuses, is an error, so a program can tell before it loads the weights. `text`, `capacity` and `bytes` are as in
+ * lapilli_model_decode. */
+LAPILLI_API lapilli_status lapilli_chat_prompt(const char* directory, const char* user,
+                                               const lapilli_chat_options* options, char* text, size_t capacity,
+                                               size_t* bytes);
 
 /* ---- jobs ------------------------------------------------------------------------------------------------------- */
 
@@ -1722,6 +1770,7 @@ static inline lapilli_model_options lapilli_default_model_options(void) {
   o.files = NULL;
   o.parts = NULL;
   o.part_count = 0;
+  o.no_prefix_cache = 0;
   return o;
 }
 
@@ -1784,11 +1833,21 @@ static inline lapilli_encoder_options lapilli_default_encoder_options(void) {
   o.normalize = 0;
   o.top_classes = 5;
   o.prompt_name = o.hypothesis = o.entailment = o.aggregation = NULL;
-  o.labels = NULL;
-  o.label_count = 0;
+  o.labels = o.ignored_labels = NULL;
+  o.label_count = o.ignored_label_count = 0;
   o.multi_label = o.allow_empty = o.cut_texts = o.part_words = 0;
   o.top_spans = o.window = o.stride = 0;
   o.max_answer_tokens = 15;
+  return o;
+}
+
+static inline lapilli_chat_options lapilli_default_chat_options(void) {
+  lapilli_chat_options o;
+  o.struct_size = (uint32_t)sizeof(lapilli_chat_options);
+  o.use = o.leave_out_thoughts = 0;
+  o.system = o.messages = o.tools = o.arguments = NULL;
+  o.stops = NULL;
+  o.stop_count = 0;
   return o;
 }
 
@@ -1818,6 +1877,7 @@ static inline lapilli_options lapilli_default_options(void) {
   o.speech = NULL;
   o.picture = NULL;
   o.encoder = NULL;
+  o.chat = NULL;
   return o;
 }
 
