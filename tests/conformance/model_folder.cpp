@@ -328,10 +328,12 @@ Ids expected_sequences(const Json& c, const std::vector<size_t>& padding) {
 }
 
 // The reference takes the padding before prompts for ids that were said. Where it is the end, too, a repetition penalty
-// then changes when such a row ends: it is not what it is alone, and is not compared.
-bool penalizes_end(const Json& c, const Ending& ending) {
+// then changes when such a row ends, and where scores are normalized after it, each score: the row is not what it is
+// alone, and is not compared.
+bool penalizes_padding(const Json& c, const Ending& ending) {
   const Json penalty = setting(c, "repetition_penalty");
-  return penalty.is_number() && penalty.get<double>() != 1 &&
+  if (!penalty.is_number() || penalty.get<double>() == 1) return false;
+  return setting(c, "renormalize_logits") == true ||
          std::find(ending.ends.begin(), ending.ends.end(), ending.fill) != ending.ends.end();
 }
 
@@ -339,7 +341,7 @@ void compare_sequences(const Record& record, const Json& c, const std::vector<si
                        const GenerateOutput& ours, Outcome& o) {
   const Ending ending = ending_of(record, c);
   const Ids expected = expected_sequences(c, padding);
-  const bool penalized = penalizes_end(c, ending);
+  const bool penalized = penalizes_padding(c, ending);
   std::vector<const Hypothesis*> rows;
   for (const auto& list : ours.hypotheses)
     for (const auto& h : list) rows.push_back(&h);
