@@ -431,13 +431,13 @@ typedef struct lapilli_encoder_options {
  * lapilli_default_chat_options(). */
 typedef struct lapilli_chat_options {
   uint32_t struct_size;
-  int32_t use;           /* not 0: a chat; default: 0, the texts are continued */
+  int32_t use;                /* not 0: a chat; default: 0, the texts are continued */
   int32_t leave_out_thoughts; /* not 0: <think>...</think> at the beginning of an output is left out; default: 0 */
-  const char* system;    /* a message of the role "system" before all others; default: null, none */
-  const char* messages;  /* JSON, a list of messages before each text: [{"role": "user", "content": "Hello"},
-                            {"role": "assistant", "content": "Hello!"}]; an empty text answers the last of them; default:
-                            null, none */
-  const char* tools;     /* JSON, a list of tools as the template takes them; default: null, none */
+  const char* system;         /* a message of the role "system" before all others; default: null, none */
+  const char* messages;       /* JSON, a list of messages before each text: [{"role": "user", "content": "Hello"},
+                                 {"role": "assistant", "content": "Hello!"}]; an empty text answers the last of them; default:
+                                 null, none */
+  const char* tools;          /* JSON, a list of tools as the template takes them; default: null, none */
   const char* arguments; /* JSON, an object of further variables of the template: {"enable_thinking": false}; default:
                             null, none */
   /* Without `use` as well: an output ends before the first of these texts that is complete in it, however its tokens
