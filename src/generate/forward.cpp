@@ -286,10 +286,10 @@ Status take_room(const model::Config& c, const ForwardRequest& r, model::Forward
   return {};
 }
 
-// Distances reach from the last row to the first one of the memory.
+// Distances reach from the last row to the first one of the memory. Without a memory rows were checked by themselves.
 Status check_memory_room(const model::Config& c, const model::ForwardShape& shape) {
   const uint32_t most = c.last_stack().max_positions, length = std::max(shape.source_length, shape.target_length);
-  if (most == 0 || uint64_t{shape.memory_rows} + length <= most) return {};
+  if (most == 0 || shape.memory_rows == 0 || uint64_t{shape.memory_rows} + length <= most) return {};
   return fail(ErrorCode::invalid_argument,
               "a segment of %u ids behind a memory of %u; at most %u in all are supported. Use shorter segments",
               length, shape.memory_rows, most);
