@@ -234,7 +234,9 @@ void expect_rotation(const StackConfig& s, const json& expected, const std::stri
   EXPECT_NEAR(s.rotary_base / expected["base"].get<double>(), 1, 1e-6) << name;
   EXPECT_EQ(rotary_name(s.rotary_scaling.kind), expected["rope"]) << name;
   EXPECT_EQ(s.rotary_scaling.factor, expected.value("factor", 1.0)) << name;
-  if (expected.contains("window_base")) EXPECT_EQ(s.window_rotary_base, expected["window_base"]) << name;
+  if (expected.contains("window_base")) {
+    EXPECT_EQ(s.window_rotary_base, expected["window_base"]) << name;
+  }
 }
 
 // The config.json of published directories, at full size, against what the reference makes of them.
@@ -245,8 +247,9 @@ TEST(Decoders, PublishedFilesMeanWhatTheReferenceSays) {
   for (const json& file : files->at("directories")) {
     const std::string name = file["name"];
     json config = file["config"];
-    if (!config.contains("model_type")) config["model_type"] = type_of_class(config["architectures"][0]);
-    if (!find_family(config["model_type"])) continue;
+    if (!config.contains("model_type"))
+      config["model_type"] = type_of_class(config["architectures"][0].get<std::string>());
+    if (!find_family(config["model_type"].get<std::string>())) continue;
     ++read;
     const auto ours = parse_decoder(config);
     ASSERT_TRUE(ours.ok()) << name << ": " << ours.error().message;
