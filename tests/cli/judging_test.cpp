@@ -32,7 +32,7 @@ void expect_ranking(const Json& documents, const std::vector<std::string>& argum
   EXPECT_EQ(scored, documents.size()) << outcome.out;
 }
 
-TEST(CliDeviceScoreTexts, ADecoderJudgesByYesAndNo) {
+TEST(CliDeviceScoreTextsJudges, ADecoderJudgesByYesAndNo) {
   const Json record = read_json(kJudge + "/expected.json");
   const std::string query = record["query"];
   expect_ranking(record["documents"], {"rerank", "--model", kJudge + "/model", "--json", query});
@@ -40,7 +40,7 @@ TEST(CliDeviceScoreTexts, ADecoderJudgesByYesAndNo) {
                                         record["instruction"].get<std::string>(), query});
 }
 
-TEST(CliDeviceScoreTexts, ADecoderThatNothingCallsAJudgeIsRefused) {
+TEST(CliDeviceScoreTextsJudges, ADecoderThatNothingCallsAJudgeIsRefused) {
   TemporaryFolder folder;
   const std::string plain = (folder.path() / "model").string();
   fs::copy(kJudge + "/model", plain, fs::copy_options::recursive);

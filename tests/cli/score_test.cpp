@@ -63,8 +63,9 @@ void expect_scores(const Json& ours, const Json& c) {
 }
 
 TEST_F(CliDeviceScores, EqualALoopOverTheReference) {
-  for (const char* name : {"gpt2", "llama"})
-    for (const Json& c : record(name)["cases"]) {
+  for (const char* name : {"gpt2", "llama"}) {
+    const Json cases = record(name)["cases"];
+    for (const Json& c : cases) {
       SCOPED_TRACE(format("%s, window %u, stride %u: %s", name, c["window"].get<uint32_t>(),
                           c["stride"].get<uint32_t>(), c["text"].get<std::string>()));
       const Outcome outcome = score(name, {"--json", "--scores", "--window", c["window"].dump(), "--stride",
@@ -72,6 +73,7 @@ TEST_F(CliDeviceScores, EqualALoopOverTheReference) {
       ASSERT_EQ(outcome.code, 0) << outcome.err;
       expect_scores(Json::parse(outcome.out), c);
     }
+  }
 }
 
 TEST_F(CliDeviceScores, TargetsBehindTheirSources) {
@@ -92,7 +94,8 @@ TEST_F(CliDeviceScores, TargetsBehindTheirSources) {
 TEST_F(CliDeviceScores, LinesTogetherEqualLinesAlone) {
   std::string lines;
   std::vector<Json> cases;
-  for (const Json& c : record("gpt2")["cases"])
+  const Json all = record("gpt2")["cases"];
+  for (const Json& c : all)
     if (c["window"] == 64) cases.push_back(c);
   for (const Json& c : cases) lines += c["text"].get<std::string>() + "\n";
   const Outcome outcome = score("gpt2", {"--lines", "--json", "--scores"}, lines);
@@ -143,12 +146,12 @@ TEST_F(CliDeviceScores, WrongUseIsSaid) {
     EXPECT_EQ(outcome.code, code) << outcome.err;
     EXPECT_TRUE(contains(outcome.err, said)) << outcome.err;
   };
-  expect(score("gpt2", {"--window", "65", "a text"}), 3, "the model reads 64");
+  expect(score("gpt2", {"--window", "65", "a text"}), 2, "the model reads 64");
   expect(score("gpt2", {"--window", "1", "a text"}), 2, "--window");
   expect(score("gpt2", {"--scores", "a text"}), 2, "--scores needs --json");
   expect(score("gpt2", {"--pairs", "--ids"}, "1\t2\n"), 2, "--ids");
-  expect(score("gpt2", {"--pairs"}, "a\tb\n"), 3, "have no encoder");
-  expect(score("marian", {"--lines"}, "a\n"), 3, "pairs of a source and its target");
+  expect(score("gpt2", {"--pairs"}, "a\tb\n"), 2, "have no encoder");
+  expect(score("marian", {"--lines"}, "a\n"), 2, "pairs of a source and its target");
   expect(run(lapilli({"score", "--model", sentence_model("bert-cls"), "a text"})), 3, "write no text");
   expect(run(lapilli({"score", "--model", sentence_model("gpt2-weightedmean"), "a text"})), 3, "lapilli embed");
 }
