@@ -65,11 +65,11 @@ Status check_written(const GenerateRequest& request) {
 // Rows whose logits are requested run once more, after all of the prompt: by then the rings of layers with windows have
 // lost what an early row saw.
 Status check_kept(const model::Config& c, size_t source, uint32_t at, size_t given) {
-  if (c.decoder.windows.empty() || given - 1 - at <= model::kMostPromptRows) return {};
+  if (c.decoder.windows.empty() || given - 1 - at < model::kMostPromptRows) return {};
   return fail(ErrorCode::unsupported,
               "source %u: logits at position %u of %u prompt ids; this model's layers see a window of positions, and "
               "only the last %u give logits",
-              source, at, given, model::kMostPromptRows + 1);
+              source, at, given, model::kMostPromptRows);
 }
 
 // Checks the positions of prompt ids whose logits are requested.

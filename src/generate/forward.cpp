@@ -288,7 +288,10 @@ Status take_room(const model::Config& c, const ForwardRequest& r, model::Forward
 
 // Distances reach from the last row to the first one of the memory. Without a memory rows were checked by themselves.
 Status check_memory_room(const model::Config& c, const model::ForwardShape& shape) {
-  const uint32_t most = c.last_stack().max_positions, length = std::max(shape.source_length, shape.target_length);
+  const model::StackConfig& s = c.last_stack();
+  const uint32_t length = std::max(shape.source_length, shape.target_length);
+  // The positions of a recurrent decoder leave room for its memory.
+  const uint32_t most = s.max_positions == 0 ? 0 : s.max_positions + (s.recurrent ? s.memory : 0);
   if (most == 0 || shape.memory_rows == 0 || uint64_t{shape.memory_rows} + length <= most) return {};
   return fail(ErrorCode::invalid_argument,
               "a segment of %u ids behind a memory of %u; at most %u in all are supported. Use shorter segments",

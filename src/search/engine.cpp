@@ -538,6 +538,8 @@ Status SearchEngine::read_sentence(const uint32_t* entries) {
   s->rows_run += shape.beams;
   const uint32_t note = entries[state::LOG_NOTE];
   if (note & state::LOG_NOTE_ENDED) {
+    // What a passing fault of the device computed would go on in prompts that begin alike.
+    if (note & state::LOG_NOTE_FAILED) prefixes_.clear();
     read_result(*s, entries, note);
     leave(slot);
   } else if (position + 2 >= shape.target_positions) {
@@ -618,6 +620,15 @@ void SearchEngine::end_full(const Error& error) {
   }
 }
 
+// Kept prompts, which are optional, make room.
+Result<std::unique_ptr<Workspace>> SearchEngine::grown(const WorkspaceKey& key) {
+  auto made = workspaces_.grow(w_, key);
+  if (made || !w_ || made.error().code != ErrorCode::out_of_memory || prefixes_.bytes() == 0) return made;
+  prefixes_.clear();
+  workspaces_.network().device->settle();
+  return workspaces_.grow(w_, key);
+}
+
 // Grows at once if the kernels for more positions are proven; otherwise they are on trial, and a later pump grows.
 Status SearchEngine::grow() {
   const WorkspaceKey key = grown_key();
@@ -626,16 +637,16 @@ Status SearchEngine::grow() {
   if (proven && !*proven) return {};
   growth_.reset();
   const uint32_t tick = runner_->tick();
-  auto grown = proven ? workspaces_.grow(w_, key) : Result<std::unique_ptr<Workspace>>(std::move(proven).error());
-  if (!grown) {
-    const ErrorCode code = grown.error().code;
+  auto larger = proven ? grown(key) : Result<std::unique_ptr<Workspace>>(std::move(proven).error());
+  if (!larger) {
+    const ErrorCode code = larger.error().code;
     const bool too_much = code == ErrorCode::out_of_memory || code == ErrorCode::unsupported;
-    if (!too_much || !w_) return std::move(grown).failure();
-    end_full(grown.error());
+    if (!too_much || !w_) return std::move(larger).failure();
+    end_full(larger.error());
     return {};
   }
   counts_.submissions += runner_->submissions();
-  w_ = std::move(grown).value();
+  w_ = std::move(larger).value();
   remember_positions();
   set_up_runner(tick);
   for (Occupant& o : slots_) o.full = false;

@@ -141,6 +141,7 @@ class SearchEngine {
   void end_all(const Status& status);
   [[nodiscard]] WorkspaceKey grown_key() const;
   void remember_positions();
+  Result<std::unique_ptr<Workspace>> grown(const WorkspaceKey& key);
   Status grow();
   void end_full(const Error& error);
 

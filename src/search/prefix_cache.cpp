@@ -144,6 +144,8 @@ std::shared_ptr<KeptPrefix> PrefixCache::make(const Match& match, std::span<cons
   e->row_bytes_ = static_cast<uint32_t>(layout.cell_words() * 4);
   e->config_ = &network_.config();
   const uint64_t bytes = bytes_of(static_cast<uint32_t>(e->ids_.size()));
+  // A copy is optional: nobody else makes room for it. Entries that have just left free theirs with the work in flight.
+  if (bytes > std::min(memory_.left(), network_.device->ledger()->left())) return nullptr;
   auto share = memory_.reserve({.bytes = bytes, .what = "a kept prompt", .advice = "keep none"});
   if (!share) return nullptr;
   auto buffer = network_.device->make_buffer(bytes, vulkan::MemoryUse::device, "kept prompt");
@@ -186,8 +188,11 @@ bool PrefixCache::hold_room(const Match& match, uint64_t bytes) {
   Entries left;  // destroyed outside the lock
   const std::lock_guard lock(mutex_);
   if (!enabled_ || bytes > share) return false;
-  if (match.entry) ++match.entry->children_;
   const uint64_t most = std::min(share, free > share ? share : bytes_ + free);
+  uint64_t stays = bytes;  // the new entry and those that it continues
+  for (const KeptPrefix* e = match.entry.get(); e; e = e->parent_.get()) stays += e->buffer_.size();
+  if (stays > most) return false;
+  if (match.entry) ++match.entry->children_;
   while (bytes_ + bytes > most || entries_.size() >= kMostEntries)
     if (!drop_oldest(left)) break;
   const bool fits = bytes_ + bytes <= most && entries_.size() < kMostEntries;

@@ -102,8 +102,8 @@ std::vector<OpCase> cases() {
     auto c = make_case("large logits, and one far ahead", 3, 1500, 4, 0);
     auto& v = c.inputs[0].second.f;
     const uint64_t ld = c.graph.tensor(0).ld;
-    for (uint64_t i = 0; i < 1500; ++i) v[i] += 30000;
-    for (uint64_t i = 0; i < 1500; ++i) v[ld + i] -= 30000;
+    for (uint64_t i = 0; i < 1500; ++i) v[i] = static_cast<float>(v[i] + 30000);
+    for (uint64_t i = 0; i < 1500; ++i) v[ld + i] = static_cast<float>(v[ld + i] - 30000);
     v[2 * ld + 1499] = 900;
     all.push_back(std::move(c));
   }
