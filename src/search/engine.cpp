@@ -538,7 +538,7 @@ Status SearchEngine::read_sentence(const uint32_t* entries) {
   s->rows_run += shape.beams;
   const uint32_t note = entries[state::LOG_NOTE];
   if (note & state::LOG_NOTE_ENDED) {
-    // What a passing fault of the device computed would go on in prompts that begin alike.
+    // Keys of a passing fault of the device would go on in prompts that begin alike.
     if (note & state::LOG_NOTE_FAILED) prefixes_.clear();
     read_result(*s, entries, note);
     leave(slot);
