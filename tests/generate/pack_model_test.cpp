@@ -110,8 +110,8 @@ TEST(PackModel, EveryFamily) {
     if (!std::filesystem::exists(entry.path() / "model/config.json")) continue;
     const std::string from = (entry.path() / "model").string();
     const std::string name_of_folder = entry.path().filename().string();
-    const bool side_by_side = name_of_folder == "vit-gpt2" || name_of_folder.starts_with("xlnet") ||
-                              name_of_folder.starts_with("transfo-xl");
+    const bool side_by_side =
+        name_of_folder == "vit-gpt2" || name_of_folder.starts_with("xlnet") || name_of_folder.starts_with("transfo-xl");
     if (side_by_side) {  // matrices lie side by side, or by head
       const TempDirectory out;
       const auto refused = pack_model(from, out.path() + "/packed", WeightFormat::int8);
