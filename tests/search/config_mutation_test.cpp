@@ -126,7 +126,7 @@ TEST(ConfigMutation, ModelConfigs) {
     const auto names = family->names(*config);
     const model::StackNames& first = reads == model::Reads::nothing ? names.decoder : names.encoder;
     const bool numbers = config->features.width > 0;
-    EXPECT_TRUE(numbers ? !first.input.empty() : !first.embedding.empty());
+    EXPECT_TRUE(numbers ? !first.input.empty() : !first.embedding.empty() || !config->clusters.empty());
     EXPECT_EQ(config->source_vocabulary > 0, ids);
     EXPECT_TRUE(config->target_vocabulary > 0 || !config->head(model::HeadKind::tokens));
     EXPECT_TRUE(config->head(model::HeadKind::tokens) || config->heads.size() == names.heads.size());
