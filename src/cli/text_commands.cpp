@@ -64,7 +64,7 @@ Examples:
   lapilli generate --model Qwen/Qwen3-0.6B-Base --max-new-tokens 40 "The capital of France is"
   lapilli generate --model Qwen/Qwen3-0.6B --chat --stream "What is the capital of France?"
   lapilli generate --model ./SmolLM2-135M-Instruct --chat --system "Be brief." --stop "." "Hello!"
-  lapilli generate -m Qwen/Qwen3-0.6B --chat --messages old.json --template-arg enable_thinking=false
+  lapilli generate -m Qwen/Qwen3-0.6B --chat --messages m.json --template-arg enable_thinking=false
   lapilli generate --model ./blenderbot-400M-distill --sample --seed 7 "Hello, how are you?"
   echo "463 30 16 975 23 0" | lapilli generate --ids
 
