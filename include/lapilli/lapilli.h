@@ -534,7 +534,7 @@ LAPILLI_API void lapilli_cancel(lapilli_model* model);
 
 /* The reason why a sequence ends; other programs call it finish_reason. */
 enum {
-  LAPILLI_FINISH_STOP = 1,   /* the model wrote an end token */
+  LAPILLI_FINISH_STOP = 1,   /* the model wrote an end token, or one of lapilli_chat_options.stops */
   LAPILLI_FINISH_LENGTH = 2, /* it reached max_length, max_new_tokens or the model's positions: the end may be missing.
                                 A forced end token (forced_eos_token) counts as this */
   LAPILLI_FINISH_KEPT = 3 /* the text is the input's: with the task "translate" and without a decoder_prompt, the model
@@ -552,9 +552,9 @@ typedef struct lapilli_sequence {
                                 processors (forced ids: 0); NaN for ids of the decoder prompt, and with the task "score"
                                 for the first id of a text, which has none before it. Greedy search normalizes
                                 the probabilities that processors leave, beam search does not, so they need not add up
-                                to 1 */
+                                to 1. NaN where a stop text ends the output */
   float score;     /* sum of log-probabilities / generated tokens ^ length_penalty, over the tokens of all parts; with
-                      the task "score" the sum */
+                      the task "score" the sum. NaN where a stop text ends the output: the search ends early there */
   int32_t finish;  /* LAPILLI_FINISH_...; of several parts: LENGTH if one has it, KEPT if all have it */
   int32_t repeats; /* not 0: the text ends in a phrase of up to 64 ids that occurs four times or more and spans 12 ids
                       or more, and the input does not. The text is unusable then, and its end is mostly missing. For

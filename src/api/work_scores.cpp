@@ -16,16 +16,20 @@ namespace {
 Status refuse_search_options(const CallOptions& given_options) {
   const lapilli_options& o = given_options.general;
   const auto given = [](const char* text) { return text && *text; };
-  const char* field = o.decoder_prompt.ids                    ? "lapilli_options.decoder_prompt"
-                      : o.num_return_sequences > 1            ? "lapilli_options.num_return_sequences"
-                      : o.num_beams != LAPILLI_MODEL_DEFAULT  ? "lapilli_options.num_beams"
-                      : o.max_length != LAPILLI_MODEL_DEFAULT ? "lapilli_options.max_length"
-                      : o.keep_attention != 0                 ? "lapilli_options.keep_attention"
-                      : given(o.prompt)                       ? "lapilli_options.prompt"
-                      : given(o.json)                         ? "lapilli_options.json"
-                                                              : given_options.speech_field();
+  const char* field = o.decoder_prompt.ids                        ? "lapilli_options.decoder_prompt"
+                      : o.num_return_sequences > 1                ? "lapilli_options.num_return_sequences"
+                      : o.num_beams != LAPILLI_MODEL_DEFAULT      ? "lapilli_options.num_beams"
+                      : o.max_length != LAPILLI_MODEL_DEFAULT     ? "lapilli_options.max_length"
+                      : o.max_new_tokens != LAPILLI_MODEL_DEFAULT ? "lapilli_options.max_new_tokens"
+                      : o.min_length != LAPILLI_MODEL_DEFAULT     ? "lapilli_options.min_length"
+                      : o.min_new_tokens != LAPILLI_MODEL_DEFAULT ? "lapilli_options.min_new_tokens"
+                      : o.keep_attention != 0                     ? "lapilli_options.keep_attention"
+                      : given(o.prompt)                           ? "lapilli_options.prompt"
+                      : given(o.json)                             ? "lapilli_options.json"
+                                                                  : given_options.speech_field();
   if (!field) field = given_options.picture_field();
   if (!field) field = given_options.encoder_field(kScore);
+  if (!field) field = given_options.chat_field();
   if (!field) return {};
   return fail(ErrorCode::invalid_argument, "%s is not for the task \"score\", which writes nothing", field);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "generate/generate.hpp"
+#include "search/network_on_device.hpp"
 #include "text/unicode/utf8.hpp"
 
 namespace lapilli {
@@ -137,6 +138,11 @@ Result<Attention> attend(const std::shared_ptr<Model>& model, const SequencePart
     kept.target_text = target_text;
     return kept;
   }
+  if (!model->on_device().config().kind().attends)
+    return fail(ErrorCode::unsupported,
+                "%s models have no encoder to which a decoder attends: their outputs have no attention to an input and "
+                "no alignment",
+                model->info().family);
   ForwardRequest request;
   request.sources = {part.source_ids};
   request.targets = {part.decoder_ids};

@@ -249,8 +249,8 @@ struct PassRoom {
   uint32_t head_rows = 0;  // chosen rows of all sources
 };
 
-// What the next segment of a source attends to besides itself: the inputs that each layer had for its last rows (Dai et
-// al. 2019, Transformer-XL).
+// The next segment of a source attends to these besides itself: the inputs that each layer had for its last rows (Dai
+// et al. 2019, Transformer-XL).
 struct SegmentMemory {
   uint32_t rows = 0;
   std::vector<std::vector<float>> layers;  // [rows, d_model] each

@@ -104,6 +104,7 @@ Status TranslationTask::read_options() {
   const auto given = static_cast<uint32_t>(std::min<size_t>(prompt_.size(), 1u << 20) + (start_in_front ? 1 : 0));
   if (!start_in_front) prompt_.erase(prompt_.begin());
   LAPILLI_TRY(auto resolved, resolve_options(model()->generation_config(), options_, model()->on_device().config()));
+  if (default_new_ != 0) resolved.set_default_new_tokens(default_new_);
   LAPILLI_TRY(search_, resolved.for_prompt(given));
   resolved_ = std::make_shared<ResolvedOptions>(std::move(resolved));
   return {};
@@ -119,11 +120,20 @@ std::vector<int32_t> TranslationTask::chat_ends() const {
   add(tokenizer_->special().eos);
   EncodeOptions bare;
   bare.add_special = false;
-  const auto turn = tokenizer_->encode(request_.chat_template->turn_end(), bare);
+  const std::string written = request_.chat_template->turn_end();
+  const auto turn = tokenizer_->encode(strip(written), bare);  // Llama 2's has a blank in front, which is text
   if (!turn || turn->empty()) return ends;
   const auto text = tokenizer_->decode(std::span(*turn).first(1), true);
   if (text && text->empty()) add(turn->front());  // a token that is no text
   return ends;
+}
+
+// Once, with the first input of a caller that spreads its inputs over several calls.
+void TranslationTask::tell_undrawn() const {
+  const bool first = !request_.inputs.empty() && request_.inputs.front().number.value_or(0) == 0;
+  if (!first || request_.options.do_sample || !model()->generation_config().do_sample.value_or(false)) return;
+  log(LogLevel::note,
+      info().directory + ": its files ask for drawn tokens (do_sample); translations take the best " + "ones instead");
 }
 
 Status TranslationTask::read_chat() {
@@ -133,6 +143,9 @@ Status TranslationTask::read_chat() {
     request_.answer.trimmed = true;
     if (conventions_.frame->first_line) request_.answer.stops.emplace_back("\n");
     if (!limited) default_new_ = kFramedTokens;
+    const bool by_template = !conventions_.frame->add_special && request_.chat_template && tokenizer_;
+    if (by_template && !options_.eos_token_id) options_.eos_token_id = chat_ends();
+    tell_undrawn();
   }
   if (!request_.chat) return {};
   if (!alone_)
@@ -148,20 +161,6 @@ Status TranslationTask::read_chat() {
   if (!tokenizer_) return Error(model()->tokenizer_error()).in("a chat needs the tokenizer");
   if (!options_.eos_token_id) options_.eos_token_id = chat_ends();
   if (!limited) default_new_ = kAnswerTokens;
-  return {};
-}
-
-// As many new ids as the default says, or as the model has positions for behind the longest prompt.
-Status TranslationTask::fit_new_tokens() {
-  if (default_new_ == 0) return {};
-  size_t longest = 1;
-  for (size_t unit = 0; unit < units_.size(); ++unit) longest = std::max(longest, source(unit).ids.size());
-  const uint64_t positions = info().max_target_positions, given = longest + prompt_.size();
-  const uint64_t room = positions ? positions + 1 - std::min(positions, given) : default_new_;
-  options_.max_new_tokens = static_cast<uint32_t>(std::min<uint64_t>(default_new_, room));
-  LAPILLI_TRY(auto resolved, resolve_options(model()->generation_config(), options_, model()->on_device().config()));
-  LAPILLI_TRY(search_, resolved.for_prompt(static_cast<uint32_t>(given)));
-  resolved_ = std::make_shared<ResolvedOptions>(std::move(resolved));
   return {};
 }
 
@@ -222,7 +221,6 @@ Status TranslationTask::tokenize(double budget_us) {
     if (time.is_over()) break;
   }
   if (next_input_ < total_) return {};
-  LAPILLI_CHECK(fit_new_tokens());
   stream_.emplace([this](size_t unit, std::span<const int32_t> ids) { return pass_on(unit, ids); }, units_.size());
   // Similar lengths give the least padding; long ones come first, so that too little memory shows early. Streams go in
   // order, to show the beginning first.
@@ -476,7 +474,8 @@ bool TranslationTask::harvest_one() {
 
 void TranslationTask::conclude() {
   const bool all = units_done_ == units_.size() && next_input_ == total_ && !preparation_;
-  out_.cancelled = stopped_ || (batch_ ? !batch_->status().ok() : !all);
+  const bool cut = batch_ && !stopping_;  // a search that stop texts ended is cancelled, and the job is not
+  out_.cancelled = stopped_ || (cut ? !batch_->status().ok() : !all);
   out_.stats.total_ms = ms_since(started_);
   for (size_t i = 0; i < total_; ++i) tell(i);
 }
@@ -629,12 +628,37 @@ Result<TextSequence> TranslationTask::make_sequence(Hypothesis& hypothesis, size
     AnswerText answer(request_.answer);
     std::string text = answer.push(sequence.text);
     sequence.text = text + answer.finish();
-    if (answer.stopped()) sequence.finish = part.finish = Finish::stop;
+    if (answer.stopped()) {
+      LAPILLI_CHECK(cut_at_stop(sequence));
+      part.finish = sequence.finish;
+      part.repeats = sequence.repeats;
+    }
   }
   part.source = {source(unit).range.begin, source(unit).range.end};
   part.target = {0, sequence.text.size()};
   sequence.parts.push_back(std::move(part));
   return sequence;
+}
+
+// Keeps the fewest ids whose text has the stop: how many came behind it is a matter of time. Scores would be, too: a
+// search that ends early has none.
+Status TranslationTask::cut_at_stop(TextSequence& sequence) const {
+  constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
+  size_t without = 0, with = sequence.ids.size();
+  while (without + 1 < with) {
+    const size_t count = without + (with - without) / 2;
+    LAPILLI_TRY(const std::string text, tokenizer_->decode(std::span(sequence.ids).first(count)));
+    AnswerText answer(request_.answer);
+    answer.push(text);
+    answer.finish();
+    (answer.stopped() ? with : without) = count;
+  }
+  sequence.ids.resize(with);
+  sequence.token_scores.assign(with, kUnknown);
+  sequence.score = kUnknown;
+  sequence.finish = Finish::stop;
+  sequence.repeats = false;
+  return {};
 }
 
 // Ignores an end token.

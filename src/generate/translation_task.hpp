@@ -81,7 +81,7 @@ class TranslationTask : public Task {
   Status keep(double budget_us);
   Result<InputParts> chat_parts(const TextInput& input);
   Status read_chat();
-  Status fit_new_tokens();
+  void tell_undrawn() const;
   [[nodiscard]] std::vector<int32_t> chat_ends() const;
   [[nodiscard]] bool watches() const { return request_.stream || !request_.answer.stops.empty(); }
   void stop_if_all_are_stopped();
@@ -109,6 +109,7 @@ class TranslationTask : public Task {
   void collect(std::vector<TextSequence> sequences, size_t unit);
   [[nodiscard]] TextSequence kept_sequence(size_t unit) const;
   Result<TextSequence> make_sequence(Hypothesis& hypothesis, size_t unit);
+  Status cut_at_stop(TextSequence& sequence) const;
   [[nodiscard]] bool loops(std::span<const int32_t> ids) const;
   Status pass_on(size_t unit, std::span<const int32_t> ids);
   Status hand_out(size_t input, const InputStream::Output& out);

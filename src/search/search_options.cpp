@@ -8,7 +8,6 @@ namespace lapilli {
 
 namespace {
 
-constexpr uint32_t kDefaultNewTokens = 20;    // the reference's default length
 constexpr uint32_t kDefaultTopK = 50;         // the reference's default whenever it samples
 constexpr uint64_t kMaxLength = 1u << 20;     // limit if the model has none of its own
 constexpr uint64_t kMaxListWords = 1u << 20;  // ids of bad words, biases and suppressed tokens together
@@ -238,7 +237,7 @@ Result<SearchOptions> ResolvedOptions::for_prompt(uint32_t given) const {
   else if (max_length_)
     longest = *max_length_;
   else
-    longest = std::min<uint64_t>(given + kDefaultNewTokens, positions_ ? positions_ : ~0u);
+    longest = std::min<uint64_t>(uint64_t{given} + default_new_, positions_ ? positions_ : ~0u);
   if (longest <= given && !max_new_ && !max_length_)
     return fail(ErrorCode::invalid_argument, "a prompt of %u ids leaves none of the model's %u positions; shorten it",
                 given, positions_);

@@ -69,11 +69,14 @@ class ResolvedOptions {
   [[nodiscard]] const SearchOptions& common() const { return common_; }
   // `given` counts the decoder start. Refuses lengths that are out of range or leave nothing to generate.
   [[nodiscard]] Result<SearchOptions> for_prompt(uint32_t given) const;
+  // New ids where nobody says how many, as far as the model has positions; the reference's are 20.
+  void set_default_new_tokens(uint32_t count) { default_new_ = count; }
 
  private:
   SearchOptions common_;
   std::optional<uint32_t> max_new_, max_length_, min_length_, min_new_;
   uint32_t positions_ = 0;  // of the decoder; 0: unlimited
+  uint32_t default_new_ = 20;
 };
 
 // `request` overrides `model`, which overrides the reference's defaults. Refuses by name what is out of range or not

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "api/recording_events.hpp"
 
 namespace lapilli::test {
@@ -66,6 +68,7 @@ class ApiDeviceChat : public testing::Test {
   lapilli_chat_options chat_ = lapilli_default_chat_options();
   lapilli_options options_ = lapilli_default_options();
   std::vector<const char*> stops_;
+  const int32_t no_end_ = 0;  // an id that the model never writes
   ResultHandle result_;
   std::string streamed_;
 };
@@ -93,6 +96,8 @@ TEST_F(ApiDeviceChat, AStopTextEndsTheSearch) {
   EXPECT_STREQ(cut.text, "<think>A greeting.</think>\n\nGood ");
   EXPECT_EQ(cut.finish, LAPILLI_FINISH_STOP);
   EXPECT_LT(cut.ids.count, 10u);
+  EXPECT_TRUE(std::isnan(cut.score));
+  EXPECT_EQ(cut.repeats, 0);
   stop_at({"never", "you? Well"});
   EXPECT_STREQ(answer("Hello!").text, "<think>A greeting.</think>\n\nGood day! How are you?");
 }
@@ -110,6 +115,50 @@ TEST_F(ApiDeviceChat, SeveralInputsAreSeveralChats) {
     ASSERT_EQ(lapilli_result_get(result, i, 0, &sequence), LAPILLI_OK) << lapilli_last_error();
     EXPECT_STREQ(sequence.text, "<think>A greeting.</think>\n\nGood day! How");
   }
+}
+
+// Beams go on behind a stop text, a greedy search ends there.
+TEST_F(ApiDeviceChat, IdsEndWithTheStopText) {
+  stop_at({"day! How"});
+  const size_t count = answer("Hello!").ids.count;
+  options_.max_new_tokens = static_cast<int32_t>(count);
+  EXPECT_EQ(answer("Hello!").finish, LAPILLI_FINISH_STOP);
+  options_.max_new_tokens = static_cast<int32_t>(count) - 1;
+  EXPECT_EQ(answer("Hello!").finish, LAPILLI_FINISH_LENGTH);
+  options_.max_new_tokens = LAPILLI_MODEL_DEFAULT;
+  options_.num_beams = 2;
+  const lapilli_sequence beams = answer("Hello!");
+  EXPECT_EQ(beams.ids.count, count);
+  EXPECT_TRUE(std::isnan(beams.score));
+}
+
+TEST_F(ApiDeviceChat, ScoresTakeNoOptionsOfAnswers) {
+  options_.task = "score";
+  EXPECT_THAT(refused("Hello!"), HasSubstr("lapilli_chat_options.use is not for the task \"score\""));
+  chat_.use = 0;
+  options_.max_new_tokens = 5;
+  EXPECT_THAT(refused("Hello!"), HasSubstr("lapilli_options.max_new_tokens is not for the task \"score\""));
+}
+
+// The prompt of one leaves less room than an answer may take; the other has all of its own.
+TEST_F(ApiDeviceChat, ALongTextShortensNoOtherAnswer) {
+  options_.stream = nullptr;
+  std::string filler;
+  for (int i = 0; i < 470; ++i) filler += "a";
+  const lapilli_input inputs[] = {lapilli_text(filler.c_str()), lapilli_text("Hello!")};
+  options_.end_tokens = {&no_end_, 1};
+  lapilli_result* result = nullptr;
+  ASSERT_EQ(lapilli_generate(model_.get(), inputs, 2, &options_, &result), LAPILLI_OK) << lapilli_last_error();
+  result_.reset(result);
+  size_t counts[2] = {};
+  for (size_t i = 0; i < 2; ++i) {
+    lapilli_sequence sequence{};
+    sequence.struct_size = sizeof sequence;
+    ASSERT_EQ(lapilli_result_get(result, i, 0, &sequence), LAPILLI_OK) << lapilli_last_error();
+    counts[i] = sequence.ids.count;
+  }
+  EXPECT_LT(counts[0], 100u);
+  EXPECT_GT(counts[1], 400u);
 }
 
 TEST_F(ApiDeviceChat, TheTemplateRefusesInItsOwnWords) {

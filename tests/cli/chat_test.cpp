@@ -79,6 +79,62 @@ TEST(CliDeviceChat, ADecoderTranslatesByItsName) {
   EXPECT_THAT(translated({"--to", "en"}, "Bom dia.\n").err, HasSubstr("--from and --to"));
 }
 
+// The tiny model by another name, with another end in its tokenizer, and a template whose turns end with a blank and
+// <|im_end|>.
+std::string by_template_alone(const TemporaryFolder& folder, const std::string& name) {
+  const fs::path model = folder.path() / name;
+  fs::copy(kTinyChat, model, fs::copy_options::recursive);
+  std::stringstream read;
+  read << std::ifstream(model / "tokenizer_config.json").rdbuf();
+  std::string config = read.str();
+  const auto replace = [&config](const std::string& from, const std::string& to) {
+    const size_t at = config.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    config.replace(at, from.size(), to);
+  };
+  replace("\"eos_token\": \"<|im_end|>\"", "\"eos_token\": \"<|end|>\"");
+  replace("+ '<|im_end|>\\\\n'", "+ ' <|im_end|>\\\\n'");
+  std::ofstream(model / "tokenizer_config.json") << config;
+  std::ofstream(model / "generation_config.json") << R"({"eos_token_id": 163, "do_sample": true})";
+  return model.string();
+}
+
+TEST(CliDeviceChat, ABlankBeforeTheEndOfATurnIsNoEnd) {
+  TemporaryFolder folder;
+  const std::string model = by_template_alone(folder, "model");
+  const Outcome said = run(lapilli(
+      {"generate", "--model", model, "--chat", "--no-thoughts", "--options", R"({"do_sample": false})", "Hello!"}));
+  EXPECT_EQ(said.out, "Good day! How are you?\n") << said.err;
+}
+
+TEST(CliDeviceChat, TranslationsEndWithTheTemplatesTurnAndAreNotDrawn) {
+  TemporaryFolder folder;
+  const std::string model = by_template_alone(folder, "TowerInstruct-7B-v0.2");
+  const Outcome said = run(lapilli({"translate", "--model", model, "--from", "pt", "--to", "en", "Bom dia."}));
+  EXPECT_TRUE(said.out.ends_with("Good day! How are you?\n")) << said.out << said.err;
+  EXPECT_THAT(said.err, HasSubstr("translations take the best ones instead"));
+}
+
+TEST(CliDeviceChat, WordsOfADecoderAreNotAligned) {
+  TemporaryFolder folder;
+  const std::string model = by_template_alone(folder, "TowerInstruct-7B-v0.2");
+  const auto translated = [&](std::vector<std::string> arguments, const std::string& input) {
+    arguments.insert(arguments.begin(), {"translate", "--model", model, "--from", "pt", "--to", "en"});
+    return run(lapilli(std::move(arguments)), input);
+  };
+  const Outcome refused = translated({"--alignment", "Bom dia."}, "");
+  EXPECT_NE(refused.code, 0);
+  EXPECT_EQ(refused.out, "");
+  EXPECT_THAT(refused.err, HasSubstr("--alignment: llama models have no encoder"));
+  EXPECT_THAT(translated({"--attention", (folder.path() / "a.svg").string(), "Bom dia."}, "").err,
+              HasSubstr("--attention: llama models have no encoder"));
+  const std::string note = "tags within a line stand in proportion";
+  const std::string page =
+      translated({"--format", "html"}, "<p>Bom <b>dia</b> hoje.</p><p>A <i>casa</i> velha.</p>").err;
+  EXPECT_THAT(page, HasSubstr(note));
+  EXPECT_EQ(page.find(note), page.rfind(note));
+}
+
 // ---- docs/use/decoders.md ----
 
 // The commands of its session, each with the lines that it prints.

@@ -10,6 +10,7 @@
 
 #include "generate/chat/framed_text.hpp"
 #include "generate/chat/translators.hpp"
+#include "generate/encoders/judging.hpp"
 #include "support/temp_directory.hpp"
 
 namespace lapilli {
@@ -92,6 +93,14 @@ TEST(ChatTemplate, TellsHowAnAnswerEnds) {
   EXPECT_EQ(folder.read()->turn_end(), "<e>\n");
 }
 
+TEST(Judges, AreKnownByTheLastFolder) {
+  EXPECT_TRUE(find_judge("qwen3", "x/Qwen3-Reranker-0.6B/"));
+  EXPECT_TRUE(find_judge("qwen3", "hub/models--Qwen--Qwen3-Reranker-0.6B/snapshots/0af1"));
+  EXPECT_FALSE(find_judge("qwen3", "qwen3-reranker/Qwen3-0.6B"));
+  EXPECT_FALSE(find_judge("qwen3", "snapshots"));
+  EXPECT_FALSE(find_judge("qwen3", "/"));
+}
+
 // ---- translators --------------------------------------------------------------------------------------------------
 
 std::shared_ptr<const ChatTemplate> published_template(const ChatFolder& folder, const std::string& name) {
@@ -118,6 +127,8 @@ TEST(Translators, ArePromptedAsTheirCardsSay) {
   EXPECT_THAT(whole_prompt("LLaMAX3-8B-Alpaca", nullptr, "en", "sw"),
               HasSubstr("Translate the following sentences from English to Swahili.\n### Input:\nTEXT\n### Response:"));
   EXPECT_EQ(whole_prompt("/home/alma/Qwen3-0.6B", nullptr, "en", "fr"), "no translator");
+  EXPECT_EQ(whole_prompt("snapshots/alma7b", nullptr, "zh", "en").substr(0, 14), "Translate this");
+  EXPECT_EQ(whole_prompt("snapshots/abc", nullptr, "en", "fr"), "no translator");
 }
 
 TEST(Translators, GoThroughTheTemplateOfTheirDirectory) {

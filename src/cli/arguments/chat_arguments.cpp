@@ -22,7 +22,7 @@ CLI::callback_t appended_to(std::vector<std::string>& to) {
 }  // namespace
 
 void add_answer_arguments(CLI::App& command, ChatArguments& a) {
-  command.add_option("--system", a.system, "What the model is told before all else, as far as its template takes it")
+  command.add_option("--system", a.system, "Words for the model before all else, as far as its template takes them")
       ->type_name("TEXT");
   command
       .add_option(

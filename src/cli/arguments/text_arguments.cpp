@@ -352,7 +352,7 @@ void add_fills(CLI::App& command, TextArguments& a) {
 void add_ranking(CLI::App& command, TextArguments& a) {
   command
       .add_option("--instruction", a.vectors.prompt,
-                  "What a document is judged by, for models that judge (Qwen3-Reranker); without it, for a web search")
+                  "Words by which models that judge (Qwen3-Reranker) do so; without them, as for a web search")
       ->type_name("TEXT");
   command.add_option("--top", a.scoring.top, "Only the N best documents")
       ->type_name("N")

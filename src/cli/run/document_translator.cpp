@@ -115,9 +115,20 @@ SavedSegment DocumentTranslator::segment_of(const LineResults& results, size_t l
   if (made.failed) return made;
   made.text = result.output ? result.output->text() : segment.text;
   if (!result.output || !document_.needs_links(segment.number - 1)) return made;
+  if (!run_.model.aligns()) {
+    tell_unaligned();
+    return made;
+  }
   for (const lapilli_word_link& l : run_.model.word_links(results, line))
     made.links.push_back({l.source_begin, l.source_end, l.target_begin, l.target_end, static_cast<float>(l.weight)});
   return made;
+}
+
+void DocumentTranslator::tell_unaligned() {
+  if (std::exchange(told_unaligned_, true) || run_.context.quiet) return;
+  run_.say("note: " + name() +
+           ": this model's words are not aligned; tags within a line stand in proportion to where they "
+           "stood");
 }
 
 }  // namespace lapilli::cli

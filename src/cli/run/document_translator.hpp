@@ -25,12 +25,14 @@ class DocumentTranslator {
   int windows();
   int window(const std::vector<Line>& lines);
   SavedSegment segment_of(const LineResults& results, size_t line, const Line& segment);
+  void tell_unaligned();
   [[nodiscard]] std::string name() const { return source_.standard_input() ? "standard input" : source_.name; }
 
   RunState& run_;
   Sink& sink_;
   const Source& source_;
   uint64_t index_;
+  bool told_unaligned_ = false;
   DocumentText document_;
   std::vector<SavedSegment> done_;
 };

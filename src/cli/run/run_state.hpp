@@ -29,7 +29,7 @@ struct RunState {
   uint64_t failed = 0;          // lines and segments
   uint64_t lines_before = 0;    // in its finished sources
   uint64_t argument_lines = 0;  // in its text arguments
-  // Of all outputs of this run:
+  // For all outputs of this run:
   uint64_t scored_texts = 0;
   ScoreSum scores = {};
 

@@ -94,8 +94,17 @@ Result<Results> TextModel::generate(const Inputs& inputs, const Options& options
   return model_.translate(inputs.texts, options);
 }
 
+Result<void> TextModel::check_attention(const lapilli_model_info& info) const {
+  const AttentionArguments& asked = arguments_.attention;
+  if (!asked.wanted() || info.source_vocabulary != 0) return {};
+  return Error(Status::unsupported, std::string(asked.alignment ? "--alignment" : "--attention") + ": " + info.family +
+                                        " models have no encoder to which a decoder attends, and their words are not "
+                                        "aligned; leave it away, or take a model with an encoder");
+}
+
 Result<void> TextModel::check_results(const lapilli_model_info& info) const {
-  if (about_.takes_bundled()) return info.writes_text ? Result<void>() : other_kind(info, "write no text");
+  if (about_.takes_bundled() && !info.writes_text) return other_kind(info, "write no text");
+  if (about_.takes_bundled()) return check_attention(info);
   const bool vectors = about_.makes == Makes::vectors || about_.makes == Makes::search;
   if (vectors && info.dimensions == 0) return other_kind(info, "make no vectors of texts");
   if (vectors && arguments_.vectors.dimensions > info.dimensions)

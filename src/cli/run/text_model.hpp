@@ -60,6 +60,8 @@ class TextModel {
   // `lines_before`: in the finished sources. Sampling for a line depends on its number alone.
   LineResults run(const std::vector<Line>& lines, uint64_t lines_before, const Callbacks& callbacks);
 
+  // False for decoders alone: nothing tells which word became which.
+  [[nodiscard]] bool aligns() const { return model_.info().value().source_vocabulary != 0; }
   // The word links of a line with an output; empty if the alignment fails or finds none.
   [[nodiscard]] std::vector<lapilli_word_link> word_links(const LineResults& results, size_t line) const;
   // From now on the output of a line depends neither on the lines run with it nor on earlier ones.
@@ -81,6 +83,7 @@ class TextModel {
   bool add_input(const Line& line, LineResult& result, Inputs& inputs) const;
   static bool add_pair(const Line& line, LineResult& result, Inputs& inputs);
   [[nodiscard]] Result<Results> generate(const Inputs& inputs, const Options& options) const;
+  [[nodiscard]] Result<void> check_attention(const lapilli_model_info& info) const;
   [[nodiscard]] Result<void> check_results(const lapilli_model_info& info) const;
   void take(const std::vector<Line>& lines, const Inputs& inputs, LineResults& results);
   void attend(size_t input, const std::string& source, LineResults& results, LineResult& result);

@@ -29,7 +29,8 @@ Result<std::vector<size_t>> cuts_within(const Tokenizer& t, std::string_view tex
     LAPILLI_TRY(const bool control, is_control(t, e.ids[i], text.substr(b.begin, b.end - b.begin)));
     if (!control) continue;
     const size_t begin = text.find(t.token(e.ids[i]), b.begin);
-    cuts.push_back(std::min(begin, b.begin) + decode_utf8(text, std::min<size_t>(begin, b.begin)).bytes);
+    const size_t at = begin == text.npos ? b.begin : begin;  // a token may take the blanks in front of it
+    cuts.push_back(at + decode_utf8(text, at).bytes);
   }
   return cuts;
 }

@@ -1,10 +1,10 @@
 #include "generate/chat/translators.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "generate/chat/bare_name.hpp"
 #include "text/kinds/languages.hpp"
 
 namespace lapilli {
@@ -202,26 +202,6 @@ const Translator kTranslators[] = {
      false,
      false},
 };
-
-// The last part of a path, in small letters without hyphens, underscores and dots; the repository's name for a snapshot
-// in a hub's cache.
-std::string bare_name(std::string_view directory) {
-  while (directory.ends_with('/') || directory.ends_with('\\')) directory.remove_suffix(1);
-  const auto last = [&] { return directory.substr(directory.find_last_of("/\\") + 1); };
-  std::string_view name = last();
-  directory.remove_suffix(name.size());
-  while (directory.ends_with('/') || directory.ends_with('\\')) directory.remove_suffix(1);
-  if (last() == "snapshots") {
-    directory.remove_suffix(10);
-    name = last();
-  }
-  for (const std::string_view between : {"--", "__"})  // OWNER--NAME
-    if (const size_t at = name.rfind(between); at != name.npos) name.remove_prefix(at + 2);
-  std::string bare;
-  for (const char c : name)
-    if (c != '-' && c != '_' && c != '.') bare += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return bare;
-}
 
 bool is_named(std::string_view marks, std::string_view name) {
   for (size_t begin = 1, end; (end = marks.find(' ', begin)) != marks.npos; begin = end + 1)

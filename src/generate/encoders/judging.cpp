@@ -1,9 +1,8 @@
 #include "generate/encoders/judging.hpp"
 
-#include <algorithm>
-#include <array>
 #include <utility>
 
+#include "generate/chat/bare_name.hpp"
 #include "generate/fitting_tokenizer.hpp"
 #include "model/causal_encoder.hpp"
 
@@ -12,29 +11,12 @@ namespace lapilli {
 namespace {
 
 constexpr Judge kJudges[] = {
-    {"qwen3", "qwen3-reranker", "Given a web search query, retrieve relevant passages that answer the query",
+    {"qwen3", "qwen3reranker", "Given a web search query, retrieve relevant passages that answer the query",
      "<|im_start|>system\nJudge whether the Document meets the requirements based on the Query and the Instruct "
      "provided. Note that the answer can only be \"yes\" or \"no\".<|im_end|>\n<|im_start|>user\n",
      "<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n", 8192}};
 
 constexpr const char* kHead = "judge";
-
-std::string in_lower_case(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
-  return lower;
-}
-
-// The last folders: a cache has a model's files two folders below the one with its name.
-std::string_view last_folders(std::string_view path) {
-  while (path.ends_with('/') || path.ends_with('\\')) path.remove_suffix(1);
-  size_t begin = path.size();
-  for (int folders = 0; folders < 3 && begin > 0; ++folders) {
-    const size_t slash = path.find_last_of("/\\", begin - 1);
-    begin = slash == std::string_view::npos ? 0 : slash;
-  }
-  return path.substr(begin);
-}
 
 Result<int32_t> id_of(const Tokenizer& tokenizer, const char* word) {
   EncodeOptions bare;
@@ -71,7 +53,7 @@ Result<std::vector<float>> row_of(const StoredTensor& all, int32_t id, uint32_t 
 }  // namespace
 
 const Judge* find_judge(std::string_view family, std::string_view directory) {
-  const std::string name = in_lower_case(last_folders(directory));
+  const std::string name = bare_name(directory);
   for (const Judge& judge : kJudges)
     if (family == judge.family && name.find(judge.name) != std::string::npos) return &judge;
   return nullptr;

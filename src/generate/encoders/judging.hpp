@@ -15,13 +15,13 @@ namespace lapilli {
 // The text is: front, "<Instruct>: ", instruction, "\n<Query>: ", query, "\n<Document>: ", document, behind.
 struct Judge {
   const char* family;       // model_type
-  const char* name;         // stands in the name of the directory, in any case
+  const char* name;         // stands in the bare_name() of the directory
   const char* instruction;  // unless the caller gives one
   const char *front, *behind;
   uint32_t most_ids;
 };
 
-// Null: no such model. `directory`: its path, or that of a cache whose folder for a model has its name.
+// Null: no such model.
 const Judge* find_judge(std::string_view family, std::string_view directory);
 
 // Makes the decoder an encoder with one score: the logit of "yes" less that of "no", at the last row.
@@ -32,7 +32,7 @@ void add_judging_head(model::Config& config, model::Names& names);
 Status join_judging_weights(const Files& network, const model::Config& config, const model::Names& names,
                             Checkpoint& checkpoint);
 
-// What is between Judge::front and Judge::behind.
+// The text between Judge::front and Judge::behind.
 std::string judged_text(std::string_view instruction, std::string_view query, std::string_view document);
 
 }  // namespace lapilli

@@ -93,7 +93,7 @@ void ScoringTask::cut(size_t number, Result<TextToScore> made) {
   pending_[number] = {std::move(scores), windows.size()};
 }
 
-// What would fail a whole pass is the text's own fault.
+// An error that would fail a whole pass is the text's own fault.
 Status ScoringTask::check(const TextToScore& text) const {
   const auto in_vocabulary = [](const std::vector<int32_t>& ids, uint32_t vocabulary) -> Status {
     for (const int32_t id : ids)

@@ -16,7 +16,7 @@
 
 namespace lapilli {
 
-// What is scored: the decoder's ids. With an encoder, the first is the decoder's start, and `source` what it reads.
+// The decoder's ids are scored. With an encoder, the first is the decoder's start, and `source` what it reads.
 struct TextToScore {
   std::vector<int32_t> source, ids;
   bool marked = false;  // see score_windows()
