@@ -12,22 +12,32 @@ Result<std::vector<Value>> Interpreter::items_of(const Value& value) {
     case Kind::undefined: return items;
     case Kind::list:
       LAPILLI_CHECK(heap_.step(1 + value.list->items.size() / 8));
+      LAPILLI_CHECK(heap_.room_for(value.list->items.size() * sizeof(Value)));
       if (value.list->flavor != Flavor::generator) return value.list->items;
       if (std::exchange(value.list->consumed, true)) return items;
       return value.list->items;
     case Kind::dict:
       LAPILLI_CHECK(heap_.step(1 + value.dict->entries.size() / 8));
+      LAPILLI_CHECK(heap_.room_for(value.dict->entries.size() * sizeof(Value)));
       for (const auto& entry : value.dict->entries) items.push_back(entry.first);
       return items;
-    case Kind::text:
-      LAPILLI_CHECK(heap_.step(1 + value.text->size() / 8));
-      for (std::string& c : characters(*value.text)) {
-        LAPILLI_TRY(const Value v, heap_.text(std::move(c)));
-        items.push_back(v);
-      }
-      return items;
+    case Kind::text: return characters_of(*value.text);
     default: return fail(ErrorCode::invalid_data, "a %s is taken for a list", type_name(value));
   }
+}
+
+Result<std::vector<Value>> Interpreter::characters_of(const std::string& text) {
+  LAPILLI_CHECK(heap_.step(1 + text.size() / 8));
+  const size_t count = character_count(text);
+  LAPILLI_CHECK(heap_.room_for_parts(text, count));
+  std::vector<Value> items;
+  items.reserve(count);
+  for (size_t begin = 0, end = 0; begin < text.size(); begin = end) {
+    end = begin + character_start(std::string_view(text).substr(begin, 5), 1);
+    LAPILLI_TRY(const Value v, heap_.text(text.substr(begin, end - begin)));
+    items.push_back(v);
+  }
+  return items;
 }
 
 namespace {
@@ -66,8 +76,15 @@ Result<Value> Interpreter::loop_member(const Value& loop, const std::string& nam
   return heap_.undefined("the loop has no attribute " + quote(name));
 }
 
+// A message may quote it, with escapes.
+Status Interpreter::room_for_name(const std::string& name) {
+  LAPILLI_CHECK(heap_.look_through(name));
+  return heap_.room_for(4 * name.size());
+}
+
 Result<Value> Interpreter::attribute(const Value& of, const std::string& name) {
   LAPILLI_CHECK(require_defined(of));
+  LAPILLI_CHECK(room_for_name(name));
   if (has_method(of, name)) return heap_.function({nullptr, nullptr, name, of});
   if (of.is(Kind::loop)) return loop_member(of, name);
   if (of.is(Kind::dict) || of.is(Kind::space))
@@ -78,6 +95,7 @@ Result<Value> Interpreter::attribute(const Value& of, const std::string& name) {
 
 Result<Value> Interpreter::item(const Value& of, const Value& key) {
   LAPILLI_CHECK(require_defined(of));
+  if (key.is(Kind::text)) LAPILLI_CHECK(room_for_name(*key.text));
   if (of.is(Kind::dict)) {
     const auto place = key_of(key);
     const auto at = place ? of.dict->places.find(*place) : of.dict->places.end();
@@ -92,9 +110,9 @@ Result<Value> Interpreter::item(const Value& of, const Value& key) {
   }
   if (key.whole() && of.is(Kind::text)) {
     LAPILLI_CHECK(heap_.step(1 + of.text->size() / 8));
-    const auto starts = character_starts(*of.text);
-    const size_t place = place_of(key.as_integer(), starts.size() - 1);
-    if (place + 1 < starts.size()) return heap_.text(of.text->substr(starts[place], starts[place + 1] - starts[place]));
+    const size_t count = character_count(*of.text), place = place_of(key.as_integer(), count);
+    const size_t begin = character_start(*of.text, place), end = character_start(*of.text, place + 1);
+    if (place < count) return heap_.text(of.text->substr(begin, end - begin));
   }
   LAPILLI_TRY(const std::string name, quoted(heap_, key));
   return heap_.undefined(type_name(of) + " has no element " + name);
@@ -142,6 +160,7 @@ Result<Value> Interpreter::eval_slice(const Node& n, Scope& scope) {
   if (slice.step == 0) return fail(ErrorCode::invalid_data, "the step of a slice is 0");
   if (of.is(Kind::text)) {
     LAPILLI_CHECK(heap_.step(1 + of.text->size() / 8));
+    LAPILLI_CHECK(heap_.room_for(2 * sizeof(size_t) * (character_count(*of.text) + 1)));  // two lists of places
     const auto starts = character_starts(*of.text);
     std::string text;
     for (const size_t i : slice.places(starts.size() - 1)) text.append(*of.text, starts[i], starts[i + 1] - starts[i]);
@@ -159,10 +178,11 @@ Result<bool> Interpreter::contains(const Value& all, const Value& wanted) {
   if (all.is(Kind::text)) {
     LAPILLI_CHECK(require_defined(wanted));
     if (!wanted.is(Kind::text)) return fail(ErrorCode::invalid_data, "a %s is looked for in a text", type_name(wanted));
-    LAPILLI_CHECK(heap_.look_through(*all.text));
+    LAPILLI_CHECK(heap_.search(*all.text, *wanted.text));
     return all.text->find(*wanted.text) != std::string::npos;
   }
   if (all.is(Kind::dict)) {
+    if (wanted.is(Kind::text)) LAPILLI_CHECK(heap_.look_through(*wanted.text));
     LAPILLI_TRY(const std::string place, key_of(wanted));
     return all.dict->places.contains(place);
   }

@@ -206,6 +206,7 @@ Result<std::string> real_text(const Value& v, const Format& f) {
 }  // namespace
 
 Result<Value> Interpreter::formatted(const std::string& pattern, const std::vector<Value>& values) {
+  LAPILLI_CHECK(heap_.look_through(pattern));
   std::string out;
   size_t used = 0;
   for (size_t at = 0; at < pattern.size();) {
@@ -221,6 +222,7 @@ Result<Value> Interpreter::formatted(const std::string& pattern, const std::vect
     }
     if (used == values.size()) return fail(ErrorCode::invalid_data, "a format has fewer values than places");
     const Value& v = values[used++];
+    LAPILLI_CHECK(heap_.step(1 + (v.is(Kind::text) ? v.text->size() / 64 : 0)));
     Result<std::string> text = std::string();
     switch (f.letter) {
       case 's': text = printed(heap_, v); break;
@@ -237,10 +239,7 @@ Result<Value> Interpreter::formatted(const std::string& pattern, const std::vect
       default: return fail(ErrorCode::unsupported, "the format %%%c is not known", f.letter);
     }
     LAPILLI_TRY(std::string one, std::move(text));
-    if (f.precision && (f.letter == 's' || f.letter == 'r')) {
-      const auto starts = character_starts(one);
-      if (*f.precision < starts.size() - 1) one.resize(starts[*f.precision]);
-    }
+    if (f.precision && (f.letter == 's' || f.letter == 'r')) one.resize(character_start(one, *f.precision));
     out += f.widened(std::move(one), f.letter != 's' && f.letter != 'r');
     LAPILLI_CHECK(heap_.room_for(out.size()));
   }

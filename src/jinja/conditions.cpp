@@ -100,13 +100,20 @@ Result<bool> is_same(Interpreter& in, const Value& v, const Arguments& a) {
   return equal(in.heap(), v, *other);
 }
 
+Result<std::string> text_to_judge(Interpreter& in, const Value& v) {
+  LAPILLI_TRY(std::string text, printed(in.heap(), v));
+  LAPILLI_CHECK(in.heap().look_through(text));
+  LAPILLI_CHECK(in.heap().room_for_case(text));
+  return text;
+}
+
 Result<bool> is_lower(Interpreter& in, const Value& v, const Arguments&) {
-  LAPILLI_TRY(const std::string text, printed(in.heap(), v));
+  LAPILLI_TRY(const std::string text, text_to_judge(in, v));
   return lower(text) == text && upper(text) != text;
 }
 
 Result<bool> is_upper(Interpreter& in, const Value& v, const Arguments&) {
-  LAPILLI_TRY(const std::string text, printed(in.heap(), v));
+  LAPILLI_TRY(const std::string text, text_to_judge(in, v));
   return upper(text) == text && lower(text) != text;
 }
 

@@ -99,6 +99,8 @@ Result<Value> filter_round(Interpreter&, const Value& v, const Arguments& a) {
 template <std::string (*Change)(std::string_view)>
 Result<Value> filter_text(Interpreter& in, const Value& v, const Arguments&) {
   LAPILLI_TRY(const std::string text, text_or_printed(in, v));
+  LAPILLI_CHECK(in.heap().look_through(text));
+  LAPILLI_CHECK(in.heap().room_for_case(text));
   return in.heap().text(Change(text));
 }
 
@@ -108,6 +110,7 @@ Result<Value> filter_trim(Interpreter& in, const Value& v, const Arguments& a) {
   LAPILLI_TRY(const Bound given, bind("trim", a, {"chars"}));
   LAPILLI_TRY(const auto which, optional_text(given[0], "trim"));
   LAPILLI_TRY(const std::string text, text_or_printed(in, v));
+  LAPILLI_CHECK(in.room_to_strip(text, which));
   return in.heap().text(stripped(text, Side::both, which));
 }
 
@@ -119,6 +122,7 @@ Result<Value> filter_replace(Interpreter& in, const Value& v, const Arguments& a
   LAPILLI_TRY(const std::string fresh, text_or_printed(in, *given[1]));
   const Value* most = given[2] && !given[2]->is(Kind::none) ? given[2] : nullptr;
   LAPILLI_TRY(const int64_t count, whole_or(most, -1, "replace"));
+  LAPILLI_CHECK(in.heap().search(text, old));
   const uint64_t places = text.size() / std::max<size_t>(1, old.size()) + 1;
   LAPILLI_CHECK(in.heap().room_for(text.size() + (fresh.size() > old.size() ? places * fresh.size() : 0)));
   return in.heap().text(replaced(text, old, fresh, count));
@@ -130,7 +134,7 @@ Result<Value> filter_center(Interpreter& in, const Value& v, const Arguments& a)
   LAPILLI_TRY(std::string text, text_or_printed(in, v));
   const auto size = static_cast<int64_t>(character_count(text));
   if (width <= size) return in.heap().text(std::move(text));
-  LAPILLI_CHECK(in.heap().room_for(static_cast<uint64_t>(width)));
+  LAPILLI_CHECK(in.heap().room_for(text.size() + static_cast<uint64_t>(width)));
   const int64_t missing = width - size, left = missing / 2 + (missing & width & 1);
   return in.heap().text(std::string(static_cast<size_t>(left), ' ') + text +
                         std::string(static_cast<size_t>(missing - left), ' '));
@@ -152,8 +156,10 @@ Result<Value> filter_indent(Interpreter& in, const Value& v, const Arguments& a)
   if (!v.is(Kind::text)) return fail(ErrorCode::invalid_data, "indent takes a text, not a %s", type_name(v));
   const std::string& text = *v.text;
   const bool blank_too = true_or(given[2], false);
+  const size_t count = line_count(text) + 1;
+  LAPILLI_CHECK(in.heap().room_for_parts(text, count));
+  LAPILLI_CHECK(in.heap().room_for(text.size() + count * (blanks.size() + 1)));
   const auto lines = split_lines(text + "\n", false);
-  LAPILLI_CHECK(in.heap().room_for(text.size() + (lines.size() + 1) * (blanks.size() + 1)));
   std::string out = true_or(given[1], false) ? blanks : "";
   for (size_t i = 0; i < lines.size(); ++i) {
     if (i > 0) out += "\n";
@@ -165,7 +171,7 @@ Result<Value> filter_indent(Interpreter& in, const Value& v, const Arguments& a)
 
 Result<Value> filter_wordcount(Interpreter& in, const Value& v, const Arguments&) {
   LAPILLI_TRY(const std::string text, text_or_printed(in, v));
-  return integer_value(static_cast<int64_t>(split(text, {}, -1).size()));
+  return integer_value(static_cast<int64_t>(word_count(text)));
 }
 
 Result<Value> filter_format(Interpreter& in, const Value& v, const Arguments& a) {
@@ -251,10 +257,14 @@ Result<Value> filter_length(Interpreter&, const Value& v, const Arguments&) {
 
 // ---- lists --------------------------------------------------------------------------------------------------------
 
-// What an attribute such as "function.name" or 0 leads to.
+// The value to which an attribute such as "function.name" or 0 leads.
 Result<Value> followed(Interpreter& in, Value v, const Value& path) {
   if (!path.is(Kind::text)) return in.item(v, path);
-  for (const std::string& part : split(*path.text, ".", -1)) {
+  LAPILLI_CHECK(in.heap().look_through(*path.text));
+  for (size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
+    LAPILLI_CHECK(in.heap().step());
+    end = path.text->find('.', begin);
+    const std::string part = path.text->substr(begin, end == std::string::npos ? end : end - begin);
     const bool digits = !part.empty() && part.size() < 10 && part.find_first_not_of("0123456789") == std::string::npos;
     LAPILLI_TRY(const Value name, digits ? Result<Value>(integer_value(std::stoi(part))) : in.heap().text(part));
     LAPILLI_TRY(v, in.item(v, name));
@@ -270,6 +280,7 @@ Result<Value> sort_key(Interpreter& in, const Value& v, const Value* attribute, 
   }
   if (exact || !key.is(Kind::text)) return key;
   LAPILLI_CHECK(in.heap().look_through(*key.text));
+  LAPILLI_CHECK(in.heap().room_for_case(*key.text));
   return in.heap().text(lower(*key.text));
 }
 
@@ -279,6 +290,7 @@ struct Keyed {
 
 Result<std::vector<Keyed>> keyed_items(Interpreter& in, const Value& v, const Value* attribute, bool exact) {
   LAPILLI_TRY(const auto items, in.items_of(v));
+  LAPILLI_CHECK(in.heap().room_for(2 * items.size() * sizeof(Keyed)));  // sorting takes as much again
   std::vector<Keyed> all;
   for (const Value& item : items) {
     LAPILLI_TRY(const Value key, sort_key(in, item, attribute, exact));
@@ -346,6 +358,7 @@ Result<Value> filter_unique(Interpreter& in, const Value& v, const Arguments& a)
   std::map<std::string, bool> seen;
   std::vector<Value> items;
   for (const Keyed& k : all) {
+    if (k.key.is(Kind::text)) LAPILLI_CHECK(in.heap().look_through(*k.key.text));
     LAPILLI_TRY(std::string place, key_of(k.key));
     if (seen.try_emplace(std::move(place), true).second) items.push_back(k.value);
   }
@@ -476,12 +489,14 @@ Result<Value> filter_map(Interpreter& in, const Value& v, const Arguments& a) {
   const Value& name = a.positional.front();
   const Filter filter = name.is(Kind::text) ? find_filter(*name.text) : nullptr;
   if (!filter) return fail(ErrorCode::unsupported, "map takes the name of a filter that is known");
+  if (filter == filter_map) return fail(ErrorCode::unsupported, "map of map: write a loop instead");
+  const Arguments rest = rest_of(a, 1);
   LAPILLI_TRY(const auto items, in.items_of(v));
   std::vector<Value> all;
   for (const Value& item : items) {
     LAPILLI_CHECK(in.heap().step());
-    if (item.is(Kind::text)) LAPILLI_CHECK(in.heap().look_through(*item.text));
-    LAPILLI_TRY(const Value made, filter(in, item, rest_of(a, 1)));
+    LAPILLI_CHECK(look_through(in.heap(), item, rest));
+    LAPILLI_TRY(const Value made, filter(in, item, rest));
     all.push_back(made);
   }
   return in.heap().list(std::move(all), Flavor::generator);
@@ -504,6 +519,7 @@ Result<Value> chosen(Interpreter& in, const Value& v, const Arguments& a, bool p
   for (const Value& item : items) {
     LAPILLI_CHECK(in.heap().step());
     LAPILLI_TRY(const Value judged, by_attribute ? followed(in, item, a.positional[0]) : Result<Value>(item));
+    LAPILLI_CHECK(look_through(in.heap(), judged, rest));
     LAPILLI_TRY(const bool passes, test ? test(in, judged, rest) : Result<bool>(is_true(judged)));
     if (passes == passing) kept.push_back(item);
   }
@@ -578,6 +594,16 @@ Filter find_filter(std::string_view name) {
   for (const NamedFilter& f : kFilters)
     if (f.name == name) return f.filter;
   return nullptr;
+}
+
+Status look_through(Heap& heap, const Value& self, const Arguments& arguments) {
+  LAPILLI_CHECK(heap.step(1 + (arguments.positional.size() + arguments.named.size()) / 8));
+  if (self.is(Kind::text)) LAPILLI_CHECK(heap.look_through(*self.text));
+  for (const Value& v : arguments.positional)
+    if (v.is(Kind::text)) LAPILLI_CHECK(heap.look_through(*v.text));
+  for (const auto& [name, v] : arguments.named)
+    if (v.is(Kind::text)) LAPILLI_CHECK(heap.look_through(*v.text));
+  return {};
 }
 
 Result<Bound> bind(std::string_view what, const Arguments& arguments, std::initializer_list<const char*> names) {

@@ -314,13 +314,14 @@ Result<Value> Interpreter::eval_filter(const Node& n, Scope& scope, const Value*
     LAPILLI_TRY(self, eval(*n.children[0], scope));
   }
   LAPILLI_TRY(const Arguments arguments, eval_arguments(n.arguments, scope));
-  if (self.is(Kind::text)) LAPILLI_CHECK(heap_.look_through(*self.text));
+  LAPILLI_CHECK(look_through(heap_, self, arguments));
   return find_filter(n.name)(*this, self, arguments);
 }
 
 Result<Value> Interpreter::eval_test(const Node& n, Scope& scope) {
   LAPILLI_TRY(const Value self, eval(*n.children[0], scope));
   LAPILLI_TRY(const Arguments arguments, eval_arguments(n.arguments, scope));
+  LAPILLI_CHECK(look_through(heap_, self, arguments));
   LAPILLI_TRY(const bool holds, find_test(n.name)(*this, self, arguments));
   return boolean_value(holds);
 }
@@ -397,6 +398,7 @@ Result<Value> Interpreter::call(const Value& function, const Arguments& argument
   LAPILLI_CHECK(require_defined(function));
   if (!function.is(Kind::function)) return fail(ErrorCode::invalid_data, "a %s is called", type_name(function));
   const Function& f = *function.function;
+  LAPILLI_CHECK(look_through(heap_, f.self, arguments));
   if (f.macro) return call_macro(f, arguments);
   return f.self.defined() ? call_method(*this, f, arguments) : call_global(*this, f.name, arguments);
 }
@@ -413,6 +415,7 @@ Result<Value> Interpreter::call_macro(const Function& f, const Arguments& argume
 
 Status Interpreter::fill_parameters(const Macro& m, const Arguments& arguments, Scope& scope) {
   for (size_t i = 0; i < m.parameters.size(); ++i) {
+    LAPILLI_CHECK(heap_.step(1 + arguments.named.size() / 8));
     const std::string& name = m.parameters[i];
     const auto named = std::find_if(arguments.named.begin(), arguments.named.end(),
                                     [&](const auto& argument) { return argument.first == name; });
@@ -432,7 +435,7 @@ Status Interpreter::fill_parameters(const Macro& m, const Arguments& arguments, 
   return {};
 }
 
-// What no parameter takes.
+// The arguments that no parameter takes.
 Status Interpreter::fill_more(const Macro& m, const Arguments& arguments, Scope& scope) {
   std::vector<Value> more;
   for (size_t i = m.parameters.size(); i < arguments.positional.size(); ++i) more.push_back(arguments.positional[i]);
@@ -440,6 +443,7 @@ Status Interpreter::fill_more(const Macro& m, const Arguments& arguments, Scope&
     return fail(ErrorCode::invalid_data, "the macro \"%s\" takes %u arguments", m.name, m.parameters.size());
   LAPILLI_TRY(const Value named, heap_.dict());
   for (const auto& [name, v] : arguments.named) {
+    LAPILLI_CHECK(heap_.step(1 + m.parameters.size() / 8));
     const auto at = std::find(m.parameters.begin(), m.parameters.end(), name);
     if (at != m.parameters.end()) {
       if (static_cast<size_t>(at - m.parameters.begin()) < arguments.positional.size())

@@ -4,6 +4,7 @@
 #include <ctime>
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,8 @@ class Interpreter {
   Result<Value> call(const Value& function, const Arguments& arguments);
   // `wanted` in `all`.
   Result<bool> contains(const Value& all, const Value& wanted);
+  // Asks for what it takes to remove characters from the ends; unset: white space.
+  Status room_to_strip(std::string_view text, const std::optional<std::string>& which);
   Result<Value> add(const Value& a, const Value& b);
   // printf's formats with the values of a tuple, or one.
   Result<Value> formatted(const std::string& pattern, const std::vector<Value>& values);
@@ -102,6 +105,8 @@ class Interpreter {
   Result<Value> call_macro(const Function& f, const Arguments& arguments);
   Status fill_parameters(const Macro& m, const Arguments& arguments, Scope& scope);
   Status fill_more(const Macro& m, const Arguments& arguments, Scope& scope);
+  Result<std::vector<Value>> characters_of(const std::string& text);
+  Status room_for_name(const std::string& name);
   Result<Value> loop_member(const Value& loop, const std::string& name);
 
   Heap heap_;

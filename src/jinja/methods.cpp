@@ -48,13 +48,33 @@ Result<Value> list_of_texts(Interpreter& in, std::vector<std::string> texts, Fla
 template <std::string (*Change)(std::string_view)>
 Result<Value> changed_text(Interpreter& in, const Value& self, const Arguments& a) {
   LAPILLI_CHECK(bind("a method of texts", a, {}).ok() ? Status() : fail(ErrorCode::invalid_data, "too many arguments"));
+  LAPILLI_CHECK(in.heap().room_for_case(*self.text));
   return in.heap().text(Change(*self.text));
+}
+
+}  // namespace
+
+Status Interpreter::room_to_strip(std::string_view text, const std::optional<std::string>& which) {
+  if (!which) return heap_.room_for(text.size());
+  // Each character is looked for among them.
+  LAPILLI_CHECK(heap_.step((1 + text.size() / 64) * (1 + which->size() / 16)));
+  return heap_.room_for(text.size() + sizeof(char32_t) * which->size());
+}
+
+namespace {
+
+// Cuts at white space without a separator.
+Status room_to_split(Heap& heap, const std::string& text, const std::optional<std::string>& separator, int64_t most) {
+  if (separator) LAPILLI_CHECK(heap.search(text, *separator));
+  const size_t parts = (separator ? part_count(text, *separator) : word_count(text)) + 1;
+  return heap.room_for_parts(text, most < 0 ? parts : std::min<uint64_t>(parts, static_cast<uint64_t>(most) + 1));
 }
 
 template <Side S>
 Result<Value> text_strip(Interpreter& in, const Value& self, const Arguments& a) {
   LAPILLI_TRY(const Bound given, bind("strip", a, {"chars"}));
   LAPILLI_TRY(const auto which, text_or_none(given[0]));
+  LAPILLI_CHECK(in.room_to_strip(*self.text, which));
   return in.heap().text(stripped(*self.text, S, which));
 }
 
@@ -65,12 +85,14 @@ Result<Value> text_split(Interpreter& in, const Value& self, const Arguments& a)
   LAPILLI_TRY(const int64_t most, number_or(given[1], -1));
   if (separator && separator->empty()) return fail(ErrorCode::invalid_data, "a text is split at an empty text");
   if (Right && !separator && most >= 0) return fail(ErrorCode::unsupported, "rsplit at blanks with a limit");
+  LAPILLI_CHECK(room_to_split(in.heap(), *self.text, separator, most));
   if (!Right || !separator) return list_of_texts(in, split(*self.text, separator, most));
   return list_of_texts(in, split_right(*self.text, separator, most));
 }
 
 Result<Value> text_splitlines(Interpreter& in, const Value& self, const Arguments& a) {
   LAPILLI_TRY(const Bound given, bind("splitlines", a, {"keepends"}));
+  LAPILLI_CHECK(in.heap().room_for_parts(*self.text, line_count(*self.text)));
   return list_of_texts(in, split_lines(*self.text, given[0] && is_true(*given[0])));
 }
 
@@ -79,10 +101,11 @@ bool matches(std::string_view text, std::string_view part, bool at_end) {
 }
 
 template <bool AtEnd>
-Result<Value> text_begins(Interpreter&, const Value& self, const Arguments& a) {
+Result<Value> text_begins(Interpreter& in, const Value& self, const Arguments& a) {
   LAPILLI_TRY(const Bound given, bind("startswith", a, {"prefix"}));
   if (given[0] && given[0]->is(Kind::list) && given[0]->list->flavor == Flavor::tuple) {
     for (const Value& v : given[0]->list->items) {
+      LAPILLI_CHECK(look_through(in.heap(), v, {}));
       LAPILLI_TRY(const std::string part, text_of_argument(&v));
       if (matches(*self.text, part, AtEnd)) return boolean_value(true);
     }
@@ -97,15 +120,17 @@ Result<Value> text_replace(Interpreter& in, const Value& self, const Arguments& 
   LAPILLI_TRY(const std::string old, text_of_argument(given[0]));
   LAPILLI_TRY(const std::string fresh, text_of_argument(given[1]));
   LAPILLI_TRY(const int64_t most, number_or(given[2], -1));
+  LAPILLI_CHECK(in.heap().search(*self.text, old));
   const uint64_t places = self.text->size() / std::max<size_t>(1, old.size()) + 1;
   LAPILLI_CHECK(in.heap().room_for(self.text->size() + (fresh.size() > old.size() ? places * fresh.size() : 0)));
   return in.heap().text(replaced(*self.text, old, fresh, most));
 }
 
 template <bool Last, bool Required>
-Result<Value> text_find(Interpreter&, const Value& self, const Arguments& a) {
+Result<Value> text_find(Interpreter& in, const Value& self, const Arguments& a) {
   LAPILLI_TRY(const Bound given, bind("find", a, {"sub"}));
   LAPILLI_TRY(const std::string part, text_of_argument(given[0]));
+  LAPILLI_CHECK(in.heap().search(*self.text, part));
   const size_t at = Last ? self.text->rfind(part) : self.text->find(part);
   if (at != std::string::npos)
     return integer_value(static_cast<int64_t>(character_count(std::string_view(*self.text).substr(0, at))));
@@ -113,11 +138,12 @@ Result<Value> text_find(Interpreter&, const Value& self, const Arguments& a) {
   return integer_value(-1);
 }
 
-Result<Value> text_count(Interpreter&, const Value& self, const Arguments& a) {
+Result<Value> text_count(Interpreter& in, const Value& self, const Arguments& a) {
   LAPILLI_TRY(const Bound given, bind("count", a, {"sub"}));
   LAPILLI_TRY(const std::string part, text_of_argument(given[0]));
   if (part.empty()) return integer_value(static_cast<int64_t>(character_count(*self.text)) + 1);
-  return integer_value(static_cast<int64_t>(split(*self.text, part, -1).size()) - 1);
+  LAPILLI_CHECK(in.heap().search(*self.text, part));
+  return integer_value(static_cast<int64_t>(part_count(*self.text, part)));
 }
 
 Result<Value> text_join(Interpreter& in, const Value& self, const Arguments& a) {
@@ -148,6 +174,8 @@ Result<Value> text_partition(Interpreter& in, const Value& self, const Arguments
   LAPILLI_TRY(const std::string part, text_of_argument(given[0]));
   if (part.empty()) return fail(ErrorCode::invalid_data, "a text is split at an empty text");
   const std::string& text = *self.text;
+  LAPILLI_CHECK(in.heap().search(text, part));
+  LAPILLI_CHECK(in.heap().room_for(2 * text.size()));
   const size_t at = Last ? text.rfind(part) : text.find(part);
   if (at == std::string::npos)
     return list_of_texts(in, Last ? std::vector<std::string>{"", "", text} : std::vector<std::string>{text, "", ""},
@@ -167,7 +195,8 @@ Result<Value> text_widened(Interpreter& in, const Value& self, const Arguments& 
   const std::string fill = How == 'z' ? "0" : filler.value_or(" ");
   if (character_count(fill) != 1) return fail(ErrorCode::invalid_data, "a text is filled up with one character");
   const auto missing = static_cast<uint64_t>(width - size);
-  LAPILLI_CHECK(in.heap().room_for(text.size() + 4 * missing));
+  LAPILLI_CHECK(in.heap().room_for(missing));  // so that the product below fits
+  LAPILLI_CHECK(in.heap().room_for(text.size() + fill.size() * missing));
   std::string more;
   for (uint64_t i = 0; i < missing; ++i) more += fill;
   const bool sign = How == 'z' && (text.starts_with('-') || text.starts_with('+'));
@@ -191,7 +220,8 @@ bool is_letter_or_digit(char32_t c) { return is_letter(c) || is_digit_character(
 bool is_space_character(char32_t c) { return is_white_space(c) || (c >= 0x1C && c <= 0x1F); }
 
 template <std::string (*Same)(std::string_view), std::string (*Other)(std::string_view)>
-Result<Value> text_cased(Interpreter&, const Value& self, const Arguments&) {
+Result<Value> text_cased(Interpreter& in, const Value& self, const Arguments&) {
+  LAPILLI_CHECK(in.heap().room_for_case(*self.text));
   return boolean_value(Same(*self.text) == *self.text && Other(*self.text) != *self.text);
 }
 
@@ -209,6 +239,8 @@ Result<Value> text_format(Interpreter& in, const Value& self, const Arguments& a
     else if (c == '{') {
       const size_t end = pattern.find('}', at);
       if (end == std::string::npos) return fail(ErrorCode::invalid_data, "a single { in a format");
+      LAPILLI_CHECK(in.heap().step(1 + a.named.size() / 8));
+      LAPILLI_CHECK(in.heap().room_for(4 * (end - at)));  // a message quotes it
       const std::string name = pattern.substr(at + 1, end - at - 1);
       const bool number = name.find_first_not_of("0123456789") == std::string::npos && name.size() < 6;
       const size_t place = !number ? a.positional.size() : name.empty() ? next++ : static_cast<size_t>(std::stoi(name));
@@ -379,6 +411,9 @@ Result<Value> global_raise(Interpreter& in, const Arguments& a) {
 Result<Value> global_strftime(Interpreter& in, const Arguments& a) {
   LAPILLI_TRY(const Bound given, bind("strftime_now", a, {"format"}));
   LAPILLI_TRY(const std::string pattern, text_of_argument(given[0]));
+  // A directive of two bytes writes at most some 24.
+  LAPILLI_CHECK(in.heap().step(1 + pattern.size() / 2));
+  LAPILLI_CHECK(in.heap().room_for(16 * pattern.size()));
   LAPILLI_TRY(std::string text, time_text(in.now(), pattern));
   return in.heap().text(std::move(text));
 }
@@ -439,7 +474,6 @@ Global find_global(std::string_view name) {
 bool has_method(const Value& self, std::string_view name) { return find_method(self, name) != nullptr; }
 
 Result<Value> call_method(Interpreter& in, const Function& method, const Arguments& arguments) {
-  if (method.self.is(Kind::text)) LAPILLI_CHECK(in.heap().look_through(*method.self.text));
   if (method.self.is(Kind::list)) LAPILLI_CHECK(in.heap().step(1 + method.self.list->items.size() / 8));
   if (method.self.is(Kind::dict)) LAPILLI_CHECK(in.heap().step(1 + method.self.dict->entries.size() / 8));
   return find_method(method.self, method.name)(in, method.self, arguments);

@@ -41,17 +41,17 @@ size_t character_count(std::string_view text) {
 
 std::vector<size_t> character_starts(std::string_view text) {
   std::vector<size_t> starts;
+  starts.reserve(character_count(text) + 1);
   for (size_t at = 0; at < text.size(); ++at)
     if (begins_character(text[at])) starts.push_back(at);
   starts.push_back(text.size());
   return starts;
 }
 
-std::vector<std::string> characters(std::string_view text) {
-  const auto starts = character_starts(text);
-  std::vector<std::string> all;
-  for (size_t i = 0; i + 1 < starts.size(); ++i) all.emplace_back(text.substr(starts[i], starts[i + 1] - starts[i]));
-  return all;
+size_t character_start(std::string_view text, uint64_t index) {
+  for (size_t at = 0; at < text.size(); ++at)
+    if (begins_character(text[at]) && index-- == 0) return at;
+  return text.size();
 }
 
 namespace {
@@ -177,6 +177,23 @@ std::vector<std::string> split_at_blanks(std::string_view text, int64_t most) {
 
 }  // namespace
 
+size_t word_count(std::string_view text) {
+  size_t count = 0;
+  bool behind_blank = true;
+  for (size_t at = 0; at < text.size();) {
+    const bool blank = is_blank(next_character(text, at));
+    count += behind_blank && !blank;
+    behind_blank = blank;
+  }
+  return count;
+}
+
+size_t part_count(std::string_view text, std::string_view part) {
+  size_t count = 0;
+  for (size_t at = text.find(part); at != text.npos; at = text.find(part, at + part.size())) ++count;
+  return count;
+}
+
 std::vector<std::string> split(std::string_view text, const std::optional<std::string>& separator, int64_t most) {
   if (!separator) return split_at_blanks(text, most);
   std::vector<std::string> parts;
@@ -212,6 +229,13 @@ bool ends_line(char32_t c) {
 }
 
 }  // namespace
+
+// A line feed behind a carriage return counts as a line of its own.
+size_t line_count(std::string_view text) {
+  size_t count = 1;
+  for (size_t at = 0; at < text.size();) count += ends_line(next_character(text, at));
+  return count;
+}
 
 std::vector<std::string> split_lines(std::string_view text, bool keep_ends) {
   std::vector<std::string> lines;

@@ -13,10 +13,10 @@
 namespace lapilli::jinja {
 
 size_t character_count(std::string_view text);
-// The characters as texts of their own.
-std::vector<std::string> characters(std::string_view text);
 // Places in bytes at which characters begin, and the end.
 std::vector<size_t> character_starts(std::string_view text);
+// The place of one of them; the end for any behind the last.
+size_t character_start(std::string_view text, uint64_t index);
 
 // repr(): 'text', with escapes.
 std::string quote(std::string_view text);
@@ -30,6 +30,11 @@ std::string stripped(std::string_view text, Side side, const std::optional<std::
 // Without a separator: at white space. At most `most` cuts; below 0: any number.
 std::vector<std::string> split(std::string_view text, const std::optional<std::string>& separator, int64_t most);
 std::vector<std::string> split_right(std::string_view text, const std::optional<std::string>& separator, int64_t most);
+// How many parts a split without a limit has, without making them.
+size_t word_count(std::string_view text);
+size_t line_count(std::string_view text);  // or some more
+// How often a part that is not empty stands in the text.
+size_t part_count(std::string_view text, std::string_view part);
 std::vector<std::string> split_lines(std::string_view text, bool keep_ends);
 std::string replaced(std::string_view text, std::string_view old, std::string_view fresh, int64_t most);
 

@@ -26,6 +26,9 @@ using Bound = std::array<const Value*, kMostParameters>;
 // Fails, naming `what`, for more values than names and for other names. The values must outlive the result.
 Result<Bound> bind(std::string_view what, const Arguments& arguments, std::initializer_list<const char*> names);
 
+// The work of looking through the texts of a call, once.
+Status look_through(Heap& heap, const Value& self, const Arguments& arguments);
+
 using Filter = Result<Value> (*)(Interpreter& in, const Value& self, const Arguments& arguments);
 using Test = Result<bool> (*)(Interpreter& in, const Value& self, const Arguments& arguments);
 

@@ -17,7 +17,7 @@
 
 namespace lapilli::jinja {
 
-// What a rendering may take. A step is a part of an expression, or 64 bytes of a text that is looked through.
+// The bounds of a rendering. A step is a part of an expression, or 64 bytes of a text that is looked through.
 struct Limits {
   uint64_t steps = 4'000'000;
   uint64_t memory = uint64_t{256} << 20;  // bytes of all values that are made, whether they are still needed or not

@@ -64,6 +64,11 @@ Status Heap::take(uint64_t bytes) {
   return {};
 }
 
+Status Heap::room_for_parts(std::string_view text, size_t count) {
+  constexpr uint64_t kPart = 2 * sizeof(std::string) + sizeof(Value);  // before it is a value, and as one
+  return room_for(text.size() + count * kPart);
+}
+
 Result<Value> Heap::text(std::string text) {
   LAPILLI_CHECK(take(text.size() + sizeof(std::string)));
   texts_.push_back(std::move(text));
@@ -119,6 +124,7 @@ Result<Value> Heap::function(Function function) {
 }
 
 Status Heap::put(Dict& dict, const Value& key, const Value& value) {
+  if (key.is(Kind::text)) LAPILLI_CHECK(look_through(*key.text));
   LAPILLI_TRY(std::string place, key_of(key));
   const uint64_t bytes = place.size() + 128;
   LAPILLI_CHECK(room_for(bytes));
@@ -383,6 +389,13 @@ Result<std::string> quoted_dict(Heap& heap, const Dict& dict, int depth) {
 
 }  // namespace
 
+Result<std::string> quoted_text(Heap& heap, std::string_view text) {
+  constexpr uint64_t kLongestEscape = 4;  // \x00
+  LAPILLI_CHECK(heap.look_through(text));
+  LAPILLI_CHECK(heap.room_for(kLongestEscape * text.size()));
+  return quote(text);
+}
+
 Result<std::string> quoted(Heap& heap, const Value& v, int depth) {
   LAPILLI_CHECK(heap.step());
   if (depth > kDeepestValue) return too_deep();
@@ -392,7 +405,7 @@ Result<std::string> quoted(Heap& heap, const Value& v, int depth) {
     case Kind::boolean: return std::string(v.boolean ? "True" : "False");
     case Kind::integer: return std::to_string(v.integer);
     case Kind::real: return printed_real(v.real);
-    case Kind::text: LAPILLI_CHECK(heap.look_through(*v.text)); return quote(*v.text);
+    case Kind::text: return quoted_text(heap, *v.text);
     case Kind::list: return quoted_list(heap, *v.list, depth);
     case Kind::dict: return quoted_dict(heap, *v.dict, depth);
     case Kind::space: {
@@ -407,6 +420,21 @@ Result<std::string> quoted(Heap& heap, const Value& v, int depth) {
 
 namespace {
 
+Result<std::string> json_of_text(Heap& heap, std::string_view text, const JsonForm& form) {
+  constexpr uint64_t kLongestEscape = 6;  // \u0000
+  LAPILLI_CHECK(heap.look_through(text));
+  LAPILLI_CHECK(heap.room_for(kLongestEscape * text.size()));
+  return json_text(text, form.ascii);
+}
+
+// The texts between items are a template's own, and may be long.
+Status room_between(Heap& heap, const JsonForm& form, size_t made, int depth) {
+  const uint64_t line = 1 + form.indent.size() * static_cast<uint64_t>(depth + 1);
+  const uint64_t bytes = form.comma.size() + form.colon.size() + line;
+  LAPILLI_CHECK(heap.step(1 + bytes / 64));
+  return heap.room_for(made + bytes);
+}
+
 std::string line_of(const JsonForm& form, int depth) {
   if (!form.lines) return {};
   std::string line = "\n";
@@ -417,9 +445,11 @@ std::string line_of(const JsonForm& form, int depth) {
 Result<std::string> json_list(Heap& heap, const List& list, const JsonForm& form, int depth) {
   if (list.flavor > Flavor::tuple) return fail(ErrorCode::invalid_data, "tojson takes no generator, range or view");
   if (list.items.empty()) return std::string("[]");
+  LAPILLI_CHECK(room_between(heap, form, 0, depth));
   std::string out = "[" + line_of(form, depth + 1);
   for (size_t i = 0; i < list.items.size(); ++i) {
     LAPILLI_TRY(const std::string item, to_json(heap, list.items[i], form, depth + 1));
+    LAPILLI_CHECK(room_between(heap, form, out.size(), depth));
     if (i) out += form.comma + line_of(form, depth + 1);
     LAPILLI_CHECK(heap.room_for(out.size() + item.size()));
     out += item;
@@ -429,7 +459,7 @@ Result<std::string> json_list(Heap& heap, const List& list, const JsonForm& form
 
 // Keys that are no texts become some.
 Result<std::string> json_key(Heap& heap, const Value& key, const JsonForm& form) {
-  if (key.is(Kind::text)) return json_text(*key.text, form.ascii);
+  if (key.is(Kind::text)) return json_of_text(heap, *key.text, form);
   LAPILLI_TRY(const std::string text, to_json(heap, key, form, kDeepestValue));
   return "\"" + text + "\"";
 }
@@ -449,11 +479,13 @@ Result<std::vector<std::pair<Value, Value>>> entries_of(Heap& heap, const Dict& 
 
 Result<std::string> json_dict(Heap& heap, const Dict& dict, const JsonForm& form, int depth) {
   if (dict.entries.empty()) return std::string("{}");
+  LAPILLI_CHECK(room_between(heap, form, 0, depth));
   LAPILLI_TRY(const auto entries, entries_of(heap, dict, form.sorted));
   std::string out = "{" + line_of(form, depth + 1);
   for (size_t i = 0; i < entries.size(); ++i) {
     LAPILLI_TRY(const std::string key, json_key(heap, entries[i].first, form));
     LAPILLI_TRY(const std::string item, to_json(heap, entries[i].second, form, depth + 1));
+    LAPILLI_CHECK(room_between(heap, form, out.size() + key.size(), depth));
     if (i) out += form.comma + line_of(form, depth + 1);
     LAPILLI_CHECK(heap.room_for(out.size() + item.size()));
     out.append(key).append(form.colon).append(item);
@@ -477,7 +509,7 @@ Result<std::string> to_json(Heap& heap, const Value& v, const JsonForm& form, in
     case Kind::boolean: return std::string(v.boolean ? "true" : "false");
     case Kind::integer: return std::to_string(v.integer);
     case Kind::real: return json_real(v.real);
-    case Kind::text: LAPILLI_CHECK(heap.look_through(*v.text)); return json_text(*v.text, form.ascii);
+    case Kind::text: return json_of_text(heap, *v.text, form);
     case Kind::list: return json_list(heap, *v.list, form, depth);
     case Kind::dict: return json_dict(heap, *v.dict, form, depth);
     default:

@@ -39,7 +39,7 @@ struct Value {
   [[nodiscard]] bool defined() const { return kind != Kind::undefined; }
   [[nodiscard]] bool whole() const { return kind == Kind::integer || kind == Kind::boolean; }
   [[nodiscard]] bool number() const { return whole() || kind == Kind::real; }
-  // Of a number.
+  // Only for numbers.
   [[nodiscard]] int64_t as_integer() const { return kind == Kind::boolean ? (boolean ? 1 : 0) : integer; }
   [[nodiscard]] double as_real() const { return kind == Kind::real ? real : static_cast<double>(as_integer()); }
 };
@@ -95,9 +95,17 @@ class Heap {
 
   Status step(uint64_t count = 1);
   Status look_through(std::string_view text) { return step(1 + text.size() / 64); }
+  // A text is looked through for a part that may nearly match at every place.
+  Status search(std::string_view text, std::string_view part) {
+    return step((1 + text.size() / 64) * (1 + part.size() / 64));
+  }
   // Fails if so many more bytes are too many. To be asked before they are made.
   Status room_for(uint64_t bytes);
   Status take(uint64_t bytes);
+  // For texts that a cut makes, and the list of them.
+  Status room_for_parts(std::string_view text, size_t count);
+  // For another case of a text, which is made by way of its code points.
+  Status room_for_case(std::string_view text) { return room_for(16 * uint64_t{text.size()}); }
 
   Result<Value> text(std::string text);
   Result<Value> list(std::vector<Value> items, Flavor flavor = Flavor::list);
@@ -134,6 +142,8 @@ Result<int> compare(Heap& heap, const Value& a, const Value& b, int depth = 0);
 // Python's str() and repr().
 Result<std::string> printed(Heap& heap, const Value& value);
 Result<std::string> quoted(Heap& heap, const Value& value, int depth = 0);
+// The text in quotes.
+Result<std::string> quoted_text(Heap& heap, std::string_view text);
 std::string printed_real(double value);
 // Fails for an undefined value, with the reason.
 Status require_defined(const Value& value);

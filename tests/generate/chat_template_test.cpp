@@ -66,6 +66,20 @@ TEST(ChatTemplate, KnowsSpecialTokensAsTextsAndAsObjects) {
   EXPECT_EQ(folder.prompt(), "<s>Hi</s>");
 }
 
+// Templates cut texts by characters and trust them to be whole.
+TEST(ChatTemplate, RefusesTextsThatAreNoUtf8) {
+  ChatFolder folder;
+  folder.with("chat_template.jinja", "{% for m in messages %}{{ m.content | trim }}{% endfor %}");
+  const auto chat = folder.read();
+  for (const std::string bad : {"\xE1\x9A", "a\xF0", "\xC3", "\xED\xA0\x80"}) {
+    const auto text = chat->prompt({}, &bad);
+    ASSERT_FALSE(text.ok());
+    EXPECT_THAT(text.error().message, HasSubstr("the text"));
+    EXPECT_THAT(folder.prompt({bad, "", "", ""}), HasSubstr("the system message"));
+    EXPECT_THAT(folder.prompt({"", R"([{"role": "user", "content": ")" + bad + R"("}])", "", ""}), HasSubstr("no JSON"));
+  }
+}
+
 TEST(ChatTemplate, TakesMessagesAndArguments) {
   ChatFolder folder;
   folder.with("chat_template.jinja",

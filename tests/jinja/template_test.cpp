@@ -4,12 +4,45 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <cstdlib>
 #include <fstream>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <random>
 
+namespace {
+// The most bytes that were asked for at once.
+std::atomic<size_t> largest_request = 0;
+
+void* get(size_t n) {
+  if (n > largest_request) largest_request = n;
+  if (void* p = std::malloc(n ? n : 1)) return p;
+  throw std::bad_alloc();
+}
+}  // namespace
+
+void* operator new(size_t n) { return get(n); }
+void* operator new[](size_t n) { return get(n); }
+// All forms, since what one gives another may take back.
+void* operator new(size_t n, const std::nothrow_t&) noexcept { return std::malloc(n ? n : 1); }
+void* operator new[](size_t n, const std::nothrow_t&) noexcept { return std::malloc(n ? n : 1); }
+void operator delete(void* p, const std::nothrow_t&) noexcept { std::free(p); }
+void operator delete[](void* p, const std::nothrow_t&) noexcept { std::free(p); }
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete[](void* p) noexcept { std::free(p); }
+void operator delete(void* p, size_t) noexcept { std::free(p); }
+void operator delete[](void* p, size_t) noexcept { std::free(p); }
+
 namespace lapilli::jinja {
 namespace {
+
+// Begins to watch the sizes of allocations.
+class LargestRequest {
+ public:
+  LargestRequest() { largest_request = 0; }
+  [[nodiscard]] size_t bytes() const { return largest_request; }
+};
 
 using Json = nlohmann::ordered_json;
 using testing::HasSubstr;
@@ -200,6 +233,88 @@ TEST(HostileTemplate, NestsNoDeeperThanTheStackAllows) {
   EXPECT_THAT(error_of("{{ 1" + repeated(" if 1 else 1", 50'000) + " }}"), HasSubstr("deep"));
   EXPECT_THAT(error_of(repeated("{% if 1 %}", 40'000) + repeated("{% endif %}", 40'000)), HasSubstr("deep"));
   EXPECT_THAT(error_of(std::string((size_t{1} << 20) + 1, 'a')), HasSubstr("at most"));
+}
+
+TEST(HostileTemplate, AsksForFillersBeforeItMakesThem) {
+  for (const char* call : {"ljust(4611686018427387905)", "rjust(4611686018427387905)", "zfill(4611686018427387905)",
+                           "ljust(9223372036854775807, '\xC3\xA9')"})
+    EXPECT_THAT(error_of("{{ 'a'." + std::string(call) + " }}"), HasSubstr("makes values of more than")) << call;
+  EXPECT_EQ(text_of("{{ 'a'.ljust(3, '\xC3\xA9') }}{{ '-1'.zfill(4) }}"), "a\xC3\xA9\xC3\xA9-001");
+}
+
+// A million bytes for all values: neither lists of parts nor texts with escapes are made that need more.
+TEST(HostileTemplate, AsksForMemoryBeforeItTakesSome) {
+  RenderOptions options = at_record_time();
+  options.limits.memory = 1'000'000;
+  for (const char* source : {
+           "{{ (',' * 60000).split(',') | length }}",
+           "{{ (',' * 60000).rsplit(',') | length }}",
+           "{{ ('a ' * 60000).split() | length }}",
+           "{{ ('a\n' * 60000).splitlines() | length }}",
+           "{{ ('a\n' * 60000) | indent }}",
+           "{{ ('a' * 60000) | list | length }}",
+           "{{ [1] | map(attribute='.' * 200000) | list }}",
+           "{{ ('a' * 400000)[::-1] | length }}",
+           "{{ ['\x01' * 400000] | string | length }}",
+           "{{ ('\x01' * 400000) | tojson | length }}",
+           "{{ {'\x01' * 400000: 1} | tojson | length }}",
+           "{{ {}['\x01' * 400000] }}",
+           "{{ [[[[1]]]] | tojson(indent='a' * 400000) | length }}",
+           "{{ ('a' * 400000) | upper | length }}",
+           "{{ ('a' * 400000).title() | length }}",
+           "{{ ('a' * 400000) is lower }}",
+           "{{ [1] * 50000 | sort | length }}",
+           "{{ (([1] * 30000) | sort) | length }}",
+           "{{ 'a'.strip('a' * 400000) }}",
+           "{{ strftime_now('%c' * 200000) | length }}",
+       }) {
+    const auto t = Template::parse(source);
+    ASSERT_TRUE(t.ok()) << source << t.error().message;
+    const LargestRequest largest;
+    const auto text = t->render(Json::object(), options);
+    EXPECT_LE(largest.bytes(), 1'100'000u) << source;
+    EXPECT_THAT(text ? *text : text.error().message, HasSubstr("makes values of more than")) << source;
+  }
+}
+
+TEST(HostileTemplate, CountsAndCutsWithoutMemory) {
+  RenderOptions options = at_record_time();
+  options.limits.memory = 1'000'000;
+  for (const auto& [source, wanted] : {
+           std::pair<std::string, std::string>{"{{ (',' * 400000).count(',') }}", "400000"},
+           {"{{ ('a ' * 200000) | wordcount }}", "200000"},
+           {"{{ '%.1s' % ('ab' * 200000) }}", "a"},
+           {"{{ ('ab' * 200000)[399999] }}{{ ('ab' * 200000)[-400000] }}", "ba"},
+       }) {
+    const auto t = Template::parse(source);
+    ASSERT_TRUE(t.ok()) << source;
+    const LargestRequest largest;
+    const auto text = t->render(Json::object(), options);
+    EXPECT_LE(largest.bytes(), 1'100'000u) << source;
+    EXPECT_EQ(text ? *text : text.error().message, wanted);
+  }
+}
+
+// Each of these looks through a long text, or through it many times, in few parts of an expression.
+TEST(HostileTemplate, CountsTheWorkOnLongTexts) {
+  const std::string big = "{% set big = 'a' * 4000000 %}{% set half = 'a' * 2000000 + 'b' %}";
+  for (const char* once : {"big.find(half)", "big.rfind(half)", "big.split(half)", "big.rsplit(half)",
+                           "big.replace(half, '')", "big | replace(half, '')", "big.partition(half)",
+                           "big.count(half)", "half in big", "big.strip(half)", "big | trim(half)"})
+    EXPECT_THAT(error_of(big + "{{ " + once + " }}"), HasSubstr("steps")) << once;
+  for (const char* often : {"{}[big]", "{}.get(big)", "'a'.startswith(big)", "'a'.startswith((big, big))",
+                            "'a'.removeprefix(big)", "big is lower", "big in {}", "big is in([])", "{big: 1}",
+                            "'%.0s' % big", "[1] | map('string', big)", "'a' | default(big)", "big | string",
+                            "[1] | select('defined', big) | list", "['a', 'a'] | map(attribute=big) | list"})
+    EXPECT_THAT(error_of("{% set big = 'a' * 4000000 %}{% for i in range(100) %}{% set x = " + std::string(often) +
+                         " %}{% endfor %}"),
+                testing::AnyOf(HasSubstr("steps"), HasSubstr("makes values of more than")))
+        << often;
+}
+
+TEST(HostileTemplate, MapsNoMaps) {
+  EXPECT_THAT(error_of("{{ [[1]] | map('map', 'string') | list }}"), HasSubstr("map of map"));
+  EXPECT_THAT(error_of("{{ [[1]] | map(*(['map'] * 20000)) | list }}"), HasSubstr("map of map"));
 }
 
 // Templates with bytes changed, taken away and doubled neither crash nor run on.

@@ -5,6 +5,7 @@
 
 #include "base/json_depth.hpp"
 #include "jinja/template.hpp"
+#include "text/unicode/utf8.hpp"
 
 namespace lapilli {
 
@@ -172,6 +173,9 @@ bool ChatTemplate::has(std::string_view text) const {
 }
 
 Result<ChatJson> messages_of(const ChatRequest& chat, const std::string* user) {
+  // Templates cut texts by characters; the parser checks those within JSON.
+  LAPILLI_CHECK(check_utf8(chat.system, "the system message"));
+  if (user) LAPILLI_CHECK(check_utf8(*user, "the text"));
   LAPILLI_TRY(ChatJson messages, list_or_none(chat.messages, "messages"));
   if (messages.is_null()) messages = ChatJson::array();
   for (const ChatJson& one : messages)
