@@ -426,7 +426,9 @@ typedef struct lapilli_encoder_options {
 /* Options for decoders alone (GPT-2, Llama, Qwen and the like), which continue texts. With `use` each text is what a
  * user says in a chat, and the output is the answer: the chat template of the model's directory writes the prompt,
  * special tokens included, and the answer ends at any end token of generation_config.json, of the tokenizer or of the
- * template. It has at most 512 new tokens unless max_new_tokens, max_length or the model's files say otherwise. Where
+ * template.
+ *
+ * An answer has at most 512 new tokens unless max_new_tokens, max_length or the model's files say otherwise. Where
  * the template refuses ("System role not supported"), its words are the error. Begin with
  * lapilli_default_chat_options(). */
 typedef struct lapilli_chat_options {
@@ -456,6 +458,7 @@ typedef struct lapilli_options {
   const char* task;            /* "translate" or "summarize": the conventions of the model family, such as words before
                                   the input, language tokens and settings; "generate": none. For sound "transcribe" or
                                   "translate", to English. Default: null, none, and for sound "transcribe".
+           
                                   "score" writes nothing: of a text, or of the `pair` of a source and its target where
                                   the model has an encoder, lapilli_sequence.token_scores has the logarithm of the
                                   probability of each id behind those before it, and `score` their sum

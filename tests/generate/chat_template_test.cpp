@@ -76,7 +76,8 @@ TEST(ChatTemplate, RefusesTextsThatAreNoUtf8) {
     ASSERT_FALSE(text.ok());
     EXPECT_THAT(text.error().message, HasSubstr("the text"));
     EXPECT_THAT(folder.prompt({bad, "", "", ""}), HasSubstr("the system message"));
-    EXPECT_THAT(folder.prompt({"", R"([{"role": "user", "content": ")" + bad + R"("}])", "", ""}), HasSubstr("no JSON"));
+    EXPECT_THAT(folder.prompt({"", R"([{"role": "user", "content": ")" + bad + R"("}])", "", ""}),
+                HasSubstr("no JSON"));
   }
 }
 

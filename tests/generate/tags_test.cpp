@@ -86,7 +86,7 @@ TEST_F(Tags, IgnoredLabelsReplaceTheUsualOne) {
   const auto tokenizer = load("bert-uncased");
   ASSERT_NE(tokenizer, nullptr);
   const std::string text = "the fox saw Berlin";
-  const TagNames labels = {"O", "B-ANIMAL", "B-CITY"};
+  const TagNames labels = {"O", "I-ANIMAL", "I-CITY"};
   const std::vector<TaggedStretch> stretches = {{place_of(text, "fox"), 1}, {place_of(text, "Berlin"), 2}};
   const auto found = [&](TagAggregation joining, const TagNames& ignored) {
     return described(text, tagged(tokenizer, text, {48, 0}, labels, stretches, joining, ignored));
@@ -95,8 +95,9 @@ TEST_F(Tags, IgnoredLabelsReplaceTheUsualOne) {
   EXPECT_EQ(found(TagAggregation::simple, {"O", "CITY"}), "ANIMAL:fox");
   EXPECT_EQ(found(TagAggregation::simple, {"CITY"}), "O:the, ANIMAL:fox, O:saw");
   EXPECT_EQ(found(TagAggregation::simple, {}), "O:the, ANIMAL:fox, O:saw, CITY:Berlin");
-  EXPECT_EQ(found(TagAggregation::none, {"O", "CITY"}), "B-ANIMAL:fox, B-CITY:Berlin");
-  EXPECT_EQ(found(TagAggregation::none, {"O", "B-CITY"}), "B-ANIMAL:fox");
+  EXPECT_EQ(found(TagAggregation::none, {"O", "CITY"}),
+            "I-ANIMAL:f, I-ANIMAL:o, I-ANIMAL:x, I-CITY:Be, I-CITY:r, I-CITY:l, I-CITY:in");
+  EXPECT_EQ(found(TagAggregation::none, {"O", "I-CITY"}), "I-ANIMAL:f, I-ANIMAL:o, I-ANIMAL:x");
 }
 
 TEST_F(Tags, LongTextsHaveEachNameOnce) {

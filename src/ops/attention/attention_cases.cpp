@@ -338,7 +338,7 @@ void add_passes(std::vector<OpCase>& all) {
       s.causal = true;
       s.bias = bias;
       s.group = head_dim > 12 ? 2 : 1;
-      all.push_back(make_pass(s, mixed, 5));
+      all.push_back(make_pass(s, head_dim > 64 ? std::vector<uint32_t>{33, 1, 60} : mixed, 5));
     }
   const auto window = [&](CaseShape s, uint32_t width, std::vector<std::vector<uint32_t>> globals,
                           const std::vector<uint32_t>& lengths) {

@@ -426,7 +426,9 @@ typedef struct lapilli_encoder_options {
 /* Options for decoders alone (GPT-2, Llama, Qwen and the like), which continue texts. With `use` each text is what a
  * user says in a chat, and the output is the answer: the chat template of the model's directory writes the prompt,
  * special tokens included, and the answer ends at any end token of generation_config.json, of the tokenizer or of the
- * template. It has at most 512 new tokens unless max_new_tokens, max_length or the model's files say otherwise. Where
+ * template.
+ *
+ * An answer has at most 512 new tokens unless max_new_tokens, max_length or the model's files say otherwise. Where
  * the template refuses ("System role not supported"), its words are the error. Begin with
  * lapilli_default_chat_options(). */
 typedef struct lapilli_chat_options {
@@ -456,6 +458,7 @@ typedef struct lapilli_options {
   const char* task;            /* "translate" or "summarize": the conventions of the model family, such as words before
                                   the input, language tokens and settings; "generate": none. For sound "transcribe" or
                                   "translate", to English. Default: null, none, and for sound "transcribe".
+           
                                   "score" writes nothing: of a text, or of the `pair` of a source and its target where
                                   the model has an encoder, lapilli_sequence.token_scores has the logarithm of the
                                   probability of each id behind those before it, and `score` their sum
@@ -534,7 +537,7 @@ LAPILLI_API void lapilli_cancel(lapilli_model* model);
 
 /* The reason why a sequence ends; other programs call it finish_reason. */
 enum {
-  LAPILLI_FINISH_STOP = 1,   /* the model wrote an end token */
+  LAPILLI_FINISH_STOP = 1,   /* the model wrote an end token, or one of lapilli_chat_options.stops */
   LAPILLI_FINISH_LENGTH = 2, /* it reached max_length, max_new_tokens or the model's positions: the end may be missing.
                                 A forced end token (forced_eos_token) counts as this */
   LAPILLI_FINISH_KEPT = 3 /* the text is the input's: with the task "translate" and without a decoder_prompt, the model
@@ -552,9 +555,9 @@ typedef struct lapilli_sequence {
                                 processors (forced ids: 0); NaN for ids of the decoder prompt, and with the task "score"
                                 for the first id of a text, which has none before it. Greedy search normalizes
                                 the probabilities that processors leave, beam search does not, so they need not add up
-                                to 1 */
+                                to 1. NaN where a stop text ends the output */
   float score;     /* sum of log-probabilities / generated tokens ^ length_penalty, over the tokens of all parts; with
-                      the task "score" the sum */
+                      the task "score" the sum. NaN where a stop text ends the output: the search ends early there */
   int32_t finish;  /* LAPILLI_FINISH_...; of several parts: LENGTH if one has it, KEPT if all have it */
   int32_t repeats; /* not 0: the text ends in a phrase of up to 64 ids that occurs four times or more and spans 12 ids
                       or more, and the input does not. The text is unusable then, and its end is mostly missing. For

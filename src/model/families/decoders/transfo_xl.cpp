@@ -60,7 +60,7 @@ Status check_transfo_kind(const JsonView& v) {
 Result<std::vector<uint32_t>> read_cutoffs(const JsonView& v, uint32_t vocabulary) {
   std::vector<uint32_t> ends;
   const auto it = v.json.find("cutoffs");
-  const nlohmann::json published = {20000, 40000, 200000}, &list = it == v.json.end() ? published : *it;
+  const nlohmann::json published = {20000u, 40000u, 200000u}, &list = it == v.json.end() ? published : *it;
   if (!list.is_array() || list.size() > 64)
     return fail(ErrorCode::invalid_data, "%s: cutoffs is no list of up to 64 numbers", v.where);
   for (const auto& end : list) {
