@@ -135,38 +135,5 @@ TEST(CliDeviceChat, WordsOfADecoderAreNotAligned) {
   EXPECT_EQ(page.find(note), page.rfind(note));
 }
 
-// ---- docs/use/decoders.md ----
-
-// The commands of its session, each with the lines that it prints.
-std::vector<std::pair<std::string, std::string>> session_of_decoders_page() {
-  std::ifstream page(LAPILLI_SOURCE_DIR "/docs/use/decoders.md");
-  std::vector<std::pair<std::string, std::string>> session;
-  bool inside = false;
-  for (std::string line; std::getline(page, line);) {
-    const bool command = line.starts_with("    $ ");
-    inside = line.starts_with("    ") && (command || inside);
-    if (command)
-      session.emplace_back(line.substr(6), "");
-    else if (inside)
-      session.back().second += line.substr(4) + "\n";
-  }
-  return session;
-}
-
-TEST(CliDeviceChat, TheSessionOfItsPageIsWhatComes) {
-  TemporaryFolder folder;
-  fs::copy(kTinyChat, folder.path() / "tiny", fs::copy_options::recursive);
-  const auto session = session_of_decoders_page();
-  EXPECT_EQ(session.size(), 3u);
-  for (const auto& [command, output] : session) {
-    Spawn spawn = lapilli({});
-    spawn.arguments = {
-        "/bin/sh",         "-c", "cd \"$1\" && PATH=\"$2:$PATH\" && " + command, "sh", folder.path().string(),
-        LAPILLI_BINARY_DIR};
-    const Outcome outcome = run(spawn);
-    EXPECT_EQ(outcome.out, output) << command << "\n" << outcome.err;
-  }
-}
-
 }  // namespace
 }  // namespace lapilli::test

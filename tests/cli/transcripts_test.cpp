@@ -71,6 +71,7 @@ TEST(CliDeviceTranscripts, AreWhatHappens) {
   for (const fs::path& page : pages) {
     TemporaryFolder folder;
     folder.file("letter.txt", "Good morning.\n\xff\nThank you.\n");
+    fs::copy(LAPILLI_TEST_DATA "/chat/tiny", folder.path() / "tiny", fs::copy_options::recursive);
     for (const Session& shown : sessions_of(page)) {
       Spawn spawn = lapilli({});
       spawn.arguments = {"/bin/sh",
@@ -84,7 +85,7 @@ TEST(CliDeviceTranscripts, AreWhatHappens) {
       ++count;
     }
   }
-  EXPECT_GE(count, 15u);
+  EXPECT_GE(count, 18u);
 }
 
 }  // namespace

@@ -202,7 +202,7 @@ std::string models_table(const Json& cases) {
     for (const auto& [key, title] : columns) text += " " + row.cells[key].text() + " |";
     text += " " + list(row.tokenizers) + " | " + list(row.checkpoints) + " |\n";
   }
-  if (!tokenizers.empty()) text += "\nTokenizers of none of these families: " + list(tokenizers) + ".\n";
+  if (!tokenizers.empty()) text += "\n| tokenizers of none of these families |\n|---|\n| " + list(tokenizers) + " |\n";
   return text;
 }
 
