@@ -50,9 +50,11 @@ class Use(unittest.TestCase):
         self.assertTrue(importlib.resources.files(lapilli).joinpath("py.typed").is_file())
         kinds = {ctypes.c_int32: int, ctypes.c_uint32: int, ctypes.c_float: float, ctypes.c_char_p: str}
         named = set(inspect.signature(lapilli.Model.generate).parameters)
-        fields = {n: kinds[kind] for n, (kind, _) in lapilli._c.CallOptions.plain().items() if n not in named}
-        self.assertEqual(typing.get_type_hints(lapilli.PlainOptions), fields)
-        more = set(typing.get_type_hints(lapilli.Options)) - set(fields)
+        chat = typing.get_type_hints(lapilli.ChatOptions)
+        fields = {n: kinds[kind] for n, (kind, _) in lapilli._c.CallOptions.plain().items()
+                  if n not in named and n not in chat and n != "use"}
+        self.assertEqual(typing.get_type_hints(lapilli.PlainOptions), {**chat, **fields})
+        more = set(typing.get_type_hints(lapilli.Options)) - set(fields) - set(chat)
         self.assertEqual(more | {"self", "inputs", "task", "options"}, named)
 
     def test_nearest(self):
@@ -270,8 +272,8 @@ class Use(unittest.TestCase):
         with self.assertRaisesRegex(lapilli.Error, "average"):
             tagger.tag([text], aggregation="sum")
         everything = tagger.tag([text], ignored_labels=[])[0].spans
-        self.assertGreater(len(everything), len(joined.spans))
-        names = {span.label for span in joined.spans}
+        self.assertGreater(len(everything), len(joined[0].spans))
+        names = {span.label for span in joined[0].spans}
         self.assertEqual(names, {span.label for span in everything} - {"O"})
         self.assertEqual(tagger.tag([text], ignored_labels=sorted(names | {"O"}))[0].spans, [])
         with self.assertRaisesRegex(lapilli.Error, "lapilli tag"):

@@ -51,7 +51,17 @@ Rows = Any  # lists of numbers of one length, or a buffer of 32-bit floats with 
 Picture = Union[str, tuple[int, int, bytes]]  # the path of a file, or width, height, and the bytes of its pixels
 
 
-class PlainOptions(TypedDict, total=False):
+class ChatOptions(TypedDict, total=False):
+    """The fields of lapilli_chat_options that are more than a number or a text."""
+
+    chat: int  # not 0: the texts are said in a chat
+    messages: Union[str, list[dict]]
+    tools: Union[str, list[dict]]
+    arguments: Union[str, dict]
+    stops: Sequence[str]
+
+
+class PlainOptions(ChatOptions, total=False):
     """The fields of lapilli_options, and of those for speech, pictures and embeddings, that are a number or a text. Fields
     that are not given have the defaults of lapilli.h."""
 
@@ -97,11 +107,7 @@ class PlainOptions(TypedDict, total=False):
     stride: int
     cut_texts: int
     part_words: int
-    chat: int  # not 0: the texts are said in a chat
     system: str
-    messages: Union[str, list[dict]]
-    tools: Union[str, list[dict]]
-    arguments: Union[str, dict]
     leave_out_thoughts: int
 
 
@@ -110,7 +116,6 @@ class Options(PlainOptions, total=False):
 
     source_language: str
     target_language: str
-    stops: Sequence[str]
     progress: Optional[Progress]
     stream: Optional[Stream]
     cancel_token: Optional[CancelToken]
