@@ -58,7 +58,7 @@ class ChatOptions(TypedDict, total=False):
     messages: Union[str, list[dict]]
     tools: Union[str, list[dict]]
     arguments: Union[str, dict]
-    stops: Sequence[str]
+    stops: list[str]
 
 
 class PlainOptions(ChatOptions, total=False):
