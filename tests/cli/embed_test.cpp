@@ -528,7 +528,7 @@ void fill_for_encoders_page(const TemporaryFolder& folder) {
     fs::create_directories((folder.path() / name).parent_path());
     fs::copy(sentence_model(twin), folder.path() / name, fs::copy_options::recursive);
   }
-  fs::copy(LAPILLI_TEST_DATA "/rerankers/Qwen3-Reranker-small/model", folder.path() / "Qwen/Qwen3-Reranker-0.6B",
+  fs::copy(LAPILLI_TEST_DATA "/rerankers/judge/Qwen3-Reranker-small", folder.path() / "Qwen/Qwen3-Reranker-0.6B",
            fs::copy_options::recursive);
   folder.file("article.txt", "The quick brown fox jumps over the lazy dog.\nThe fox is called Reinhard.\n");
   folder.file("answers.txt", "The museum opens at ten.\nFish.\n");

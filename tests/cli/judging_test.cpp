@@ -9,7 +9,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-const std::string kJudge = LAPILLI_TEST_DATA "/rerankers/Qwen3-Reranker-small";
+const std::string kJudge = LAPILLI_TEST_DATA "/rerankers/judge";
+const std::string kJudgeModel = kJudge + "/Qwen3-Reranker-small";  // its name tells
 
 void expect_ranking(const Json& documents, const std::vector<std::string>& arguments) {
   std::string lines;
@@ -35,19 +36,19 @@ void expect_ranking(const Json& documents, const std::vector<std::string>& argum
 TEST(CliDeviceScoreTextsJudges, ADecoderJudgesByYesAndNo) {
   const Json record = read_json(kJudge + "/expected.json");
   const std::string query = record["query"];
-  expect_ranking(record["documents"], {"rerank", "--model", kJudge + "/model", "--json", query});
-  expect_ranking(record["instructed"], {"rerank", "--model", kJudge + "/model", "--json", "--instruction",
+  expect_ranking(record["documents"], {"rerank", "--model", kJudgeModel, "--json", query});
+  expect_ranking(record["instructed"], {"rerank", "--model", kJudgeModel, "--json", "--instruction",
                                         record["instruction"].get<std::string>(), query});
 }
 
 TEST(CliDeviceScoreTextsJudges, ADecoderThatNothingCallsAJudgeIsRefused) {
   TemporaryFolder folder;
   const std::string plain = (folder.path() / "model").string();
-  fs::copy(kJudge + "/model", plain, fs::copy_options::recursive);
+  fs::copy(kJudgeModel, plain, fs::copy_options::recursive);
   const Outcome ranked = run(lapilli({"rerank", "--model", plain, "a query", "--text", "a document"}));
   EXPECT_EQ(ranked.code, 3) << ranked.err;
   EXPECT_TRUE(contains(ranked.err, "qwen3") && contains(ranked.err, "lapilli generate")) << ranked.err;
-  const Outcome written = run(lapilli({"generate", "--model", kJudge + "/model", "a text"}));
+  const Outcome written = run(lapilli({"generate", "--model", kJudgeModel, "a text"}));
   EXPECT_EQ(written.code, 3) << written.err;
   EXPECT_TRUE(contains(written.err, "lapilli rerank")) << written.err;
 }
