@@ -78,7 +78,7 @@ Result<Value> Interpreter::loop_member(const Value& loop, const std::string& nam
 
 // A message may quote it, with escapes.
 Status Interpreter::room_for_name(const std::string& name) {
-  LAPILLI_CHECK(heap_.look_through(name));
+  LAPILLI_CHECK(heap_.look_closely(name));
   return heap_.room_for(4 * name.size());
 }
 

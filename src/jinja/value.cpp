@@ -69,6 +69,11 @@ Status Heap::room_for_parts(std::string_view text, size_t count) {
   return room_for(text.size() + count * kPart);
 }
 
+Status Heap::room_for_case(std::string_view text) {
+  LAPILLI_CHECK(look_closely(text));
+  return room_for(16 * uint64_t{text.size()});
+}
+
 Result<Value> Heap::text(std::string text) {
   LAPILLI_CHECK(take(text.size() + sizeof(std::string)));
   texts_.push_back(std::move(text));
@@ -391,7 +396,7 @@ Result<std::string> quoted_dict(Heap& heap, const Dict& dict, int depth) {
 
 Result<std::string> quoted_text(Heap& heap, std::string_view text) {
   constexpr uint64_t kLongestEscape = 4;  // \x00
-  LAPILLI_CHECK(heap.look_through(text));
+  LAPILLI_CHECK(heap.look_closely(text));
   LAPILLI_CHECK(heap.room_for(kLongestEscape * text.size()));
   return quote(text);
 }
@@ -422,7 +427,7 @@ namespace {
 
 Result<std::string> json_of_text(Heap& heap, std::string_view text, const JsonForm& form) {
   constexpr uint64_t kLongestEscape = 6;  // \u0000
-  LAPILLI_CHECK(heap.look_through(text));
+  LAPILLI_CHECK(heap.look_closely(text));
   LAPILLI_CHECK(heap.room_for(kLongestEscape * text.size()));
   return json_text(text, form.ascii);
 }

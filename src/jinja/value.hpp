@@ -95,6 +95,8 @@ class Heap {
 
   Status step(uint64_t count = 1);
   Status look_through(std::string_view text) { return step(1 + text.size() / 64); }
+  // Letter by letter, for letters that are escaped or mapped.
+  Status look_closely(std::string_view text) { return step(1 + text.size() / 16); }
   // A text is looked through for a part that may nearly match at every place.
   Status search(std::string_view text, std::string_view part) {
     return step((1 + text.size() / 64) * (1 + part.size() / 64));
@@ -105,7 +107,7 @@ class Heap {
   // For texts that a cut makes, and the list of them.
   Status room_for_parts(std::string_view text, size_t count);
   // For another case of a text, which is made by way of its code points.
-  Status room_for_case(std::string_view text) { return room_for(16 * uint64_t{text.size()}); }
+  Status room_for_case(std::string_view text);
 
   Result<Value> text(std::string text);
   Result<Value> list(std::vector<Value> items, Flavor flavor = Flavor::list);
