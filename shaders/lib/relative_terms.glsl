@@ -39,7 +39,7 @@ vec2 segment_terms(const uint row, const uint head) {
 }
 
 float type_at(const uint row) { return number_of_q(row + p.type_column); }
-// Of key `number` of a sentence whose queries begin at row `first` of q.
+// Belongs to key `number` of a sentence whose queries begin at row `first` of q.
 float type_of_key(const uint first, const uint number) {
   return number < keys_before() ? 0.0 : type_at(p.q_begin + (first + number - keys_before()) * p.ld);
 }

@@ -133,7 +133,7 @@ bool Batch::find_part() {
   return true;
 }
 
-// Of the source, or of the prompt if the model continues prompts.
+// The length of the source, or of the prompt if the model continues prompts.
 size_t Batch::length(size_t source) const {
   const bool encodes = model_->on_device().config().kind().encodes;
   return encodes ? checked_.source_positions(source) : request().decoder_ids[source].size();

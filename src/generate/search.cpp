@@ -17,7 +17,7 @@ uint32_t sentence_bucket(size_t n) { return static_cast<uint32_t>(std::bit_ceil(
 
 static_assert(kMostLogits <= model::kMostPromptRows, "what one source asks for fits one admission");
 
-// Of a decoder alone each sentence takes room by itself: no more of it than an eighth is unused.
+// Each sentence of a decoder alone takes room by itself: no more of it than an eighth is unused.
 uint32_t fine_bucket(size_t n) {
   return static_cast<uint32_t>(round_up<uint64_t>(n, std::max<uint64_t>(1, std::bit_ceil(n) / 8)));
 }

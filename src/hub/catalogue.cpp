@@ -173,7 +173,7 @@ std::string heading_of(const Listed& model) {
   return model.listed ? joined(model.tasks, ", ") + " (" + model.family + ")" : kUnlistedHeading;
 }
 
-// What models do comes first, in the order of the program's commands, and the unlisted ones last.
+// Tasks come first, in the order of the program's commands, and the unlisted ones last.
 std::pair<size_t, std::string> rank_of(const Listed& model) {
   if (!model.listed || model.tasks.empty()) return {std::size(kTasks), ""};
   return {static_cast<size_t>(find_task(model.tasks[0]) - kTasks), joined(model.tasks, ",")};

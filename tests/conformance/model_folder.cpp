@@ -157,7 +157,7 @@ Result<ForwardRequest> forward_request(const std::shared_ptr<Model>& model, cons
   return request;
 }
 
-// What the segment of the named case leaves for the next one.
+// The memory that the segment of the named case leaves for the next one.
 Result<std::vector<SegmentMemory>> memories_behind(const std::shared_ptr<Model>& model, const Record& record,
                                                    const std::string& name) {
   for (const auto& c : record.json["cases"]) {

@@ -8,7 +8,7 @@
 namespace lapilli {
 namespace {
 
-// What each piece, and the end, gives out.
+// The text that each piece, and the end, gives out.
 std::vector<std::string> streamed(const AnswerRules& rules, const std::vector<std::string>& pieces) {
   AnswerText answer(rules);
   std::vector<std::string> out;

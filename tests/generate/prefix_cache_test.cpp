@@ -120,7 +120,7 @@ TEST_P(DevicePrefixCache, WithNarrowFormats) {
   expect_saved(request_for({joined(one, ids_of(1, 30))}), 69);
 }
 
-// What follows the prompt outgrows the session, and a later session is another one.
+// The ids behind the prompt outgrow the session, and a later session is another one.
 TEST_P(DevicePrefixCache, SessionsThatGrow) {
   const Prompt one = ids_of(6, 20);
   GenerateRequest request = request_for({one, joined(one, ids_of(2, 20))});

@@ -56,7 +56,7 @@ struct StepAttention {
   KvShape self, cross;
   uint32_t lineage_beam_slots = 0, lineage_positions = 0;
   uint32_t window = kNoWindow;  // of the layer: positions before its own that a row sees
-  // Of recurrent decoders: all rows are of prompts; else the search state, which tells those that are, or kNone.
+  // For recurrent decoders: all rows are of prompts; else the search state, which tells those that are, or kNone.
   bool prompt = false;
   graph::TensorId search = graph::kNone;
 };

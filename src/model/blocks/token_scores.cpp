@@ -9,7 +9,7 @@ namespace lapilli::model {
 
 namespace {
 
-// Of the rows that are worked on at a time: 64 MiB.
+// The rows that are worked on at a time take 64 MiB.
 constexpr uint64_t kLogits = 1 << 24;
 
 }  // namespace
