@@ -41,6 +41,7 @@ Result<BenchModel> load_for_searches(const SearchesRequest& request, vulkan::Dev
   LoadOptions load;
   LAPILLI_TRY(load.format, parse_format(request.dtype));
   LAPILLI_TRY(load.kv_format, parse_kv_format(request.kv_dtype));
+  load.prefix_cache = false;  // each run computes its prompt
   if (b.name.starts_with("shape:")) {
     LAPILLI_TRY(b.model, Model::random(b.device, b.name.substr(6), 1, load));
   } else {
