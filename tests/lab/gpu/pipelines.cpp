@@ -27,6 +27,8 @@ namespace {
 
 using namespace lapilli;
 
+constexpr uint32_t kRowsOfAPrompt = 256;  // of a decoder alone
+
 struct Arguments {
   std::string caps, folder;
   std::vector<std::string> models;
@@ -85,11 +87,13 @@ class Pipelines {
   }
 
   Status add_job(const model::Network& network, uint32_t sentences, uint32_t beams) {
-    WorkspaceKey key = plain_key(sentences, beams, 32, 64);
-    key.prompt_rows = sentences;
+    const bool encodes = network.config.kind().encodes;
+    WorkspaceKey key = plain_key(sentences, beams, encodes ? 32 : 0, 64);
+    key.prompt_rows = encodes ? sentences : kRowsOfAPrompt;
     LAPILLI_CHECK(add(admit_graph(network, key.shape)));
     LAPILLI_CHECK(add(start_graph(network, key.shape)));
-    for (const uint32_t rows : encode_rows(key)) LAPILLI_CHECK(add(encode_graph(network, key, rows)));
+    if (encodes)
+      for (const uint32_t rows : encode_rows(key)) LAPILLI_CHECK(add(encode_graph(network, key, rows)));
     LAPILLI_CHECK(add(prompt_graph(network, key)));
     LAPILLI_CHECK(add(step_graph(network, key).graph));
     key.sample = true;
