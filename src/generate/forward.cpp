@@ -298,19 +298,9 @@ Status check_memory_room(const model::Config& c, const model::ForwardShape& shap
               length, shape.memory_rows, most);
 }
 
-// The weights of each part of a merged attention are known but for their share of the whole.
-Status check_attentions(const model::Config& c, const ForwardRequest& r) {
-  if (!c.decoder.merged_attention || (!r.want_attentions && r.cross_layers.empty())) return {};
-  return fail(ErrorCode::unsupported,
-              "%s models attend to the input and to their own text at once: this version keeps no weights of that "
-              "attention, and makes no alignment of it",
-              c.family);
-}
-
 // Also finds the longest one.
 Status check_forward(const model::Config& c, const ForwardRequest& r, model::ForwardShape& shape) {
   LAPILLI_CHECK(check_numbers(c, r));
-  LAPILLI_CHECK(check_attentions(c, r));
   const auto targets = targets_of(c, r);
   LAPILLI_CHECK(check_rows(targets, c.target_vocabulary, c.decoder.max_positions, "target"));
   shape.batch = static_cast<uint32_t>(std::max({r.sources.size(), r.features.size(), r.targets.size()}));

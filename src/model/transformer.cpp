@@ -48,7 +48,6 @@ graph::TensorId cross_sublayer(Builder& b, graph::TensorId x, uint32_t i, Decode
   if (run.step) {
     x = cross_attention_step(b, label, layer, {h, x, run.cross_kv[i]}, run.in_step);
   } else {
-    run.cross.keep_weights = run.keeps_cross(i) ? format("cross_attentions.%u", i) : "";
     x = cross_attention(b, label, layer, {h, x, run.cross_kv[i]}, run.cross);
   }
   return after_sublayer(b, label + ".norm", {layer.stack, layer.w.norm}, x);
@@ -79,6 +78,7 @@ graph::TensorId self_sublayer(Builder& b, graph::TensorId x, uint32_t i, Decoder
   const auto h = before_sublayer(b, label + ".norm", {s, w.self.norm}, x);
   const Sublayer in{h, x, run.step ? run.self_kv[i] : graph::kNone};
   const MergedLayer merged{{s, w.self}, {s, w.cross}};
+  run.cross.keep_weights = run.keeps_cross(i) ? format("cross_attentions.%u", i) : "";
   if (s.merged_attention && !run.cross_kv.empty())
     x = run.step ? merged_attention_step(b, label, merged, in, run.cross_kv[i], run.in_step)
                  : merged_attention(b, label, merged, in, run.cross_kv[i], {run.self, run.cross});

@@ -105,9 +105,8 @@ graph::TensorId add_result(Builder& b, const std::string& label, const Attention
   return add_linear(b, label + ".out", {layer.stack, layer.w.after_norm}, layer.w.out, {context, x});
 }
 
-// The context.
-graph::TensorId attend(Builder& b, const std::string& label, const AttentionLayer& layer, const Projected& p,
-                       const SequenceAttention& how) {
+ops::AttentionResult attend(Builder& b, const std::string& label, const AttentionLayer& layer, const Projected& p,
+                            const SequenceAttention& how) {
   AttentionAttributes a = sequence_attributes(layer, p.shape, how);
   a.causal = how.causal ? 1 : 0;
   a.bias = relative_bias(layer);
@@ -119,8 +118,11 @@ graph::TensorId attend(Builder& b, const std::string& label, const AttentionLaye
   const bool wanted = !how.keep_weights.empty(), alone = wanted && a.bias.form == BiasForm::terms;
   auto r = ops::attention(b.g(), label + ".attention", reads, a, {wanted && !alone, layer.stack.merged_attention});
   if (alone) r.weights = ops::attention(b.g(), label + ".attention.weights", reads, a, true).weights;
-  if (wanted) b.keep(how.keep_weights, r.weights);
-  return r.context;
+  return r;
+}
+
+void keep_weights(Builder& b, const SequenceAttention& how, const ops::AttentionResult& r) {
+  if (!how.keep_weights.empty()) b.keep(how.keep_weights, r.weights);
 }
 
 // Rotates queries and keys in stacks with rotary positions.
@@ -136,9 +138,10 @@ void rotate_self(Builder& b, const std::string& label, const AttentionLayer& lay
   ops::rotate(b.g(), label + ".rotate", rows, how);
 }
 
-// Queries, and the context of attention to a set of keys.
+// Queries, and the results of attention to a set of keys.
 struct Attended {
-  graph::TensorId q, context;
+  graph::TensorId q;
+  ops::AttentionResult r;
 };
 
 // All queries attend to their window and the global keys; then, in models with global positions, the rows of global
@@ -164,7 +167,7 @@ Attended window_attention(Builder& b, const std::string& label, const AttentionL
     a.global_queries = global ? 1 : 0;
     reads.context = ops::attention(b.g(), name + ".attention", reads, a, {false, layer.stack.merged_attention}).context;
   }
-  return {reads.q, reads.context};
+  return {reads.q, {reads.context, graph::kNone}};
 }
 
 }  // namespace
@@ -213,15 +216,32 @@ Attended attend_to_own(Builder& b, const std::string& label, const AttentionLaye
 
 graph::TensorId self_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
                                const SequenceAttention& how) {
-  return add_result(b, label, layer, attend_to_own(b, label, layer, in, how).context, in.x);
+  const auto [q, r] = attend_to_own(b, label, layer, in, how);
+  keep_weights(b, how, r);
+  return add_result(b, label, layer, r.context, in.x);
 }
+
+namespace {
+
+// Keeps weights of one of two sets of keys as those of the softmax over both.
+void keep_shared(Builder& b, const std::string& label, const StackConfig& s, ops::AttentionResult own,
+                 graph::TensorId other, const SequenceAttention& how) {
+  if (how.keep_weights.empty()) return;
+  const ShareWeightsAttributes a{s.heads, s.head_dim, how.queries};
+  own.weights = ops::share_weights(b.g(), label + ".share", own.weights, {own.context, other}, a);
+  keep_weights(b, how, own);
+}
+
+}  // namespace
 
 graph::TensorId merged_attention(Builder& b, const std::string& label, const MergedLayer& layer, const Sublayer& in,
                                  graph::TensorId source_kv, const MergedSequences& how) {
   const auto [q, own] = attend_to_own(b, label, layer.own, in, how.own);
   const KvShape shape = sequence_kv(layer.source.stack, how.source, how.source.keys);
   const auto source = attend(b, label + ".source", layer.source, {q, source_kv, shape, in.x}, how.source);
-  const auto context = ops::join_contexts(b.g(), label + ".join", own, source, shape);
+  keep_shared(b, label, layer.own.stack, own, source.context, how.own);
+  keep_shared(b, label + ".source", layer.own.stack, source, own.context, how.source);
+  const auto context = ops::join_contexts(b.g(), label + ".join", own.context, source.context, shape);
   return add_result(b, label, layer.own, context, in.x);
 }
 
@@ -248,7 +268,9 @@ graph::TensorId cross_attention(Builder& b, const std::string& label, const Atte
                                 const SequenceAttention& how) {
   const auto q = ops::linear(b.g(), label + ".q", in.h, b.weight(layer.w.qkv), layer.stack.inner());
   const KvShape shape = sequence_kv(layer.stack, how, how.keys);
-  return add_result(b, label, layer, attend(b, label, layer, {q, in.kv, shape, in.x}, how), in.x);
+  const auto r = attend(b, label, layer, {q, in.kv, shape, in.x}, how);
+  keep_weights(b, how, r);
+  return add_result(b, label, layer, r.context, in.x);
 }
 
 void cross_keys_values(Builder& b, const std::string& label, const AttentionLayer& layer, graph::TensorId memory,
@@ -280,8 +302,12 @@ graph::TensorId add_distance_scores(Builder& b, const std::string& label, const 
 
 namespace {
 
-Attended attend_to_cache(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
-                         const StepAttention& how) {
+struct AttendedStep {
+  graph::TensorId q, context;
+};
+
+AttendedStep attend_to_cache(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
+                             const StepAttention& how) {
   auto q = ops::linear_kv(b.g(), label + ".qkv", in.h, b.weight(layer.w.qkv),
                           {layer.stack.query_columns(), in.kv, how.self, how.state.step});
   rotate_self(b, label, layer, {q, in.kv, graph::kNone, how.state.step}, {how.self, layer.stack.rotary_pairs()});

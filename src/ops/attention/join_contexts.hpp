@@ -13,7 +13,20 @@ struct JoinContextsAttributes {
   uint32_t heads = 0, head_dim = 0;  // of queries
 };
 
+// "share_weights": the weights of attention to one of the sets (`own`, whose context is of the same node) become those
+// of one softmax over both: row (sentence * heads + head) * queries + query is multiplied by exp(lo) / (exp(lo) +
+// exp(lt)), for the logarithms of own and other in row sentence * queries + query. Updated in place.
+// inputs: weights [sentences * heads * queries, keys], own, other. outputs: weights.
+struct ShareWeightsAttributes {
+  uint32_t heads = 0, head_dim = 0, queries = 0;
+};
+
 namespace ops {
+struct SharedContexts {
+  graph::TensorId own = graph::kNone, other = graph::kNone;
+};
+graph::TensorId share_weights(graph::Graph& g, const std::string& label, graph::TensorId weights,
+                              const SharedContexts& contexts, const ShareWeightsAttributes& attributes);
 graph::TensorId join_contexts(graph::Graph& g, const std::string& label, graph::TensorId a, graph::TensorId b,
                               const KvShape& kv);
 }  // namespace ops
