@@ -476,16 +476,14 @@ void add_capped(std::vector<OpCase>& all, KvFormat kv) {
     add({8, 5, 4, 2, 9, 3, 12, 6, self}, 0.5f);
     add({3, 3, 3, 1, 7, 3, 5, 3, self}, 1.5f);
     add({4, 3, 2, 2, 300, 2, 8, 280, self}, 2);  // several chunks of keys
-    for (const bool bias : {false, self}) {
-      CaseShape usual{4, 3, 2, 2, 9, 1, 64, 7, self, bias ? BiasForm::table : BiasForm::none};
-      add(usual, 50);
-    }
+    add({4, 3, 2, 2, 9, 1, 64, 7, self}, 50);
     CaseShape wide{4, 3, 2, 2, 9, 1, 256, 7, self};
     wide.group = 2;
     add(wide, 50);
     CaseShape many{2, 2, 1, 2, 257, 1, 64, 255, self};
     add(many, 50);
   }
+  add({4, 3, 2, 2, 9, 1, 64, 7, true, BiasForm::table}, 50);
   CaseShape near{8, 5, 4, 2, 9, 3, 12, 31};
   near.window = 6;
   add(near, 1);
