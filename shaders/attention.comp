@@ -129,6 +129,9 @@ S score_of(S dots, const uint number, const uint at) {
   dots += terms_of(number, at);
 #endif
   dots *= p.scale;
+#ifdef CAPPED
+  dots = capped(dots);
+#endif
 #if defined(BIAS) || defined(MAP_BIAS)
 #ifdef STEP
   dots += bias_of(number, step, head, p.q_begin + row * p.ld);
@@ -339,13 +342,14 @@ void put_results() {
 #else
       uint out_row = first_row + i;
 #endif
-      uint at = (p.out_begin + out_row * p.out_ld + head * HEAD_DIM) / WIDTH;
+      uint out_at = p.out_begin + out_row * p.out_ld, at = (out_at + head * HEAD_DIM) / WIDTH;
       if (lane < PARTS) context[at + lane] = acc[i] * OF(inv, i);
       if (TWO_COLUMNS && lane + LOCAL < PARTS) context[at + lane + LOCAL] = more[i] * OF(inv, i);
 #ifndef VEC
       // The padding after the last head.
-      if (head + 1u == p.all_heads && lane < p.out_ld - p.all_heads * HEAD_DIM) context[at + HEAD_DIM + lane] = 0.0;
+      if (head + 1u == p.all_heads && lane < padding_of_context()) context[at + HEAD_DIM + lane] = 0.0;
 #endif
+      if (lane == 0u) put_log_sum(out_at, head, OF(top, i), OF(sum, i));
     }
 #endif
 #ifdef WEIGHTS

@@ -63,6 +63,7 @@ void main() {
     [[unroll]] for (uint i = 0u; i < uint(QT); ++i) {
       uint behind = p.causal != 0u ? min(end, first + i + 1u) : end;  // the keys that query i sees
       bvec4 there = lessThan(key, uvec4(behind));
+      s[i] = capped(s[i]);
 #ifdef BIAS
       [[unroll]] for (uint c = 0u; c < 4u; ++c) s[i][c] += bias_of(key[c], first + i, head, 0u);
 #endif

@@ -17,8 +17,10 @@ layout(constant_id = 3) const uint GROUP = 1;  // heads of queries that share a 
 
 layout(std430, set = 0, binding = 0) readonly buffer Q { T q[]; };
 #define KV_FORMAT_ID 2
-#define BIAS_ROWS_ID 4
+#define SCORE_CAP_ID 4
+#define BIAS_ROWS_ID 5
 #include "kv_read.glsl"
+#include "score_cap.glsl"
 layout(std430, set = 0, binding = 2) readonly buffer Lineage { uint lineage[]; };
 layout(std430, set = 0, binding = 3) buffer Running { T running[]; };
 
@@ -120,7 +122,7 @@ void main() {
           [[unroll]] for (uint e = 0u; e < KV_EACH; ++e)
             if (PARTS % KV_EACH == 0u || d + e < PARTS) dots += product(q[query + d + e], kv_element(words, e));
         }
-        dots *= p.scale;
+        dots = capped(dots * p.scale);
 #ifdef BIAS
         dots += bias_of(position, step, p.head, row * p.ld);
 #endif

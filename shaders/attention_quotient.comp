@@ -24,6 +24,7 @@ layout(push_constant) uniform P {
   uint running_ld, out_ld; // words from chunk to chunk, and from row to row
   uint chunks;
 } p;
+#include "log_sums.glsl"
 
 const uint PARTS = HEAD_DIM / WIDTH;
 const uint LAST = (HEAD_DIM + 3u) / 4u * 4u / WIDTH;
@@ -54,9 +55,10 @@ void main() {
       acc = acc * shrink + running[at + i] * grow;
     }
     context[to + i] = acc * (sum > 0.0 ? 1.0 / sum : 0.0);
+    if (i == 0u) put_log_sum(row * p.out_ld, head, top, sum);
   }
 #ifndef VEC
   // The padding after the last head.
-  if (head + 1u == p.all_heads && lane < p.out_ld - p.all_heads * HEAD_DIM) context[to + HEAD_DIM + lane] = 0.0;
+  if (head + 1u == p.all_heads && lane < padding_of_context()) context[to + HEAD_DIM + lane] = 0.0;
 #endif
 }

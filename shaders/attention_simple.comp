@@ -76,6 +76,9 @@ void main() {
         }
 #endif
         score *= p.scale;
+#ifdef CAPPED
+        score = capped(score);
+#endif
 #if defined(BIAS) || defined(MAP_BIAS)
 #ifdef STEP
         score += bias_of(j, step, head, q_row);
@@ -120,13 +123,14 @@ void main() {
   }
   float inv = sum > 0.0 ? 1.0 / sum : 0.0;  // no keys at all give zeros
 #if !defined(TERMS) || !defined(WEIGHTS)
-  uint at = (p.out_begin + out_row * p.out_ld + head * HEAD_DIM) / WIDTH;
+  uint out_at = p.out_begin + out_row * p.out_ld, at = (out_at + head * HEAD_DIM) / WIDTH;
   if (lane < PARTS) context[at + lane] = acc * inv;
   if (TWO_COLUMNS && lane + LOCAL < PARTS) context[at + lane + LOCAL] = more * inv;
 #ifndef VEC
   // The padding after the last head.
-  if (head + 1u == p.all_heads && lane < p.out_ld - p.all_heads * HEAD_DIM) context[at + HEAD_DIM + lane] = 0.0;
+  if (head + 1u == p.all_heads && lane < padding_of_context()) context[at + HEAD_DIM + lane] = 0.0;
 #endif
+  if (lane == 0u) put_log_sum(out_at, head, top, sum);
 #endif
 #ifdef WEIGHTS
   for (uint j = lane; j < p.weights_ld; j += LOCAL) {

@@ -34,13 +34,19 @@ layout(std430, set = 0, binding = 0) readonly buffer Q { T q[]; };
 #ifdef STEP
 #define KV_FORMAT_ID 3
 #define GROUP_ID 4
-#define BIAS_ROWS_ID 5
+#define SCORE_CAP_ID 5
+#define BIAS_ROWS_ID 6
 #else
 #define GROUP_ID 2
-#define BIAS_ROWS_ID 3
+#define SCORE_CAP_ID 3
+#define BIAS_ROWS_ID 4
 #endif
 layout(constant_id = GROUP_ID) const uint GROUP = 1;  // heads of queries that share a head of keys and values
 #include "kv_read.glsl"
+#if !defined(TERMS) && !defined(MAP_BIAS)
+#define CAPPED
+#include "score_cap.glsl"
+#endif
 #ifdef STEP
 #ifndef CROSS
 layout(std430, set = 0, binding = 2) readonly buffer Lineage { uint lineage[]; };
@@ -110,6 +116,10 @@ const uint LAST = (HEAD_DIM + 3u) / 4u * 4u / WIDTH;  // SPLIT: where maximum an
 
 #if defined(STEP) && !defined(CROSS)
 uint lap;  // the position of cell 0 when the row's first key was written
+#endif
+
+#if !defined(TERMS) || !defined(WEIGHTS)
+#include "log_sums.glsl"
 #endif
 
 // The self-attention caches of steps are rings: position % positions is the cell of a position.

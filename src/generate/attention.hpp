@@ -29,7 +29,9 @@ struct AttentionToken {
 
 struct AttentionMap {
   uint32_t layers = 0, heads = 0, rows = 0, cols = 0;
-  std::vector<float> values;  // [layers, heads, rows, cols]; each row sums to 1
+  // [layers, heads, rows, cols]; each row sums to 1, in decoders with merged attention that of `cross` and `decoder`
+  // together.
+  std::vector<float> values;
 
   // One layer and head, or the mean if negative: [rows, cols]. Errors: no such layer or head, an empty map.
   [[nodiscard]] Result<std::vector<float>> select(int32_t layer, int32_t head) const;

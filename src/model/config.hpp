@@ -95,6 +95,7 @@ struct StackConfig {
   bool scaled_attention = true;  // scores are divided by sqrt(head_dim * score_parts)
   uint32_t score_parts = 1;
   float score_scale = 0;    // not 0: scores are multiplied by this instead
+  float score_cap = 0;      // not 0: scores then become cap * tanh(score / cap)
   DistanceVectors vectors;  // an encoder alone
   // An encoder alone: scores have a term by whether the rows' types are equal, instead of embeddings of types. Queries
   // then have a bias for each kind of term, and projections of attention are stored by head.
@@ -149,6 +150,9 @@ struct StackConfig {
   // Empty: all layers see all. `windows_after`: the keys behind it; empty: in an encoder as many, in a decoder none.
   std::vector<uint32_t> windows, windows_after;
   bool rings = true;  // caches of layers with windows are rings; false: they hold all positions, for tests
+  // A decoder whose self attention sees the encoder's output, too (T5Gemma 2): its keys and values, made by the same
+  // projections and not rotated, stand beside the decoder's own under one softmax. Layers have no cross attention.
+  bool merged_attention = false;
   // An encoder alone, made of a decoder's layers: a row sees itself and those before it.
   bool causal = false;
   bool sees_ahead = false;  // a decoder whose rows see all: it represents texts as an encoder, and writes none

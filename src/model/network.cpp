@@ -340,6 +340,18 @@ class WeightBinder : RelativeBinder {
     return norm(with_layer(n.norm, at.layer), at.s, w.norm);
   }
 
+  Status cross_attention(const StackNames& names, const Place& at, LayerWeights& layer) {
+    if (!at.s.merged_attention) return attention(names.layer.cross, at, true, layer.cross);
+    const AttentionNames& n = names.layer.self;
+    const uint64_t parameters = net_.parameters;
+    WeightSpec kv = matrix(with_layer(n.k, at.layer) + "+v of the source", 2 * at.s.kv_inner(), at.s.d_model);
+    LAPILLI_CHECK(keys_values(kv, n, at, 0));
+    layer.cross.kv = add(std::move(kv));
+    layer.cross.head_norms = layer.self.head_norms;
+    net_.parameters = parameters;  // they are those of self attention
+    return {};
+  }
+
   // The norms of heads: of queries, then of keys.
   Status head_norms(const AttentionNames& n, const Place& at, AttentionWeights& w) {
     WeightSpec spec;
@@ -477,7 +489,7 @@ class WeightBinder : RelativeBinder {
       if (s.head_norm) LAPILLI_CHECK(head_norms(n.self, at, layer.self));
       if (s.relative_buckets) LAPILLI_CHECK(relative_bias(n.self, at, side == Side::encoder && !s.causal, w));
       if (s.global_positions) LAPILLI_CHECK(global_projections(n.self, at, layer.self));
-      if (cross) LAPILLI_CHECK(attention(n.cross, at, true, layer.cross));
+      if (cross) LAPILLI_CHECK(cross_attention(names, at, layer));
       LAPILLI_CHECK(feed_forward_in(n, at, layer.fc1));
       LAPILLI_CHECK(linear(at.feed_forward(n.fc2), s.d_model, s.ffn, layer.fc2));
       LAPILLI_CHECK(norm(with_layer(n.norm, at.layer), s, layer.norm));

@@ -59,7 +59,7 @@ constexpr WeightIndex kNoWeight = ~0u;
 struct AttentionWeights {
   // self: q (with streams also the relative bias), then keys and values by head; cross: only q
   WeightIndex qkv = kNoWeight;
-  WeightIndex kv = kNoWeight;  // cross only
+  WeightIndex kv = kNoWeight;  // cross only; with merged attention all that cross attention has, beside head_norms
   WeightIndex out = kNoWeight, norm = kNoWeight, after_norm = kNoWeight;
   // Relative positions: values [buckets][heads] and the bucket of each distance (relative.hpp), in kBiasWords words
   // each. Layers may share them.

@@ -48,15 +48,45 @@ graph::TensorId cross_sublayer(Builder& b, graph::TensorId x, uint32_t i, Decode
   if (run.step) {
     x = cross_attention_step(b, label, layer, {h, x, run.cross_kv[i]}, run.in_step);
   } else {
-    run.cross.keep_weights = run.keeps_cross(i) ? format("cross_attentions.%u", i) : "";
     x = cross_attention(b, label, layer, {h, x, run.cross_kv[i]}, run.cross);
   }
   return after_sublayer(b, label + ".norm", {layer.stack, layer.w.norm}, x);
 }
 
-}  // namespace
+// Sets what differs from layer to layer.
+void set_layer(Builder& b, uint32_t i, DecoderRun& run) {
+  const StackConfig& s = b.config().decoder;
+  const AttentionWeights& w = b.network().decoder.layers[i].self;
+  if (run.step) {
+    run.in_step.self = run.self_shapes[i];
+    run.in_step.window = s.window(i);
+    return;
+  }
+  run.self.window = s.recurrent ? kNoWindow : s.window(i);
+  run.self.window_after = s.windows_after.empty() ? 0 : s.windows_after[i];
+  run.self.memory = memory_of_layer(b, format("decoder.%u", i), {s, w.norm}, {run.self.batch, run.memory_rows, i});
+  const bool kept = run.self.window == kNoWindow || w.relative_bias != kNoWeight;
+  run.self.keep_weights = run.keep_attentions && kept ? format("decoder_attentions.%u", i) : "";
+}
 
-namespace {
+// The self attention of layer `i`, which may see the source as well.
+graph::TensorId self_sublayer(Builder& b, graph::TensorId x, uint32_t i, DecoderRun& run) {
+  const std::string label = format("decoder.%u.self", i);
+  const StackConfig& s = b.config().decoder;
+  const LayerWeights& w = b.network().decoder.layers[i];
+  set_layer(b, i, run);
+  const auto h = before_sublayer(b, label + ".norm", {s, w.self.norm}, x);
+  const Sublayer in{h, x, run.step ? run.self_kv[i] : graph::kNone};
+  const MergedLayer merged{{s, w.self}, {s, w.cross}};
+  run.cross.keep_weights = run.keeps_cross(i) ? format("cross_attentions.%u", i) : "";
+  if (s.merged_attention && !run.cross_kv.empty())
+    x = run.step ? merged_attention_step(b, label, merged, in, run.cross_kv[i], run.in_step)
+                 : merged_attention(b, label, merged, in, run.cross_kv[i], {run.self, run.cross});
+  else
+    x = run.step ? self_attention_step(b, label, merged.own, in, run.in_step)
+                 : self_attention(b, label, merged.own, in, run.self);
+  return after_sublayer(b, label + ".norm", {s, w.self.norm}, x);
+}
 
 // Keeps states between the layers as the reference has them.
 void keep_states(Builder& b, const std::string& name, graph::TensorId x) {
@@ -73,22 +103,9 @@ graph::TensorId decoder_layers(Builder& b, graph::TensorId x, DecoderRun& run) {
   for (uint32_t i = 0; i < s.layers; ++i) {
     const LayerWeights& layer = w.layers[i];
     const std::string label = format("decoder.%u", i);
-    auto h = before_sublayer(b, label + ".self.norm", {s, layer.self.norm}, x);
-    if (run.step) {
-      run.in_step.self = run.self_shapes[i];
-      run.in_step.window = s.window(i);
-      x = self_attention_step(b, label + ".self", {s, layer.self}, {h, x, run.self_kv[i]}, run.in_step);
-    } else {
-      run.self.window = s.recurrent ? kNoWindow : s.window(i);
-      run.self.window_after = s.windows_after.empty() ? 0 : s.windows_after[i];
-      run.self.memory = memory_of_layer(b, label, {s, layer.self.norm}, {run.self.batch, run.memory_rows, i});
-      const bool kept = run.self.window == kNoWindow || layer.self.relative_bias != kNoWeight;
-      run.self.keep_weights = run.keep_attentions && kept ? format("decoder_attentions.%u", i) : "";
-      x = self_attention(b, label + ".self", {s, layer.self}, {h, x}, run.self);
-    }
-    x = after_sublayer(b, label + ".self.norm", {s, layer.self.norm}, x);
-    if (!run.cross_kv.empty()) x = cross_sublayer(b, x, i, run);
-    h = before_sublayer(b, label + ".norm", {s, layer.norm}, x);
+    x = self_sublayer(b, x, i, run);
+    if (!run.cross_kv.empty() && !s.merged_attention) x = cross_sublayer(b, x, i, run);
+    const auto h = before_sublayer(b, label + ".norm", {s, layer.norm}, x);
     x = feed_forward(b, label, s, layer, {h, x});
     x = after_sublayer(b, label + ".norm", {s, layer.norm}, x);
     const std::string states = format("decoder_hidden_states.%u", i + 1);
@@ -114,8 +131,8 @@ void build_encode(Builder& b, const EncodeShape& shape) {
   const auto spans = spans_state(b);
   encode_grids(b);
   for (uint32_t i = 0; i < b.config().decoder.layers; ++i)
-    cross_keys_values(b, format("decoder.%u.cross", i), b.network().decoder.layers[i].cross, memory,
-                      {0, kv_state(b, StateKind::cross_kv, i, kv), kv, spans});
+    cross_keys_values(b, format("decoder.%u.cross", i), {b.config().decoder, b.network().decoder.layers[i].cross},
+                      memory, {0, kv_state(b, StateKind::cross_kv, i, kv), kv, spans});
 }
 
 DecodeStates decode_states(Builder& b, const DecodeRoom& room) {
@@ -186,7 +203,8 @@ void add_cross_keys_values(Builder& b, const ForwardShape& shape, graph::TensorI
   for (uint32_t i = 0; i < b.config().decoder.layers; ++i) {
     const std::string label = format("decoder.%u.cross", i);
     run.cross_kv.push_back(kv_activation(b, label + ".kv", kv));
-    cross_keys_values(b, label, b.network().decoder.layers[i].cross, memory, {0, run.cross_kv.back(), kv});
+    cross_keys_values(b, label, {b.config().decoder, b.network().decoder.layers[i].cross}, memory,
+                      {0, run.cross_kv.back(), kv});
   }
 }
 

@@ -76,6 +76,40 @@ TEST(DeviceAttention, EqualsRecordedWeights) {
   EXPECT_EQ(compared, static_cast<int>(2 * model->info().decoder_layers + model->info().encoder_layers));
 }
 
+// A row of a map.
+std::vector<float> row_of(const AttentionMap& map, uint32_t layer, uint32_t head, uint32_t row) {
+  const size_t at = ((size_t{layer} * map.heads + head) * map.rows + row) * map.cols;
+  return {map.values.begin() + static_cast<ptrdiff_t>(at), map.values.begin() + static_cast<ptrdiff_t>(at + map.cols)};
+}
+
+// A decoder whose layers attend to their own text and to the source at once: weights that the reference gives (5.24)
+// for the ids of the record, which has none, of a layer with a window and of one without.
+TEST(DeviceAttention, SharesOfAMergedAttention) {
+  const std::string base = std::string(LAPILLI_TEST_DATA) + "/models/t5gemma2";
+  LAPILLI_ASSERT_VALUE(const auto device, shared_device());
+  LAPILLI_ASSERT_VALUE(const auto model, Model::load(device, base + "/model"));
+  LAPILLI_ASSERT_VALUE(const auto tensors, Checkpoint::open_file(base + "/expected.safetensors"));
+  SequencePart part;
+  part.source_ids = expected_ids(tensors, "single.input_ids");
+  part.decoder_ids = expected_ids(tensors, "forward_single.decoder_input_ids");
+  ASSERT_EQ(part.source_ids.size(), 15u);
+  ASSERT_EQ(part.decoder_ids.size(), 12u);
+  LAPILLI_ASSERT_VALUE(const auto a, attend(model, part, "", ""));
+  const std::vector<float> near_own = {0, 0, 0, 0, 0, 0, 0.037611f, 0.083396f, 0.044558f, 0.007181f, 0, 0},
+                           near_source = {0.024276f, 0.008469f, 0.018009f, 0.011253f, 0.027246f,
+                                          0.037223f, 0.137177f, 0.203475f, 0.154018f, 0.134523f,
+                                          0.026795f, 0.011286f, 0.010495f, 0.015266f, 0.007744f},
+                           own = {0.043197f, 0.115892f, 0.153883f, 0.103636f, 0.003778f, 0.019702f,
+                                  0.133300f, 0.019031f, 0.104134f, 0.016627f, 0.052121f, 0.056049f},
+                           source = {0.003239f, 0.006046f, 0.002412f, 0.010837f, 0.003339f,
+                                     0.005285f, 0.046335f, 0.031076f, 0.034867f, 0.009805f,
+                                     0.006467f, 0.007375f, 0.004999f, 0.002815f, 0.003755f};
+  expect_near(row_of(a.decoder, 0, 1, 9), near_own, 2e-6, "own keys within the window");
+  expect_near(row_of(a.cross, 0, 1, 9), near_source, 2e-6, "keys of the source beside a window");
+  expect_near(row_of(a.decoder, 1, 2, 11), own, 2e-6, "own keys");
+  expect_near(row_of(a.cross, 1, 2, 11), source, 2e-6, "keys of the source");
+}
+
 // The chosen hypothesis of a beam search: a forward pass of the interpreter in double precision sees the same.
 TEST(DeviceAttention, FollowsTheChosenHypothesisOfABeamSearch) {
   LAPILLI_ASSERT_VALUE(const auto device, shared_device());

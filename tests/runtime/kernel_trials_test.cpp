@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "model/shape.hpp"
 #include "model/weight_formats.hpp"
 #include "ops/core/shader_table.hpp"
 #include "search/search_graph.hpp"
@@ -94,21 +95,40 @@ INSTANTIATE_TEST_SUITE_P(Networks, KernelTrialsOf,
                            return name;
                          });
 
-TEST_P(KernelTrialsOf, EveryKernelHasACaseThatRunsIt) {
-  LAPILLI_ASSERT_VALUE(auto loaded, testing_support::make_network(GetParam()));
+void expect_cases(model::Network& network) {
   for (uint32_t f = 0; f <= static_cast<uint32_t>(kLastWeightFormat); ++f) {
     const auto format = static_cast<WeightFormat>(f);
-    LAPILLI_ASSERT_OK(model::set_format(loaded.network, format));
+    LAPILLI_ASSERT_OK(model::set_format(network, format));
     const auto takes = [&](const model::WeightSpec& w) { return w.format == format; };
-    if (std::none_of(loaded.network.weights.begin(), loaded.network.weights.end(), takes)) continue;  // random ones
+    if (std::none_of(network.weights.begin(), network.weights.end(), takes)) continue;  // random ones
     for (const Capabilities& caps : devices()) {
       SCOPED_TRACE(lapilli::format("%s, type %u, vendor %x, texels %d, matrices %u", name(format),
                                    static_cast<uint32_t>(caps.type), caps.vendor_id, caps.texels ? 1 : 0,
                                    caps.cooperative_matrix[0]));
-      LAPILLI_ASSERT_VALUE(const auto kernels, kernels_for(loaded.network, caps));
+      LAPILLI_ASSERT_VALUE(const auto kernels, kernels_for(network, caps));
       EXPECT_GT(kernels.size(), 10u);
       EXPECT_THAT(names_of(without_case(kernels, caps)), IsEmpty());
     }
+  }
+}
+
+TEST_P(KernelTrialsOf, EveryKernelHasACaseThatRunsIt) {
+  LAPILLI_ASSERT_VALUE(auto loaded, testing_support::make_network(GetParam()));
+  expect_cases(loaded.network);
+}
+
+// The cap and the heads of published T5Gemma models, in layers with windows and without.
+TEST(KernelTrials, CappedScoresHaveCases) {
+  for (const char* shape :
+       {"transformer-base,layers=2,vocabulary=9000", "transformer-base,layers=2,vocabulary=9000,heads=2,kv_heads=1"}) {
+    SCOPED_TRACE(shape);
+    LAPILLI_ASSERT_VALUE(auto config, model::parse_shape(shape));
+    for (model::StackConfig* s : {&config.encoder, &config.decoder}) {
+      s->score_cap = 50;
+      s->windows = {30, kNoWindow};
+    }
+    model::Network network = model::random_network(config, 1);
+    expect_cases(network);
   }
 }
 

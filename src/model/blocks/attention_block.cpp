@@ -5,6 +5,8 @@
 
 #include "model/blocks/norm.hpp"
 #include "ops/attention/distance_scores.hpp"
+#include "ops/attention/join_contexts.hpp"
+#include "ops/attention/norm_keys.hpp"
 
 namespace lapilli::model {
 
@@ -51,6 +53,7 @@ AttentionAttributes sequence_attributes(const AttentionLayer& layer, const KvSha
   a.keys = how.keys;
   a.kv = kv;
   a.scale = attention_scale(layer.stack);
+  a.cap = layer.stack.score_cap;
   a.spans = is_pass(how) ? 1 : 0;
   return a;
 }
@@ -97,8 +100,13 @@ void add_terms(Builder& b, const std::string& label, const AttentionLayer& layer
   if (s.segments) reads.bias = b.weight(layer.w.segments);
 }
 
-graph::TensorId attend(Builder& b, const std::string& label, const AttentionLayer& layer, const Projected& p,
-                       const SequenceAttention& how) {
+graph::TensorId add_result(Builder& b, const std::string& label, const AttentionLayer& layer, graph::TensorId context,
+                           graph::TensorId x) {
+  return add_linear(b, label + ".out", {layer.stack, layer.w.after_norm}, layer.w.out, {context, x});
+}
+
+ops::AttentionResult attend(Builder& b, const std::string& label, const AttentionLayer& layer, const Projected& p,
+                            const SequenceAttention& how) {
   AttentionAttributes a = sequence_attributes(layer, p.shape, how);
   a.causal = how.causal ? 1 : 0;
   a.bias = relative_bias(layer);
@@ -108,10 +116,13 @@ graph::TensorId attend(Builder& b, const std::string& label, const AttentionLaye
   add_terms(b, label, layer, how, a, reads);
   if (a.bias.form == BiasForm::terms && how.causal) a.window = how.past;
   const bool wanted = !how.keep_weights.empty(), alone = wanted && a.bias.form == BiasForm::terms;
-  auto r = ops::attention(b.g(), label + ".attention", reads, a, wanted && !alone);
+  auto r = ops::attention(b.g(), label + ".attention", reads, a, {wanted && !alone, layer.stack.merged_attention});
   if (alone) r.weights = ops::attention(b.g(), label + ".attention.weights", reads, a, true).weights;
-  if (wanted) b.keep(how.keep_weights, r.weights);
-  return add_linear(b, label + ".out", {layer.stack, layer.w.after_norm}, layer.w.out, {r.context, p.x});
+  return r;
+}
+
+void keep_weights(Builder& b, const SequenceAttention& how, const ops::AttentionResult& r) {
+  if (!how.keep_weights.empty()) b.keep(how.keep_weights, r.weights);
 }
 
 // Rotates queries and keys in stacks with rotary positions.
@@ -127,10 +138,16 @@ void rotate_self(Builder& b, const std::string& label, const AttentionLayer& lay
   ops::rotate(b.g(), label + ".rotate", rows, how);
 }
 
+// Queries, and the results of attention to a set of keys.
+struct Attended {
+  graph::TensorId q;
+  ops::AttentionResult r;
+};
+
 // All queries attend to their window and the global keys; then, in models with global positions, the rows of global
 // queries are overwritten by attention to all keys, with projections of their own.
-graph::TensorId window_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
-                                 const SequenceAttention& how) {
+Attended window_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
+                          const SequenceAttention& how) {
   const KvShape shape = sequence_kv(layer.stack, how, how.queries);
   AttentionAttributes a = sequence_attributes(layer, shape, how);
   a.window = how.window;
@@ -148,9 +165,9 @@ graph::TensorId window_attention(Builder& b, const std::string& label, const Att
     rotate_self(b, name, layer, {reads.q, reads.kv, graph::kNone, how.spans},
                 {shape, layer.stack.rotary_pairs(), is_pass(how)});
     a.global_queries = global ? 1 : 0;
-    reads.context = ops::attention(b.g(), name + ".attention", reads, a, false).context;
+    reads.context = ops::attention(b.g(), name + ".attention", reads, a, {false, layer.stack.merged_attention}).context;
   }
-  return add_linear(b, label + ".out", {layer.stack, layer.w.after_norm}, layer.w.out, {reads.context, in.x});
+  return {reads.q, {reads.context, graph::kNone}};
 }
 
 }  // namespace
@@ -185,16 +202,47 @@ MemoryKv kv_behind_memory(Builder& b, const std::string& label, const AttentionL
   return to;
 }
 
-}  // namespace
-
-graph::TensorId self_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
-                               const SequenceAttention& how) {
+Attended attend_to_own(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
+                       const SequenceAttention& how) {
   if (how.window != kNoWindow && how.keep_weights.empty()) return window_attention(b, label, layer, in, how);
   const auto [kv, shape] = kv_behind_memory(b, label, layer, how);
   auto q = ops::linear_kv(b.g(), label + ".qkv", in.h, b.weight(layer.w.qkv), {layer.stack.query_columns(), kv, shape});
   if (how.segments != graph::kNone) q = ops::add(b.g(), label + ".segments", q, how.segments);
   rotate_self(b, label, layer, {q, kv, graph::kNone, how.spans}, {shape, layer.stack.rotary_pairs(), is_pass(how)});
-  return attend(b, label, layer, {q, kv, shape, in.x}, how);
+  return {q, attend(b, label, layer, {q, kv, shape, in.x}, how)};
+}
+
+}  // namespace
+
+graph::TensorId self_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
+                               const SequenceAttention& how) {
+  const auto [q, r] = attend_to_own(b, label, layer, in, how);
+  keep_weights(b, how, r);
+  return add_result(b, label, layer, r.context, in.x);
+}
+
+namespace {
+
+// Keeps weights of one of two sets of keys as those of the softmax over both.
+void keep_shared(Builder& b, const std::string& label, const StackConfig& s, ops::AttentionResult own,
+                 graph::TensorId other, const SequenceAttention& how) {
+  if (how.keep_weights.empty()) return;
+  const ShareWeightsAttributes a{s.heads, s.head_dim, how.queries};
+  own.weights = ops::share_weights(b.g(), label + ".share", own.weights, {own.context, other}, a);
+  keep_weights(b, how, own);
+}
+
+}  // namespace
+
+graph::TensorId merged_attention(Builder& b, const std::string& label, const MergedLayer& layer, const Sublayer& in,
+                                 graph::TensorId source_kv, const MergedSequences& how) {
+  const auto [q, own] = attend_to_own(b, label, layer.own, in, how.own);
+  const KvShape shape = sequence_kv(layer.source.stack, how.source, how.source.keys);
+  const auto source = attend(b, label + ".source", layer.source, {q, source_kv, shape, in.x}, how.source);
+  keep_shared(b, label, layer.own.stack, own, source.context, how.own);
+  keep_shared(b, label + ".source", layer.own.stack, source, own.context, how.source);
+  const auto context = ops::join_contexts(b.g(), label + ".join", own.context, source.context, shape);
+  return add_result(b, label, layer.own, context, in.x);
 }
 
 graph::TensorId map_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
@@ -213,18 +261,25 @@ graph::TensorId map_attention(Builder& b, const std::string& label, const Attent
   reads.bias = b.weight(layer.w.relative_bias);
   const auto context = ops::attention(b.g(), label + ".attention", reads, a, false).context;
   const auto back = ops::windows(b.g(), label + ".back", context, {map, 1, 0});
-  return add_linear(b, label + ".out", {layer.stack, layer.w.after_norm}, layer.w.out, {back, in.x});
+  return add_result(b, label, layer, back, in.x);
 }
 
 graph::TensorId cross_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
                                 const SequenceAttention& how) {
   const auto q = ops::linear(b.g(), label + ".q", in.h, b.weight(layer.w.qkv), layer.stack.inner());
-  return attend(b, label, layer, {q, in.kv, sequence_kv(layer.stack, how, how.keys), in.x}, how);
+  const KvShape shape = sequence_kv(layer.stack, how, how.keys);
+  const auto r = attend(b, label, layer, {q, in.kv, shape, in.x}, how);
+  keep_weights(b, how, r);
+  return add_result(b, label, layer, r.context, in.x);
 }
 
-void cross_keys_values(Builder& b, const std::string& label, const AttentionWeights& w, graph::TensorId memory,
+void cross_keys_values(Builder& b, const std::string& label, const AttentionLayer& layer, graph::TensorId memory,
                        const ops::KvTarget& to) {
-  ops::linear_kv(b.g(), label + ".kv", memory, b.weight(w.kv), to);
+  ops::linear_kv(b.g(), label + ".kv", memory, b.weight(layer.w.kv), to);
+  if (layer.w.head_norms == kNoWeight) return;
+  const graph::Tensor& rows = b.g().tensor(memory);
+  const NormKeysAttributes how{to.shape, static_cast<uint32_t>(rows.rows), rows.live_rows, layer.stack.norm_epsilon};
+  ops::norm_keys(b.g(), label + ".norm", {to.kv, b.weight(layer.w.head_norms), to.step_or_spans}, how);
 }
 
 namespace {
@@ -245,8 +300,14 @@ graph::TensorId add_distance_scores(Builder& b, const std::string& label, const 
 
 }  // namespace
 
-graph::TensorId self_attention_step(Builder& b, const std::string& label, const AttentionLayer& layer,
-                                    const Sublayer& in, const StepAttention& how) {
+namespace {
+
+struct AttendedStep {
+  graph::TensorId q, context;
+};
+
+AttendedStep attend_to_cache(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
+                             const StepAttention& how) {
   auto q = ops::linear_kv(b.g(), label + ".qkv", in.h, b.weight(layer.w.qkv),
                           {layer.stack.query_columns(), in.kv, how.self, how.state.step});
   rotate_self(b, label, layer, {q, in.kv, graph::kNone, how.state.step}, {how.self, layer.stack.rotary_pairs()});
@@ -259,6 +320,7 @@ graph::TensorId self_attention_step(Builder& b, const std::string& label, const 
   a.longest = layer.stack.max_positions;
   if (how.window != kNoWindow) a.longest = std::min(a.longest ? a.longest : kNoWindow, how.window + kMostPromptRows);
   a.scale = attention_scale(layer.stack);
+  a.cap = layer.stack.score_cap;
   ops::StepTensors state = how.state;
   state.lengths = graph::kNone;
   if (how.window == kNoWindow) {
@@ -272,13 +334,12 @@ graph::TensorId self_attention_step(Builder& b, const std::string& label, const 
     q = add_distance_scores(b, label, layer, q, how, a);
     state.distances = b.weight(layer.w.distances);
   }
-  const auto context = ops::attention_step(b.g(), label + ".attention", {q, in.kv, state}, a);
-  return add_linear(b, label + ".out", {layer.stack, layer.w.after_norm}, layer.w.out, {context, in.x});
+  const bool merged = layer.stack.merged_attention;
+  return {q, ops::attention_step(b.g(), label + ".attention", {q, in.kv, state, merged}, a)};
 }
 
-graph::TensorId cross_attention_step(Builder& b, const std::string& label, const AttentionLayer& layer,
-                                     const Sublayer& in, const StepAttention& how) {
-  const auto q = ops::linear(b.g(), label + ".q", in.h, b.weight(layer.w.qkv), layer.stack.inner());
+graph::TensorId attend_to_source(Builder& b, const std::string& label, const AttentionLayer& layer, graph::TensorId q,
+                                 graph::TensorId kv, const StepAttention& how) {
   AttentionStepAttributes a;
   a.kv = how.cross;
   a.self = 0;
@@ -286,10 +347,31 @@ graph::TensorId cross_attention_step(Builder& b, const std::string& label, const
   a.lineage_beam_slots = how.lineage_beam_slots;
   a.lineage_positions = how.lineage_positions;
   a.scale = attention_scale(layer.stack);
+  a.cap = layer.stack.score_cap;
   ops::StepTensors state = how.state;
   state.lineage = graph::kNone;
-  const auto context = ops::attention_step(b.g(), label + ".attention", {q, in.kv, state}, a);
-  return add_linear(b, label + ".out", {layer.stack, layer.w.after_norm}, layer.w.out, {context, in.x});
+  return ops::attention_step(b.g(), label + ".attention", {q, kv, state, layer.stack.merged_attention}, a);
+}
+
+}  // namespace
+
+graph::TensorId self_attention_step(Builder& b, const std::string& label, const AttentionLayer& layer,
+                                    const Sublayer& in, const StepAttention& how) {
+  return add_result(b, label, layer, attend_to_cache(b, label, layer, in, how).context, in.x);
+}
+
+graph::TensorId cross_attention_step(Builder& b, const std::string& label, const AttentionLayer& layer,
+                                     const Sublayer& in, const StepAttention& how) {
+  const auto q = ops::linear(b.g(), label + ".q", in.h, b.weight(layer.w.qkv), layer.stack.inner());
+  return add_result(b, label, layer, attend_to_source(b, label, layer, q, in.kv, how), in.x);
+}
+
+graph::TensorId merged_attention_step(Builder& b, const std::string& label, const MergedLayer& layer,
+                                      const Sublayer& in, graph::TensorId source_kv, const StepAttention& how) {
+  const auto [q, own] = attend_to_cache(b, label, layer.own, in, how);
+  const auto source = attend_to_source(b, label + ".source", layer.source, q, source_kv, how);
+  const auto context = ops::join_contexts(b.g(), label + ".join", own, source, how.cross);
+  return add_result(b, label, layer.own, context, in.x);
 }
 
 }  // namespace lapilli::model

@@ -43,8 +43,18 @@ graph::TensorId map_attention(Builder& b, const std::string& label, const Attent
 // As self_attention, with in.kv from cross_keys_values().
 graph::TensorId cross_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
                                 const SequenceAttention& how);
+// As self_attention, in stacks with merged attention: one softmax over the decoder's own keys and those of the source,
+// source_kv from cross_keys_values().
+struct MergedLayer {
+  AttentionLayer own, source;
+};
+struct MergedSequences {
+  const SequenceAttention &own, &source;
+};
+graph::TensorId merged_attention(Builder& b, const std::string& label, const MergedLayer& layer, const Sublayer& in,
+                                 graph::TensorId source_kv, const MergedSequences& how);
 // Keys and values of an encoder's output for one decoder layer.
-void cross_keys_values(Builder& b, const std::string& label, const AttentionWeights& w, graph::TensorId memory,
+void cross_keys_values(Builder& b, const std::string& label, const AttentionLayer& layer, graph::TensorId memory,
                        const ops::KvTarget& to);
 // A KV tensor in the arena.
 graph::TensorId kv_activation(Builder& b, const std::string& label, const KvShape& shape);
@@ -64,5 +74,7 @@ graph::TensorId self_attention_step(Builder& b, const std::string& label, const 
                                     const Sublayer& in, const StepAttention& how);
 graph::TensorId cross_attention_step(Builder& b, const std::string& label, const AttentionLayer& layer,
                                      const Sublayer& in, const StepAttention& how);
+graph::TensorId merged_attention_step(Builder& b, const std::string& label, const MergedLayer& layer,
+                                      const Sublayer& in, graph::TensorId source_kv, const StepAttention& how);
 
 }  // namespace lapilli::model

@@ -58,6 +58,8 @@ Status infer_window(const graph::Graph& g, const graph::Node& node, const Attent
   return {};
 }
 
+bool may_cap(const AttentionAttributes& a) { return a.bias.form != BiasForm::terms && a.bias.form != BiasForm::map; }
+
 // The columns that the terms need in q, and in a line of vectors.
 Status infer_terms_columns(const graph::Graph& g, const graph::Node& node, const AttentionAttributes& a) {
   const uint64_t inner = uint64_t{a.kv.heads} * a.kv.head_dim, head = a.kv.head_dim;
@@ -119,6 +121,10 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<AttentionAttributes>();
   LAPILLI_CHECK(infer_heads(g, node, a.kv, a.bias, KvReader::sequence));
   LAPILLI_CHECK(infer_terms(g, node, a));
+  LAPILLI_CHECK(check_cap(node, a.cap));
+  if (has_log_sums(g, node, a.kv) && (a.spans || a.map.side || a.globals_stride))
+    return node_error(node, "logarithms of sums of a pass, a map or listed positions");
+  if (a.cap != 0 && !may_cap(a)) return node_error(node, "scores with terms or of a map have no cap");
   if (a.map.side || a.bias.form == BiasForm::map) return infer_map(g, node, a);
   if (a.spans) return infer_spans(g, node, a);
   if (a.batch == 0 || a.queries == 0 || a.batch > a.kv.slots || a.keys > a.kv.positions || a.batch > state::MAX_ROWS)
@@ -258,10 +264,9 @@ class Lowering {
 
   // Takes fewer sentences, then heads, then queries, until the rows fit.
   Status fit_rows(KvBlock& block, uint64_t& queries) const {
-    const auto q_fits = [&] {
+    const auto rows_fit = [&] {
       const bool whole = block.slots == a_.batch && queries == a_.queries;
-      // Rows of q are at least as wide as those of the context.
-      return q_rows(block.slots, queries) * ld_ * 4 <= (whole ? limit_ : room_);
+      return q_rows(block.slots, queries) * std::max(ld_, out_ld_) * 4 <= (whole ? limit_ : room_);
     };
     const auto weights_fit = [&] {
       return weight_bytes(block.slots, block.heads, queries) <= room_ || weights_ == graph::kNone;
@@ -271,7 +276,7 @@ class Lowering {
       return context_.work.allows(cost(block.slots * block.heads * queries)) ||
              block.slots * block.heads * (whole_sentences() ? 1 : queries) == 1;
     };
-    while (!q_fits() || !weights_fit() || !globals_fit() || !work_fits()) {
+    while (!rows_fit() || !weights_fit() || !globals_fit() || !work_fits()) {
       if (block.slots > 1)
         block.slots = div_up<uint64_t>(block.slots, 2);
       else if ((!weights_fit() || !work_fits()) && block.heads > 1)
@@ -289,6 +294,7 @@ class Lowering {
     Dispatch d;
     d.shader = shader();
     d.constants = {numbers_.local, a_.kv.head_dim, a_.kv.group};
+    if (may_cap(a_)) d.constants.push_back(cap_constant(a_.cap));
     if (terms()) d.constants.push_back(a_.terms.by_query + 2 * a_.terms.by_key + 4 * a_.terms.by_segment);
     Push p{};
     const uint64_t sentences = part.s1 - part.s0, queries = query_end - query_begin;
@@ -583,16 +589,18 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
           const auto key = [&](uint64_t d) { return kv[a.kv.number(h, s.slot, j) + d]; };
           return double{a.scale} * terms(at, terms.segment(s.row, j), key, h, bias.bucket(j, own));
         };
-        attend(a.kv, kv,
-               HostQuery{q.data() + at * t.ld + h * a.kv.head_dim, h, s.begin, s.end, static_cast<double>(a.scale),
-                         slot, seen, added, out.data() + at * out_ld + h * a.kv.head_dim, row});
+        const double log_sum = attend(
+            a.kv, kv,
+            HostQuery{q.data() + at * t.ld + h * a.kv.head_dim, h, s.begin, s.end, static_cast<double>(a.scale), slot,
+                      seen, added, out.data() + at * out_ld + h * a.kv.head_dim, row, static_cast<double>(a.cap)});
+        if (has_log_sums(g, node, a.kv)) out[at * out_ld + log_sums_column(a.kv) + 4 * h] = log_sum;
       }
   }
 }
 
 std::string tuning_key(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<AttentionAttributes>();
-  return format("%u heads of %u%s, rows %u, keys %u%s%s%s%s", a.kv.heads, a.kv.head_dim, group_tuning_key(a.kv),
+  return format("%u heads of %u%s, rows %u, keys %u%s%s%s%s%s", a.kv.heads, a.kv.head_dim, group_tuning_key(a.kv),
                 tuning_class(g.tensor(node.inputs[0]).rows), tuning_class(a.keys), a.causal ? ", causal" : "",
                 a.window == kNoWindow ? ""
                 : a.window_after == 0 ? ", window before"
@@ -600,7 +608,7 @@ std::string tuning_key(const graph::Graph& g, const graph::Node& node) {
                 a.bias.form == BiasForm::none    ? ""
                 : a.bias.form == BiasForm::terms ? ", terms"
                                                  : ", bias",
-                kv_tuning_key(g.tensor(node.inputs[1])));
+                a.cap != 0 ? ", capped" : "", kv_tuning_key(g.tensor(node.inputs[1])));
 }
 
 constexpr OpDef op{"attention", infer, variants, lower, reference, attention_cases, {tuning_key}};
@@ -611,14 +619,15 @@ constexpr OpDef op{"attention", infer, variants, lower, reference, attention_cas
 constinit const OpDef attention_op = attention_impl::op;
 
 ops::AttentionResult ops::attention(graph::Graph& g, const std::string& label, const AttentionOperands& o,
-                                    const AttentionAttributes& a, bool want_weights) {
+                                    const AttentionAttributes& a, AttentionWants wants) {
   const uint64_t heads = a.kv.query_heads();
-  const bool alone = want_weights && a.bias.form == BiasForm::terms;
+  const bool alone = wants.weights && a.bias.form == BiasForm::terms;
   const auto context = alone              ? graph::kNone
                        : a.global_queries ? g.updated(label, o.context)
+                       : wants.log_sums   ? g.rows_like(label, o.q, columns_with_log_sums(a.kv))
                                           : g.rows_like(label, o.q, heads * a.kv.head_dim);
   const auto weights =
-      want_weights ? g.activation(label + " weights", heads * a.batch * a.queries, a.keys) : graph::kNone;
+      wants.weights ? g.activation(label + " weights", heads * a.batch * a.queries, a.keys) : graph::kNone;
   g.add_node({&attention_op,
               label,
               {o.q, o.kv, o.lengths, o.distances, o.bias, o.globals, o.context, o.vectors},

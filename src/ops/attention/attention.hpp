@@ -57,9 +57,14 @@ struct RelativeTerms {
 // outputs: context [batch * queries, heads * head_dim], and if wanted weights [batch * heads * queries, keys] (not with
 // a window). With terms the weights are the only output of their node, which has another one beside it for the context;
 // there are no heads that share keys, and with a causal mask `window` bounds the keys before its own that a query sees.
+// A context may be wider than the heads: it then has the logarithm of the softmax's denominator for each head, in the
+// first of four columns from log_sums_column on (MASKED where a query sees no key), for "join_contexts". Not with spans
+// or a map, nor with lists.
 // With a `map` (and BiasForm::map, always together) sentences are the windows of maps, with map.area() queries and keys
 // each: no lengths, spans, weights, causal mask or `window`. Keys that are apart from the query get kApart added.
 constexpr uint32_t kNoWindow = 0xffffffffu;
+inline uint32_t log_sums_column(const KvShape& kv) { return round_up(kv.query_heads() * kv.head_dim, 4u); }
+inline uint32_t columns_with_log_sums(const KvShape& kv) { return log_sums_column(kv) + 4 * kv.query_heads(); }
 struct AttentionAttributes {
   uint32_t batch = 0, queries = 0, keys = 0;  // keys: the maximum of any sentence (columns of the weights)
   KvShape kv;
@@ -73,6 +78,7 @@ struct AttentionAttributes {
   uint32_t spans = 0;  // 1: the rows of an encode pass
   SwinWindows map;     // side 0: no map
   RelativeTerms terms;
+  float cap = 0;  // not 0: scaled scores become cap * tanh(score / cap); not with a map or terms
 };
 
 // "attention_step": a row's word gives its beam slot and position. Self attention sees the positions up to the row's
@@ -81,7 +87,8 @@ struct AttentionAttributes {
 // the keys [begin, end) of slot `beam slot / beams`. Rows at or beyond `live` write nothing. inputs: q, kv, lineage or
 // kNone (cross), step, lengths or kNone (self), distances and bias (table) or kNone (self attention only). outputs:
 // context, and space for running sums: where the cache of a sentence's slots fits no binding, attention processes parts
-// of it in sequence; on GPUs chunks of many keys may run in parallel. A sink joins the scores
+// of it in sequence; on GPUs chunks of many keys may run in parallel. A context may have logarithms as that of
+// "attention". A sink joins the scores
 // of a head's keys and has no value (Xiao et al. 2024).
 struct AttentionStepAttributes {
   KvShape kv;                                              // slots: beam slots (self) or slots (cross) of the session
@@ -97,6 +104,7 @@ struct AttentionStepAttributes {
   // Positions before its own that a row of self attention sees, fewer than the cache has; kNoWindow: all.
   uint32_t window = kNoWindow;
   uint32_t sink_column = 0;  // not 0: the column of q with the first head's sink, with BiasForm::rows
+  float cap = 0;             // as above; a sink has none
 };
 
 // "rotate": rotary positions (Jianlin Su et al. 2021). The first 2 * pairs columns of each head's queries and keys are
@@ -133,8 +141,13 @@ struct AttentionOperands {
   graph::TensorId context = graph::kNone;                         // global_queries: updated in place
   graph::TensorId vectors = graph::kNone;                         // for RelativeTerms; `bias` has those of segments
 };
+// Results beside the heads' columns.
+struct AttentionWants {
+  AttentionWants(bool all_weights, bool logarithms = false) : weights(all_weights), log_sums(logarithms) {}  // NOLINT
+  bool weights, log_sums;
+};
 AttentionResult attention(graph::Graph& g, const std::string& label, const AttentionOperands& operands,
-                          const AttentionAttributes& attributes, bool want_weights);
+                          const AttentionAttributes& attributes, AttentionWants wants);
 struct RotateOperands {
   graph::TensorId q = graph::kNone, kv = graph::kNone, table = graph::kNone;
   graph::TensorId step_or_spans = graph::kNone, norms = graph::kNone;
@@ -149,6 +162,7 @@ struct StepTensors {
 struct AttentionStepOperands {
   graph::TensorId q = graph::kNone, kv = graph::kNone;
   StepTensors state;
+  bool log_sums = false;  // the context has them
 };
 graph::TensorId attention_step(graph::Graph& g, const std::string& label, const AttentionStepOperands& operands,
                                const AttentionStepAttributes& attributes);

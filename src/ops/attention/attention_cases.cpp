@@ -53,6 +53,8 @@ struct CaseShape {
   // Not empty: an encode pass of these sentences with `queries` rows, which may be more than the sentences have.
   std::vector<uint32_t> pass;
   uint32_t group = 1;
+  float cap = 0;
+  bool log_sums = false;
 };
 
 std::string pass_name(const CaseShape& s) {
@@ -65,6 +67,16 @@ std::string pass_name(const CaseShape& s) {
 }
 
 std::string case_name(const CaseShape& s) {
+  if (s.log_sums) {
+    CaseShape plain = s;
+    plain.log_sums = false;
+    return case_name(plain) + ", logarithms";
+  }
+  if (s.cap != 0) {
+    CaseShape plain = s;
+    plain.cap = 0;
+    return case_name(plain) + format(" cap %g", s.cap);
+  }
   if (s.group > 1) {
     CaseShape plain = s;
     plain.group = 1;
@@ -100,6 +112,7 @@ OpCase make_case(const CaseShape& s, const std::vector<std::pair<uint32_t, uint3
   a.keys = s.keys;
   a.causal = s.causal;
   a.scale = 0.25f;
+  a.cap = s.cap;
   a.kv = {s.heads, s.head_dim, s.slots ? s.slots : s.batch, s.positions ? s.positions : s.keys};
   a.kv.group = s.group;
   const bool pass = !s.pass.empty();
@@ -136,7 +149,7 @@ OpCase make_case(const CaseShape& s, const std::vector<std::pair<uint32_t, uint3
     reads.context = c.graph.activation("local context", rows, columns);
     c.inputs.emplace_back(reads.context, random_values(c.graph.tensor(reads.context), random, 1));
   }
-  ops::attention(c.graph, "context", reads, a, s.weights);
+  ops::attention(c.graph, "context", reads, a, {s.weights, s.log_sums});
   if (!pass) c.inputs.emplace_back(l, length_values(lengths));
   c.prepare = [q, kv, random, shift = s.shift, width = s.head_dim](OpCase& into) mutable {
     into.inputs.emplace_back(q, random_values(into.graph.tensor(q), random, 2));
@@ -492,6 +505,70 @@ void add_terms(std::vector<OpCase>& all) {
   }
 }
 
+// Contexts with the logarithms of sums behind the heads.
+void add_log_sums(std::vector<OpCase>& all) {
+  const auto add = [&](CaseShape s, const std::vector<std::pair<uint32_t, uint32_t>>& lengths) {
+    s.log_sums = true;
+    all.push_back(make_case(s, lengths));
+  };
+  for (const bool weights : {false, true}) {
+    add({2, 7, 7, 4, 8, true, weights}, {{0, 7}, {0, 3}});
+    add({3, 5, 11, 3, 7, false, weights}, {{0, 11}, {4, 9}, {5, 5}});  // no keys at all
+    CaseShape biased{2, 7, 7, 3, 12, true, weights};
+    biased.bias = BiasForm::table;
+    add(biased, {{0, 7}, {0, 3}});
+  }
+  CaseShape near{2, 13, 13, 3, 12};
+  near.window = 2;
+  near.window_after = 0;
+  add(near, {{0, 13}, {3, 8}});
+  CaseShape shared{1, 6, 6, 1, 256};
+  shared.group = 4;
+  add(shared, {{0, 6}});
+  add({4, 17, 23, 8, 64, false, false, 5, 31}, {{0, 23}, {0, 1}, {22, 23}, {0, 0}});  // sliced, small bindings
+}
+
+// Scores that a tanh caps; 50 is that of published models, with heads of 64 and 256.
+void add_capped(std::vector<OpCase>& all) {
+  const auto sentences = [&](CaseShape s, float cap, const std::vector<std::pair<uint32_t, uint32_t>>& lengths) {
+    s.cap = cap;
+    all.push_back(make_case(s, lengths));
+  };
+  const auto pass = [&](CaseShape s, float cap, const std::vector<uint32_t>& lengths) {
+    s.cap = cap;
+    all.push_back(make_pass(s, lengths, 4));
+  };
+  const auto near = [](CaseShape s, uint32_t before, uint32_t after) {
+    s.window = before;
+    s.window_after = after;
+    return s;
+  };
+  const auto biased = [](CaseShape s, BiasForm bias) {
+    s.bias = bias;
+    return s;
+  };
+  for (const bool weights : {false, true}) {
+    sentences({2, 7, 7, 4, 8, true, weights}, 0.5f, {{0, 7}, {0, 3}});
+    sentences({2, 5, 6, 3, 5, false, weights}, 1.5f, {{0, 6}, {1, 4}});
+    for (const auto bias : {BiasForm::table, BiasForm::rows})
+      sentences(biased({2, 7, 7, 3, 12, false, weights}, bias), 0.5f, {{0, 7}, {0, 3}});
+  }
+  sentences(near({2, 13, 13, 3, 12}, 2, 0), 0.5f, {{0, 13}, {3, 8}});
+  sentences(near({2, 13, 13, 3, 5}, 4, 1), 0.5f, {{0, 13}, {0, 0}});
+  CaseShape shape{};
+  for (const uint32_t head_dim : {5u, 12u, 64u, 256u}) {
+    shape.heads = head_dim > 64 ? 1 : 2;
+    shape.head_dim = head_dim;
+    shape.group = head_dim > 64 ? 2 : 1;
+    std::vector<uint32_t> lengths{5, 1, 20, 4};
+    if (head_dim > 64) lengths = {5, 1};  // for the self-test
+    const float cap = head_dim < 64 ? 0.75f : 50;
+    pass(shape, cap, lengths);
+    pass(biased(shape, BiasForm::table), cap, lengths);
+    pass(near(shape, 3, 3), cap, lengths);
+  }
+}
+
 }  // namespace
 
 std::vector<OpCase> attention_cases() {
@@ -527,6 +604,8 @@ std::vector<OpCase> attention_cases() {
   add_maps(all);
   add_terms(all);
   add_terms_with_memory(all);
+  add_capped(all);
+  add_log_sums(all);
   return all;
 }
 

@@ -153,7 +153,7 @@ class Lowering {
     Dispatch d;
     d.shader = part_shader(a_);
     LAPILLI_CHECK(set_grid(step_of(), 1, d));
-    d.constants.insert(d.constants.end(), {kv_format(context_, node_), a_.kv.group});
+    d.constants.insert(d.constants.end(), {kv_format(context_, node_), a_.kv.group, cap_constant(a_.cap)});
     LAPILLI_TRY(const auto q, bind_whole(context_, 0, node_.inputs[0], graph::Access::read));
     LAPILLI_TRY(const auto lineage, bind_whole(context_, 2, node_.inputs[2], graph::Access::read));
     const uint64_t of_keys = head / a_.kv.group;

@@ -32,6 +32,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   if (!a.self && a.bias.form != BiasForm::none) return node_error(node, "cross attention has no relative positions");
   LAPILLI_CHECK(infer_bias(g, node, a.kv, {a.bias, kDistances}));
   LAPILLI_CHECK(infer_running(g, node, a.kv));
+  LAPILLI_CHECK(check_cap(node, a.cap));
   if (a.window != kNoWindow && (!a.self || a.window >= a.kv.positions))
     return node_error(node, "a window of %u positions before a row's own, in a cache of %u", a.window, a.kv.positions);
   if (a.sink_column &&
@@ -137,7 +138,8 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
                         std::min<uint64_t>(a.kv.slots, s + block.slots)};
       Dispatch d;
       d.shader = texels ? texel_shader(a) : simple ? simple_of(shader(a, false)) : shader(a, vec);
-      d.constants = {v.numbers.local, a.kv.head_dim, chunks ? 1u : 0u, kv_format(context, node), a.kv.group};
+      d.constants = {v.numbers.local,          a.kv.head_dim, chunks ? 1u : 0u,
+                     kv_format(context, node), a.kv.group,    cap_constant(a.cap)};
       Push p{};
       LAPILLI_TRY(const auto q_operand, bind_whole(context, 0, node.inputs[0], graph::Access::read));
       d.operands = {q_operand, bind_kv(context, {node.inputs[1], texels ? kTexelBinding : 1}, a.kv, part, p.common)};
@@ -198,10 +200,12 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
       const auto all = [](uint64_t) { return true; };
       const auto added = [&](uint64_t j) { return bias(j, step, h, q_row); };
       double* const weights = nullptr;
-      attend(a.kv, kv,
-             HostQuery{q_row + h * a.kv.head_dim, h, begin, end, static_cast<double>(a.scale), slot_of, all, added,
-                       out.data() + r * out_ld + h * a.kv.head_dim, weights},
-             a.sink_column ? q_row + a.sink_column + h : nullptr);
+      const double log_sum =
+          attend(a.kv, kv,
+                 HostQuery{q_row + h * a.kv.head_dim, h, begin, end, static_cast<double>(a.scale), slot_of, all, added,
+                           out.data() + r * out_ld + h * a.kv.head_dim, weights, static_cast<double>(a.cap)},
+                 a.sink_column ? q_row + a.sink_column + h : nullptr);
+      if (has_log_sums(g, node, a.kv)) out[r * out_ld + log_sums_column(a.kv) + 4 * h] = log_sum;
     }
 }
 
@@ -214,6 +218,8 @@ struct CaseShape {
   uint32_t group = 1;
   uint32_t window = kNoWindow;
   bool sinks = false;
+  float cap = 0;
+  bool log_sums = false;
 };
 
 OpCase make_case(const CaseShape& s) {
@@ -222,6 +228,7 @@ OpCase make_case(const CaseShape& s) {
                   s.live, s.rows, s.beams, s.sentences, s.positions, s.heads, s.head_dim, s.step);
   if (s.group > 1) c.name += format(" %u share keys", s.group);
   if (s.window != kNoWindow) c.name += format(" window %u", s.window);
+  if (s.cap != 0) c.name += format(" cap %g", s.cap);
   const uint32_t slots = s.beams * s.sentences;
   CaseRandom random(s.rows * 3 + s.positions * 5 + s.head_dim * 7 + s.step);
   AttentionStepAttributes a;
@@ -234,6 +241,7 @@ OpCase make_case(const CaseShape& s) {
   a.lineage_beam_slots = slots + 1;  // strides larger than the cache's
   a.lineage_positions = std::max(s.positions, s.step + 1) + 3;
   a.window = s.window;
+  a.cap = s.cap;
   if (s.bias != BiasForm::none) {
     a.bias = bias_case(s.bias, -static_cast<int32_t>(s.positions) / 2, 1, a.kv);
     c.name += s.bias == BiasForm::table ? " bias" : " bias in rows";
@@ -277,7 +285,8 @@ OpCase make_case(const CaseShape& s) {
   const BiasInputs bias = add_bias_inputs(c, a.bias, a.kv, random);
   state.distances = bias.distances;
   state.bias = bias.values;
-  ops::attention_step(c.graph, "context", {q, kv, state}, a);
+  if (s.log_sums) c.name += ", logarithms";
+  ops::attention_step(c.graph, "context", {q, kv, state, s.log_sums}, a);
   return c;
 }
 
@@ -431,6 +440,57 @@ void add_windows(std::vector<OpCase>& all, KvFormat kv) {
   add(shared, 6, 7);
 }
 
+// Contexts with the logarithms of sums behind the heads.
+void add_log_sums(std::vector<OpCase>& all, KvFormat kv) {
+  const auto add = [&](CaseShape s, uint32_t window = kNoWindow, uint32_t part = 0) {
+    s.format = kv;
+    s.window = window;
+    s.part = part;
+    s.log_sums = true;
+    all.push_back(make_case(s));
+  };
+  for (const bool self : {true, false}) {
+    add({8, 5, 4, 2, 9, 3, 12, 6, self});
+    add({3, 3, 3, 1, 7, 3, 5, 3, self});
+    add({4, 3, 2, 2, 300, 2, 8, 280, self});  // several chunks of keys
+    add({8, 6, 1, 8, 11, 3, 7, 3, self});     // some slots of cross attention have no keys
+    CaseShape usual{4, 3, 2, 2, 9, 1, 256, 7, self};
+    usual.group = 4;
+    add(usual);
+  }
+  add({8, 5, 4, 2, 9, 3, 12, 31}, 6);
+  add({8, 5, 4, 2, 9, 3, 12, 31}, 6, 7);  // in parts
+  add({3, 3, 3, 1, 7, 3, 5, 3}, kNoWindow, 4);
+  add({8, 8, 4, 2, 30, 2, 64, 21});  // sliced on devices with small bindings
+}
+
+// Scores that a tanh caps; 50 is that of published models, with heads of 64 and 256.
+void add_capped(std::vector<OpCase>& all, KvFormat kv) {
+  const auto add = [&](CaseShape s, float cap, uint32_t part = 0) {
+    s.format = kv;
+    s.cap = cap;
+    s.part = part;
+    all.push_back(make_case(s));
+  };
+  for (const bool self : {true, false}) {
+    add({8, 5, 4, 2, 9, 3, 12, 6, self}, 0.5f);
+    add({3, 3, 3, 1, 7, 3, 5, 3, self}, 1.5f);
+    add({4, 3, 2, 2, 300, 2, 8, 280, self}, 2);  // several chunks of keys
+    add({4, 3, 2, 2, 9, 1, 64, 7, self}, 50);
+    CaseShape wide{4, 3, 2, 2, 9, 1, 256, 7, self};
+    wide.group = 2;
+    add(wide, 50);
+    CaseShape many{2, 2, 1, 2, 257, 1, 64, 255, self};
+    add(many, 50);
+  }
+  add({4, 3, 2, 2, 9, 1, 64, 7, true, BiasForm::table}, 50);
+  CaseShape near{8, 5, 4, 2, 9, 3, 12, 31};
+  near.window = 6;
+  add(near, 1);
+  add(near, 1, 7);  // in parts
+  add({8, 5, 4, 2, 9, 3, 5, 6, true, BiasForm::rows}, 2, 7);
+}
+
 std::vector<OpCase> cases() {
   std::vector<OpCase> all;
   for (const auto kv : {KvFormat::fp32, KvFormat::fp16}) {
@@ -438,6 +498,8 @@ std::vector<OpCase> cases() {
     add_groups(all, kv);
     add_windows(all, kv);
     add_sinks(all, kv);
+    add_capped(all, kv);
+    add_log_sums(all, kv);
     for (const auto bias : {BiasForm::none, BiasForm::table, BiasForm::rows}) add_parts(all, bias, kv);
   }
   add_large(all);
@@ -447,10 +509,11 @@ std::vector<OpCase> cases() {
 
 std::string tuning_key(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<AttentionStepAttributes>();
-  return format("%s, %u heads of %u%s, rows %u%s%s%s", a.self ? "self" : "cross", a.kv.heads, a.kv.head_dim,
+  return format("%s, %u heads of %u%s, rows %u%s%s%s%s", a.self ? "self" : "cross", a.kv.heads, a.kv.head_dim,
                 group_tuning_key(a.kv), tuning_class(g.tensor(node.inputs[0]).rows),
                 a.kv.positions >= kManyPositions ? ", many positions" : "",
-                a.bias.form == BiasForm::none ? "" : ", bias", kv_tuning_key(g.tensor(node.inputs[1])));
+                a.bias.form == BiasForm::none ? "" : ", bias", a.cap != 0 ? ", capped" : "",
+                kv_tuning_key(g.tensor(node.inputs[1])));
 }
 
 constexpr OpDef op{"attention_step", infer, variants, lower, reference, cases, {tuning_key}};
@@ -462,8 +525,9 @@ constinit const OpDef attention_step_op = attention_step_impl::op;
 
 graph::TensorId ops::attention_step(graph::Graph& g, const std::string& label, const AttentionStepOperands& operands,
                                     const AttentionStepAttributes& attributes) {
-  const auto& [q, kv, state] = operands;
-  const auto context = g.rows_like(label, q, uint64_t{attributes.kv.query_heads()} * attributes.kv.head_dim);
+  const auto& [q, kv, state, log_sums] = operands;
+  const uint64_t columns = uint64_t{attributes.kv.query_heads()} * attributes.kv.head_dim;
+  const auto context = g.rows_like(label, q, log_sums ? columns_with_log_sums(attributes.kv) : columns);
   const auto running = running_sums(g, label, attributes.kv, g.tensor(q).rows);
   g.add_node({&attention_step_op,
               label,

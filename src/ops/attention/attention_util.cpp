@@ -39,6 +39,11 @@ bool simple_attention_fits(const KvShape& kv, uint64_t keys) {
   return 2 * keys * (div_up(kv.head_dim, 4u) + 2) <= kTurns;
 }
 
+bool has_log_sums(const graph::Graph& g, const graph::Node& node, const KvShape& kv) {
+  const auto context = operand(node.outputs, 0);
+  return context != graph::kNone && g.tensor(context).cols == columns_with_log_sums(kv);
+}
+
 Status infer_heads(const graph::Graph& g, const graph::Node& node, const KvShape& kv, const RelativeBias& bias,
                    KvReader kv_reader) {
   if (kv.query_heads() == 0 || kv.head_dim == 0 || kv.slots == 0 || kv.positions == 0)
@@ -56,10 +61,15 @@ Status infer_heads(const graph::Graph& g, const graph::Node& node, const KvShape
     return expect_kv(g, node, operand(node.inputs, 1), kv, kv_reader == KvReader::step);
   if (rows && (bias.column < columns || q.cols < bias.column + uint64_t{bias.buckets} * kv.query_heads()))
     return node_error(node, "q has %u columns, too few for %u heads and their bias", q.cols, kv.query_heads());
-  LAPILLI_CHECK(expect_output(g, node, 0, {"context", q.rows, columns}));
-  if (g.tensor(node.outputs[0]).ld != round_up<uint64_t>(columns, 4))
+  const uint64_t width = has_log_sums(g, node, kv) ? columns_with_log_sums(kv) : columns;
+  LAPILLI_CHECK(expect_output(g, node, 0, {"context", q.rows, width}));
+  if (g.tensor(node.outputs[0]).ld != round_up<uint64_t>(width, 4))
     return node_error(node, "rows are not padded to vec4");
   return expect_kv(g, node, operand(node.inputs, 1), kv, kv_reader == KvReader::step);
+}
+
+Status check_cap(const graph::Node& node, float cap) {
+  return cap >= 0 && std::isfinite(cap) ? Status() : node_error(node, "scores capped at %g", cap);
 }
 
 Status infer_bias(const graph::Graph& g, const graph::Node& node, const KvShape& kv, const NodeBias& of) {
@@ -137,6 +147,16 @@ Result<KvBlock> kv_block(const LowerContext& context, const graph::Node& node, g
                       "fewer positions",
                       context.graph.tensor(kv_tensor).name, head_bytes, kv.slots, limit);
   return KvBlock{1, slots};
+}
+
+Result<KvCells> kv_cells(const LowerContext& context, const graph::Node& node, const KvLayout& layout) {
+  const KvShape& kv = layout.shape;
+  const uint64_t limit = context.caps.max_storage_range, cell = layout.cell_words() * 4;
+  const uint64_t room = limit - std::min(limit, context.caps.storage_alignment);
+  const uint64_t cells = uint64_t{kv.slots} * kv.positions;
+  if (layout.bytes() <= limit) return KvCells{kv.heads, cells};
+  if (room < cell) return node_error(node, "one position of a head exceeds this device's binding limit");
+  return KvCells{std::max<uint64_t>(1, room / (cells * cell)), std::min(cells, room / cell)};
 }
 
 Operand bind_kv(const LowerContext& context, const KvBinding& bound, const KvShape& kv, const KvPart& part,

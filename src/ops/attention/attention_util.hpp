@@ -1,11 +1,13 @@
 // Shared by "attention" and "attention_step".
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <vector>
 
 #include "ops/attention/attention.hpp"
 #include "ops/core/op.hpp"
+#include "ops/core/state.hpp"
 #include "ops/core/tuning.hpp"
 
 namespace lapilli {
@@ -35,6 +37,13 @@ bool simple_attention_fits(const KvShape& kv, uint64_t keys);
 enum class KvReader { sequence, step };
 Status infer_heads(const graph::Graph& g, const graph::Node& node, const KvShape& kv, const RelativeBias& bias,
                    KvReader kv_reader);
+// True if the context (output 0) is wide enough for the logarithms of sums.
+bool has_log_sums(const graph::Graph& g, const graph::Node& node, const KvShape& kv);
+// The largest part of a KV tensor that fits a binding: heads, and (slot, position) cells of each.
+struct KvCells {
+  uint64_t heads = 1, cells = 1;
+};
+Result<KvCells> kv_cells(const LowerContext& context, const graph::Node& node, const KvLayout& layout);
 // A bias and its operands: a node's inputs `at` (distances) and `at` + 1 (values), at bindings 5 and 7.
 struct NodeBias {
   const RelativeBias& bias;
@@ -89,8 +98,14 @@ struct KvBinding {
 Operand bind_kv(const LowerContext& context, const KvBinding& bound, const KvShape& kv, const KvPart& part,
                 AttentionPush& push);
 
+// The constant of score_cap.glsl.
+inline uint32_t cap_constant(float cap) { return std::bit_cast<uint32_t>(cap == 0 ? 0.0f : cap); }
+Status check_cap(const graph::Node& node, float cap);
+inline double capped_score(double score, double cap) { return cap == 0 ? score : cap * std::tanh(score / cap); }
+
 // One query of a head over the allowed keys in [begin, end): key j lies in slot_of(j) of the cache, in the cell of its
-// position in a ring, and its score gets bias(j). Writes head_dim values of context, and `end` weights unless null.
+// position in a ring, and its score is capped, then gets bias(j). Writes head_dim values of context, and `end` weights
+// unless null. Returns the logarithm of the softmax's denominator.
 template <class SlotOf, class Allowed, class Bias>
 struct HostQuery {
   const double* q;
@@ -100,15 +115,16 @@ struct HostQuery {
   Allowed allowed;
   Bias bias;
   double *context, *weights;
+  double cap = 0;
 };
 // Clang deduces an aggregate's types without this only since version 17.
 template <class SlotOf, class Allowed, class Bias>
-HostQuery(const double*, uint64_t, uint64_t, uint64_t, double, SlotOf, Allowed, Bias, double*, double*)
+HostQuery(const double*, uint64_t, uint64_t, uint64_t, double, SlotOf, Allowed, Bias, double*, double*, double)
     -> HostQuery<SlotOf, Allowed, Bias>;
 template <class SlotOf, class Allowed, class Bias>
-void attend(const KvShape& kv, const HostKv& cache, const HostQuery<SlotOf, Allowed, Bias>& query,
-            const double* sink = nullptr) {
-  const auto& [q, head, begin, end, scale, slot_of, allowed, bias, context, weights] = query;
+double attend(const KvShape& kv, const HostKv& cache, const HostQuery<SlotOf, Allowed, Bias>& query,
+              const double* sink = nullptr) {
+  const auto& [q, head, begin, end, scale, slot_of, allowed, bias, context, weights, cap] = query;
   std::vector<double> p(end > begin ? end - begin : 0, 0.0);
   double top = sink ? *sink : -1e300, sum = 0;
   for (uint64_t j = begin; j < end; ++j) {
@@ -116,7 +132,7 @@ void attend(const KvShape& kv, const HostKv& cache, const HostQuery<SlotOf, Allo
     const uint64_t key = kv.number(head / kv.group, slot_of(j), j % kv.positions);
     double s = 0;
     for (uint32_t d = 0; d < kv.head_dim; ++d) s += q[d] * cache[key + d];
-    s = s * scale + bias(j);
+    s = capped_score(s * scale, cap) + bias(j);
     p[j - begin] = s;
     top = s > top ? s : top;
   }
@@ -128,6 +144,7 @@ void attend(const KvShape& kv, const HostKv& cache, const HostQuery<SlotOf, Allo
     if (weights) weights[j] = p[j - begin] / sum;
     for (uint32_t d = 0; d < kv.head_dim; ++d) context[d] += p[j - begin] / sum * cache[value + d];
   }
+  return sum > 0 ? top + std::log(sum) : static_cast<double>(state::MASKED);
 }
 
 }  // namespace lapilli

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/attention/attention.hpp"
+#include "ops/attention/attention_util.hpp"
 #include "ops/core/case_util.hpp"
 #include "ops/core/lower_util.hpp"
 #include "ops/core/registry.hpp"
@@ -159,36 +159,23 @@ Status lower_part(const LowerContext& context, const graph::Node& node, Variant 
   return {};
 }
 
-// The largest part of keys and values that fits a binding: whole heads, or cells of one head.
-Result<Part> largest_keys(const LowerContext& context, const graph::Node& node) {
-  const KvLayout layout = layout_of(context, node);
-  const KvShape& kv = layout.shape;
-  const uint64_t limit = context.caps.max_storage_range, cell = layout.cell_words() * 4;
-  const uint64_t room = limit - std::min(limit, context.caps.storage_alignment);
-  const uint64_t cells = uint64_t{kv.slots} * kv.positions;
-  if (layout.bytes() <= limit) return Part{{}, {0, kv.heads}, {0, cells}};
-  if (room < cell) return node_error(node, "one position of a head exceeds this device's binding limit");
-  return Part{{}, {0, std::max<uint64_t>(1, room / (cells * cell))}, {0, std::min(cells, room / cell)}};
-}
-
 Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
   LAPILLI_CHECK(check_numbers(context, node, v.numbers, {}));
   const auto a = node.attributes.as<RotateAttributes>();
   const auto& q = context.graph.tensor(node.inputs[kQ]);
   const uint64_t cells = uint64_t{a.kv.slots} * a.kv.positions;
-  LAPILLI_TRY(const Part most, largest_keys(context, node));
+  LAPILLI_TRY(const KvCells most, kv_cells(context, node, layout_of(context, node)));
   LAPILLI_TRY(const auto rows, row_slices(context, node, q.rows, {q.ld * 4, 1}));
-  const bool whole = rows.size() == 1 && most.heads.end == a.kv.heads && most.cells.end == cells;
-  if (whole) return lower_part(context, node, v, {rows[0], most.heads, most.cells, true}, out);
+  const bool whole = rows.size() == 1 && most.heads == a.kv.heads && most.cells == cells;
+  if (whole) return lower_part(context, node, v, {rows[0], {0, most.heads}, {0, most.cells}, true}, out);
   for (const RowSlice& slice : rows) LAPILLI_CHECK(lower_part(context, node, v, {slice, {}, {}, true}, out));
   LAPILLI_TRY(const auto groups, row_slices(context, node, q.rows, {0, 1}));
   for (const RowSlice& slice : groups)
-    for (uint64_t h = 0; h < a.kv.heads; h += most.heads.end)
-      for (uint64_t c = 0; c < cells; c += most.cells.end)
+    for (uint64_t h = 0; h < a.kv.heads; h += most.heads)
+      for (uint64_t c = 0; c < cells; c += most.cells)
         LAPILLI_CHECK(lower_part(
             context, node, v,
-            {slice, {h, std::min<uint64_t>(a.kv.heads, h + most.heads.end)}, {c, std::min(cells, c + most.cells.end)}},
-            out));
+            {slice, {h, std::min<uint64_t>(a.kv.heads, h + most.heads)}, {c, std::min(cells, c + most.cells)}}, out));
   return {};
 }
 

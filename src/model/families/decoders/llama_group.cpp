@@ -159,10 +159,10 @@ Result<std::vector<bool>> listed_layers(const JsonView& v, uint32_t layers) {
 }
 
 // All but the last of each so many layers.
-Result<std::vector<bool>> pattern_layers(const JsonView& v, uint32_t layers) {
+Result<std::vector<bool>> pattern_layers(const JsonView& v, uint32_t layers, uint32_t pattern) {
   LAPILLI_TRY(auto local, listed_layers(v, layers));
   if (!local.empty()) return local;
-  LAPILLI_TRY(const auto saved, get_size(v, "_sliding_window_pattern", kMaxModelLayers, 6));
+  LAPILLI_TRY(const auto saved, get_size(v, "_sliding_window_pattern", kMaxModelLayers, pattern));
   LAPILLI_TRY(const auto each, get_size(v, "sliding_window_pattern", kMaxModelLayers, saved));
   for (uint32_t i = 0; i < layers; ++i) local.push_back((i + 1) % each != 0);
   return local;
@@ -171,7 +171,7 @@ Result<std::vector<bool>> pattern_layers(const JsonView& v, uint32_t layers) {
 Result<std::vector<bool>> local_layers(const JsonView& v, const LlamaClass& of, const StackConfig& s) {
   std::vector<bool> local(s.layers, of.local == LocalLayers::all);
   if (of.local == LocalLayers::all || of.local == LocalLayers::none) return local;
-  if (of.local == LocalLayers::pattern) return pattern_layers(v, s.layers);
+  if (of.local == LocalLayers::pattern) return pattern_layers(v, s.layers, of.pattern);
   LAPILLI_TRY(const bool used, get_bool(v, "use_sliding_window", false));
   if (!used) return local;
   LAPILLI_TRY(auto listed, listed_layers(v, s.layers));

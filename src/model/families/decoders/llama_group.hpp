@@ -34,6 +34,7 @@ struct LlamaClass {
   bool qkv_bias = false;
   bool mlp_bias = true;  // with chooses_bias: mlp_bias is read
   LocalLayers local = LocalLayers::none;
+  uint32_t pattern = 6;       // with LocalLayers::pattern: that of files that say nothing
   bool alpha_rotary = false;  // the kind "dynamic" with an alpha is known: another base for every length
   bool represents = false;    // files may ask for attention to both sides, in models that represent texts
 };
