@@ -11,6 +11,7 @@
 #include "base/files.hpp"
 #include "base/half.hpp"
 #include "base/path.hpp"
+#include "formats/doors/door.hpp"
 #include "formats/quantization.hpp"
 #include "formats/sentence_modules.hpp"
 #include "generate/published.hpp"
@@ -330,8 +331,9 @@ PackedModel counted(const Entries& entries, std::vector<model::KeptMatrix> kept)
 }  // namespace
 
 Result<PackedModel> pack_model(const std::string& directory, const std::string& output, WeightFormat format) {
-  LAPILLI_TRY(auto published, read_published(directory));
-  LAPILLI_TRY(const auto listed, read_sentence_modules(directory));
+  LAPILLI_TRY(const auto entered, doors::enter(directory));
+  LAPILLI_TRY(auto published, read_published(entered.files));
+  LAPILLI_TRY(const auto listed, read_sentence_modules(entered.files));
   const SentenceModules modules = listed.value_or(SentenceModules());
   LAPILLI_CHECK(check_input(published, modules, directory, format));
   LAPILLI_TRY(auto kept, model::set_format(published.network, format));

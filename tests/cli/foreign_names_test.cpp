@@ -79,7 +79,6 @@ TEST(CliForeignNames, ModelsOfOthersAreNamed) {
     folder.file(name, "x");
   const std::string here = folder.path().string();
   const std::pair<std::string, std::string> cases[] = {
-      {here + "/ct2", "CTranslate2's format"},
       {here + "/onnx", "in ONNX, which is ONNX Runtime's"},
       {here + "/optimum", "in ONNX, which is ONNX Runtime's"},
       {here + "/gguf", "in GGUF, which is llama.cpp's"},

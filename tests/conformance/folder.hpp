@@ -99,6 +99,8 @@ void run_tokenizer_folder(const std::string& directory, const RunOptions& option
 void run_search_folder(const std::string& directory, const RunOptions& options, Report& report);
 void run_features_folder(const std::string& directory, const RunOptions& options, Report& report);
 void run_image_folder(const std::string& directory, const RunOptions& options, Report& report);
+// Folders of one model in several formats of numbers, each in a directory ("variants"): files of other programs.
+void run_variants_folder(const std::string& directory, const RunOptions& options, Report& report);
 void run_folder(const std::string& directory, const RunOptions& options, Report& report);
 
 // The device, made on first use.

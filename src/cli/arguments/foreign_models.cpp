@@ -49,6 +49,7 @@ bool holds_our_weights(const std::vector<FolderEntry>& entries) {
   });
 }
 
+// The library reads these, whatever lies beside them.
 bool is_of_ctranslate2(const std::vector<FolderEntry>& entries) {
   const auto holds = [&](std::string_view part) {
     return std::any_of(entries.begin(), entries.end(), [&](const FolderEntry& e) { return e.name.starts_with(part); });
@@ -59,7 +60,7 @@ bool is_of_ctranslate2(const std::vector<FolderEntry>& entries) {
 std::string foreign_directory(const std::string& path) {
   std::vector<FolderEntry> entries, more;
   if (!list_folder(path, entries) || holds_our_weights(entries)) return "";
-  if (is_of_ctranslate2(entries)) return std::string("a model in CTranslate2's format") + kInstead;
+  if (is_of_ctranslate2(entries)) return "";
   if (list_folder(path_in(path, "onnx"), more)) entries.insert(entries.end(), more.begin(), more.end());
   for (const FolderEntry& entry : entries)
     if (const ModelFormat* format = format_of(entry.name)) return "a model " + std::string(format->what) + kInstead;

@@ -1,0 +1,15 @@
+// The readers behind the door, one for each program's format.
+#pragma once
+
+#include <optional>
+
+#include "base/files.hpp"
+#include "base/result.hpp"
+#include "formats/doors/door.hpp"
+
+namespace lapilli::doors {
+
+// A directory with model.bin, config.json and vocabularies, of CTranslate2's converters.
+Result<std::optional<Opened>> open_ctranslate2(const Files& files);
+
+}  // namespace lapilli::doors
