@@ -24,7 +24,9 @@ bool has_published_weights(const Files& files) {
 }
 
 // A single file is the whole model.
-bool is_file(const Files& files) { return !files.directory().empty() && file_kind(files.directory()) == FileKind::regular; }
+bool is_file(const Files& files) {
+  return !files.directory().empty() && file_kind(files.directory()) == FileKind::regular;
+}
 
 Result<std::optional<Opened>> look(const Files& files) {
   const bool single = is_file(files);

@@ -44,7 +44,7 @@ class SameContent final : public FileContent {
 
 // One safetensors file, which is nowhere as a whole.
 struct Weights {
-  std::string header;            // with its size before it
+  std::string header;  // with its size before it
   std::vector<MadeTensor> tensors;
   std::vector<uint64_t> begins;  // of each tensor in the file, and the end
 };
@@ -122,8 +122,7 @@ Result<std::shared_ptr<const Weights>> weights_of(std::vector<MadeTensor> tensor
   uint64_t at = 0;
   for (const MadeTensor& t : tensors) {
     LAPILLI_TRY(const uint64_t end, end_of(t, at));
-    if (json.contains(t.name))
-      return fail(ErrorCode::invalid_data, "tensor %s is there twice", quote_name(t.name));
+    if (json.contains(t.name)) return fail(ErrorCode::invalid_data, "tensor %s is there twice", quote_name(t.name));
     json[t.name] = {{"dtype", stored_type_name(t.type)}, {"shape", t.shape}, {"data_offsets", {at, end}}};
     w->begins.push_back(std::exchange(at, end));
   }

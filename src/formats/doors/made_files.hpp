@@ -13,9 +13,9 @@
 namespace lapilli::doors {
 
 struct MadeFiles {
-  Files below;                               // all others
-  std::map<std::string, std::string> texts;  // content by name ("config.json")
-  std::map<std::string, std::string> others; // files of `below` that go by another name; by that name
+  Files below;                                // all others
+  std::map<std::string, std::string> texts;   // content by name ("config.json")
+  std::map<std::string, std::string> others;  // files of `below` that go by another name; by that name
   // model.safetensors, if there are any. Its header is a text, its tensors are read or made when their turn comes.
   std::vector<MadeTensor> tensors;
 };

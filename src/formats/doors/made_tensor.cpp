@@ -19,7 +19,7 @@ ReadBytes stored_bytes_of(const FileRange& range) {
 
 ReadBytes values_of(std::vector<float> values) {
   return [kept = std::make_shared<const std::vector<float>>(std::move(values))](uint64_t offset,
-                                                                               std::span<std::byte> to) -> Status {
+                                                                                std::span<std::byte> to) -> Status {
     std::ranges::copy(std::as_bytes(std::span(*kept)).subspan(offset, to.size()), to.begin());
     return {};
   };

@@ -19,7 +19,11 @@ struct Specification {
   Map map;
 };
 // Version 1 has no name.
-constexpr Specification kSpecifications[] = {{"TransformerSpec", map_transformer}, {"", map_transformer}};
+constexpr Specification kSpecifications[] = {{"TransformerSpec", map_transformer},
+                                             {"WhisperSpec", map_whisper},
+                                             {"TransformerEncoderSpec", map_encoder},
+                                             {"TransformerDecoderSpec", map_decoder},
+                                             {"", map_transformer}};
 
 Result<const Specification*> find_specification(const ModelFile& file, const std::string& where) {
   std::string known;
@@ -50,14 +54,14 @@ std::string text_of(const nlohmann::json& json) {
 }
 
 // Texts of the directory; those that it has itself stay, but for config.json, which is CTranslate2's own there.
-void add_texts(const Files& files, const Beside& beside, Fields fields, bool scaled, MadeFiles& made) {
+void add_texts(const Files& files, Fields fields, bool scaled, MadeFiles& made) {
   if (scaled) fields.config["quantization_config"] = quantization_json({.dtype = "int8", .tied = {}});
   made.texts["config.json"] = text_of(fields.config);
   const auto add = [&](const char* name, const std::string& text) {
     if (!(files / name).there()) made.texts[name] = text;
   };
   add("generation_config.json", text_of(fields.generation));
-  (void)beside;
+  if (!fields.preprocessor.is_null()) add("preprocessor_config.json", text_of(fields.preprocessor));
 }
 
 Result<Opened> read(const Files& files) {
@@ -71,7 +75,7 @@ Result<Opened> read(const Files& files) {
   mapper.refuse_unused();
   LAPILLI_CHECK(mapper.verdict(name.path()));
   Opened opened{{"CTranslate2", version_of(file), {}}, {files, {}, {}, mapper.take()}};
-  add_texts(files, beside, std::move(fields), mapper.scaled(), opened.files);
+  add_texts(files, std::move(fields), mapper.scaled(), opened.files);
   return opened;
 }
 

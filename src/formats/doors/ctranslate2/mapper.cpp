@@ -87,7 +87,7 @@ void surround(MadeTensor& t, Zeros zeros) {
 ReadBytes turned(const MadeTensor& t) {
   const uint64_t size = stored_bytes(t.type), rows = t.shape[0], columns = t.shape[1];
   return [=, inner = t.read, all = std::make_shared<std::vector<std::byte>>()](uint64_t offset,
-                                                                              std::span<std::byte> to) -> Status {
+                                                                               std::span<std::byte> to) -> Status {
     if (all->empty()) {
       std::vector<std::byte> stored(rows * columns * size);
       LAPILLI_CHECK(inner(0, stored));
@@ -105,13 +105,15 @@ ReadBytes turned(const MadeTensor& t) {
 }  // namespace
 
 bool Mapper::find_scales(const std::string& from, Source& source) {
-  const Variable* scales = file_.find(from + "_scale");
+  const auto alias = file_.aliases.find(from);
+  const Variable* scales = file_.find((alias == file_.aliases.end() ? from : alias->second) + "_scale");
   if (!scales || scales->type != StoredType::f32)
-    return refuse(from + " has whole numbers without " + from + "_scale in fp32"), false;
+    return refuse(from + " has whole numbers without their scales in fp32"), false;
   used_.insert(scales);
   const uint64_t rows = source.variable->shape.empty() ? 1 : source.variable->shape[0];
   const uint64_t count = scales->range.bytes / sizeof(float);
-  if (count != rows && count != 1) return refuse(format("%s_scale has %u scales for %u rows", from, count, rows)), false;
+  if (count != rows && count != 1)
+    return refuse(format("%s_scale has %u scales for %u rows", from, count, rows)), false;
   std::vector<float> divisors(count);
   if (!scales->range.file.read(scales->range.offset, std::as_writable_bytes(std::span(divisors))))
     return refuse(from + "_scale cannot be read"), false;
@@ -239,7 +241,8 @@ bool Mapper::scales_embeddings(const std::string& scope, uint64_t width) {
   if (!v || v->type == StoredType::i8) return value != 0;
   const auto near = [&](double wanted) { return std::abs(value - wanted) <= 1e-3 * wanted; };
   if (near(1)) return false;
-  if (!near(root)) refuse(format("%s is %g: embeddings are scaled by 1 or by the root of their width only", name, value));
+  if (!near(root))
+    refuse(format("%s is %g: embeddings are scaled by 1 or by the root of their width only", name, value));
   return true;
 }
 

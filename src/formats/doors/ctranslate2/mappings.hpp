@@ -20,6 +20,7 @@ struct Beside {
 // The fields of a directory of Transformers.
 struct Fields {
   nlohmann::json config = nlohmann::json::object(), generation = nlohmann::json::object();
+  nlohmann::json preprocessor;  // null: a model of texts
 };
 
 // Encoder and decoder: T5 by its relative positions; else BART, mBART, Marian, Pegasus or M2M100 by the norms, the

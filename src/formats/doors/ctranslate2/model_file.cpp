@@ -92,8 +92,7 @@ Result<Variable> read_variable(Cursor& in, uint32_t version, const std::string& 
   LAPILLI_TRY(v.shape, read_shape(in, name));
   LAPILLI_TRY(const uint64_t bytes, read_extent(in, version, name, v));
   uint64_t elements = 0, expected = 0;
-  if (!count_elements(v.shape, elements) || !checked_mul(elements, stored_bytes(v.type), expected) ||
-      expected != bytes)
+  if (!count_elements(v.shape, elements) || !checked_mul(elements, stored_bytes(v.type), expected) || expected != bytes)
     return fail(ErrorCode::invalid_data, "variable %s has %u bytes, which its shape and type do not have",
                 quote_name(name), static_cast<unsigned long long>(bytes));
   LAPILLI_TRY(v.range, in.skip(bytes));

@@ -36,7 +36,8 @@ bool has_own_tables(const Mapper& m, const std::string& side) {
 
 void map_t5_stack(Mapper& m, const std::string& side, bool own_tables) {
   for (uint32_t i = 0; i < m.layers(side); ++i) {
-    const std::string from = side + "/layer_" + std::to_string(i), block = side + ".block." + std::to_string(i) + ".layer.";
+    const std::string from = side + "/layer_" + std::to_string(i),
+                      block = side + ".block." + std::to_string(i) + ".layer.";
     const std::string bias = from + "/self_attention/relative_attention_bias";
     map_t5_attention(m, from + "/self_attention", block + "0", false);
     if (i == 0 || own_tables) m.numbers(block + "0.SelfAttention.relative_attention_bias.weight", bias);

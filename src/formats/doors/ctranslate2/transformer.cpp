@@ -112,8 +112,7 @@ void map_bart_stack(Mapper& m, const std::string& side, const std::string& prefi
     m.norm(to + ".final_layer_norm", from + "/ffn/layer_norm");
   }
   if (m.has(side + "/layer_norm/gamma")) m.norm(prefix + "layer_norm", side + "/layer_norm");
-  if (m.has(side + "/layernorm_embedding/gamma"))
-    m.norm(prefix + "layernorm_embedding", side + "/layernorm_embedding");
+  if (m.has(side + "/layernorm_embedding/gamma")) m.norm(prefix + "layernorm_embedding", side + "/layernorm_embedding");
 }
 
 void add_bart_sizes(Mapper& m, nlohmann::json& config) {
@@ -144,7 +143,8 @@ void add_special_ids(const Beside& beside, nlohmann::json& fields) {
 void map_transformer(Mapper& m, const Beside& beside, Fields& fields) {
   if (m.has("encoder/layer_0/self_attention/relative_attention_bias")) return map_t5(m, beside, fields);
   const bool pre_norm = m.setting("decoder/pre_norm", 1) != 0;
-  if (pre_norm != (m.setting("encoder/pre_norm", 1) != 0)) m.refuse("encoder and decoder have norms at different places");
+  if (pre_norm != (m.setting("encoder/pre_norm", 1) != 0))
+    m.refuse("encoder and decoder have norms at different places");
   const std::string family = family_of(m, beside, pre_norm);
   nlohmann::json& config = fields.config;
   config["model_type"] = family;
@@ -165,9 +165,9 @@ void map_transformer(Mapper& m, const Beside& beside, Fields& fields) {
     const std::string prefix = "model." + side + ".";
     map_bart_stack(m, side, prefix);
     if (family == "m2m_100") m.use(side + "/position_encodings/encodings");
-    positions = std::min(positions, family == "m2m_100"
-                                        ? m.size(side + "/position_encodings/encodings", 0)
-                                        : map_positions(m, side, prefix, family.ends_with("bart") ? 2 : 0));
+    positions =
+        std::min(positions, family == "m2m_100" ? m.size(side + "/position_encodings/encodings", 0)
+                                                : map_positions(m, side, prefix, family.ends_with("bart") ? 2 : 0));
   }
   config["max_position_embeddings"] = positions;
   fields.generation["max_length"] = std::min<uint64_t>(positions, kMostNewTokens);
