@@ -47,7 +47,8 @@ Status read_inputs(const std::string& directory, const Json& c, const Model& mod
   return {};
 }
 
-Result<GenerateRequest> search_request(const std::string& directory, const Json& c, const Model& model) {
+Result<GenerateRequest> search_request(const std::string& directory, const Record& record, const Json& c,
+                                       const Model& model) {
   GenerateRequest request;
   request.deterministic = true;
   const Json& args = c.at("args");
@@ -61,6 +62,11 @@ Result<GenerateRequest> search_request(const std::string& directory, const Json&
   }
   LAPILLI_CHECK(read_inputs(directory, c, model, request.sources, request.features));
   if (c.contains("prompt")) request.decoder_ids = c["prompt"].get<Rows>();
+  if (!c.contains("target_prefix")) return request;
+  Ids prefix = c["target_prefix"].get<Ids>();
+  *request.options.max_new_tokens -= static_cast<uint32_t>(prefix.size());  // the other program counts them as new
+  prefix.insert(prefix.begin(), special_id(record, "decoder_start"));
+  request.decoder_ids.assign(request.sources.size(), prefix);
   return request;
 }
 
@@ -104,7 +110,9 @@ Result<double> score_of(const std::shared_ptr<Model>& model, const Sentence& s, 
 // differently.
 Status compare_sentence(const std::shared_ptr<Model>& model, const Sentence& s, const Ids& found, const Json& c,
                         Outcome& o) {
-  const auto theirs = c.at("ids").at(s.row).get<Ids>(), reference = c.at("reference_ids").at(s.row).get<Ids>();
+  Ids theirs = c.at("ids").at(s.row).get<Ids>(), reference = c.at("reference_ids").at(s.row).get<Ids>();
+  const auto prefix = static_cast<ptrdiff_t>(c.value("target_prefix", Json::array()).size());
+  for (Ids* ids : {&theirs, &reference}) ids->erase(ids->begin(), ids->begin() + prefix);
   if (found == theirs || found == reference) return {};
   LAPILLI_TRY(const double ours, score_of(model, s, found));
   LAPILLI_TRY(const double other, score_of(model, s, theirs));
@@ -115,7 +123,7 @@ Status compare_sentence(const std::shared_ptr<Model>& model, const Sentence& s, 
 
 Result<Outcome> run_variant_search(const std::shared_ptr<Model>& model, const std::string& directory,
                                    const Record& record, const Json& c) {
-  LAPILLI_TRY(const auto request, search_request(directory, c, *model));
+  LAPILLI_TRY(const auto request, search_request(directory, record, c, *model));
   LAPILLI_TRY(const auto ours, generate(model, request));
   Outcome o;
   for (size_t i = 0; i < ours.hypotheses.size(); ++i) {

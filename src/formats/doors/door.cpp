@@ -48,11 +48,13 @@ std::string first_bytes(const FileName& file, size_t count) {
 }
 
 Result<Entered> enter(const Files& files) {
-  if (has_published_weights(files) || !(is_file(files) || files.are_there())) return Entered{files, {}};
+  if (has_published_weights(files) || !(is_file(files) || files.are_there())) return Entered{files, {}, {}};
   LAPILLI_TRY(auto opened, look(files));
-  if (!opened) return Entered{files, {}};
+  if (!opened) return Entered{files, {}, {}};
+  std::vector<std::string> made;
+  for (const auto& [name, text] : opened->files.texts) made.push_back(name);
   LAPILLI_TRY(auto laid, lay_over(std::move(opened->files), files.directory()));
-  return Entered{std::move(laid), std::move(opened->origin)};
+  return Entered{std::move(laid), std::move(opened->origin), std::move(made)};
 }
 
 }  // namespace lapilli::doors
