@@ -100,9 +100,9 @@ Entries entries_of(const model::Network& network, const std::vector<std::string>
   for (const model::WeightSpec& spec : network.weights)
     for (const model::WeightPart& part : spec.parts)
       if (!lies_in(folders, part.tensor->name))
-        entries[part.tensor->name] = {part.rows_of ? part.rows_of : part.tensor, spec.format,
-                                      spec.kind == model::WeightSpec::Kind::matrix && !part.bias &&
-                                          !model::is_packed(*part.tensor)};
+        entries[part.tensor->name] = {
+            part.rows_of ? part.rows_of : part.tensor, spec.format,
+            spec.kind == model::WeightSpec::Kind::matrix && !part.bias && !model::is_packed(*part.tensor)};
   return entries;
 }
 

@@ -1,6 +1,4 @@
 // Directories of CTranslate2, through the door.
-#include "formats/doors/door.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,6 +9,7 @@
 
 #include "formats/checkpoint.hpp"
 #include "formats/doors/ctranslate2/model_file.hpp"
+#include "formats/doors/door.hpp"
 #include "support/temp_directory.hpp"
 
 namespace lapilli {
@@ -19,9 +18,7 @@ namespace {
 using ::testing::HasSubstr;
 namespace fs = std::filesystem;
 
-std::string recorded(const std::string& name) {
-  return model_directory("../formats/" + name);
-}
+std::string recorded(const std::string& name) { return model_directory("../formats/" + name); }
 
 std::string file_text(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
@@ -192,8 +189,9 @@ TEST(Doors, ChangedBytesDoNoHarm) {
 
 TEST(Doors, OtherFilesAreNotCTranslate2s) {
   const Directory directory("ct2-marian/int8");
-  for (const std::string start : {std::string("PK\x03\x04 a zip of some bytes"), std::string("GGUF\x03\0\0\0\0\0\0\0", 12),
-                                  std::string("version https://git-lfs.github.com/spec/v1\n"), std::string("<html></html>")})
+  for (const std::string& start :
+       {std::string("PK\x03\x04 a zip of some bytes"), std::string("GGUF\x03\0\0\0\0\0\0\0", 12),
+        std::string("version https://git-lfs.github.com/spec/v1\n"), std::string("<html></html>")})
     EXPECT_FALSE(directory.with(start).ok()) << start;
 }
 

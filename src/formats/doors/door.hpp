@@ -26,8 +26,8 @@ struct Opened {
 
 struct Entered {
   Files files;
-  Origin origin;                   // without a program: the files are as they were
-  std::vector<std::string> made;   // names of the texts that the reader made
+  Origin origin;                  // without a program: the files are as they were
+  std::vector<std::string> made;  // names of the texts that the reader made
 };
 
 // Files of Transformers, and those that no reader knows, are given back as they are. A model in a single file has that

@@ -53,8 +53,20 @@ std::string text_of(const nlohmann::json& json) {
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
+// Marian's vocabularies, for the pieces of source.spm and target.spm. The id that starts the decoder has no token in
+// CTranslate2's.
+void add_marian_vocabularies(const nlohmann::json& config, Vocabularies v, MadeFiles& made) {
+  const auto ids = config.value("vocab_size", uint64_t{0});
+  for (Tokens* tokens : {&v.source, &v.target})
+    if (tokens->size() + 1 == ids && !id_of(*tokens, "<pad>")) tokens->push_back("<pad>");
+  made.texts["vocab.json"] = vocabulary_json(v.source);
+  if (v.shared) return;
+  made.texts["target_vocab.json"] = vocabulary_json(v.target);
+  made.texts["tokenizer_config.json"] = R"({"separate_vocabs": true})";
+}
+
 // Texts of the directory; those that it has itself stay, but for config.json, which is CTranslate2's own there.
-void add_texts(const Files& files, Fields fields, bool scaled, MadeFiles& made) {
+void add_texts(const Files& files, const Beside& beside, Fields fields, bool scaled, MadeFiles& made) {
   if (scaled) fields.config["quantization_config"] = quantization_json({.dtype = "int8", .tied = {}});
   made.texts["config.json"] = text_of(fields.config);
   const auto add = [&](const char* name, const std::string& text) {
@@ -62,6 +74,7 @@ void add_texts(const Files& files, Fields fields, bool scaled, MadeFiles& made) 
   };
   add("generation_config.json", text_of(fields.generation));
   if (!fields.preprocessor.is_null()) add("preprocessor_config.json", text_of(fields.preprocessor));
+  if (fields.config["model_type"] == "marian") add_marian_vocabularies(fields.config, beside.vocabularies, made);
 }
 
 Result<Opened> read(const Files& files) {
@@ -75,7 +88,7 @@ Result<Opened> read(const Files& files) {
   mapper.refuse_unused();
   LAPILLI_CHECK(mapper.verdict(name.path()));
   Opened opened{{"CTranslate2", version_of(file), {}}, {files, {}, {}, mapper.take()}};
-  add_texts(files, std::move(fields), mapper.scaled(), opened.files);
+  add_texts(files, beside, std::move(fields), mapper.scaled(), opened.files);
   return opened;
 }
 

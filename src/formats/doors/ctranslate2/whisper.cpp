@@ -116,8 +116,11 @@ void map_whisper(Mapper& m, const Beside& beside, Fields& fields) {
   add_generation(beside, fields);
   fields.generation["alignment_heads"] = alignment_heads(beside, m.layers("decoder"), m.heads("decoder"));
   fields.generation["max_length"] = config["max_target_positions"];
+  constexpr uint64_t kPositionsASecond = 50;
+  const uint64_t positions = m.size("encoder/position_encodings/encodings", 0);
   fields.preprocessor = {{"feature_extractor_type", "WhisperFeatureExtractor"},
                          {"feature_size", config["num_mel_bins"]}};
+  if (positions % kPositionsASecond == 0) fields.preprocessor["chunk_length"] = positions / kPositionsASecond;
 }
 
 }  // namespace lapilli::doors::ct2
