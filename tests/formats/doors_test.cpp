@@ -187,8 +187,24 @@ TEST(Doors, ChangedBytesDoNoHarm) {
   EXPECT_GT(refused, 50u);
 }
 
+// The content of model.bin counts, and not its name.
+TEST(Doors, CheckpointsOfPytorchMayBeCalledModelBin) {
+  TempDirectory folder;
+  const std::string of = model_directory("marian/model-pytorch-legacy/pytorch_model.bin");
+  folder.write("model.bin", file_text(of));
+  const auto entered = doors::enter(folder.path());
+  ASSERT_TRUE(entered.ok()) << entered.error().message;
+  EXPECT_EQ(entered->origin.program, "PyTorch");
+  const auto opened = Checkpoint::open(entered->files), as_named = Checkpoint::open_file(of);
+  ASSERT_TRUE(opened.ok() && as_named.ok());
+  EXPECT_EQ(opened->names(), as_named->names());
+}
+
 TEST(Doors, OtherFilesAreNotCTranslate2s) {
   const Directory directory("ct2-marian/int8");
+  const auto pointer = directory.with("version https://git-lfs.github.com/spec/v1\n");
+  ASSERT_FALSE(pointer.ok());
+  EXPECT_THAT(pointer.error().message, HasSubstr("a pointer of Git LFS"));
   for (const std::string& start :
        {std::string("PK\x03\x04 a zip of some bytes"), std::string("GGUF\x03\0\0\0\0\0\0\0", 12),
         std::string("version https://git-lfs.github.com/spec/v1\n"), std::string("<html></html>")})

@@ -12,4 +12,7 @@ namespace lapilli::doors {
 // A directory with model.bin, config.json and vocabularies, of CTranslate2's converters.
 Result<std::optional<Opened>> open_ctranslate2(const Files& files);
 
+// A directory whose model.bin is PyTorch's checkpoint; refuses those whose model.bin is no model at all.
+Result<std::optional<Opened>> open_model_bin(const Files& files);
+
 }  // namespace lapilli::doors
