@@ -204,7 +204,7 @@ TEST(Doors, OtherFilesAreNotCTranslate2s) {
   const Directory directory("ct2-marian/int8");
   const auto pointer = directory.with("version https://git-lfs.github.com/spec/v1\n");
   ASSERT_FALSE(pointer.ok());
-  EXPECT_THAT(pointer.error().message, HasSubstr("a pointer of Git LFS"));
+  EXPECT_THAT(pointer.error().message, HasSubstr("git lfs pull"));
   for (const std::string& start :
        {std::string("PK\x03\x04 a zip of some bytes"), std::string("GGUF\x03\0\0\0\0\0\0\0", 12),
         std::string("version https://git-lfs.github.com/spec/v1\n"), std::string("<html></html>")})

@@ -11,7 +11,6 @@ struct NoWeights {
   const char* advice;
 };
 constexpr NoWeights kNoWeights[] = {
-    {"version https://git-lfs", "a pointer of Git LFS and not the weights; fetch the file itself (git lfs pull)"},
     {"<!DOCTYPE", "a web page and not the weights; the download went wrong"},
     {"<html", "a web page and not the weights; the download went wrong"},
     {"GGUF", "in GGUF, which is not read; get the model that it was made from, in safetensors"},
@@ -25,6 +24,8 @@ bool is_of_pytorch(const std::string& start) {
 
 Result<std::optional<Opened>> open_model_bin(const Files& files) {
   const FileName name = files / "model.bin";
+  if (!name.there()) return std::optional<Opened>();
+  LAPILLI_TRY(const auto file, File::open(name));  // which says why, for a pointer of Git LFS and others
   const std::string start = first_bytes(name, 32);
   for (const NoWeights& kind : kNoWeights)
     if (start.starts_with(kind.start)) return fail(ErrorCode::unsupported, "%s is %s", name, kind.advice);
