@@ -21,14 +21,9 @@ struct ModelFormat {
   std::string_view what;
 };
 constexpr ModelFormat kModelFormats[] = {
-    {"", ".gguf", "in GGUF, which is llama.cpp's"},
-    {"", ".ggml", "in ggml's format, which is whisper.cpp's"},
-    {"ggml-", ".bin", "in ggml's format, which is whisper.cpp's"},
-    {"", ".onnx", "in ONNX, which is ONNX Runtime's"},
-    {"", ".ort", "in ONNX Runtime's own format"},
-    {"openvino_", ".xml", "in OpenVINO's format"},
-    {"", ".tflite", "in TensorFlow Lite's format"},
-    {"", ".mlmodel", "in Core ML's format"},
+    {"", ".gguf", "in GGUF, which is llama.cpp's"}, {"", ".onnx", "in ONNX, which is ONNX Runtime's"},
+    {"", ".ort", "in ONNX Runtime's own format"},   {"openvino_", ".xml", "in OpenVINO's format"},
+    {"", ".tflite", "in TensorFlow Lite's format"}, {"", ".mlmodel", "in Core ML's format"},
     {"", ".npz", "in the format of Marian or MLX"},
 };
 
@@ -96,10 +91,13 @@ std::string folder_name(const std::string& path) {
   return folder.empty() ? "." : folder;
 }
 
+// Files of whisper.cpp are models by themselves.
+bool is_read_alone(const std::string& head) { return head.starts_with("lmgg"); }
+
 std::string foreign_weights(const std::string& path) {
   const std::string head = head_of(path);
   if (head.starts_with("GGUF")) return "a model in GGUF, which is llama.cpp's" + std::string(kInstead);
-  if (head.starts_with("lmgg")) return "a model in ggml's format, which is whisper.cpp's" + std::string(kInstead);
+  if (is_read_alone(head)) return "";
   if (const ModelFormat* format = format_of(last_part(path))) return "a model " + std::string(format->what) + kInstead;
   const std::string folder = folder_name(path);
   if (file_exists(path_in(folder, "config.json"))) return "a file of a model; name the directory: --model " + folder;

@@ -15,4 +15,8 @@ Result<std::optional<Opened>> open_ctranslate2(const Files& files);
 // A directory whose model.bin is PyTorch's checkpoint; refuses those whose model.bin is no model at all.
 Result<std::optional<Opened>> open_model_bin(const Files& files);
 
+// A file of whisper.cpp, or a directory with one and without weights of ours.
+Result<std::optional<Opened>> open_ggml(const FileName& file);
+Result<std::optional<Opened>> open_ggml_directory(const Files& files);
+
 }  // namespace lapilli::doors
