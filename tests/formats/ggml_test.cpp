@@ -167,7 +167,9 @@ TEST_F(GgmlFiles, TheTextsAreThoseOfADirectory) {
   const auto ours = read_json_file(in->files / "config.json"), record = read_json_file(kRecord + "config.json");
   ASSERT_TRUE(ours.ok() && record.ok());
   for (const auto& [key, value] : ours->items())
-    if (key != "quantization_config" && key != "scale_embedding") EXPECT_EQ(value, (*record)[key]) << key;
+    if (key != "quantization_config" && key != "scale_embedding") {
+      EXPECT_EQ(value, (*record)[key]) << key;
+    }
   EXPECT_EQ((*ours)["quantization_config"]["dtype"], "int8");
   EXPECT_EQ(*read_text_file(in->files / "generation_config.json"), content_of(kRecord + "generation_config.json"));
   EXPECT_EQ(read_json_file(in->files / "vocab.json")->size(), 278u);
