@@ -84,7 +84,7 @@ TEST(CliForeignNames, ModelsOfOthersAreNamed) {
       {here + "/gguf", "in GGUF, which is llama.cpp's"},
       {folder.file("m.gguf", "x"), "in GGUF, which is llama.cpp's"},
       {folder.file("m.bin", std::string("GGUF\x03\0\0\0", 8)), "in GGUF, which is llama.cpp's"},
-      {folder.file("ggml-base.bin", "lmgg"), "ggml's format, which is whisper.cpp's"},
+      {folder.file("ggml-base.bin", std::string("GGUF\x03\0\0\0", 8)), "in GGUF, which is llama.cpp's"},
       {here + "/ours/model.safetensors", "a file of a model; name the directory: --model " + here + "/ours/"},
       {folder.file("m.txt", "x"), "a file, and a model is a directory"},
   };
@@ -94,6 +94,7 @@ TEST(CliForeignNames, ModelsOfOthersAreNamed) {
     EXPECT_TRUE(contains(outcome.err, model + " is a") && contains(outcome.err, message)) << outcome.err;
   }
   EXPECT_EQ(cli::foreign_model(here + "/ours"), "");
+  EXPECT_EQ(cli::foreign_model(folder.file("whisper.gguf", "lmgg")), "");
   EXPECT_EQ(cli::foreign_model(bundled_model()), "");
   EXPECT_EQ(cli::foreign_model(here + "/nothing"), "");
   Spawn spawn = lapilli({"translate", "Hello."});
