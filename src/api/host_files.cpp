@@ -4,6 +4,7 @@
 
 #include "api/handles.hpp"
 #include "base/files.hpp"
+#include "formats/doors/door.hpp"
 #include "tools/locate.hpp"
 
 namespace lapilli::api {
@@ -179,6 +180,15 @@ Result<std::optional<WeightFormat>> format_of_dtype(int32_t dtype) {
               dtype);
 }
 
+// Files of other programs come as those of Transformers.
+Reopen through_the_door(Reopen open) {
+  return [open = std::move(open)]() -> Result<Files> {
+    LAPILLI_TRY(const auto files, open());
+    LAPILLI_TRY(auto entered, doors::enter(files));
+    return std::move(entered.files);
+  };
+}
+
 }  // namespace
 
 int32_t dtype_of(WeightFormat format) {
@@ -197,14 +207,15 @@ Result<ModelOptions> read_model_options(const char* directory, const lapilli_mod
   LAPILLI_TRY(out.load.kv_format, kv_format_of_dtype(given.kv_dtype));
   out.load.prefix_cache = given.no_prefix_cache == 0;
   if (given.files || given.parts || given.part_count > 0) {
-    LAPILLI_TRY(auto open, read_host_files(given, path));
+    LAPILLI_TRY(auto host, read_host_files(given, path));
+    auto open = through_the_door(std::move(host));
     LAPILLI_TRY(out.files, open());
     if (given.files_stay != 0) out.reopen = std::move(open);
     return out;
   }
   LAPILLI_TRY(path, path.empty() ? default_model_directory() : find_model_directory(path));
-  out.files = path;
-  out.reopen = [path]() -> Result<Files> { return Files(path); };
+  out.reopen = through_the_door([path]() -> Result<Files> { return Files(path); });
+  LAPILLI_TRY(out.files, out.reopen());
   return out;
 }
 

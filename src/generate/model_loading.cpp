@@ -5,6 +5,7 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "formats/doors/door.hpp"
 #include "formats/hf_config.hpp"
 #include "generate/fitting_tokenizer.hpp"
 #include "generate/model_impl.hpp"
@@ -105,6 +106,8 @@ Status ModelLoading::read() {
   const TimelineScope scope(device().timeline(), "read the checkpoint's header");
   model_->impl_->network.tunings = tunings_on(device());
   note_tuned(*model_->impl_->network.tunings);
+  LAPILLI_TRY(const auto entered, doors::enter(files_));
+  files_ = entered.files;
   LAPILLI_TRY(published_, read_published(files_, options_.pictures));
   LAPILLI_TRY(auto generation, read_generation_config(published_->files));
   note_ignored(generation);

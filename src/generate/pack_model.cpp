@@ -11,6 +11,7 @@
 #include "base/files.hpp"
 #include "base/half.hpp"
 #include "base/path.hpp"
+#include "formats/doors/door.hpp"
 #include "formats/quantization.hpp"
 #include "formats/sentence_modules.hpp"
 #include "generate/published.hpp"
@@ -99,8 +100,9 @@ Entries entries_of(const model::Network& network, const std::vector<std::string>
   for (const model::WeightSpec& spec : network.weights)
     for (const model::WeightPart& part : spec.parts)
       if (!lies_in(folders, part.tensor->name))
-        entries[part.tensor->name] = {part.rows_of ? part.rows_of : part.tensor, spec.format,
-                                      spec.kind == model::WeightSpec::Kind::matrix && !part.bias};
+        entries[part.tensor->name] = {
+            part.rows_of ? part.rows_of : part.tensor, spec.format,
+            spec.kind == model::WeightSpec::Kind::matrix && !part.bias && !model::is_packed(*part.tensor)};
   return entries;
 }
 
@@ -209,10 +211,10 @@ Status write_weights(const Entries& entries, const std::string& path) {
 }
 
 // Writes config.json with the packing of the weights added.
-Status write_config(const std::string& directory, const Quantization& quantization, const std::string& path) {
-  LAPILLI_TRY(const auto text, read_text_file(directory + "/config.json"));
+Status write_config(const Files& files, const Quantization& quantization, const std::string& path) {
+  LAPILLI_TRY(const auto text, read_text_file(files / "config.json"));
   auto json = nlohmann::ordered_json::parse(text, nullptr, false);  // was read before, with limits
-  if (!json.is_object()) return fail(ErrorCode::invalid_data, "%s/config.json was changed", directory);
+  if (!json.is_object()) return fail(ErrorCode::invalid_data, "%s/config.json was changed", files);
   json["quantization_config"] = quantization_json(quantization);
   return write_file(path, json.dump(2) + "\n");
 }
@@ -281,6 +283,17 @@ Result<std::vector<std::string>> copy_others(const Places& places, const Sentenc
   return copied;
 }
 
+// Texts that the door made of another program's files.
+Status write_made_texts(const doors::Entered& entered, const std::string& to, std::vector<std::string>& copied) {
+  for (const std::string& name : entered.made) {
+    if (name == "config.json") continue;
+    LAPILLI_TRY(const auto text, read_text_file(entered.files / name));
+    LAPILLI_CHECK(write_file(to + "/" + name, text));
+    if (std::find(copied.begin(), copied.end(), name) == copied.end()) copied.push_back(name);
+  }
+  return {};
+}
+
 Status make_output(const std::string& output) {
   if (file_kind(output) != FileKind::none && (!directory_exists(output) || !names_in(output).empty()))
     return fail(ErrorCode::invalid_argument, "%s is there already; give the name of a new directory", output);
@@ -296,14 +309,15 @@ bool lies_otherwise(const model::Network& network) {
   });
 }
 
+// `is_foreign`: another program's model, which may lie in whole numbers of its own.
 Status check_input(const Published& published, const SentenceModules& modules, const std::string& directory,
-                   WeightFormat format) {
+                   WeightFormat format, bool is_foreign) {
   if (lies_otherwise(published.network))
     return fail(ErrorCode::unsupported,
                 "%s stores matrices transposed or side by side (as GPT-2 does), which packed directories have no place "
                 "for; give --dtype %s when it is loaded",
                 directory, name(format));
-  if (published.packed)
+  if (published.packed && !(is_foreign && *published.packed == format))
     return fail(ErrorCode::invalid_argument, "%s is packed as %s already; pack the model that it was made from",
                 directory, name(*published.packed));
   for (const std::string& folder : dense_folders(modules))
@@ -330,19 +344,24 @@ PackedModel counted(const Entries& entries, std::vector<model::KeptMatrix> kept)
 }  // namespace
 
 Result<PackedModel> pack_model(const std::string& directory, const std::string& output, WeightFormat format) {
-  LAPILLI_TRY(auto published, read_published(directory));
-  LAPILLI_TRY(const auto listed, read_sentence_modules(directory));
+  LAPILLI_TRY(const auto entered, doors::enter(directory));
+  LAPILLI_TRY(auto published, read_published(entered.files));
+  LAPILLI_TRY(const auto listed, read_sentence_modules(entered.files));
   const SentenceModules modules = listed.value_or(SentenceModules());
-  LAPILLI_CHECK(check_input(published, modules, directory, format));
-  LAPILLI_TRY(auto kept, model::set_format(published.network, format));
+  LAPILLI_CHECK(check_input(published, modules, directory, format, !entered.origin.program.empty()));
+  std::vector<model::KeptMatrix> kept;
+  if (!published.packed) {
+    LAPILLI_TRY(kept, model::set_format(published.network, format));
+  }
   const Entries entries = entries_of(published.network, dense_folders(modules));
   PackedModel made = counted(entries, std::move(kept));
   LAPILLI_CHECK(make_output(output));
   const Places places{directory, output}, network = places.below(modules.transformer);
   LAPILLI_TRY(made.copied, copy_others(places, modules));
+  LAPILLI_CHECK(write_made_texts(entered, network.to, made.copied));
   // The configuration comes last: without it, an incomplete directory cannot be loaded.
   LAPILLI_CHECK(write_weights(entries, network.to + "/model.safetensors"));
-  LAPILLI_CHECK(write_config(network.from, {name(format), published.network.tied}, network.to + "/config.json"));
+  LAPILLI_CHECK(write_config(published.files, {name(format), published.network.tied}, network.to + "/config.json"));
   return made;
 }
 

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "formats/doors/door.hpp"
 #include "formats/foreign_model.hpp"
 #include "formats/hf_config.hpp"
 #include "formats/quantization.hpp"
@@ -87,7 +88,9 @@ Result<Files> files_of_network(const Files& files) {
   return files.below(modules ? modules->transformer : "");
 }
 
-Result<Published> read_published(const Files& files, const PictureSize& pictures) {
+Result<Published> read_published(const Files& given, const PictureSize& pictures) {
+  LAPILLI_TRY(const auto entered, doors::enter(given));
+  const Files& files = entered.files;
   if (!files.are_there())
     return fail(ErrorCode::not_found,
                 "%s is not a directory; give the directory of a published model (with config.json)", files);

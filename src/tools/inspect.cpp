@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "formats/checkpoint.hpp"
+#include "formats/doors/door.hpp"
 #include "formats/hf_config.hpp"
 #include "formats/sentence_modules.hpp"
 #include "formats/sound_config.hpp"
@@ -96,8 +97,8 @@ Json languages_json(const Tokenizer& tokenizer) {
 }
 
 // A tokenizer of Whisper knows a hundred languages, also that of a model that was trained for one: the settings tell.
-Result<Json> speech_languages(const std::string& directory) {
-  LAPILLI_TRY(const SpeechSettings settings, read_speech_settings(directory));
+Result<Json> speech_languages(const Files& files) {
+  LAPILLI_TRY(const SpeechSettings settings, read_speech_settings(files));
   Json source = Json::array(), target = Json::array();
   for (const auto& [token, id] : settings.languages)
     source.push_back(token.starts_with("<|") && token.ends_with("|>") ? token.substr(2, token.size() - 4) : token);
@@ -126,13 +127,13 @@ Json tasks_of(const std::string& family, const nlohmann::json& config, const std
 }
 
 // State of the files that prepare sound or pictures: "ok", or what is wrong.
-std::string front_end_of(const std::string& directory, const model::Config& config) {
+std::string front_end_of(const Files& files, const model::Config& config) {
   const auto look = [&]() -> Status {
     if (config.kind().reads == model::Reads::pictures) {
-      LAPILLI_TRY(const auto processor, image::read_processor(directory));
-      return check_processor(processor, config.patches, directory);
+      LAPILLI_TRY(const auto processor, image::read_processor(files));
+      return check_processor(processor, config.patches, files.directory());
     }
-    LAPILLI_TRY(const auto sound, read_sound_config(directory));
+    LAPILLI_TRY(const auto sound, read_sound_config(files));
     const auto [width, rows] = std::pair(config.features.width, config.features.rows);
     return check_sound_config(sound, {width == 1 ? 0 : width, rows});  // one number per row: samples
   };
@@ -205,9 +206,9 @@ const char* long_texts(const model::Config& config) {
   return config.head(model::HeadKind::tokens) ? "error" : "cut";
 }
 
-Status add_texts(Json& json, const std::string& directory, const Published& published) {
+Status add_texts(Json& json, const Files& files, const Published& published) {
   const model::Config& config = published.network.config;
-  LAPILLI_TRY(const auto settings, read_sentence_settings(directory, published.files));
+  LAPILLI_TRY(const auto settings, read_sentence_settings(files, published.files));
   json["tasks"] = verbs_of_text_encoder(config);
   if (config.head(model::HeadKind::sentences)) json["vectors"] = vectors_json(published, settings);
   LAPILLI_TRY(const auto labels, labels_of(published, settings));
@@ -227,12 +228,18 @@ void add_checkpoint(Json& json, const Published& weights) {
   if (weights.packed) json["checkpoint"]["packed"] = name(*weights.packed);
 }
 
+Json origin_json(const doors::Origin& origin) {
+  return Json{{"program", origin.program}, {"version", origin.version}, {"unused", origin.unused}};
+}
+
 Result<Json> describe(const InspectRequest& request) {
   std::string directory = request.model;
   if (directory.empty()) {
     LAPILLI_TRY(directory, default_model_directory());
   }
-  LAPILLI_TRY(const auto published, read_published(directory));
+  LAPILLI_TRY(const auto entered, doors::enter(directory));
+  const Files& files = entered.files;
+  LAPILLI_TRY(const auto published, read_published(files));
   const model::Network& network = published.network;
   const model::Config& config = network.config;
   const std::string config_path = (published.files / "config.json").path();
@@ -248,8 +255,9 @@ Result<Json> describe(const InspectRequest& request) {
   json["description"] = family ? family->description : "";
   add_architecture(json, config, network);
   const bool encodes = encodes_texts(config);
-  if (encodes) LAPILLI_CHECK(add_texts(json, directory, published));
+  if (encodes) LAPILLI_CHECK(add_texts(json, files, published));
   add_checkpoint(json, published);
+  if (!entered.origin.program.empty()) json["origin"] = origin_json(entered.origin);
   json["device_weight_bytes"] = weight_bytes(network);
   json["tokenizer"] = tokenizer ? "ok" : tokenizer.error().message;
   json["generation"] = generation_json(generation);
@@ -262,9 +270,9 @@ Result<Json> describe(const InspectRequest& request) {
   json["input"] = pictures ? "picture" : sound ? "sound" : "text";
   json["languages"] = tokenizer ? languages_json(**tokenizer) : Json(nullptr);
   if (sound) {
-    LAPILLI_TRY(json["languages"], speech_languages(directory));
+    LAPILLI_TRY(json["languages"], speech_languages(files));
   }
-  if (pictures || sound) json["preprocessor"] = front_end_of(directory, config);
+  if (pictures || sound) json["preprocessor"] = front_end_of(files, config);
   if (!request.tensors) return json;
   for (const StoredTensor& tensor : published.checkpoint.tensors()) {
     json["tensors"].push_back(

@@ -181,6 +181,8 @@ std::string inspect_table(const Json& json) {
   if (json.contains("labels")) line("labels", labels_text(json["labels"]));
   if (json.contains("texts")) line("texts", texts_text(json["texts"]));
   line("parameters", number(json["parameters"].get<uint64_t>()));
+  if (json.contains("origin"))
+    line("from", json["origin"]["program"].get<std::string>() + ", " + json["origin"]["version"].get<std::string>());
   line("checkpoint", checkpoint["format"].get<std::string>() + ", " + types + ", " + mebibytes(checkpoint["bytes"]));
   line("on device", mebibytes(json["device_weight_bytes"]) + " of weights (" +
                         checkpoint.value("packed", std::string("fp32")) + ")");

@@ -79,13 +79,12 @@ TEST(CliForeignNames, ModelsOfOthersAreNamed) {
     folder.file(name, "x");
   const std::string here = folder.path().string();
   const std::pair<std::string, std::string> cases[] = {
-      {here + "/ct2", "CTranslate2's format"},
       {here + "/onnx", "in ONNX, which is ONNX Runtime's"},
       {here + "/optimum", "in ONNX, which is ONNX Runtime's"},
       {here + "/gguf", "in GGUF, which is llama.cpp's"},
       {folder.file("m.gguf", "x"), "in GGUF, which is llama.cpp's"},
       {folder.file("m.bin", std::string("GGUF\x03\0\0\0", 8)), "in GGUF, which is llama.cpp's"},
-      {folder.file("ggml-base.bin", "lmgg"), "ggml's format, which is whisper.cpp's"},
+      {folder.file("ggml-base.bin", std::string("GGUF\x03\0\0\0", 8)), "in GGUF, which is llama.cpp's"},
       {here + "/ours/model.safetensors", "a file of a model; name the directory: --model " + here + "/ours/"},
       {folder.file("m.txt", "x"), "a file, and a model is a directory"},
   };
@@ -95,6 +94,7 @@ TEST(CliForeignNames, ModelsOfOthersAreNamed) {
     EXPECT_TRUE(contains(outcome.err, model + " is a") && contains(outcome.err, message)) << outcome.err;
   }
   EXPECT_EQ(cli::foreign_model(here + "/ours"), "");
+  EXPECT_EQ(cli::foreign_model(folder.file("whisper.gguf", "lmgg")), "");
   EXPECT_EQ(cli::foreign_model(bundled_model()), "");
   EXPECT_EQ(cli::foreign_model(here + "/nothing"), "");
   Spawn spawn = lapilli({"translate", "Hello."});

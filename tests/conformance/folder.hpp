@@ -93,12 +93,24 @@ Outcome run_sound_case(const std::string& directory, const std::string& model, c
 // Unsupported for an error that says so, failed for all others.
 Outcome from_error(const Error& e);
 
+// Where a case's files are: the folder of the record, and that of the model.
+struct CaseFolders {
+  std::string record, model;
+};
+// Runs the cases of a record with a model, or reports why that did not load.
+void run_cases(const Result<std::shared_ptr<Model>>& model, const CaseFolders& folders, const Record& record,
+               const RunOptions& options, Report& report);
+// A folder with files of whisper.cpp, whose record is that of another folder.
+void run_ggml_folder(const std::string& directory, const RunOptions& options, Report& report);
+
 // Runs every case of every directory of the folder.
 void run_model_folder(const std::string& directory, const RunOptions& options, Report& report);
 void run_tokenizer_folder(const std::string& directory, const RunOptions& options, Report& report);
 void run_search_folder(const std::string& directory, const RunOptions& options, Report& report);
 void run_features_folder(const std::string& directory, const RunOptions& options, Report& report);
 void run_image_folder(const std::string& directory, const RunOptions& options, Report& report);
+// Folders of one model in several formats of numbers, each in a directory ("variants"): files of other programs.
+void run_variants_folder(const std::string& directory, const RunOptions& options, Report& report);
 void run_folder(const std::string& directory, const RunOptions& options, Report& report);
 
 // The device, made on first use.

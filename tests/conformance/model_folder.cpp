@@ -440,11 +440,6 @@ Result<Outcome> run_trace(const std::shared_ptr<Model>& model, const Record& rec
 
 bool is_speech(const std::string& kind) { return kind.starts_with("asr") || kind == "detect_language"; }
 
-// The folder of the record, and that of the model in it.
-struct CaseFolders {
-  std::string record, model;
-};
-
 Result<Outcome> run_kind(const std::string& kind, const std::shared_ptr<Model>& model, const CaseFolders& folders,
                          const Record& record, const Json& c) {
   if (kind == "forward" || kind == "forward_with_memory") return run_forward(model, record, c);
@@ -476,15 +471,7 @@ Outcome run_case(const std::shared_ptr<Model>& model, const CaseFolders& folders
   }
 }
 
-void run_directory(const std::string& directory, const Json& entry, const RunOptions& options, Report& report) {
-  const std::string sub = entry.value("dir", std::string("model")), folder = directory + "/" + sub;
-  const auto record = read_record(directory, entry.value("expected", std::string("expected")));
-  if (!record) return report.add(folder, "record", Outcome::failed(record.error().message));
-  const auto device = the_device(options);
-  if (!device) return report.add(folder, "device", Outcome::failed(device.error().message));
-  LoadOptions load;
-  load.kv_format = options.kv_format;
-  const auto model = Model::load(*device, folder, load);
+Subject subject_of(const Result<std::shared_ptr<Model>>& model, const std::string& folder) {
   Subject subject;
   if (model) {
     subject.family = (*model)->info().family;
@@ -493,27 +480,44 @@ void run_directory(const std::string& directory, const Json& entry, const RunOpt
   } else if (const auto config = read_json_file(folder + "/config.json")) {
     subject.family = config->value("model_type", std::string());
   }
-  const Json cases = (*record).json.value("cases", Json::array());
-  if (cases.empty()) report.add(folder, "record", Outcome::failed("the record has no cases"));
+  return subject;
+}
+
+Outcome outcome_of(const Result<std::shared_ptr<Model>>& model, const CaseFolders& folders, const Record& record,
+                   const RunOptions& options, const Json& c) {
+  const std::string kind = c.value("kind", std::string());
+  // Features need no weights.
+  if (kind == "audio_features") return run_sound_case(folders.record, folders.model, options, record, c);
+  if (kind == "refuse") return run_refuse(model, c);
+  return model ? run_case(*model, folders, record, c) : from_error(model.error());
+}
+
+void run_directory(const std::string& directory, const Json& entry, const RunOptions& options, Report& report) {
+  const std::string sub = entry.value("dir", std::string("model")), folder = directory + "/" + sub;
+  const auto record = read_record(directory, entry.value("expected", std::string("expected")));
+  if (!record) return report.add(folder, "record", Outcome::failed(record.error().message));
+  const auto device = the_device(options);
+  if (!device) return report.add(folder, "device", Outcome::failed(device.error().message));
+  LoadOptions load;
+  load.kv_format = options.kv_format;
+  run_cases(Model::load(*device, folder, load), {directory, folder}, *record, options, report);
+}
+
+}  // namespace
+
+void run_cases(const Result<std::shared_ptr<Model>>& model, const CaseFolders& folders, const Record& record,
+               const RunOptions& options, Report& report) {
+  Subject subject = subject_of(model, folders.model);
+  const Json cases = record.json.value("cases", Json::array());
+  if (cases.empty()) report.add(folders.model, "record", Outcome::failed("the record has no cases"));
   std::map<std::string, size_t> of_kind;
   for (const auto& c : cases) {
     const std::string name = c.value("name", std::string("?"));
     subject.group = case_group(c);
     if (name.find(options.filter) == std::string::npos || of_kind[subject.group]++ % options.every != 0) continue;
-    if (c.value("kind", std::string()) == "audio_features") {  // which needs no weights
-      report.add(folder, name, run_sound_case(directory, folder, options, *record, c), subject);
-      continue;
-    }
-    if (c.value("kind", std::string()) == "refuse") {
-      report.add(folder, name, run_refuse(model, c), subject);
-      continue;
-    }
-    report.add(folder, name, model ? run_case(*model, {directory, folder}, *record, c) : from_error(model.error()),
-               subject);
+    report.add(folders.model, name, outcome_of(model, folders, record, options, c), subject);
   }
 }
-
-}  // namespace
 
 void run_model_folder(const std::string& directory, const RunOptions& options, Report& report) {
   const auto top = read_json_file(directory + "/expected.json", size_t{64} << 20);

@@ -22,6 +22,10 @@ lapilli_gpu_test(conformance.marian COMMAND conformance --strict --every 12 ${PR
 file(GLOB searches CONFIGURE_DEPENDS LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/data/search/*)
 lapilli_gpu_test(conformance.search COMMAND conformance --strict ${searches} DRIVERS lavapipe swiftshader MASKS full floor gpu
   LABELS fast)
+# Models as other programs write them.
+file(GLOB doors CONFIGURE_DEPENDS LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/data/formats/*)
+lapilli_gpu_test(conformance.doors COMMAND conformance --strict ${doors} DRIVERS lavapipe MASKS full floor LABELS fast)
+lapilli_gpu_test(conformance.doors COMMAND conformance --strict --every 4 ${doors} DRIVERS swiftshader LABELS slow)
 # Texts to vectors, by directories of sentence-transformers.
 file(GLOB sentences CONFIGURE_DEPENDS LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/data/sentences/*)
 lapilli_gpu_test(conformance.sentences COMMAND conformance --strict ${sentences} DRIVERS lavapipe MASKS full floor

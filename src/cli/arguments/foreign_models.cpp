@@ -21,14 +21,9 @@ struct ModelFormat {
   std::string_view what;
 };
 constexpr ModelFormat kModelFormats[] = {
-    {"", ".gguf", "in GGUF, which is llama.cpp's"},
-    {"", ".ggml", "in ggml's format, which is whisper.cpp's"},
-    {"ggml-", ".bin", "in ggml's format, which is whisper.cpp's"},
-    {"", ".onnx", "in ONNX, which is ONNX Runtime's"},
-    {"", ".ort", "in ONNX Runtime's own format"},
-    {"openvino_", ".xml", "in OpenVINO's format"},
-    {"", ".tflite", "in TensorFlow Lite's format"},
-    {"", ".mlmodel", "in Core ML's format"},
+    {"", ".gguf", "in GGUF, which is llama.cpp's"}, {"", ".onnx", "in ONNX, which is ONNX Runtime's"},
+    {"", ".ort", "in ONNX Runtime's own format"},   {"openvino_", ".xml", "in OpenVINO's format"},
+    {"", ".tflite", "in TensorFlow Lite's format"}, {"", ".mlmodel", "in Core ML's format"},
     {"", ".npz", "in the format of Marian or MLX"},
 };
 
@@ -49,6 +44,7 @@ bool holds_our_weights(const std::vector<FolderEntry>& entries) {
   });
 }
 
+// The library reads these, whatever lies beside them.
 bool is_of_ctranslate2(const std::vector<FolderEntry>& entries) {
   const auto holds = [&](std::string_view part) {
     return std::any_of(entries.begin(), entries.end(), [&](const FolderEntry& e) { return e.name.starts_with(part); });
@@ -59,7 +55,7 @@ bool is_of_ctranslate2(const std::vector<FolderEntry>& entries) {
 std::string foreign_directory(const std::string& path) {
   std::vector<FolderEntry> entries, more;
   if (!list_folder(path, entries) || holds_our_weights(entries)) return "";
-  if (is_of_ctranslate2(entries)) return std::string("a model in CTranslate2's format") + kInstead;
+  if (is_of_ctranslate2(entries)) return "";
   if (list_folder(path_in(path, "onnx"), more)) entries.insert(entries.end(), more.begin(), more.end());
   for (const FolderEntry& entry : entries)
     if (const ModelFormat* format = format_of(entry.name)) return "a model " + std::string(format->what) + kInstead;
@@ -95,10 +91,13 @@ std::string folder_name(const std::string& path) {
   return folder.empty() ? "." : folder;
 }
 
+// Files of whisper.cpp are models by themselves.
+bool is_read_alone(const std::string& head) { return head.starts_with("lmgg"); }
+
 std::string foreign_weights(const std::string& path) {
   const std::string head = head_of(path);
   if (head.starts_with("GGUF")) return "a model in GGUF, which is llama.cpp's" + std::string(kInstead);
-  if (head.starts_with("lmgg")) return "a model in ggml's format, which is whisper.cpp's" + std::string(kInstead);
+  if (is_read_alone(head)) return "";
   if (const ModelFormat* format = format_of(last_part(path))) return "a model " + std::string(format->what) + kInstead;
   const std::string folder = folder_name(path);
   if (file_exists(path_in(folder, "config.json"))) return "a file of a model; name the directory: --model " + folder;

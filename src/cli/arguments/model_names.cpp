@@ -65,7 +65,7 @@ int find_model(std::string& model) {
   const std::string named = model.empty() ? "LAPILLI_MODEL names " + name + ", which is " : name + " is ";
   if (name.empty()) return exit_ok;
   if (const std::string foreign = foreign_model(name); !foreign.empty()) return no_model(named + foreign);
-  if (directory_exists(name)) return exit_ok;
+  if (directory_exists(name) || file_exists(name)) return exit_ok;
   const hub::Places places = hub::places_of_environment();
   if (const std::string found = find_elsewhere(name, places); !found.empty()) {
     model = found;

@@ -1,0 +1,40 @@
+// The door: directories and files of other programs come in here, and look like a directory of Transformers from then
+// on. Content decides from which program they are, not names. docs/inside/adding-a-door.md tells how one is added.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/files.hpp"
+#include "base/result.hpp"
+#include "formats/doors/made_files.hpp"
+
+namespace lapilli::doors {
+
+// Facts about a model that came through the door, for people.
+struct Origin {
+  std::string program;              // "CTranslate2"
+  std::string version;              // "binary version 6, TransformerSpec revision 7"
+  std::vector<std::string> unused;  // what its files have and the model does not use
+};
+
+// A reader's work: the fields and texts of a directory of Transformers, and tensors with the names of its family.
+struct Opened {
+  Origin origin;
+  MadeFiles files;
+};
+
+struct Entered {
+  Files files;
+  Origin origin;                  // without a program: the files are as they were
+  std::vector<std::string> made;  // names of the texts that the reader made
+};
+
+// Files of Transformers, and those that no reader knows, are given back as they are. A model in a single file has that
+// file's path for a directory. Errors name the file, and all reasons against it.
+Result<Entered> enter(const Files& files);
+
+// The first bytes of a file; fewer where it ends, none where there is no such file.
+std::string first_bytes(const FileName& file, size_t count);
+
+}  // namespace lapilli::doors

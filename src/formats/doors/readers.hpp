@@ -1,0 +1,22 @@
+// The readers behind the door, one for each program's format.
+#pragma once
+
+#include <optional>
+
+#include "base/files.hpp"
+#include "base/result.hpp"
+#include "formats/doors/door.hpp"
+
+namespace lapilli::doors {
+
+// A directory with model.bin, config.json and vocabularies, of CTranslate2's converters.
+Result<std::optional<Opened>> open_ctranslate2(const Files& files);
+
+// A directory whose model.bin is PyTorch's checkpoint; refuses those whose model.bin is no model at all.
+Result<std::optional<Opened>> open_model_bin(const Files& files);
+
+// A file of whisper.cpp, or a directory with one and without weights of ours.
+Result<std::optional<Opened>> open_ggml(const FileName& file);
+Result<std::optional<Opened>> open_ggml_directory(const Files& files);
+
+}  // namespace lapilli::doors
