@@ -98,9 +98,8 @@ TEST(CliForeignNames, ModelsOfOthersAreNamed) {
   EXPECT_EQ(cli::foreign_model(bundled_model()), "");
   EXPECT_EQ(cli::foreign_model(here + "/nothing"), "");
   Spawn spawn = lapilli({"translate", "Hello."});
-  spawn.environment.push_back("LAPILLI_MODEL=" + here + "/ct2");
-  EXPECT_TRUE(
-      contains(run(spawn).err, "LAPILLI_MODEL names " + here + "/ct2, which is a model in CTranslate2's format"));
+  spawn.environment.push_back("LAPILLI_MODEL=" + here + "/gguf");
+  EXPECT_TRUE(contains(run(spawn).err, "LAPILLI_MODEL names " + here + "/gguf, which is a model in GGUF"));
 }
 
 TEST(CliForeignNames, TheModelInAFolderIsNamed) {
