@@ -97,7 +97,8 @@ class Files {
   [[nodiscard]] FileName operator/(std::string_view name) const;
   // The same files, whose names lie in a folder ("1_Pooling"); an empty one is the directory itself.
   [[nodiscard]] Files below(const std::string& folder) const;
-  [[nodiscard]] bool are_there() const;  // true if the directory exists; always for a FileSource
+  [[nodiscard]] bool are_there() const;                  // true if the directory exists; always for a FileSource
+  [[nodiscard]] bool on_disk() const { return !host_; }  // else directory() is a name for messages alone
   [[nodiscard]] const std::string& directory() const { return directory_; }
   [[nodiscard]] const char* c_str() const { return label_.c_str(); }  // for messages
 

@@ -221,7 +221,7 @@ Status write_config(const Files& files, const Quantization& quantization, const 
 
 bool holds_weights(const std::string& name) {
   for (const char* ending : {".safetensors", ".bin", ".index.json", ".h5", ".msgpack", ".ot", ".onnx", ".npz", ".gguf",
-                             ".pt", ".pth", ".ckpt"})
+                             ".pt", ".pth", ".ckpt", ".ggml"})
     if (name.ends_with(ending)) return true;
   return false;
 }
@@ -251,8 +251,8 @@ struct Places {
   }
 };
 
-// Copies files of a folder, but of no folder in it, and adds their names.
-Status copy_folder(const Places& places, const std::string& folder, IsCopied is_copied,
+// Copies those files of a folder, but of no folder in it, that the model shows, and adds their names.
+Status copy_folder(const Files& files, const Places& places, const std::string& folder, IsCopied is_copied,
                    std::vector<std::string>& copied) {
   const auto [from, to] = places.below(folder);
   std::vector<FolderEntry> entries;
@@ -260,25 +260,27 @@ Status copy_folder(const Places& places, const std::string& folder, IsCopied is_
     return fail(ErrorCode::not_found, "%s cannot be listed: %s", from, std::strerror(errno));
   if (!make_directories(to)) return fail(ErrorCode::not_found, "%s cannot be made: %s", to, std::strerror(errno));
   for (const auto& [name, kind] : entries) {
-    if (kind != FileKind::regular || !is_copied(name)) continue;
+    const std::string shown = folder.empty() ? name : folder + "/" + name;
+    if (kind != FileKind::regular || !is_copied(name) || !(files / shown).there()) continue;
     LAPILLI_CHECK(copy_file(from + "/" + name, to + "/" + name));
-    copied.push_back(folder.empty() ? name : folder + "/" + name);
+    copied.push_back(shown);
   }
   return {};
 }
 
 // Copies all files but the network's weights and configuration: tokenizer, settings, licence, and the folders of
 // modules.json, of which linear layers keep their weights.
-Result<std::vector<std::string>> copy_others(const Places& places, const SentenceModules& modules) {
+Result<std::vector<std::string>> copy_others(const Files& files, const Places& places, const SentenceModules& modules) {
   std::vector<std::string> copied;
-  LAPILLI_CHECK(copy_folder(places, "", modules.transformer.empty() ? is_other : is_setting, copied));
-  if (!modules.transformer.empty()) LAPILLI_CHECK(copy_folder(places, modules.transformer, is_other, copied));
+  if (!directory_exists(places.from)) return copied;  // a single file is the whole model
+  LAPILLI_CHECK(copy_folder(files, places, "", modules.transformer.empty() ? is_other : is_setting, copied));
+  if (!modules.transformer.empty()) LAPILLI_CHECK(copy_folder(files, places, modules.transformer, is_other, copied));
   const auto dense = dense_folders(modules);
   for (const std::string& folder : modules.folders) {
     // A normalization has no settings, and some directories lack its folder.
     if (folder == modules.transformer || !directory_exists(places.from + "/" + folder)) continue;
     const bool has_weights = std::find(dense.begin(), dense.end(), folder) != dense.end();
-    LAPILLI_CHECK(copy_folder(places, folder, has_weights ? is_visible : is_setting, copied));
+    LAPILLI_CHECK(copy_folder(files, places, folder, has_weights ? is_visible : is_setting, copied));
   }
   return copied;
 }
@@ -357,7 +359,7 @@ Result<PackedModel> pack_model(const std::string& directory, const std::string& 
   PackedModel made = counted(entries, std::move(kept));
   LAPILLI_CHECK(make_output(output));
   const Places places{directory, output}, network = places.below(modules.transformer);
-  LAPILLI_TRY(made.copied, copy_others(places, modules));
+  LAPILLI_TRY(made.copied, copy_others(entered.files, places, modules));
   LAPILLI_CHECK(write_made_texts(entered, network.to, made.copied));
   // The configuration comes last: without it, an incomplete directory cannot be loaded.
   LAPILLI_CHECK(write_weights(entries, network.to + "/model.safetensors"));

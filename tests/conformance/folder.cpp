@@ -164,7 +164,8 @@ void run_folder(const std::string& directory, const RunOptions& options, Report&
   if (record->contains("model_dirs")) return run_model_folder(directory, options, report);
   if (directory_exists(directory + "/files") && record->contains("class"))
     return run_tokenizer_folder(directory, options, report);
-  if (record->value("format", std::string()) == "whisper.cpp ggml") return run_ggml_folder(directory, options, report);
+  if (record->contains("format") && record->at("format") == "whisper.cpp ggml")
+    return run_ggml_folder(directory, options, report);
   if (record->contains("variants")) return run_variants_folder(directory, options, report);
   const std::string task = record->value("task", record->value("kind", std::string("unknown")));
   if (task == "search" || task == "logits-processors") return run_search_folder(directory, options, report);

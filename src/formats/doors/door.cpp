@@ -26,7 +26,7 @@ bool has_published_weights(const Files& files) {
 
 // A single file is the whole model.
 bool is_file(const Files& files) {
-  return !files.directory().empty() && file_kind(files.directory()) == FileKind::regular;
+  return files.on_disk() && !files.directory().empty() && file_kind(files.directory()) == FileKind::regular;
 }
 
 Result<std::optional<Opened>> look(const Files& files) {
@@ -42,8 +42,9 @@ Result<std::optional<Opened>> look(const Files& files) {
 }  // namespace
 
 std::string first_bytes(const FileName& file, size_t count) {
-  const auto opened = file.there() ? File::open(file) : Result<File>(File());
-  if (!opened || !file.there()) return {};
+  if (!file.there()) return {};
+  const auto opened = File::open(file);
+  if (!opened) return {};
   std::string text(static_cast<size_t>(std::min<uint64_t>(opened->size(), count)), '\0');
   return opened->read(0, std::as_writable_bytes(std::span(text))) ? text : std::string();
 }

@@ -65,7 +65,7 @@ void map_encoder(Mapper& m, const Beside& beside, Fields& fields) {
   config["intermediate_size"] = m.size("encoder/layer_0/ffn/linear_0/weight", 0);
   config["layer_norm_eps"] = epsilon_of(beside);
   map_bert_embeddings(m, config);
-  for (uint32_t i = 0; i < m.layers("encoder"); ++i)
+  for (uint32_t i = 0, layers = m.layers("encoder"); i < layers; ++i)
     map_bert_layer(m, "encoder/layer_" + std::to_string(i), "encoder.layer." + std::to_string(i));
   if (m.has("pooler_dense/weight")) m.linear("pooler.dense", "pooler_dense");
   if (m.setting("encoder/pre_norm", 1) != 0) m.refuse("encoder/pre_norm is on, and BERT has it off");
@@ -93,7 +93,7 @@ void map_decoder(Mapper& m, const Beside& beside, Fields& fields) {
   m.matrix("transformer.wte.weight", table);
   if (!tied) m.matrix("lm_head.weight", output);
   m.numbers("transformer.wpe.weight", positions);
-  for (uint32_t i = 0; i < m.layers("decoder"); ++i)
+  for (uint32_t i = 0, layers = m.layers("decoder"); i < layers; ++i)
     map_gpt2_layer(m, "decoder/layer_" + std::to_string(i), "transformer.h." + std::to_string(i));
   m.norm("transformer.ln_f", "decoder/layer_norm");
   if (m.setting("decoder/pre_norm", 1) != 1) m.refuse("decoder/pre_norm is off, and GPT-2 has it on");

@@ -105,6 +105,8 @@ ReadBytes turned(const MadeTensor& t) {
 }  // namespace
 
 bool Mapper::find_scales(const std::string& from, Source& source) {
+  std::shared_ptr<const std::vector<float>>& known = divisors_[source.variable];
+  if (known) return source.divisors = known, true;
   const auto alias = file_.aliases.find(from);
   const Variable* scales = file_.find((alias == file_.aliases.end() ? from : alias->second) + "_scale");
   if (!scales || scales->type != StoredType::f32)
@@ -120,7 +122,7 @@ bool Mapper::find_scales(const std::string& from, Source& source) {
   const auto usable = [](float s) { return std::isfinite(s) && s != 0 && std::isfinite(1.0f / s); };
   if (!std::ranges::all_of(divisors, usable)) return refuse(from + "_scale holds scales that are no numbers"), false;
   divisors.resize(rows, divisors.front());
-  source.divisors = std::make_shared<const std::vector<float>>(std::move(divisors));
+  source.divisors = known = std::make_shared<const std::vector<float>>(std::move(divisors));
   return true;
 }
 
@@ -130,7 +132,7 @@ bool Mapper::find(const std::string& from, Rows rows, Source& source) {
   const Variable& v = *source.variable;
   used_.insert(&v);
   const uint64_t all = v.shape.empty() ? 1 : v.shape[0];
-  if (all == 0 || all % rows.of != 0 || v.type == StoredType::i32)
+  if (v.range.bytes == 0 || all == 0 || all % rows.of != 0 || v.type == StoredType::i32)
     return refuse(format("%s is %s of %u rows, which does not fit", from, stored_type_name(v.type), all)), false;
   source.rows = all / rows.of;
   source.first = rows.part * source.rows;
@@ -203,7 +205,7 @@ void Mapper::norm(const std::string& to, const std::string& from) {
 
 uint64_t Mapper::size(const std::string& name, size_t dimension) const {
   const Variable* v = file_.find(name);
-  return v && dimension < v->shape.size() ? v->shape[dimension] : 0;
+  return v && v->range.bytes > 0 && dimension < v->shape.size() ? v->shape[dimension] : 0;
 }
 
 double Mapper::setting(const std::string& name, double missing) {
@@ -212,8 +214,9 @@ double Mapper::setting(const std::string& name, double missing) {
 }
 
 uint32_t Mapper::layers(const std::string& scope) const {
+  constexpr uint32_t kMostLayers = 1024;
   uint32_t n = 0;
-  while (has(scope + "/layer_" + std::to_string(n) + "/self_attention/linear_0/weight")) ++n;
+  while (n < kMostLayers && has(scope + "/layer_" + std::to_string(n) + "/self_attention/linear_0/weight")) ++n;
   return n;
 }
 

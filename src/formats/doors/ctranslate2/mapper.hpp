@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <set>
 #include <string>
@@ -39,7 +41,7 @@ class Mapper {
   // Gain and offset of a norm, which may lack the offset.
   void norm(const std::string& to, const std::string& from);
 
-  // Sizes of a variable: the n-th dimension, or 0.
+  // Sizes of a variable: the n-th dimension, or 0, as for a variable without values.
   [[nodiscard]] uint64_t size(const std::string& name, size_t dimension) const;
   [[nodiscard]] bool has(const std::string& name) const { return file_.find(name) != nullptr; }
   // `count` numbers of a vector into the front of `values`.
@@ -47,7 +49,7 @@ class Mapper {
   // A setting, which counts as used from then on.
   double setting(const std::string& name, double missing);
   void use(const std::string& name) { used_.insert(file_.find(name)); }
-  // The number of "SCOPE/layer_N".
+  // The number of "SCOPE/layer_N", 1,024 at most.
   [[nodiscard]] uint32_t layers(const std::string& scope) const;
   [[nodiscard]] uint32_t heads(const std::string& scope);
   // "relu", "gelu", ... by the number that CTranslate2 has for it.
@@ -73,6 +75,8 @@ class Mapper {
   const ModelFile& file_;
   std::vector<MadeTensor> tensors_;
   std::set<const Variable*> used_;
+  // Of each variable with scales, by row: several tensors may be parts of one.
+  std::map<const Variable*, std::shared_ptr<const std::vector<float>>> divisors_;
   std::vector<std::string> reasons_;
   bool scaled_ = false;
 };

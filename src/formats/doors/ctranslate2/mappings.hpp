@@ -8,7 +8,7 @@
 
 namespace lapilli::doors::ct2 {
 
-// What a directory has beside the weights.
+// The files of a directory beside its weights.
 struct Beside {
   nlohmann::json settings;  // its config.json; an empty object where there is none
   Vocabularies vocabularies;

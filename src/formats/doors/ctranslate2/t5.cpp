@@ -35,7 +35,7 @@ bool has_own_tables(const Mapper& m, const std::string& side) {
 }
 
 void map_t5_stack(Mapper& m, const std::string& side, bool own_tables) {
-  for (uint32_t i = 0; i < m.layers(side); ++i) {
+  for (uint32_t i = 0, layers = m.layers(side); i < layers; ++i) {
     const std::string from = side + "/layer_" + std::to_string(i),
                       block = side + ".block." + std::to_string(i) + ".layer.";
     const std::string bias = from + "/self_attention/relative_attention_bias";
@@ -60,10 +60,17 @@ void map_t5_embeddings(Mapper& m, nlohmann::json& config) {
   if (!m.file().same(source, target)) m.matrix("encoder.embed_tokens.weight", source);
   if (!tied) m.matrix("lm_head.weight", output);
   const double root = std::sqrt(static_cast<double>(m.size(target, 1))), scale = m.setting("decoder/scale_outputs", 1);
-  if (std::abs(scale - (tied ? 1 / root : 1)) > 1e-3)
+  if (!(std::abs(scale - (tied ? 1 / root : 1)) <= 1e-3))
     m.refuse(format("decoder/scale_outputs is %g, and T5 has %g", scale, tied ? 1 / root : 1));
   config["tie_word_embeddings"] = tied;
   config["vocab_size"] = m.size(target, 0);
+}
+
+uint64_t reach_of(Mapper& m, const std::string& attention) {
+  const std::string name = attention + "/relative_attention_max_distance";
+  const double reach = m.setting(name, 128);
+  if (reach >= 0 && reach <= 1e6) return static_cast<uint64_t>(reach);
+  return m.refuse(format("%s is %g", name, reach)), 0;
 }
 
 void add_t5_sizes(Mapper& m, nlohmann::json& config) {
@@ -77,8 +84,7 @@ void add_t5_sizes(Mapper& m, nlohmann::json& config) {
   config["num_layers"] = m.layers("encoder");
   config["num_decoder_layers"] = m.layers("decoder");
   config["relative_attention_num_buckets"] = m.size(first + "/relative_attention_bias", 0);
-  config["relative_attention_max_distance"] =
-      static_cast<uint64_t>(std::max(0.0, m.setting(first + "/relative_attention_max_distance", 128)));
+  config["relative_attention_max_distance"] = reach_of(m, first);
   const std::string activation = m.activation("decoder");
   if (activation != m.activation("encoder")) m.refuse("encoder and decoder have different activations");
   const bool gated = m.has("encoder/layer_0/ffn/linear_0_noact/weight");

@@ -33,6 +33,8 @@ std::string family_of(const Mapper& m, const Beside& beside, bool pre_norm) {
   return has_languages(beside.vocabularies.source) && !biased ? "m2m_100" : "pegasus";
 }
 
+constexpr uint64_t kMostComputedWidth = uint64_t{1} << 14;
+
 // Sines in the first half, cosines in the second; the first position is 1.
 std::vector<float> computed_positions(uint64_t width) {
   const uint64_t half = width / 2;
@@ -55,7 +57,10 @@ uint64_t map_positions(Mapper& m, const std::string& side, const std::string& to
     return rows;
   }
   const uint64_t width = m.size(side + "/layer_0/self_attention/linear_0/weight", 1);
-  if (before == 0) m.values(name, {kComputedPositions, width}, computed_positions(width));
+  if (before == 0 && width > kMostComputedWidth)
+    m.refuse(format("%s has no positions, and they are not computed for a width of %u", side, width));
+  else if (before == 0)
+    m.values(name, {kComputedPositions, width}, computed_positions(width));
   return kComputedPositions;
 }
 
@@ -102,7 +107,7 @@ void start_from_zeros(uint64_t id, Fields& fields) {
 }  // namespace
 
 void map_bart_stack(Mapper& m, const std::string& side, const std::string& prefix, bool key_bias) {
-  for (uint32_t i = 0; i < m.layers(side); ++i) {
+  for (uint32_t i = 0, layers = m.layers(side); i < layers; ++i) {
     const std::string from = side + "/layer_" + std::to_string(i), to = prefix + "layers." + std::to_string(i);
     map_attention(m, from + "/self_attention", to + ".self_attn", false, key_bias);
     if (m.has(from + "/attention/linear_0/weight"))

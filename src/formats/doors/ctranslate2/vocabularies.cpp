@@ -12,6 +12,8 @@ namespace {
 
 constexpr size_t kMostBytes = size_t{64} << 20;
 
+constexpr size_t kMostTokens = size_t{1} << 21;
+
 Failure no_list(const FileName& file) {
   return fail(ErrorCode::invalid_data, "%s is no list of tokens, as CTranslate2 writes it", file);
 }
@@ -23,7 +25,7 @@ Result<Tokens> read_json_list(const FileName& file) {
   if (!json.is_array()) return no_list(file);
   Tokens tokens;
   for (const auto& token : json) {
-    if (!token.is_string()) return no_list(file);
+    if (!token.is_string() || tokens.size() == kMostTokens) return no_list(file);
     tokens.push_back(token.get<std::string>());
   }
   return tokens;
@@ -36,6 +38,7 @@ Result<Tokens> read_lines(const FileName& file) {
     const size_t end = std::min(text.find('\n', at), text.size());
     std::string line = text.substr(at, end - at);
     if (line.ends_with('\r')) line.pop_back();
+    if (tokens.size() == kMostTokens) return no_list(file);
     tokens.push_back(std::move(line));
     at = end + 1;
   }

@@ -14,7 +14,7 @@ bool may_be_ggml(const std::string& name) { return name.ends_with(".bin") || nam
 
 std::vector<std::string> ggml_files_in(const Files& files) {
   std::vector<std::string> found;
-  if (files.directory().empty() || !directory_exists(files.directory())) return found;
+  if (!files.on_disk() || files.directory().empty() || !directory_exists(files.directory())) return found;
   for (const std::string& name : names_in(files.directory()))
     if (may_be_ggml(name) && is_ggml(first_bytes(files / name, 4))) found.push_back(name);
   return found;

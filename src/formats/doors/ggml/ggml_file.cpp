@@ -101,9 +101,12 @@ Status read_sizes(Cursor& c, GgmlSizes& s) {
   return {};
 }
 
+// Far above those of any model: memory goes by them before the file is read.
+constexpr uint64_t kMostFilters = 1024, kMostTokenBytes = 1024;
+
 Status read_filters(Cursor& c, GgmlFile& f) {
-  LAPILLI_TRY(f.filter_rows, c.count("the number of mel filters", c.left() / 4));
-  LAPILLI_TRY(f.filter_columns, c.count("the width of the mel filters", c.left() / 4));
+  LAPILLI_TRY(f.filter_rows, c.count("the number of mel filters", std::min(kMostFilters, c.left() / 4)));
+  LAPILLI_TRY(f.filter_columns, c.count("the width of the mel filters", std::min(kMostFilters, c.left() / 4)));
   const uint64_t all = uint64_t{f.filter_rows} * f.filter_columns;
   if (all > c.left() / 4)
     return fail(ErrorCode::invalid_data, "%s: %u mel filters of %u numbers are more than the file holds; it is damaged",
@@ -120,7 +123,7 @@ Status read_tokens(Cursor& c, GgmlFile& f) {
   f.tokens.reserve(count);
   for (uint32_t i = 0; i < count; ++i) {
     const std::string what = "token " + std::to_string(i);
-    LAPILLI_TRY(const uint32_t bytes, c.count("the length of " + what, c.left()));
+    LAPILLI_TRY(const uint32_t bytes, c.count("the length of " + what, std::min(kMostTokenBytes, c.left())));
     LAPILLI_TRY(auto token, c.text(bytes, what));
     f.tokens.push_back(std::move(token));
   }

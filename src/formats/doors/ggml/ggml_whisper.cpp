@@ -110,9 +110,11 @@ Status check_sizes(const GgmlFile& f) {
     if (heads == 0 || s.audio_width == 0 || s.audio_width % heads != 0)
       return wrong(f, format("%u heads do not divide a width of %u", heads, s.audio_width));
   // Each layer has tensors, so that lists of layers stay as short as the file.
-  for (const uint32_t layers : {s.audio_layers, s.text_layers})
-    if (layers == 0 || layers > f.tensors.size())
-      return wrong(f, format("%u layers cannot be with %u tensors", layers, f.tensors.size()));
+  constexpr uint64_t kOfAnEncoderLayer = 15, kOfADecoderLayer = 24;
+  const uint64_t least = s.audio_layers * kOfAnEncoderLayer + s.text_layers * kOfADecoderLayer;
+  if (s.audio_layers == 0 || s.text_layers == 0 || least > f.tensors.size())
+    return wrong(f,
+                 format("%u and %u layers cannot be with %u tensors", s.audio_layers, s.text_layers, f.tensors.size()));
   return {};
 }
 

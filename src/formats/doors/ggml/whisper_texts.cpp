@@ -89,8 +89,9 @@ Json generation_config(const WhisperForm& form, const WhisperIds& ids, const Mer
 // ---- tokens ---------------------------------------------------------------------------------------------------------
 
 // Text tokens; ids from the end on are special. A token that is there twice keeps its first id.
-Json vocabulary(const GgmlFile& f, const WhisperIds& ids) {
-  Json json = Json::object();
+// Sorted, because an object in order compares each new name with all others.
+nlohmann::json vocabulary(const GgmlFile& f, const WhisperIds& ids) {
+  nlohmann::json json = nlohmann::json::object();
   std::set<std::string> names;
   for (int32_t i = 0; i < ids.end && static_cast<size_t>(i) < f.tokens.size(); ++i) {
     std::string name = in_byte_alphabet(f.tokens[static_cast<size_t>(i)]);
