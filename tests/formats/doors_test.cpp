@@ -156,6 +156,25 @@ TEST(Doors, AllReasonsAreNamedAtOnce) {
   EXPECT_THAT(opened.error().message, HasSubstr("it has xxxoder/layer_0/ffn/linear_0/bias"));
 }
 
+// Shapes without values ask for no memory: believed, each of these would ask for gigabytes.
+TEST(Doors, SizesOfNothingAreNotBelieved) {
+  const Directory directory("ct2-marian/float32");
+  const auto file = doors::ct2::read_model_file(recorded("ct2-marian/float32/model.bin"));
+  ASSERT_TRUE(file.ok());
+  constexpr uint64_t kMost = 0xFFFFFFFF;
+  for (const char* name : {"decoder/embeddings/weight", "encoder/layer_0/self_attention/linear_0/weight",
+                           "encoder/position_encodings/encodings", "decoder/projection/bias"})
+    for (const auto& shape : {std::vector<uint64_t>{kMost, 0}, {0, kMost}}) {
+      auto changed = *file;
+      const auto alias = changed.aliases.find(name);
+      auto& variable = changed.variables[alias == changed.aliases.end() ? name : alias->second];
+      variable = {variable.type, shape, {file->variables.begin()->second.range.file, 0, 0}};
+      const auto opened = directory.with(written(changed, 6));
+      ASSERT_FALSE(opened.ok()) << name;
+      EXPECT_EQ(opened.error().code, ErrorCode::unsupported) << opened.error().message;
+    }
+}
+
 TEST(Doors, CutFilesAreRefused) {
   const Directory directory("ct2-marian/int8");
   const std::string whole = directory.model();
