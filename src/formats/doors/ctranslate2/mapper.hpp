@@ -75,7 +75,7 @@ class Mapper {
   const ModelFile& file_;
   std::vector<MadeTensor> tensors_;
   std::set<const Variable*> used_;
-  // Of each variable with scales, by row: several tensors may be parts of one.
+  // The divisors of each variable with scales, by row: several tensors may be parts of one variable.
   std::map<const Variable*, std::shared_ptr<const std::vector<float>>> divisors_;
   std::vector<std::string> reasons_;
   bool scaled_ = false;
