@@ -19,7 +19,7 @@ constexpr double kLeastChange = 1.5;   // decibels by which bands change against
 constexpr size_t kAround = 15;         // blocks to each side that are examined
 constexpr size_t kLeastBlocks = 5;     // loud blocks around one that is speech
 constexpr size_t kMostOfASound = 15;   // blocks by which a loud sound may extend before or after speech
-constexpr size_t kBeside = 10;         // blocks kept to each side
+constexpr size_t kBeside = 9;          // blocks kept to each side: with rounding to blocks, less than 0.2 s
 constexpr size_t kLongestPause = 100;  // blocks
 
 constexpr auto kBands = SpeechDetector::kBands;

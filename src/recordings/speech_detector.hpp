@@ -19,7 +19,7 @@ class SpeechDetector {
  public:
   explicit SpeechDetector(uint32_t rate);
   void add(std::span<const float> samples);
-  // Stretches in all that was added, with a fifth of a second to each side; they include pauses of less than two
+  // Stretches in all that was added, with 0.18 seconds to each side; they include pauses of less than two
   // seconds.
   [[nodiscard]] std::vector<SpeechStretch> stretches() const;
 
