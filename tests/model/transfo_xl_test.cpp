@@ -65,7 +65,32 @@ TEST(TransfoXl, DistancesFollowMemoryAndClamp) {
   EXPECT_EQ(distances({{"same_length", false}}), kBiasWords);
 }
 
+// The names under which the output of a cluster may lie: its table and its projection.
+struct OutputNames {
+  std::vector<std::string> table, projection;
+};
+OutputNames output_of(size_t cluster, const json& changes = json::object()) {
+  const auto config = parse_transfo(transfo_file(), changes);
+  EXPECT_TRUE(config.ok()) << config.error().message;
+  const Names names = find_family("transfo-xl")->names(*config);
+  return {names.clusters[cluster].output, names.clusters[cluster].output_projection};
+}
+
+TEST(TransfoXl, OnlyTiedTensorsMayBeMissing) {
+  const std::string in = "transformer.word_emb.emb_", out = "crit.out_";
+  EXPECT_EQ(output_of(1).table, (std::vector<std::string>{out + "layers.1.weight", in + "layers.1.weight"}));
+  EXPECT_EQ(output_of(1, {{"tie_word_embeddings", false}}).table, (std::vector<std::string>{out + "layers.1.weight"}));
+  EXPECT_EQ(output_of(0).projection, (std::vector<std::string>{out + "projs.0"}));
+  EXPECT_EQ(output_of(1).projection, (std::vector<std::string>{out + "projs.1", in + "projs.1"}));
+  EXPECT_EQ(output_of(1, {{"proj_share_all_but_first", false}}).projection,
+            (std::vector<std::string>{out + "projs.1"}));
+  EXPECT_EQ(output_of(0, {{"tie_projs", {true, false, true, true}}}).projection.size(), 2u);
+  EXPECT_EQ(output_of(1, {{"tie_projs", {true, false, true, true}}}).projection.size(), 1u);
+}
+
 TEST(TransfoXl, Refusals) {
+  EXPECT_THAT(transfo_refusal({{"tie_projs", {true}}}), HasSubstr("tie_projs"));
+  EXPECT_THAT(transfo_refusal({{"tie_projs", {1, 2, 3, 4}}}), HasSubstr("tie_projs"));
   EXPECT_THAT(transfo_refusal({{"attn_type", 1}}), HasSubstr("attn_type 1"));
   EXPECT_THAT(transfo_refusal({{"mem_len", 0}}), HasSubstr("mem_len"));
   EXPECT_THAT(transfo_refusal({{"mem_len", 4096}}), HasSubstr("mem_len"));

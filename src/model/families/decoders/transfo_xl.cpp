@@ -73,10 +73,26 @@ Result<std::vector<uint32_t>> read_cutoffs(const JsonView& v, uint32_t vocabular
   return ends;
 }
 
+// The first projection of the output is a tensor of its own, as published; others are tied with those of the table.
+Result<std::vector<bool>> read_tied_projections(const JsonView& v, size_t clusters) {
+  LAPILLI_TRY(const bool shared, get_bool(v, "proj_share_all_but_first", true));
+  std::vector<bool> tied(clusters, shared);
+  tied[0] = false;
+  const auto it = v.json.find("tie_projs");
+  if (it == v.json.end() || it->is_null()) return tied;
+  if (!it->is_array() || it->size() < clusters ||
+      !std::all_of(it->begin(), it->end(), [](const auto& e) { return e.is_boolean(); }))
+    return fail(ErrorCode::invalid_data, "%s: tie_projs is no list of true or false for each of %zu clusters", v.where,
+                clusters);
+  for (size_t i = 0; i < clusters; ++i) tied[i] = (*it)[i].template get<bool>();
+  return tied;
+}
+
 Status read_clusters(const JsonView& v, Config& c) {
   LAPILLI_TRY(const uint32_t width, get_size(v, "d_embed", kMaxModelWidth, 1024));
   LAPILLI_TRY(const uint32_t divisor, get_size(v, "div_val", kMaxModelWidth, 4));
   LAPILLI_TRY(const auto ends, read_cutoffs(v, c.target_vocabulary));
+  LAPILLI_TRY(const auto tied, read_tied_projections(v, ends.size()));
   uint32_t first = 0, narrowed = width;
   for (const uint32_t end : ends) {
     Cluster& cluster = c.clusters.emplace_back();
@@ -87,6 +103,7 @@ Status read_clusters(const JsonView& v, Config& c) {
       return fail(ErrorCode::invalid_data, "%s: d_embed %u divided by div_val %u for each of %u clusters", v.where,
                   width, divisor, ends.size());
     cluster.projected = divisor > 1 || width != c.decoder.d_model;
+    cluster.tied_projection = tied[c.clusters.size() - 1];
     cluster.stored_first = divisor > 1 ? 0 : first;
     cluster.stored_rows = divisor > 1 ? cluster.ids : c.target_vocabulary;
     first = end;
@@ -103,6 +120,7 @@ Result<Config> read_transfo_xl(const nlohmann::json& json, const std::string& wh
   LAPILLI_CHECK(read_transfo_sizes(v, c));
   LAPILLI_CHECK(read_transfo_memory(v, c.decoder));
   LAPILLI_CHECK(read_clusters(v, c));
+  LAPILLI_TRY(c.tied_output, get_bool(v, "tie_word_embeddings", true));
   c.decoder.embedding_scale = std::sqrt(static_cast<float>(c.decoder.d_model));
   c.decoder.activation = Activation::relu;
   c.decoder.activation_name = "relu";
@@ -120,16 +138,25 @@ AttentionNames transfo_attention(const std::string& base) {
   return n;
 }
 
-// Tables and projections are tied with those of the output where the file has only one of both.
-ClusterNames transfo_cluster(const std::string& base, size_t i, bool one_table) {
-  const std::string number = std::to_string(i), table = one_table ? "0" : number;
+// A file has both of two tied tensors, or one. What is not tied must be there by its own name.
+ClusterNames transfo_cluster(const Config& c, size_t i, const std::string& base) {
+  const Cluster& cluster = c.clusters[i];
+  const std::string number = std::to_string(i), table = cluster.stored_rows == c.target_vocabulary ? "0" : number;
   const std::string in = base + "word_emb.emb_", out = "crit.out_";
   ClusterNames n;
-  n.embedding = {in + "layers." + table + ".weight", out + "layers." + table + ".weight"};
-  n.output = {out + "layers." + table + ".weight", in + "layers." + table + ".weight"};
+  n.embedding = {in + "layers." + table + ".weight"};
+  n.output = {out + "layers." + table + ".weight"};
+  if (c.tied_output) {
+    n.embedding.push_back(n.output[0]);
+    n.output.push_back(n.embedding[0]);
+  }
   n.output_bias = {out + "layers." + table + ".bias"};
-  n.embedding_projection = {in + "projs." + table, out + "projs." + number};
-  n.output_projection = {out + "projs." + number, in + "projs." + table};
+  n.embedding_projection = {in + "projs." + table};
+  n.output_projection = {out + "projs." + number};
+  if (cluster.tied_projection) {
+    n.embedding_projection.push_back(n.output_projection[0]);
+    n.output_projection.push_back(n.embedding_projection[0]);
+  }
   return n;
 }
 
@@ -142,7 +169,7 @@ Names transfo_xl_names(const Config& c) {
   n.decoder.layer.fc2 = ff + "CoreNet.3";
   n.decoder.layer.norm = ff + "layer_norm";
   for (size_t i = 0; i < c.clusters.size(); ++i)
-    n.clusters.push_back(transfo_cluster(n.base_prefix, i, c.clusters[i].stored_rows == c.target_vocabulary));
+    n.clusters.push_back(transfo_cluster(c, i, n.base_prefix));
   n.cluster_entries = "crit.cluster_weight";
   n.cluster_entries_bias = "crit.cluster_bias";
   n.heads.resize(1);
