@@ -75,6 +75,31 @@ TEST(IncrementalText, HalfCharactersWait) {
             (std::vector<std::string>{"", "", "", "café", "", "", "", " \xf0\x9f\x98\x80", "", " ends"}));
 }
 
+std::vector<std::string> bytes_of(std::string_view text) {
+  std::vector<std::string> tokens;
+  for (const char c : text) tokens.emplace_back(1, c);
+  return tokens;
+}
+
+TEST(IncrementalText, BytesOneATokenGiveWholeCharacters) {
+  const std::string astronaut = "\xF0\x9F\x91\xA9\xE2\x80\x8D\xF0\x9F\x9A\x80";
+  const FakeTokenizer t(bytes_of(astronaut + " x"));
+  const auto parts = stream(t, all_of(t));
+  for (size_t i = 0; i + 1 < parts.size(); ++i) EXPECT_EQ(parts[i], i == astronaut.size() ? astronaut : "") << i;
+}
+
+TEST(IncrementalText, AnUnfinishedOrWrongByteGivesOneReplacement) {
+  const std::string replaced = "\xEF\xBF\xBD";
+  const FakeTokenizer unfinished(bytes_of("up \xF0\x9F\x91"));
+  const auto parts = stream(unfinished, all_of(unfinished));
+  EXPECT_EQ(parts.back(), " " + replaced);
+  for (size_t i = 0; i + 1 < parts.size(); ++i) EXPECT_EQ(parts[i].find(replaced), std::string::npos) << i;
+  const FakeTokenizer wrong(bytes_of("a \xFF b"));
+  std::string text;
+  for (const auto& part : stream(wrong, all_of(wrong))) text += part;
+  EXPECT_EQ(text, "a " + replaced + " b");
+}
+
 TEST(IncrementalText, CharactersThatStandAloneDoNotWaitForASpace) {
   const FakeTokenizer t({"私", "は", "\xe5", "\xad\xa6", "生", "です", "。"});
   const auto parts = stream(t, all_of(t));
