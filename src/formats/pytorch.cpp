@@ -100,9 +100,21 @@ Result<Pickle> read_state_dict(Bytes bytes, const std::string& path) {
 
 // ---- zip ----------------------------------------------------------------------------------------------------------
 
+// PyTorch packs nothing, and tensors are read in place.
+Status refuse_packed(const std::vector<ZipEntry>& entries, const std::string& path) {
+  for (const ZipEntry& entry : entries)
+    if (entry.deflated)
+      return fail(ErrorCode::unsupported,
+                  "%s: entry %s is compressed, which PyTorch never does; pack the archive again without compression "
+                  "(zip -0), or save the model as model.safetensors",
+                  path, quote_name(entry.name));
+  return {};
+}
+
 Result<std::vector<StoredTensor>> read_zip_form(const File& file) {
   const std::string& path = file.path();
   LAPILLI_TRY(const auto entries, read_zip(file));
+  LAPILLI_CHECK(refuse_packed(entries, path));
   const ZipEntry* root = nullptr;
   for (const auto& e : entries) {
     if (!e.name.ends_with("/data.pkl") || std::ranges::count(e.name, '/') != 1) continue;

@@ -93,7 +93,10 @@ struct Header {
   std::string_view name;
   uint16_t flags = 0, method = 0;
   uint64_t packed = 0, size = 0, local = 0;
+  uint32_t crc = 0;
 };
+
+constexpr uint16_t kStored = 0, kDeflated = 8;
 
 // Replaces sizes of all ones by those in the zip64 field, in its fixed order.
 bool apply_zip64(std::span<const std::byte> extra, Header& h) {
@@ -117,24 +120,38 @@ bool read_central(ByteReader& r, Header& h) {
   uint16_t name_bytes = 0, extra_bytes = 0, comment_bytes = 0;
   std::span<const std::byte> extra;
   const bool there = r.number(signature) && signature == central_signature && r.skip(4) && r.number(h.flags) &&
-                     r.number(h.method) && r.skip(8) && r.number(packed) && r.number(size) && r.number(name_bytes) &&
-                     r.number(extra_bytes) && r.number(comment_bytes) && r.skip(8) && r.number(local) &&
-                     r.text(name_bytes, h.name) && r.bytes(extra_bytes, extra) && r.skip(comment_bytes);
+                     r.number(h.method) && r.skip(4) && r.number(h.crc) && r.number(packed) && r.number(size) &&
+                     r.number(name_bytes) && r.number(extra_bytes) && r.number(comment_bytes) && r.skip(8) &&
+                     r.number(local) && r.text(name_bytes, h.name) && r.bytes(extra_bytes, extra) &&
+                     r.skip(comment_bytes);
   h.packed = packed;
   h.size = size;
   h.local = local;
   return there && apply_zip64(extra, h);
 }
 
+// "../x", "/x" and "..\\x" name files elsewhere.
+bool leads_elsewhere(std::string_view name) {
+  if (name.starts_with('/') || name.find('\\') != name.npos) return true;
+  for (size_t at = 0; at <= name.size();) {
+    const size_t end = std::min(name.find('/', at), name.size());
+    if (name.substr(at, end - at) == "..") return true;
+    at = end + 1;
+  }
+  return false;
+}
+
 Status check_header(const Header& h, const std::string& path) {
   const auto name = quote_name(h.name);
   if (h.flags & 1) return fail(ErrorCode::unsupported, "%s: entry %s is encrypted", path, name);
-  if (h.method != 0)
+  if (leads_elsewhere(h.name))
+    return fail(ErrorCode::invalid_data, "%s: entry %s would lie outside the archive: refused", path, name);
+  if (h.method != kStored && h.method != kDeflated)
     return fail(ErrorCode::unsupported,
-                "%s: entry %s is compressed, which PyTorch never does; pack the archive again without compression "
-                "(zip -0), or save the model as model.safetensors",
-                path, name);
-  if (h.packed != h.size) return damaged_archive(path, "two sizes of entry " + name);
+                "%s: entry %s is compressed by method %u, which is not read; pack the archive again without "
+                "compression (zip -0)",
+                path, name, h.method);
+  if (h.method == kStored && h.packed != h.size) return damaged_archive(path, "two sizes of entry " + name);
   return {};
 }
 
@@ -153,10 +170,10 @@ Result<ZipEntry> locate(const File& archive, const Header& h) {
       !r.number(extra_bytes))
     return outside;
   const uint64_t before = local_bytes + name_bytes + extra_bytes;
-  if (before > most || h.size > most - before) return outside;
+  if (before > most || h.packed > most - before) return outside;
   if (name_bytes != h.name.size() || !r.text(name_bytes, local_name) || local_name != h.name)
     return damaged_archive(path, "two names of entry " + quote_name(h.name));
-  return ZipEntry{h.name, h.local + before, h.size};
+  return ZipEntry{h.name, h.local + before, h.size, h.packed, h.crc, h.method == kDeflated};
 }
 
 }  // namespace

@@ -80,6 +80,8 @@ struct ZipPart {
   bool zip64 = false;        // sizes and place in the extra field
   std::string local_name{};  // if it is to differ
   uint32_t size_lie = 0;     // added to the sizes in the directory
+  int64_t unpacked = -1;     // bytes of a packed entry
+  uint32_t crc = 0;
 };
 
 inline std::string zip(const std::vector<ZipPart>& parts, bool zip64_end = false) {
@@ -91,12 +93,13 @@ inline std::string zip(const std::vector<ZipPart>& parts, bool zip64_end = false
            little<uint32_t>(0) + little(size) + little(size) + little(static_cast<uint16_t>(local.size())) +
            little<uint16_t>(0) + local + p.data;
     const uint32_t full = 0xffffffff, shown = p.zip64 ? full : size + p.size_lie;
+    const uint32_t unpacked = p.unpacked < 0 ? shown : static_cast<uint32_t>(p.unpacked);
     std::string extra;
     if (p.zip64)
       extra = little<uint16_t>(1) + little<uint16_t>(24) + little<uint64_t>(size + p.size_lie) +
               little<uint64_t>(size + p.size_lie) + little<uint64_t>(at);
     directory += "PK\x01\x02" + little<uint16_t>(20) + little<uint16_t>(20) + little(p.flags) + little(p.method) +
-                 little<uint32_t>(0) + little<uint32_t>(0) + little(shown) + little(shown) +
+                 little<uint32_t>(0) + little(p.crc) + little(shown) + little(unpacked) +
                  little(static_cast<uint16_t>(p.name.size())) + little(static_cast<uint16_t>(extra.size())) +
                  little<uint16_t>(0) + little<uint64_t>(0) + little(p.zip64 ? full : at) + p.name + extra;
   }
