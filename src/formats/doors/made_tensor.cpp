@@ -58,4 +58,49 @@ void write_scaled_row(std::span<const int8_t> numbers, std::span<const float> sc
   }
 }
 
+namespace {
+
+uint64_t bytes_of(const MadeTensor& t) {
+  uint64_t n = stored_bytes(t.type);
+  for (const uint64_t d : t.shape) n *= d;
+  return n;
+}
+
+// The matrix lies in memory, turned, from the first byte that is asked for to the last.
+ReadBytes turned(const MadeTensor& t) {
+  const uint64_t size = stored_bytes(t.type), rows = t.shape[0], columns = t.shape[1];
+  return [=, inner = t.read, all = std::make_shared<std::vector<std::byte>>()](uint64_t offset,
+                                                                               std::span<std::byte> to) -> Status {
+    if (all->empty()) {
+      std::vector<std::byte> stored(rows * columns * size);
+      LAPILLI_CHECK(inner(0, stored));
+      all->resize(stored.size());
+      for (uint64_t r = 0; r < rows; ++r)
+        for (uint64_t c = 0; c < columns; ++c)
+          std::memcpy(all->data() + (c * rows + r) * size, stored.data() + (r * columns + c) * size, size);
+    }
+    std::copy_n(all->begin() + static_cast<ptrdiff_t>(offset), to.size(), to.begin());
+    if (offset + to.size() == all->size()) *all = {};
+    return {};
+  };
+}
+
+}  // namespace
+
+void add_zero_rows(MadeTensor& t, uint64_t before, uint64_t behind) {
+  if (before + behind == 0 || t.shape.empty() || t.shape[0] == 0) return;
+  const uint64_t bytes = bytes_of(t), row = bytes / t.shape[0], begin = before * row;
+  t.shape[0] += before + behind;
+  t.read = [inner = std::move(t.read), begin, end = begin + bytes](uint64_t offset, std::span<std::byte> to) -> Status {
+    std::ranges::fill(to, std::byte{0});
+    const uint64_t from = std::max(offset, begin), till = std::min<uint64_t>(offset + to.size(), end);
+    return from < till ? inner(from - begin, to.subspan(from - offset, till - from)) : Status();
+  };
+}
+
+void turn_around(MadeTensor& t) {
+  t.read = turned(t);
+  std::swap(t.shape[0], t.shape[1]);
+}
+
 }  // namespace lapilli::doors

@@ -33,6 +33,11 @@ ReadBytes values_of(std::vector<float> values);
 // Rows that are made one by one, each when a byte of it is asked for.
 ReadBytes rows_of(uint64_t row_bytes, MakeRow make);
 
+// Adds rows of zeros before and behind the tensor's own.
+void add_zero_rows(MadeTensor& tensor, uint64_t before, uint64_t behind);
+// Exchanges rows and columns of a matrix.
+void turn_around(MadeTensor& tensor);
+
 // Matrices of whole numbers with scales, for the runtime's int8: rows of words as "lapilli pack" writes them. Each 32
 // depths (the last ones may be fewer) have a word with their scale and a word for each four numbers.
 constexpr uint64_t kScaledDepths = 32;

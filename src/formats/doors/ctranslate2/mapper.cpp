@@ -65,43 +65,6 @@ MakeRow floats_of(const FileRange& range, uint64_t row, StoredType type,
   };
 }
 
-uint64_t bytes_of(const MadeTensor& t) {
-  uint64_t n = stored_bytes(t.type);
-  for (const uint64_t d : t.shape) n *= d;
-  return n;
-}
-
-// Adds rows of zeros.
-void surround(MadeTensor& t, Zeros zeros) {
-  if (zeros.before + zeros.behind == 0 || t.shape.empty() || t.shape[0] == 0) return;
-  const uint64_t bytes = bytes_of(t), row = bytes / t.shape[0], begin = zeros.before * row;
-  t.shape[0] += zeros.before + zeros.behind;
-  t.read = [inner = std::move(t.read), begin, end = begin + bytes](uint64_t offset, std::span<std::byte> to) -> Status {
-    std::ranges::fill(to, std::byte{0});
-    const uint64_t from = std::max(offset, begin), till = std::min<uint64_t>(offset + to.size(), end);
-    return from < till ? inner(from - begin, to.subspan(from - offset, till - from)) : Status();
-  };
-}
-
-// The matrix lies in memory, turned, from the first byte that is asked for to the last.
-ReadBytes turned(const MadeTensor& t) {
-  const uint64_t size = stored_bytes(t.type), rows = t.shape[0], columns = t.shape[1];
-  return [=, inner = t.read, all = std::make_shared<std::vector<std::byte>>()](uint64_t offset,
-                                                                               std::span<std::byte> to) -> Status {
-    if (all->empty()) {
-      std::vector<std::byte> stored(rows * columns * size);
-      LAPILLI_CHECK(inner(0, stored));
-      all->resize(stored.size());
-      for (uint64_t r = 0; r < rows; ++r)
-        for (uint64_t c = 0; c < columns; ++c)
-          std::memcpy(all->data() + (c * rows + r) * size, stored.data() + (r * columns + c) * size, size);
-    }
-    std::copy_n(all->begin() + static_cast<ptrdiff_t>(offset), to.size(), to.begin());
-    if (offset + to.size() == all->size()) *all = {};
-    return {};
-  };
-}
-
 }  // namespace
 
 bool Mapper::find_scales(const std::string& from, Source& source) {
@@ -153,7 +116,7 @@ void Mapper::add(const std::string& to, const Source& s, bool keeps_words, Zeros
     t.type = StoredType::f32;
     t.read = rows_of(s.row * sizeof(float), floats_of(s.range(), s.row, s.variable->type, s.divisors, s.first));
   }
-  surround(t, zeros);
+  add_zero_rows(t, zeros.before, zeros.behind);
   tensors_.push_back(std::move(t));
 }
 
@@ -172,9 +135,7 @@ void Mapper::transposed(const std::string& to, const std::string& from) {
   if (!find(from, {}, source)) return;
   if (source.variable->shape.size() != 2) return refuse(from + " is no matrix");
   add(to, source, false, {});
-  MadeTensor& t = tensors_.back();
-  t.read = turned(t);
-  std::swap(t.shape[0], t.shape[1]);
+  turn_around(tensors_.back());
 }
 
 void Mapper::values(const std::string& to, std::vector<uint64_t> shape, std::vector<float> values) {
