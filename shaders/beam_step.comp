@@ -254,6 +254,19 @@ void choose_running(bool limit) {
 }
 #endif
 
+// Of a beam that shrinks the best `places` candidates count: those that have not ended run on, and no others. Returns
+// how many these are.
+uint shrink(const uint places, const bool limit) {
+  uint kept = 0u;
+  for (uint i = 0u; i < places; ++i)
+    if (!limit && pick_id[i] != NO_ID && !is_end(pick_id[i]) && !forbidden(pick_score[i])) ++kept;
+  for (uint b = kept; b < p.beams; ++b) {
+    next_score[b] = MASKED;
+    search[search_running(b)] = floatBitsToUint(MASKED);
+  }
+  return kept;
+}
+
 void decide() {
   bool limit = reaches_limit(t);
   float penalty = param_float(P_LENGTH_PENALTY), divisor = length_divisor(generated_with(t), penalty);
@@ -261,10 +274,13 @@ void decide() {
   bool settled = search[SEARCH_SETTLED] != 0u;
   bool closed = settled || (stop_when_full && search[SEARCH_FINISHED] == p.beams);
   choose_running(limit);
+  bool shrinks = param(P_EARLY_STOPPING) == STOP_SHRINKING;
+  uint places = shrinks ? p.beams - min(search[SEARCH_FINISHED], p.beams) : p.beams;
+  uint kept = shrinks ? shrink(places, limit) : p.beams;
   bool all_ended = true;
   for (uint i = 0u; i < p.k; ++i) all_ended = all_ended && (limit || is_end(pick_id[i]));
   // Only the first `beams` candidates may finish.
-  for (uint i = 0u; i < p.beams; ++i)
+  for (uint i = 0u; i < places; ++i)
     if (!closed && (limit || is_end(pick_id[i])) && pick_id[i] != NO_ID && !forbidden(pick_score[i]))
       finish(i, pick_score[i] / divisor);
   uint finished = search[SEARCH_FINISHED];
@@ -273,7 +289,7 @@ void decide() {
   if (param(P_EARLY_STOPPING) == STOP_NEVER && penalty > 0.0)
     length = length_divisor(max(param(P_MAX_LENGTH), param(P_PREFIX) + 1u) - param(P_PREFIX), penalty);
   float best = next_score[0], worst = uintBitsToFloat(search[finished_entry(p.beams - 1u) + FINISHED_SCORE]);
-  settled = settled || forbidden(best) || !(best / length > worst);
+  settled = shrinks ? kept == 0u : settled || forbidden(best) || !(best / length > worst);
   search[SEARCH_SETTLED] = settled ? 1u : 0u;
   bool done = settled || limit || all_ended || (stop_when_full && finished == p.beams);
   if (done) search[SEARCH_STATUS] = STATUS_ENDED;

@@ -81,8 +81,10 @@ CONSTANT uint P_ETA = 55u;          // float [0]
 CONSTANT uint P_TIMESTAMP_BEGIN = 56u;   // id of the first timestamp; the id before it means no timestamps; 0: off
 CONSTANT uint P_TIMESTAMP_LATEST = 57u;  // highest id allowed as the first generated token; 0: any
 CONSTANT uint P_TIMESTAMP_AFTER = 58u;   // total ids before the first generated one
+CONSTANT uint P_SHORTLIST = 59u;  // offset + 1 into lists of the ids that may be written, as bits; 0: all
 CONSTANT uint PARAM_WORDS = 60u;
-CONSTANT uint STOP_NO = 0u, STOP_YES = 1u, STOP_NEVER = 2u;  // early_stopping
+// early_stopping. STOP_SHRINKING: each hypothesis that ends takes its place in the beam with it, as in Marian.
+CONSTANT uint STOP_NO = 0u, STOP_YES = 1u, STOP_NEVER = 2u, STOP_SHRINKING = 3u;
 
 // lineage: [2 parities][2 planes][beam slots][positions]. Plane 0: the beam slot whose cache holds the position (ancestry);
 // plane 1: the token id. A row at position t reads parity t & 1 (positions 0..t) and writes parity (t + 1) & 1

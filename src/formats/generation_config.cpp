@@ -104,13 +104,12 @@ bool read(const Json& j, double& out, const char*& wanted) {
 }
 
 bool read(const Json& j, EarlyStopping& out, const char*& wanted) {
-  wanted = "true, false or \"never\"";
-  if (j.is_boolean()) out = j.get<bool>() ? EarlyStopping::yes : EarlyStopping::no;
-  if (j.is_string() && j.get_ref<const std::string&>() == "never")
-    out = EarlyStopping::never;
-  else if (!j.is_boolean())
-    return false;
-  return true;
+  wanted = "true, false, \"never\" or \"shrinking\"";
+  if (j.is_boolean()) return out = j.get<bool>() ? EarlyStopping::yes : EarlyStopping::no, true;
+  if (!j.is_string()) return false;
+  const auto& name = j.get_ref<const std::string&>();
+  out = name == "never" ? EarlyStopping::never : EarlyStopping::shrinking;
+  return name == "never" || name == "shrinking";
 }
 
 // A single id counts as a list of one.

@@ -13,7 +13,8 @@
 
 namespace lapilli {
 
-enum class EarlyStopping : uint8_t { no, yes, never };
+// shrinking: Marian's, which has no early stopping, but whose beam loses a place with each hypothesis that ends.
+enum class EarlyStopping : uint8_t { no, yes, never, shrinking };
 
 struct SequenceBias {
   std::vector<int32_t> ids;

@@ -72,6 +72,13 @@ Status check_kept(const model::Config& c, size_t source, uint32_t at, size_t giv
               source, at, given, model::kMostPromptRows);
 }
 
+// A decoder with cells gives those of a whole prompt at once (Search::Impl::logits_rows).
+Status check_whole_prompt(const model::Config& c, size_t source, const std::vector<uint32_t>& wanted, size_t given) {
+  if (!c.decoder.cells || wanted.empty() || given <= kMostLogits) return {};
+  return fail(ErrorCode::invalid_argument, "source %u: logits of %u prompt ids; this model gives those of at most %u",
+              source, given, kMostLogits);
+}
+
 // Checks the positions of prompt ids whose logits are requested.
 Status check_logits(const model::Config& c, const GenerateRequest& request) {
   const auto& given = request.decoder_ids;
@@ -84,6 +91,7 @@ Status check_logits(const model::Config& c, const GenerateRequest& request) {
     if (wanted.size() > kMostLogits)
       return fail(ErrorCode::invalid_argument, "source %u: logits at %u positions; at most %u are given out", i,
                   wanted.size(), kMostLogits);
+    LAPILLI_CHECK(check_whole_prompt(c, i, wanted, given[i].size()));
     for (const uint32_t at : wanted) {
       if (at >= given[i].size())
         return fail(ErrorCode::invalid_argument, "source %u: logits at position %u of %u prompt ids", i, at,

@@ -281,10 +281,12 @@ Result<Conventions> by_prompt(const Model& model, const TaskRequest& r, const Ch
   return c;
 }
 
+bool is_marian(const std::string& family) { return family == "marian" || family == "marian_nmt"; }
+
 }  // namespace
 
 bool only_translates(const std::string& family) {
-  return family == "marian" || family == "fsmt" || family == "m2m_100";
+  return is_marian(family) || family == "fsmt" || family == "m2m_100";
 }
 
 ModelLanguages languages_of(const Tokenizer& t) {
@@ -334,7 +336,7 @@ Result<Conventions> find_conventions(const Model& model, const TaskRequest& r, c
       return fail(ErrorCode::invalid_argument, "languages are given, but no task that has any: translate");
     case TextTask::translate: {
       LAPILLI_TRY(Conventions c, for_translation(model, r));
-      c.one_sentence = model.info().family == "marian" || model.info().family == "fsmt";
+      c.one_sentence = is_marian(model.info().family) || model.info().family == "fsmt";
       return c;
     }
     case TextTask::summarize:

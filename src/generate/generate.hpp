@@ -32,6 +32,7 @@ namespace lapilli {
 class CheckedRequest;
 class EnginePool;
 class ResolvedOptions;
+class Shortlist;
 class WorkspaceFactory;
 struct NetworkOnDevice;
 
@@ -102,6 +103,8 @@ class Model : public vulkan::MemoryKeeper {
   [[nodiscard]] const std::vector<TaskParams>& tasks() const;
   // For models that take sound.
   [[nodiscard]] const SpeechSettings& speech() const;
+  // Null: the model has none.
+  [[nodiscard]] const Shortlist* shortlist() const;
 
  private:
   friend class ModelLoading;

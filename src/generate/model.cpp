@@ -102,5 +102,6 @@ void Model::give_back() {
 void Model::make_room() { engines().drop_free(); }
 const std::vector<TaskParams>& Model::tasks() const { return impl_->tasks; }
 const SpeechSettings& Model::speech() const { return impl_->speech; }
+const Shortlist* Model::shortlist() const { return impl_->shortlist ? &*impl_->shortlist : nullptr; }
 
 }  // namespace lapilli

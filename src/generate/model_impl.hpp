@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "formats/shortlist.hpp"
 #include "generate/generate.hpp"
 #include "model/network.hpp"
 #include "search/engine_pool.hpp"
@@ -24,6 +25,7 @@ struct Model::Impl {
   GenerationConfig generation;
   std::vector<TaskParams> tasks;
   SpeechSettings speech;
+  std::optional<Shortlist> shortlist;
 
   std::shared_ptr<vulkan::MemoryLedger> memory;
   // Created once the weights are loaded.

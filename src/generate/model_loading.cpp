@@ -45,6 +45,16 @@ void note_kept(const std::vector<model::KeptMatrix>& kept) {
                                m.name, m.numbers, m.beyond, m.flushed));
 }
 
+// None: the model has no list.
+Result<std::optional<Shortlist>> read_shortlist(const Files& files, const model::Config& config) {
+  const FileName list = files / kShortlistFile;
+  if (config.family != "marian_nmt" || !list.there()) return std::optional<Shortlist>();
+  // The last id starts the decoder, and no vocabulary has it.
+  LAPILLI_TRY(auto read, Shortlist::read(list, {config.source_vocabulary - 1, config.target_vocabulary - 1,
+                                                config.shared_embeddings}));
+  return std::optional(std::move(read));
+}
+
 // Only tasks requested by name use these, so errors in them do not stop the model.
 std::vector<TaskParams> read_tasks(const Files& files) {
   const FileName path = files / "config.json";
@@ -130,6 +140,7 @@ Status ModelLoading::read() {
   if (m.info.feature_width != 0) {
     LAPILLI_TRY(m.speech, read_speech_settings(files_));
   }
+  LAPILLI_TRY(m.shortlist, read_shortlist(files_, published_->network.config));
   m.memory = vulkan::MemoryLedger::of_model(options_.memory_limit, device().ledger());
   auto share = m.memory->reserve(need_of_weights(sources_));
   if (!share) return std::move(share).error().in(std::string("loading ") + files_.c_str());

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <numeric>
 
 #include "base/clock.hpp"
+#include "formats/shortlist.hpp"
 #include "generate/checked_request.hpp"
 #include "search/engine_pool.hpp"
 #include "search/globals.hpp"
@@ -51,6 +53,11 @@ struct Search::Impl {
   std::vector<CapturedStep> captured;
 
   Status make_sentences();
+  [[nodiscard]] const Shortlist* shortlist() const;
+  [[nodiscard]] std::vector<uint32_t> allowed_ids(const Sentence& s) const;
+  [[nodiscard]] std::vector<uint32_t> logits_rows(const std::vector<uint32_t>& asked, size_t ids) const;
+  [[nodiscard]] std::vector<std::vector<float>> wanted_logits(size_t number,
+                                                              std::vector<std::vector<float>> rows) const;
   Status take_source(Sentence& s, size_t number, bool first_copy);
   [[nodiscard]] WorkspaceKey key() const;
   [[nodiscard]] bool encodes() const { return model->on_device().config().kind().encodes; }
@@ -98,6 +105,7 @@ Status Search::Impl::make_sentences() {
       LAPILLI_CHECK(take_source(*s, i, copy == 0));
       s->options = by_given[n];
       s->words = encode_options(s->options, n, padded, number * copies + copy);
+      if (shortlist()) add_shortlist(s->words, allowed_ids(*s));
       s->words.params[state::P_PREFIX] = all;
       sentences.push_back(std::move(s));
     }
@@ -106,6 +114,38 @@ Status Search::Impl::make_sentences() {
   left = sentences.size();
   reported.resize(left);
   return {};
+}
+
+// Null: all ids may be written.
+const Shortlist* Search::Impl::shortlist() const {
+  return checked.options().common().shortlist ? model->shortlist() : nullptr;
+}
+
+// Those of the sentence's list, and those with which it can end.
+std::vector<uint32_t> Search::Impl::allowed_ids(const Sentence& s) const {
+  auto mask = shortlist()->mask(s.source);
+  mask.resize(div_up(model->info().target_vocabulary, 32u), 0);
+  for (const auto* ids : {&s.options.end_ids, &s.options.forced_eos})
+    for (const int32_t id : *ids) mask[static_cast<size_t>(id) / 32] |= 1u << (id % 32);
+  if (const auto forced = s.options.forced_bos) mask[static_cast<size_t>(*forced) / 32] |= 1u << (*forced % 32);
+  return mask;
+}
+
+// The positions of a prompt whose logits are computed. A cell follows from all before it, and only the last ones are
+// kept: then these are all positions.
+std::vector<uint32_t> Search::Impl::logits_rows(const std::vector<uint32_t>& asked, size_t ids) const {
+  if (!model->on_device().config().decoder.cells || asked.empty()) return asked;
+  std::vector<uint32_t> all(ids);
+  std::iota(all.begin(), all.end(), 0u);
+  return all;
+}
+
+// Those of `rows` that were asked for.
+std::vector<std::vector<float>> Search::Impl::wanted_logits(size_t number, std::vector<std::vector<float>> rows) const {
+  if (!model->on_device().config().decoder.cells || rows.empty()) return rows;
+  std::vector<std::vector<float>> chosen;
+  for (const uint32_t at : request().logits_at[number]) chosen.push_back(rows.at(at));
+  return chosen;
 }
 
 // Sets the source's inputs, and on its first copy the outputs to return once.
@@ -117,7 +157,7 @@ Status Search::Impl::take_source(Sentence& s, size_t number, bool first_copy) {
   if (!request().global_positions.empty()) s.global_positions = request().global_positions[number];
   if (!request().encoded.empty()) s.encoded = request().encoded[number];
   if (!first_copy) return {};
-  if (!request().logits_at.empty()) s.logits_at = request().logits_at[number];
+  if (!request().logits_at.empty()) s.logits_at = logits_rows(request().logits_at[number], s.prompt.size());
   s.keep = s.encoded;
   if (!request().keep_encoded || s.encoded) return {};
   LAPILLI_TRY(s.keep, EncodedSource::create(model->on_device(), model->memory(), s.source, s.source_length()));
@@ -155,6 +195,7 @@ WorkspaceKey Search::Impl::key() const {
   key.sample = options.sample;
   key.renormalize = options.renormalize;
   key.timestamps = options.timestamps.has_value();
+  key.shortlist = shortlist() != nullptr;
   key.capture = request().capture_scores;
   key.deterministic = request().deterministic;
   const bool cpu = model->device()->caps().type == DeviceType::cpu;
@@ -176,7 +217,7 @@ WorkspaceKey Search::Impl::key() const {
   for (const auto& one : sentences) all_source += one->source_positions();
   key.encode_rows = engines.encode_room(s.running, s.source_positions, all_source);
   // Lists are the same for all sentences unless they depend on source ids.
-  if (options.needs_source_ids()) own_lists = lists * 2 * s.running;  // as many wait as run
+  if (options.needs_source_ids() || key.shortlist) own_lists = lists * 2 * s.running;  // as many wait as run
   s.list_words = static_cast<uint32_t>(std::bit_ceil(std::max<uint64_t>(lists + own_lists, 256)));
   // As many again are prepared, so that one can always start when a sentence ends; without an encoder fewer, because
   // each takes the room of a prompt and an answer.
@@ -358,7 +399,7 @@ Status Search::Impl::collect() {
     if (i % copies == 0) {
       output.hypotheses.emplace_back();
       output.errors.emplace_back();
-      if (!request().logits_at.empty()) output.logits.push_back(std::move(s.logits));
+      if (!request().logits_at.empty()) output.logits.push_back(wanted_logits(i / copies, std::move(s.logits)));
       if (request().keep_encoded) output.encoded.push_back(s.status ? s.keep : nullptr);
     }
     if (!s.status) {

@@ -150,6 +150,8 @@ struct StackConfig {
   // Empty: all layers see all. `windows_after`: the keys behind it; empty: in an encoder as many, in a decoder none.
   std::vector<uint32_t> windows, windows_after;
   bool rings = true;  // caches of layers with windows are rings; false: they hold all positions, for tests
+  // A decoder whose layers have a recurrent cell in place of self attention (ops/rows/recurrent_cell.hpp).
+  bool cells = false;
   // A decoder whose self attention sees the encoder's output, too (T5Gemma 2): its keys and values, made by the same
   // projections and not rotated, stand beside the decoder's own under one softmax. Layers have no cross attention.
   bool merged_attention = false;
@@ -370,6 +372,7 @@ struct AttentionNames {
   std::string content_bias, position_bias, segment_bias, segments;
   // Recurrent stacks: those of all layers, where a layer has none of its own.
   std::string shared_content_bias, shared_position_bias;
+  std::string gate;  // with cells: the layer that makes gates; `v` makes values, without a bias
 };
 struct LayerNames {
   AttentionNames self, cross;  // cross: decoder only

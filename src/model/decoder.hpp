@@ -15,6 +15,7 @@ struct DecoderRun {
   SequenceAttention self, cross;  // whole sequences
   StepAttention in_step;
   std::vector<graph::TensorId> cross_kv, self_kv;  // per layer; self_kv for steps
+  std::vector<graph::TensorId> cells;              // likewise, with cells
   std::vector<KvShape> self_shapes;                // per layer, for steps
   bool keep_hidden_states = false, keep_attentions = false;
   uint32_t memory_rows = 0;            // whole sequences: the most rows of memory of one

@@ -11,6 +11,7 @@
 #include "model/relative.hpp"
 #include "model/relative_binder.hpp"
 #include "ops/attention/attention.hpp"
+#include "ops/rows/recurrent_cell.hpp"
 
 namespace lapilli::model {
 
@@ -314,7 +315,20 @@ class WeightBinder : RelativeBinder {
     return s.convolution ? convolution(s, names, w) : Status();
   }
 
+  // Gates and values side by side.
+  Status cell(const AttentionNames& n, const Place& at, AttentionWeights& w) {
+    const uint32_t d = at.s.d_model;
+    WeightSpec both = matrix(with_layer(n.gate, at.layer) + "+values", cell_columns(d), d);
+    LAPILLI_CHECK(linear_part(both, at.linear(n.gate), d, {}));
+    Linear values = at.linear(n.v);
+    values.bias = false;
+    LAPILLI_CHECK(linear_part(both, values, d, columns(cell_values(d))));
+    w.qkv = add(std::move(both));
+    return norm(with_layer(n.norm, at.layer), at.s, w.norm);
+  }
+
   Status attention(const AttentionNames& n, const Place& at, bool cross, AttentionWeights& w) {
+    if (at.s.cells && !cross) return cell(n, at, w);
     if (at.s.segments) return segment_attention(n, at, w);
     if (at.s.recurrent) return recurrent_attention(n, at, w);
     const uint32_t d = at.s.d_model, inner = at.s.inner();

@@ -57,7 +57,8 @@ inline bool is_packed(const StoredTensor& tensor) { return tensor.type == Stored
 using WeightIndex = uint32_t;
 constexpr WeightIndex kNoWeight = ~0u;
 struct AttentionWeights {
-  // self: q (with streams also the relative bias), then keys and values by head; cross: only q
+  // self: q (with streams also the relative bias), then keys and values by head; cross: only q; with cells, in place of
+  // self attention: gates, then values (cell_columns)
   WeightIndex qkv = kNoWeight;
   WeightIndex kv = kNoWeight;  // cross only; with merged attention all that cross attention has, beside head_norms
   WeightIndex out = kNoWeight, norm = kNoWeight, after_norm = kNoWeight;

@@ -5,6 +5,7 @@
 
 #include "model/network.hpp"
 #include "model/positions.hpp"
+#include "ops/rows/recurrent_cell.hpp"
 
 namespace lapilli::model {
 
@@ -89,6 +90,11 @@ class RandomBinder {
   AttentionWeights attention(const StackConfig& s, bool cross, uint32_t memory_width) {
     const uint32_t inner = s.inner();
     AttentionWeights w;
+    if (s.cells && !cross) {
+      w.qkv = matrix("cell", cell_columns(s.d_model), s.d_model, 1.0);
+      w.norm = norm(s.d_model);
+      return w;
+    }
     w.qkv = matrix("q", cross ? inner : inner + 2 * s.kv_inner(), s.d_model, 1.0);
     if (cross) w.kv = matrix("kv", 2 * s.kv_inner(), memory_width, 1.0);
     w.out = matrix("out", s.d_model, inner, 1.0);

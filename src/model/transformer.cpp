@@ -7,6 +7,7 @@
 #include "model/blocks/memory.hpp"
 #include "model/blocks/norm.hpp"
 #include "model/blocks/output.hpp"
+#include "model/blocks/recurrent_cell.hpp"
 #include "model/blocks/token_scores.hpp"
 #include "model/decoder.hpp"
 #include "model/encoder.hpp"
@@ -88,6 +89,18 @@ graph::TensorId self_sublayer(Builder& b, graph::TensorId x, uint32_t i, Decoder
   return after_sublayer(b, label + ".norm", {s, w.self.norm}, x);
 }
 
+// The recurrent cell of layer `i`.
+graph::TensorId cell_sublayer(Builder& b, graph::TensorId x, uint32_t i, const DecoderRun& run) {
+  const StackConfig& s = b.config().decoder;
+  const std::string label = format("decoder.%u.cell", i);
+  const AttentionWeights& w = b.network().decoder.layers[i].self;
+  const auto h = before_sublayer(b, label + ".norm", {s, w.norm}, x);
+  const StepAttention& step = run.in_step;
+  x = run.step ? recurrent_cell_step(b, label, w, {h, x, run.cells[i]}, step)
+               : recurrent_cell(b, label, w, {h, x}, run.self.queries);
+  return after_sublayer(b, label + ".norm", {s, w.norm}, x);
+}
+
 // Keeps states between the layers as the reference has them.
 void keep_states(Builder& b, const std::string& name, graph::TensorId x) {
   const float scale = b.config().decoder.state_scale;
@@ -103,7 +116,7 @@ graph::TensorId decoder_layers(Builder& b, graph::TensorId x, DecoderRun& run) {
   for (uint32_t i = 0; i < s.layers; ++i) {
     const LayerWeights& layer = w.layers[i];
     const std::string label = format("decoder.%u", i);
-    x = self_sublayer(b, x, i, run);
+    x = s.cells ? cell_sublayer(b, x, i, run) : self_sublayer(b, x, i, run);
     if (!run.cross_kv.empty() && !s.merged_attention) x = cross_sublayer(b, x, i, run);
     const auto h = before_sublayer(b, label + ".norm", {s, layer.norm}, x);
     x = feed_forward(b, label, s, layer, {h, x});
@@ -119,6 +132,15 @@ graph::TensorId decoder_layers(Builder& b, graph::TensorId x, DecoderRun& run) {
   }
   return x;
 }
+
+namespace {
+
+graph::TensorId cells_state(Builder& b, uint32_t layer, const DecodeRoom& room) {
+  return b.state(state_id(StateKind::cells, layer), format("cells.%u", layer), uint64_t{2} * room.beam_slots(),
+                 b.config().decoder.d_model, graph::DType::f32);
+}
+
+}  // namespace
 
 void build_encode(Builder& b, const EncodeShape& shape) {
   EncoderRun run;
@@ -162,8 +184,12 @@ graph::TensorId decoder_rows(Builder& b, graph::TensorId step, uint64_t rows, co
   run.in_step.lineage_positions = room.target_positions;
   const bool attends = c.kind().attends;
   for (uint32_t i = 0; i < c.decoder.layers; ++i) {
-    run.self_shapes.push_back(self_kv_shape(c, room, i));
-    run.self_kv.push_back(kv_state(b, StateKind::self_kv, i, run.self_shapes[i]));
+    if (c.decoder.cells) {
+      run.cells.push_back(cells_state(b, i, room));
+    } else {
+      run.self_shapes.push_back(self_kv_shape(c, room, i));
+      run.self_kv.push_back(kv_state(b, StateKind::self_kv, i, run.self_shapes[i]));
+    }
     if (attends) run.cross_kv.push_back(kv_state(b, StateKind::cross_kv, i, run.in_step.cross));
   }
   EmbedAttributes e = embed_attributes(c.decoder, c.target_vocabulary);
@@ -171,7 +197,7 @@ graph::TensorId decoder_rows(Builder& b, graph::TensorId step, uint64_t rows, co
   e.lineage_beam_slots = room.beam_slots();
   e.lineage_positions = room.target_positions;
   const IdRows ids{s.lineage, step, rows};
-  run.in_step.self = run.self_shapes.front();
+  if (!run.self_shapes.empty()) run.in_step.self = run.self_shapes.front();
   if (c.decoder.streams) return stream_decoder(b, ids, e, 1, run).front();
   return decoder_layers(b, embed_rows(b, "decoder", ids, e), run);
 }
@@ -180,7 +206,8 @@ graph::TensorId decoder_rows(Builder& b, graph::TensorId step, uint64_t rows, co
 
 graph::TensorId build_step(Builder& b, const StepShape& shape) {
   const auto step = decode_states(b, shape.room).step;
-  return output_logits(b, decoder_rows(b, step, shape.rows, shape.room, false));
+  const auto x = decoder_rows(b, step, shape.rows, shape.room, false);
+  return shape.masks == graph::kNone ? output_logits(b, x) : listed_logits(b, x, shape.masks);
 }
 
 void build_prompt(Builder& b, const PromptShape& shape) {

@@ -53,6 +53,7 @@ void build_prompt(Builder& b, const PromptShape& shape);
 struct StepShape {
   uint32_t rows = 0;
   DecodeRoom room;
+  graph::TensorId masks = graph::kNone;  // the ids that each row may write (ops/search/shortlist.hpp); kNone: all
 };
 graph::TensorId build_step(Builder& b, const StepShape& shape);
 

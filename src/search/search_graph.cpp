@@ -1,5 +1,7 @@
 #include "search/search_graph.hpp"
 
+#include "ops/search/shortlist.hpp"
+
 namespace lapilli {
 
 ops::SearchTensors search_tensors(model::Builder& b, const SessionShape& session) {
@@ -103,7 +105,11 @@ StepGraph step_graph(const model::Network& network, const WorkspaceKey& key, uin
   StepGraph s;
   model::Builder b(network, s.graph);
   if (rows == 0) rows = key.shape.rows();
-  const auto logits = model::build_step(b, {rows, key.shape.room()});
+  model::StepShape shape{rows, key.shape.room()};
+  if (key.shortlist)
+    shape.masks = ops::row_masks(b.g(), "masks", search_tensors(b, key.shape), rows,
+                                 network.config.target_vocabulary, key.shape.beams);
+  const auto logits = model::build_step(b, shape);
   build_sampler(b, logits, key.shape, {rows, key.candidates, key.sample, key.renormalize, key.timestamps, key.capture});
   s.logits = output(b, "logits");
   s.scores = output(b, "scores");

@@ -119,6 +119,7 @@ class Resolver {
     if (o_.needed_candidates() > 1 && o_.needed_candidates() > m_.target_vocabulary * o_.beams)
       return bad("num_beams: more candidates than the vocabulary has words");
     o_.early_stopping = c_.early_stopping.value_or(EarlyStopping::no);
+    o_.shortlist = c_.shortlist.value_or(true);
     return {};
   }
 
@@ -266,6 +267,16 @@ Result<ResolvedOptions> resolve_options(const GenerationConfig& model, const Gen
 
 namespace {
 
+StopRule stop_rule(EarlyStopping early) {
+  switch (early) {
+    case EarlyStopping::no: return StopRule::no;
+    case EarlyStopping::yes: return StopRule::yes;
+    case EarlyStopping::never: return StopRule::never;
+    case EarlyStopping::shrinking: return StopRule::shrinking;
+  }
+  return StopRule::no;
+}
+
 class Encoder {
  public:
   Encoder(const SearchOptions& o, uint32_t given) : o_(o), given_(given) { p_.assign(state::PARAM_WORDS, 0); }
@@ -301,10 +312,7 @@ class Encoder {
     p_[state::P_TIMESTAMP_AFTER] = given_;
   }
   void numbers() {
-    const auto rule = o_.early_stopping == EarlyStopping::no    ? StopRule::no
-                      : o_.early_stopping == EarlyStopping::yes ? StopRule::yes
-                                                                : StopRule::never;
-    p_[state::P_EARLY_STOPPING] = static_cast<uint32_t>(rule);
+    p_[state::P_EARLY_STOPPING] = static_cast<uint32_t>(stop_rule(o_.early_stopping));
     p_[state::P_NO_REPEAT_NGRAM] = o_.no_repeat_ngram;
     p_[state::P_FORCED_BOS] = o_.forced_bos ? static_cast<uint32_t>(*o_.forced_bos) + 1 : 0;
     p_[state::P_PAD] = static_cast<uint32_t>(o_.pad);
@@ -356,6 +364,12 @@ void place_lists(std::vector<uint32_t>& params, uint32_t offset) {
   for (const uint32_t word : {state::P_SUPPRESS_OFFSET, state::P_BEGIN_SUPPRESS_OFFSET, state::P_BAD_WORDS_OFFSET,
                               state::P_BIAS_OFFSET, state::P_SOURCE_OFFSET})
     params[word] += offset;
+  if (params[state::P_SHORTLIST] != 0) params[state::P_SHORTLIST] += offset;
+}
+
+void add_shortlist(SearchWords& words, std::span<const uint32_t> mask) {
+  words.params[state::P_SHORTLIST] = static_cast<uint32_t>(words.lists.size()) + 1;
+  words.lists.insert(words.lists.end(), mask.begin(), mask.end());
 }
 
 }  // namespace lapilli

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -37,6 +38,7 @@ struct SearchOptions {
   uint32_t top_k = 0;
 #define NUMBER(NAME, FIELD, OTHERWISE, RANGE, WORD) float FIELD = OTHERWISE;
 #include "formats/search_options.inc"
+  bool shortlist = true;  // of models that have one
   // Whisper's rules for timestamps: the first timestamp's id, and the latest that may come first.
   std::optional<std::pair<uint32_t, std::optional<uint32_t>>> timestamps;
 
@@ -93,5 +95,7 @@ struct SearchWords {
 SearchWords encode_options(const SearchOptions& options, uint32_t given, const std::vector<int32_t>& source,
                            uint32_t sequence);
 void place_lists(std::vector<uint32_t>& params, uint32_t offset);
+// Adds a mask of the ids that the sentence may write.
+void add_shortlist(SearchWords& words, std::span<const uint32_t> mask);
 
 }  // namespace lapilli

@@ -96,6 +96,11 @@ Result<std::unique_ptr<Workspace>> WorkspaceFactory::make(const WorkspaceKey& ke
 
 namespace {
 
+Result<std::unique_ptr<vulkan::CommandRecording>> finished(vulkan::CommandRecording recording) {
+  LAPILLI_CHECK(recording.end());
+  return std::make_unique<vulkan::CommandRecording>(std::move(recording));
+}
+
 // Copies caches and lineage to longer rows.
 Result<std::unique_ptr<vulkan::CommandRecording>> record_move(const Workspace& from, const Workspace& to,
                                                               const model::Network& network) {
@@ -107,6 +112,7 @@ Result<std::unique_ptr<vulkan::CommandRecording>> record_move(const Workspace& f
   };
   const uint64_t beam_slots = from.key.shape.beam_slots();
   copy(StateKind::lineage, 0, 4 * beam_slots, from.key.shape.target_positions, to.key.shape.target_positions);
+  if (network.config.decoder.cells) return finished(std::move(move));  // cells have been handed over
   for (uint32_t i = 0; i < network.config.decoder.layers; ++i) {
     const KvLayout kv(model::self_kv_shape(network.config, from.key.shape.room(), i), network.kv_format);
     const uint32_t positions = model::self_kv_shape(network.config, to.key.shape.room(), i).positions;
@@ -115,8 +121,7 @@ Result<std::unique_ptr<vulkan::CommandRecording>> record_move(const Workspace& f
       copy(StateKind::self_kv, i, kv.shape.heads * beam_slots, kv.cell_words() * kv.shape.positions,
            kv.cell_words() * positions);
   }
-  LAPILLI_CHECK(move.end());
-  return std::make_unique<vulkan::CommandRecording>(std::move(move));
+  return finished(std::move(move));
 }
 
 }  // namespace

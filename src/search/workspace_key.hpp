@@ -29,6 +29,7 @@ struct WorkspaceKey {
   SessionShape shape;
   uint32_t candidates = 1;
   bool sample = false, renormalize = false, timestamps = false, capture = false, deterministic = false;
+  bool shortlist = false;  // some sentence may write the ids of its list alone
   bool narrow = false;  // switches to steps for fewer sentences once enough have ended; not when capturing
   uint32_t steps_per_submit = 1;
   uint32_t encode_rows = 0;  // most source ids of one admission; 0: there is no encoder

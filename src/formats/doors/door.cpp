@@ -16,7 +16,9 @@ struct Reader {
   Result<std::optional<Opened>> (*file)(const FileName& file);
 };
 constexpr Reader kReaders[] = {
-    {open_ctranslate2, nullptr}, {open_ggml_directory, open_ggml}, {open_model_bin, nullptr}};
+    {open_ctranslate2, nullptr}, {open_ggml_directory, open_ggml},
+    {open_marian_directory, open_marian},
+    {open_model_bin, nullptr}};
 
 bool has_published_weights(const Files& files) {
   for (const std::string name : {"model.safetensors", "pytorch_model.bin"})
@@ -55,6 +57,8 @@ Result<Entered> enter(const Files& files) {
   if (!opened) return Entered{files, {}, {}};
   std::vector<std::string> made;
   for (const auto& [name, text] : opened->files.texts) made.push_back(name);
+  for (const auto& [name, of] : opened->files.others)
+    if (name != "pytorch_model.bin") made.push_back(name);
   LAPILLI_TRY(auto laid, lay_over(std::move(opened->files), files.directory()));
   return Entered{std::move(laid), std::move(opened->origin), std::move(made)};
 }

@@ -27,7 +27,7 @@ struct Opened {
 struct Entered {
   Files files;
   Origin origin;                  // without a program: the files are as they were
-  std::vector<std::string> made;  // names of the texts that the reader made
+  std::vector<std::string> made;  // names of the texts that the reader made, and of files that have other names here
 };
 
 // Files of Transformers, and those that no reader knows, are given back as they are. A model in a single file has that

@@ -19,4 +19,8 @@ Result<std::optional<Opened>> open_model_bin(const Files& files);
 Result<std::optional<Opened>> open_ggml(const FileName& file);
 Result<std::optional<Opened>> open_ggml_directory(const Files& files);
 
+// Marian's own binary file, beside its vocabularies: the students of Firefox and Bergamot; or a directory with one.
+Result<std::optional<Opened>> open_marian(const FileName& file);
+Result<std::optional<Opened>> open_marian_directory(const Files& files);
+
 }  // namespace lapilli::doors

@@ -2,6 +2,7 @@
 
 #include "model/blocks/clusters.hpp"
 #include "model/blocks/norm.hpp"
+#include "ops/products/listed_product.hpp"
 
 namespace lapilli::model {
 
@@ -25,6 +26,10 @@ graph::TensorId output_logits(Builder& b, graph::TensorId x) {
   if (c.output_cap == 0) return ops::linear(b.g(), "logits", x, b.weight(n.output), c.target_vocabulary);
   x = ops::linear(b.g(), "logits.tanh", x, b.weight(n.output), {c.target_vocabulary, Activation::tanh});
   return ops::scale(b.g(), "logits", x, c.output_cap);
+}
+
+graph::TensorId listed_logits(Builder& b, graph::TensorId x, graph::TensorId masks) {
+  return ops::listed_product(b.g(), "logits", {x, b.weight(b.network().output), masks}, b.config().target_vocabulary);
 }
 
 }  // namespace lapilli::model

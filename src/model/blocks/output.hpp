@@ -9,5 +9,7 @@ namespace lapilli::model {
 graph::TensorId output_states(Builder& b, graph::TensorId x);
 // logits [rows, target vocabulary] of x [rows, d_model].
 graph::TensorId output_logits(Builder& b, graph::TensorId x);
+// The same where each row counts some ids alone, in models whose logits are a product and nothing else.
+graph::TensorId listed_logits(Builder& b, graph::TensorId x, graph::TensorId masks);
 
 }  // namespace lapilli::model

@@ -56,12 +56,18 @@ enum class StateKind : uint16_t {
   queries,         // vectors whose products with others are wanted (generate/encoders/score_pass.hpp)
   head_spans,      // rows that a head reads, each a span of one row; as spans
   memory,          // inputs of layers in an earlier segment [layers, batch, rows, d_model]; written by the host
+  cells,           // per layer of a decoder with cells: [2 parities][beam slots][d_model] (ops/rows/recurrent_cell.hpp)
 };
 constexpr uint32_t state_id(StateKind kind, uint32_t layer = 0) { return (static_cast<uint32_t>(kind) << 16) | layer; }
 constexpr StateKind state_kind(uint32_t id) { return static_cast<StateKind>(id >> 16); }
 constexpr uint32_t state_layer(uint32_t id) { return id & 0xffffu; }
 
-enum class StopRule : uint32_t { no = state::STOP_NO, yes = state::STOP_YES, never = state::STOP_NEVER };
+enum class StopRule : uint32_t {
+  no = state::STOP_NO,
+  yes = state::STOP_YES,
+  never = state::STOP_NEVER,
+  shrinking = state::STOP_SHRINKING,
+};
 
 enum class SentenceStatus : uint32_t {
   none = state::STATUS_NONE,

@@ -139,6 +139,17 @@ class Sentence : private search::Bookkeeping {
     count = std::min(count + 1, beams_);
   }
 
+  // Of a beam that shrinks the best `places` candidates count: those that have not ended run on, and no others. Returns
+  // how many these are.
+  uint32_t shrink(uint32_t places) {
+    const auto runs = [&](const Pick& pick) {
+      return pick.id != search::kNoId && !ended(pick) && !search::forbidden(pick.score);
+    };
+    const auto kept = static_cast<uint32_t>(std::count_if(picks_.begin(), picks_.begin() + places, runs));
+    for (uint32_t b = kept; b < beams_; ++b) next_[b].score = state::MASKED;
+    return kept;
+  }
+
   void decide() {
     const auto early = static_cast<StopRule>(p_[state::P_EARLY_STOPPING]);
     const float penalty = p_.real(state::P_LENGTH_PENALTY);
@@ -147,8 +158,11 @@ class Sentence : private search::Bookkeeping {
     bool settled = record(state::SEARCH_SETTLED) != 0;
     const bool closed = settled || (early == StopRule::yes && full());
     choose_running();
+    const bool shrinks = early == StopRule::shrinking;
+    const uint32_t places = shrinks ? beams_ - std::min(record(state::SEARCH_FINISHED), beams_) : beams_;
+    const uint32_t kept = shrinks ? shrink(places) : beams_;
     for (uint32_t b = 0; b < beams_; ++b) running(b) = search::as_word(next_[b].score);
-    for (uint32_t i = 0; i < beams_ && !closed; ++i)  // only the first `beams` candidates may finish
+    for (uint32_t i = 0; i < places && !closed; ++i)  // only the first `beams` candidates may finish
       if (ended(picks_[i]) && picks_[i].id != search::kNoId && !search::forbidden(picks_[i].score))
         finish(picks_[i], picks_[i].score / divisor);
     float length = divisor;
@@ -156,7 +170,7 @@ class Sentence : private search::Bookkeeping {
       length = search::length_divisor(std::max(p_[state::P_MAX_LENGTH], p_[state::P_PREFIX] + 1) - p_[state::P_PREFIX],
                                       penalty);
     const float best = next_[0].score, worst = search::as_float(finished(beams_ - 1)[state::FINISHED_SCORE]);
-    settled = settled || search::forbidden(best) || !(best / length > worst);
+    settled = shrinks ? kept == 0 : settled || search::forbidden(best) || !(best / length > worst);
     const bool all_ended = std::all_of(picks_.begin(), picks_.end(), [&](const Pick& x) { return ended(x); });
     record(state::SEARCH_SETTLED) = settled ? 1 : 0;
     if (settled || reaches_limit() || all_ended || (early == StopRule::yes && full())) end();
@@ -337,7 +351,7 @@ void add_shape_cases(std::vector<OpCase>& all) {
 
 // Every way to stop, with finished hypotheses in the list and likely ends.
 void add_rule_cases(std::vector<OpCase>& all) {
-  for (const auto early : {StopRule::no, StopRule::yes, StopRule::never})
+  for (const auto early : {StopRule::no, StopRule::yes, StopRule::never, StopRule::shrinking})
     for (const float penalty : {-1.0f, 0.0f, 0.6f, 1.0f, 2.0f}) {
       BeamCase c(format("stopping %u, penalty %.1f", static_cast<uint32_t>(early), static_cast<double>(penalty)),
                  {7, 6, 3, 2, 150, 64});

@@ -35,6 +35,7 @@ const char* state_name(StateKind kind) {
     case StateKind::queries: return "queries";
     case StateKind::head_spans: return "rows that a head reads";
     case StateKind::memory: return "memory of a segment";
+    case StateKind::cells: return "cells of the decoder";
   }
   return "state";
 }
