@@ -111,6 +111,10 @@ void run_features_folder(const std::string& directory, const RunOptions& options
 void run_image_folder(const std::string& directory, const RunOptions& options, Report& report);
 // Folders of one model in several formats of numbers, each in a directory ("variants"): files of other programs.
 void run_variants_folder(const std::string& directory, const RunOptions& options, Report& report);
+// Folders with a model in Marian's own files.
+void run_marian_folder(const std::string& directory, const RunOptions& options, Report& report);
+// A record of Firefox's own students, whose files lie in LAPILLI_REAL.
+void run_real_students(const std::string& directory, const RunOptions& options, Report& report);
 void run_folder(const std::string& directory, const RunOptions& options, Report& report);
 
 // The device, made on first use.

@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::json;
 using Ids = std::vector<int32_t>;
-using Rows = std::vector<Ids>;
+using LinesOfIds = std::vector<Ids>;
 
 // Scores of two sequences this close are one: another order of additions may take either.
 constexpr double kTie = 2e-3;
@@ -40,7 +40,7 @@ Result<Record> input_record(const std::string& directory, const Json& c) {
 Status read_inputs(const std::string& directory, const Json& c, const Model& model,
                    std::vector<std::vector<int32_t>>& ids,
                    std::vector<std::shared_ptr<const model::Features>>& features) {
-  if (!c.contains("inputs")) return ids = c.at("input_ids").get<Rows>(), Status();
+  if (!c.contains("inputs")) return ids = c.at("input_ids").get<LinesOfIds>(), Status();
   LAPILLI_TRY(const auto record, input_record(directory, c));
   LAPILLI_TRY(auto sources, read_sources(record, c["inputs"], model.on_device().config()));
   features = std::move(sources.features);
@@ -57,11 +57,11 @@ Result<GenerateRequest> search_request(const std::string& directory, const Recor
       args.at(args.contains("max_new_tokens") ? "max_new_tokens" : "max_decoding_length").get<uint32_t>();
   request.options.length_penalty = args.at("length_penalty").get<float>();
   if (c.at("kind") == "generate") {
-    request.decoder_ids = c.at("input_ids").get<Rows>();
+    request.decoder_ids = c.at("input_ids").get<LinesOfIds>();
     return request;
   }
   LAPILLI_CHECK(read_inputs(directory, c, model, request.sources, request.features));
-  if (c.contains("prompt")) request.decoder_ids = c["prompt"].get<Rows>();
+  if (c.contains("prompt")) request.decoder_ids = c["prompt"].get<LinesOfIds>();
   if (!c.contains("target_prefix")) return request;
   Ids prefix = c["target_prefix"].get<Ids>();
   *request.options.max_new_tokens -= static_cast<uint32_t>(prefix.size());  // the other program counts them as new
@@ -138,8 +138,8 @@ Result<Outcome> run_variant_search(const std::shared_ptr<Model>& model, const st
 
 Result<Outcome> run_variant_scores(const std::shared_ptr<Model>& model, const Record& record, const Json& c) {
   ForwardRequest request;
-  request.sources = c.at("input_ids").get<Rows>();
-  for (auto target : c.at("target").get<Rows>()) {
+  request.sources = c.at("input_ids").get<LinesOfIds>();
+  for (auto target : c.at("target").get<LinesOfIds>()) {
     target.insert(target.begin(), special_id(record, "decoder_start"));
     target.push_back(special_id(record, "eos"));
     request.targets.push_back(std::move(target));
@@ -160,7 +160,7 @@ Result<Outcome> run_variant_pass(const std::shared_ptr<Model>& model, const std:
   ForwardRequest request;
   request.want_hidden_states = true;
   if (c.at("kind") == "forward") {
-    request.targets = c.at("input_ids").get<Rows>();
+    request.targets = c.at("input_ids").get<LinesOfIds>();
   } else {
     LAPILLI_CHECK(read_inputs(directory, c, *model, request.sources, request.features));
     for (const auto& row : c.value("token_type_ids", Json::array()))
