@@ -51,7 +51,8 @@ constexpr const char* kListAdvice = "it is of another model; take it away, and t
 Result<Shortlist> Shortlist::read(const FileName& name, const ShortlistIds& ids) {
   LAPILLI_TRY(const auto file, File::open(name));
   if (file.size() > kMostListBytes)
-    return fail(ErrorCode::invalid_data, "%s has %u bytes; shortlists have at most %u", name, file.size(), kMostListBytes);
+    return fail(ErrorCode::invalid_data, "%s has %u bytes; shortlists have at most %u", name, file.size(),
+                kMostListBytes);
   LAPILLI_TRY(const auto bytes, file.view(0, file.size()));
   LAPILLI_TRY(const ListHeader h, read_list_header(name, bytes));
   Shortlist s;

@@ -285,9 +285,7 @@ bool is_marian(const std::string& family) { return family == "marian" || family 
 
 }  // namespace
 
-bool only_translates(const std::string& family) {
-  return is_marian(family) || family == "fsmt" || family == "m2m_100";
-}
+bool only_translates(const std::string& family) { return is_marian(family) || family == "fsmt" || family == "m2m_100"; }
 
 ModelLanguages languages_of(const Tokenizer& t) {
   const auto all = t.languages();

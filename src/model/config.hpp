@@ -268,7 +268,7 @@ struct Cluster {
   uint32_t first = 0, ids = 0;
   uint32_t width = 0;  // of its table; a linear layer without bias takes it to d_model, if projected
   bool projected = true;
-  bool tied_projection = false;  // the output's is the table's unless the file has its own
+  bool tied_projection = false;                // the output's is the table's unless the file has its own
   uint32_t stored_first = 0, stored_rows = 0;  // its rows in the stored table, and all of that table
 };
 

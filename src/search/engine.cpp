@@ -20,8 +20,8 @@ uint32_t next_session_mark() {
 
 bool same_kind(const WorkspaceKey& a, const WorkspaceKey& b) {
   return a.shape.beams == b.shape.beams && a.candidates == b.candidates && a.sample == b.sample &&
-         a.renormalize == b.renormalize && a.timestamps == b.timestamps && a.shortlist == b.shortlist && a.capture == b.capture &&
-         a.deterministic == b.deterministic && a.steps_per_submit == b.steps_per_submit;
+         a.renormalize == b.renormalize && a.timestamps == b.timestamps && a.shortlist == b.shortlist &&
+         a.capture == b.capture && a.deterministic == b.deterministic && a.steps_per_submit == b.steps_per_submit;
 }
 
 // True if every sentence that fits `small` fits `large`.

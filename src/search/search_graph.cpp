@@ -107,8 +107,8 @@ StepGraph step_graph(const model::Network& network, const WorkspaceKey& key, uin
   if (rows == 0) rows = key.shape.rows();
   model::StepShape shape{rows, key.shape.room()};
   if (key.shortlist)
-    shape.masks = ops::row_masks(b.g(), "masks", search_tensors(b, key.shape), rows,
-                                 network.config.target_vocabulary, key.shape.beams);
+    shape.masks = ops::row_masks(b.g(), "masks", search_tensors(b, key.shape), rows, network.config.target_vocabulary,
+                                 key.shape.beams);
   const auto logits = model::build_step(b, shape);
   build_sampler(b, logits, key.shape, {rows, key.candidates, key.sample, key.renormalize, key.timestamps, key.capture});
   s.logits = output(b, "logits");

@@ -30,7 +30,7 @@ struct WorkspaceKey {
   uint32_t candidates = 1;
   bool sample = false, renormalize = false, timestamps = false, capture = false, deterministic = false;
   bool shortlist = false;  // some sentence may write the ids of its list alone
-  bool narrow = false;  // switches to steps for fewer sentences once enough have ended; not when capturing
+  bool narrow = false;     // switches to steps for fewer sentences once enough have ended; not when capturing
   uint32_t steps_per_submit = 1;
   uint32_t encode_rows = 0;  // most source ids of one admission; 0: there is no encoder
   uint32_t prompt_rows = 0;  // rows of prompt ids run at once; 0: only the decoder start is given

@@ -42,8 +42,7 @@ GenerateRequest marian_request(const MarianCase& m, uint32_t beams, bool listed)
   request.options.shortlist = listed;
   request.options.length_penalty = m.settings.at("normalize").get<float>();
   const double factor = m.settings.at("max_length_factor").get<double>();
-  request.options.max_new_tokens =
-      static_cast<uint32_t>(std::ceil(factor * static_cast<double>(m.source().size())));
+  request.options.max_new_tokens = static_cast<uint32_t>(std::ceil(factor * static_cast<double>(m.source().size())));
   return request;
 }
 
@@ -81,7 +80,7 @@ Result<Outcome> compare_line(const MarianCase& m, const MarianSearch& search) {
 Result<Outcome> run_marian_search(const MarianCase& m, const std::string& search, uint32_t beams) {
   const Json& all = m.c.at(search);
   return compare_line(m, {all.is_array() ? all.at(0) : all, m.c.at(search + "_margin").get<double>(), beams,
-                            search.ends_with("shortlist")});
+                          search.ends_with("shortlist")});
 }
 
 // Of the records of real models, which have margins inside.

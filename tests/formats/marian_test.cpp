@@ -167,8 +167,8 @@ TEST(Marian, EightBitRowsKeepTheirNumbers) {
   ASSERT_TRUE(opened.ok()) << opened.error().message;
   expect_words(stored_words(*opened, "model.decoder.layers.1.fc2.weight"), named_part(parts, "decoder_l2_ffn_W2"), 64,
                128);
-  expect_words(stored_words(*opened, "model.decoder.layers.0.cell.gate.weight"),
-               named_part(parts, "decoder_l1_rnn_Wf"), 64, 64);
+  expect_words(stored_words(*opened, "model.decoder.layers.0.cell.gate.weight"), named_part(parts, "decoder_l1_rnn_Wf"),
+               64, 64);
   const auto table = stored_words(*opened, "model.shared.weight");
   expect_words(table, named_part(parts, "Wemb"), 256, 64);
   // The row that starts the decoder is zero.
@@ -188,7 +188,8 @@ TEST(Marian, OriginSaysWhatIsNotUsed) {
 
 TEST(Marian, SettingsAreAMap) {
   using doors::marian::Settings;
-  const auto s = Settings::parse("a: 1\nlist:\n  - x y\n  - \"z\"\nflow: [1, 2]  # said so\nnone: \"\"\nq: 'v#1'\n", "x");
+  const auto s =
+      Settings::parse("a: 1\nlist:\n  - x y\n  - \"z\"\nflow: [1, 2]  # said so\nnone: \"\"\nq: 'v#1'\n", "x");
   ASSERT_TRUE(s.ok()) << s.error().message;
   EXPECT_EQ(s->number("a", 7, 9), 1u);
   EXPECT_EQ(s->number("b", 7, 9), 7u);
@@ -197,7 +198,8 @@ TEST(Marian, SettingsAreAMap) {
   EXPECT_EQ(s->list("flow"), (std::vector<std::string>{"1", "2"}));
   EXPECT_EQ(s->text("none"), "");
   EXPECT_EQ(s->text("q"), "v#1");
-  for (const char* broken : {"a: &x 1\n", "a: *x\n", "a\n", "- a\n", "a: 1\na: 2\n", "a: !!int 1\n", " a: 1\n", "a: {b: 1}\n"})
+  for (const char* broken :
+       {"a: &x 1\n", "a: *x\n", "a\n", "- a\n", "a: 1\na: 2\n", "a: !!int 1\n", " a: 1\n", "a: {b: 1}\n"})
     EXPECT_FALSE(Settings::parse(broken, "x").ok()) << broken;
 }
 
@@ -225,10 +227,10 @@ TEST(Marian, SettingsThatDoNotFitAreRefused) {
   const Student student;
   for (const auto& [change, words] : kWrong)
     expect_refused(student.with([&, change = change](std::vector<Part>& parts) {
-                     Part& yml = named_part(parts, "special:model.yml");
-                     yml.data.replace(yml.data.find(change.first), std::strlen(change.first), change.second);
-                     yml.shape = {static_cast<int32_t>(yml.data.size())};
-                   }),
+      Part& yml = named_part(parts, "special:model.yml");
+      yml.data.replace(yml.data.find(change.first), std::strlen(change.first), change.second);
+      yml.shape = {static_cast<int32_t>(yml.data.size())};
+    }),
                    words.first);
 }
 
@@ -268,7 +270,9 @@ TEST(Marian, PartsThatDoNotFitAreRefused) {
   expect_refused(student.with([&](auto& parts) { part(parts).type = 0x4102; }), "16-bit");
   expect_refused(student.with([&](auto& parts) { parts.push_back(parts.back()); }), "twice");
   expect_refused(student.with([&](auto& parts) { part(parts).name = std::string("a\0b", 3); }), "does not end");
-  expect_refused(student.with([&](auto& parts) { std::erase_if(parts, [](const Part& p) { return p.name == "special:model.yml"; }); }),
+  expect_refused(student.with([&](auto& parts) {
+    std::erase_if(parts, [](const Part& p) { return p.name == "special:model.yml"; });
+  }),
                  "lacks special:model.yml");
 }
 
@@ -276,13 +280,15 @@ TEST(Marian, ScalesAreNumbers) {
   const Student student;
   for (const float scale : {0.0f, std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()})
     expect_refused(student.with([&](std::vector<Part>& parts) {
-                     std::memcpy(named_part(parts, "encoder_l1_self_Wq").data.data() + 4096, &scale, sizeof(scale));
-                   }),
+      std::memcpy(named_part(parts, "encoder_l1_self_Wq").data.data() + 4096, &scale, sizeof(scale));
+    }),
                    "the scale of 'encoder_l1_self_Wq'");
   // Those of the inputs are not used.
-  EXPECT_TRUE(student.with([](std::vector<Part>& parts) {
-    std::erase_if(parts, [](const Part& p) { return p.name == "encoder_l1_self_Wq_QuantMultA"; });
-  }).ok());
+  EXPECT_TRUE(student
+                  .with([](std::vector<Part>& parts) {
+                    std::erase_if(parts, [](const Part& p) { return p.name == "encoder_l1_self_Wq_QuantMultA"; });
+                  })
+                  .ok());
 }
 
 // Whatever a byte becomes: an error, or tensors that can be read.
@@ -313,7 +319,9 @@ TEST(Marian, VocabulariesBelongToTheModel) {
   const std::string pieces = content(fs::path(kRecorded) / kPieces);
   student.put(kPieces, pieces.substr(0, pieces.size() / 2));
   expect_refused(student.open(), kPieces);
-  student.put(kPieces, "\x0a\x05\x0a\x03" "abc");
+  student.put(kPieces,
+              "\x0a\x05\x0a\x03"
+              "abc");
   expect_refused(student.open(), "has 1 pieces, and the model 256 ids");
 }
 
@@ -345,7 +353,8 @@ TEST(Marian, TheListIsThePairsOwn) {
   EXPECT_THAT(entered->origin.unused, ::testing::Contains(HasSubstr("lex.50.50.pten.s2t.bin")));
 }
 
-// ---- files that gzip has packed --------------------------------------------------------------------------------------
+// ---- files that gzip has packed
+// --------------------------------------------------------------------------------------
 
 // Packed without compression, as deflate allows.
 std::string gzipped(const std::string& text) {

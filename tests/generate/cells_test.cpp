@@ -77,8 +77,8 @@ TEST_P(DeviceCells, BeginningsOfATargetAreScanned) {
     rest.options.num_beams = rest.options.num_return_sequences = 3;
     LAPILLI_ASSERT_VALUE(const auto beams, run_search(model_, rest));
     for (size_t i = 0; i < rest.sources.size(); ++i)
-      EXPECT_TRUE(std::ranges::equal(rest.decoder_ids[i], std::span(beams.hypotheses[i][0].ids)
-                                                              .first(rest.decoder_ids[i].size())));
+      EXPECT_TRUE(std::ranges::equal(rest.decoder_ids[i],
+                                     std::span(beams.hypotheses[i][0].ids).first(rest.decoder_ids[i].size())));
   }
 }
 

@@ -15,10 +15,10 @@ struct Reader {
   Result<std::optional<Opened>> (*directory)(const Files& files);
   Result<std::optional<Opened>> (*file)(const FileName& file);
 };
-constexpr Reader kReaders[] = {
-    {open_ctranslate2, nullptr}, {open_ggml_directory, open_ggml},
-    {open_marian_directory, open_marian},
-    {open_model_bin, nullptr}};
+constexpr Reader kReaders[] = {{open_ctranslate2, nullptr},
+                               {open_ggml_directory, open_ggml},
+                               {open_marian_directory, open_marian},
+                               {open_model_bin, nullptr}};
 
 bool has_published_weights(const Files& files) {
   for (const std::string name : {"model.safetensors", "pytorch_model.bin"})

@@ -79,8 +79,8 @@ Dispatch fill(const LowerContext& context, const graph::Node& node, uint32_t loc
   const uint64_t blocks = div_up<uint64_t>(p.y_ld4, kFilled * local);
   set_grid(context, node, rows, blocks, d);
   const uint64_t bias = layout.bias_begin() * 4;
-  d.operands.push_back(bind_range(
-      context, 0, {node.inputs[kWeight], bias, bias + layout.n * 4, graph::Access::read}, p.w_begin));
+  d.operands.push_back(
+      bind_range(context, 0, {node.inputs[kWeight], bias, bias + layout.n * 4, graph::Access::read}, p.w_begin));
   p.groups = static_cast<uint32_t>(d.groups);
   p.blocks = static_cast<uint32_t>(blocks);
   p.masks_begin = bind_rows(context, node.inputs[kMasks], rows, 1, graph::Access::read, d);
@@ -119,7 +119,8 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
   const auto &x = context.graph.tensor(node.inputs[kX]), &y = context.graph.tensor(node.outputs[0]);
   const WeightLayout layout = layout_of(context.graph, node);
   const uint32_t local = v.numbers.local;
-  const uint64_t blocks = std::max(div_up<uint64_t>(y.ld / 4, kFilled * local), div_up<uint64_t>(layout.panels(), local));
+  const uint64_t blocks =
+      std::max(div_up<uint64_t>(y.ld / 4, kFilled * local), div_up<uint64_t>(layout.panels(), local));
   LAPILLI_TRY(const auto rows, row_slices(context, node, x.rows, {std::max(x.ld, y.ld) * 4, blocks}));
   LAPILLI_TRY(const auto panels, row_slices(context, node, layout.panels(), {layout.panel_words() * 4, 0}));
   for (const RowSlice& slice : rows) {
@@ -186,8 +187,8 @@ OpCase make_case(const CaseShape& s) {
 
 std::vector<OpCase> cases() {
   std::vector<OpCase> all;
-  for (const WeightFormat f : {WeightFormat::fp32, WeightFormat::bf16, WeightFormat::fp16, WeightFormat::int8,
-                               WeightFormat::int4}) {
+  for (const WeightFormat f :
+       {WeightFormat::fp32, WeightFormat::bf16, WeightFormat::fp16, WeightFormat::int8, WeightFormat::int4}) {
     all.push_back(make_case({3, 37, 70, 3, f}));
     all.push_back(make_case({2, 64, 257, 1, f}));
     all.push_back(make_case({5, 33, 1031, 40, f}));

@@ -30,8 +30,8 @@ Status infer_step(const graph::Graph& g, const graph::Node& node, const Recurren
   const uint64_t beam_slots = a.beam_slots, positions = a.positions;
   LAPILLI_CHECK(expect_input(g, node, kCells, {"cells", 2 * beam_slots, x.cols}));
   if (g.tensor(node.inputs[kCells]).ld != x.ld) return node_error(node, "cells and rows have two widths");
-  LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kLineage), "lineage",
-                             state::lineage_words(beam_slots, positions)));
+  LAPILLI_CHECK(
+      expect_words(g, node, operand(node.inputs, kLineage), "lineage", state::lineage_words(beam_slots, positions)));
   LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kStep), "step", state::STEP_QUEUE));
   const bool in_place = node.outputs.size() == 2 && g.root(node.outputs[1]) == g.root(node.inputs[kCells]);
   return in_place ? Status() : node_error(node, "cells are not updated in place");
@@ -88,7 +88,16 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
     d.constants = {v.numbers.local};
     d.groups = (slice.end - slice.begin) / a.run * blocks;
     if (x.live_rows && slices.size() == 1) follow_live_rows(d, static_cast<uint32_t>(blocks), 1);
-    Push push{static_cast<uint32_t>(d.groups), static_cast<uint32_t>(blocks), 0, 0, a.run, 0, 0, 0, 0, a.beam_slots,
+    Push push{static_cast<uint32_t>(d.groups),
+              static_cast<uint32_t>(blocks),
+              0,
+              0,
+              a.run,
+              0,
+              0,
+              0,
+              0,
+              a.beam_slots,
               a.positions};
     bind_rows(context, node, slice, d, push);
     if (in_step(a)) LAPILLI_CHECK(bind_state(context, node, d));
@@ -121,8 +130,8 @@ void step_reference(const graph::Graph& g, const graph::Node& node, HostTensors&
     const uint32_t word = step[state::STEP_ROWS + r], slot = state::beam_slot_of(word), at = state::position_of(word);
     std::vector<double> cell(ld, 0.0);
     if (at > 0) {
-      const uint64_t parent = lineage[state::lineage_word(at & 1, state::LINEAGE_ANCESTRY, slot, at - 1, a.beam_slots,
-                                                          a.positions)];
+      const uint64_t parent =
+          lineage[state::lineage_word(at & 1, state::LINEAGE_ANCESTRY, slot, at - 1, a.beam_slots, a.positions)];
       std::copy_n(cells + (uint64_t{(at - 1) & 1} * a.beam_slots + parent) * ld, ld, cell.begin());
     }
     run_row(g, node, r, cell.data(), values);
@@ -204,8 +213,8 @@ OpCase step_case(const StepCase& s) {
   cells.cols = s.d;
   cells.ld = cell_values(s.d);
   const auto state = c.graph.add_tensor(cells);
-  const auto lineage = add_state(c.graph, "lineage", StateKind::lineage, state::lineage_words(s.slots, s.room),
-                                 graph::DType::u32);
+  const auto lineage =
+      add_state(c.graph, "lineage", StateKind::lineage, state::lineage_words(s.slots, s.room), graph::DType::u32);
   const auto step = add_step(c.graph);
   c.inputs.emplace_back(step, step_values(s.positions, s.live, s.beam_slots));
   ops::recurrent_cell(c.graph, c.name, {t.x, t.gates, state, lineage, step}, {RowLayout::step, 1, s.slots, s.room});
@@ -252,8 +261,8 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-constexpr OpDef op{"recurrent_cell", infer, only_variant<Tuned::unfold, "four columns of a run">, lower, reference,
-                   cases};
+constexpr OpDef op{"recurrent_cell", infer, only_variant<Tuned::unfold, "four columns of a run">, lower,
+                   reference,        cases};
 
 }  // namespace
 }  // namespace recurrent_cell_impl

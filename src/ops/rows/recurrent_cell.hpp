@@ -17,8 +17,8 @@ namespace lapilli {
 // inputs: x [rows, d], gates [rows, cell_columns(d)]: the gates, then from column cell_values(d) on the values; step:
 // cells [2 * beam slots, d], lineage, step. outputs: x, and the cells of a step.
 struct RecurrentCellAttributes {
-  RowLayout layout = RowLayout::batch;  // or step
-  uint32_t run = 1;                     // batch: rows of a sentence
+  RowLayout layout = RowLayout::batch;     // or step
+  uint32_t run = 1;                        // batch: rows of a sentence
   uint32_t beam_slots = 0, positions = 0;  // step: of the lineage
 };
 // Columns of the product that makes gates and values.

@@ -118,8 +118,10 @@ Result<std::pair<uint64_t, StoredType>> needed(const Entry& e, const std::string
     case kInt8: return std::pair{e.elements, StoredType::i8};
     case kScaled8: return std::pair{e.elements + sizeof(float), StoredType::i8};
     case kScaled16:
-      return fail(ErrorCode::unsupported, "%s: %s has 16-bit whole numbers, which are not read; take the model in 8 "
-                                          "bits or in float32", where, quote_name(e.name));
+      return fail(ErrorCode::unsupported,
+                  "%s: %s has 16-bit whole numbers, which are not read; take the model in 8 "
+                  "bits or in float32",
+                  where, quote_name(e.name));
     default:
       return fail(ErrorCode::invalid_data, "%s: %s has the unknown type %u", where, quote_name(e.name), e.header.type);
   }

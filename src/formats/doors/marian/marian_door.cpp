@@ -82,10 +82,11 @@ Result<Vocabularies> find_vocabularies(const Files& folder, const std::string& p
   if (!shared.empty()) return Vocabularies{shared, shared};
   Vocabularies v{file_of_pair(names, "srcvocab.", pair, ".spm"), file_of_pair(names, "trgvocab.", pair, ".spm")};
   if (!v.source.empty() && !v.target.empty()) return v;
-  return fail(ErrorCode::not_found,
-              "%s has the model's weights and not its vocabulary: looked for vocab.%s.spm, and for srcvocab.%s.spm with "
-              "trgvocab.%s.spm",
-              folder, pair.c_str(), pair.c_str(), pair.c_str());
+  return fail(
+      ErrorCode::not_found,
+      "%s has the model's weights and not its vocabulary: looked for vocab.%s.spm, and for srcvocab.%s.spm with "
+      "trgvocab.%s.spm",
+      folder, pair.c_str(), pair.c_str(), pair.c_str());
 }
 
 Status check_pieces(const Files& folder, const std::string& name, const Pieces& pieces, uint64_t ids) {
@@ -137,7 +138,8 @@ void add_ids(uint64_t start, Json& json) {
 
 // As Firefox searches, or Marian with several beams.
 Json generation_of(uint64_t start) {
-  Json json = {{"num_beams", 1}, {"length_penalty", 1.0}, {"early_stopping", "shrinking"}, {"max_length", kMostNewTokens}};
+  Json json = {
+      {"num_beams", 1}, {"length_penalty", 1.0}, {"early_stopping", "shrinking"}, {"max_length", kMostNewTokens}};
   add_ids(start, json);
   json["suppress_tokens"] = {kUnknown, start};
   return json;

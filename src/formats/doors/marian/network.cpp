@@ -145,7 +145,8 @@ void NetworkMapper::norm(const std::string& to, const std::string& from) {
 }
 
 void NetworkMapper::attention(const std::string& from, const std::string& to) {
-  for (const std::string which : {"q", "k", "v"}) layer(to + "." + which + "_proj", from + "_W" + which, from + "_b" + which);
+  for (const std::string which : {"q", "k", "v"})
+    layer(to + "." + which + "_proj", from + "_W" + which, from + "_b" + which);
   layer(to + ".out_proj", from + "_Wo", from + "_bo");
   norm(to + "_layer_norm", from + "_Wo_ln");
 }
@@ -193,8 +194,7 @@ void NetworkMapper::embeddings() {
   output(target);
   logits_bias();
   const uint64_t width = number("dim-emb", size(target, 1), uint64_t{1} << 16);
-  if (width != size(target, 1))
-    refuse(format("dim-emb is %u, and %s has %u columns", width, target, size(target, 1)));
+  if (width != size(target, 1)) refuse(format("dim-emb is %u, and %s has %u columns", width, target, size(target, 1)));
   made_.config["d_model"] = size(target, 1);
   made_.config["vocab_size"] = made_.source_ids + 1;
   made_.config["decoder_vocab_size"] = made_.target_ids + 1;
@@ -240,14 +240,17 @@ std::string without_dropout(std::string steps) {
 // Where norms are, and that sublayers are added.
 void NetworkMapper::check_places() {
   if (without_dropout(s_.text("transformer-preprocess")) != "") refuse("transformer-preprocess is not empty");
-  if (without_dropout(s_.text("transformer-postprocess", "dan")) != "an") refuse("transformer-postprocess is not \"dan\"");
-  if (without_dropout(s_.text("transformer-postprocess-emb", "d")) != "") refuse("transformer-postprocess-emb is not \"d\"");
+  if (without_dropout(s_.text("transformer-postprocess", "dan")) != "an")
+    refuse("transformer-postprocess is not \"dan\"");
+  if (without_dropout(s_.text("transformer-postprocess-emb", "d")) != "")
+    refuse("transformer-postprocess-emb is not \"d\"");
   if (without_dropout(s_.text("transformer-postprocess-top")) != "") refuse("transformer-postprocess-top is not empty");
 }
 
 // Settings that ask for another network.
 void NetworkMapper::check_settings() {
-  const std::string type = s_.text("type", "transformer"), autoreg = s_.text("transformer-decoder-autoreg", "self-attention");
+  const std::string type = s_.text("type", "transformer"),
+                    autoreg = s_.text("transformer-decoder-autoreg", "self-attention");
   if (type != "transformer") refuse(format("its type is %s; transformers are read", quote_name(type, 40)));
   if (autoreg != "rnn" && autoreg != "self-attention")
     refuse(format("transformer-decoder-autoreg is %s; self-attention and rnn are read", quote_name(autoreg, 40)));
@@ -273,7 +276,8 @@ void NetworkMapper::map() {
   const std::string activation = s_.text("transformer-ffn-activation", "swish");
   if (activation != "relu" && activation != "swish" && activation != "gelu")
     refuse(format("transformer-ffn-activation is %s; relu, swish and gelu are read", quote_name(activation, 40)));
-  const uint64_t encoder_layers = number("enc-depth", 1, kMostLayers), decoder_layers = number("dec-depth", 1, kMostLayers),
+  const uint64_t encoder_layers = number("enc-depth", 1, kMostLayers),
+                 decoder_layers = number("dec-depth", 1, kMostLayers),
                  heads = number("transformer-heads", 8, kMostHeads);
   embeddings();
   if (size("encoder_l1_ffn_W1", 0) % heads != 0)

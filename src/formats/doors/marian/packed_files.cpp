@@ -79,8 +79,6 @@ std::vector<std::string> unpacked_names(const std::string& directory) {
   return names;
 }
 
-Files unpacked(const Files& directory) {
-  return {std::make_unique<UnpackedSource>(directory), directory.directory()};
-}
+Files unpacked(const Files& directory) { return {std::make_unique<UnpackedSource>(directory), directory.directory()}; }
 
 }  // namespace lapilli::doors::marian

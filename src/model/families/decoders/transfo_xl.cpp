@@ -168,8 +168,7 @@ Names transfo_xl_names(const Config& c) {
   n.decoder.layer.fc1 = ff + "CoreNet.0";
   n.decoder.layer.fc2 = ff + "CoreNet.3";
   n.decoder.layer.norm = ff + "layer_norm";
-  for (size_t i = 0; i < c.clusters.size(); ++i)
-    n.clusters.push_back(transfo_cluster(c, i, n.base_prefix));
+  for (size_t i = 0; i < c.clusters.size(); ++i) n.clusters.push_back(transfo_cluster(c, i, n.base_prefix));
   n.cluster_entries = "crit.cluster_weight";
   n.cluster_entries_bias = "crit.cluster_bias";
   n.heads.resize(1);
