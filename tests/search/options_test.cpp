@@ -55,6 +55,7 @@ TEST(OptionTable, HasItsPageAndItsFields) {
                                                   {"eos_token_id", "end_tokens"},
                                                   {"bad_words_ids", "bad_words"}};
   const std::set<std::string> by_json{"bos_token_id",
+                                      "shortlist",
                                       "pad_token_id",
                                       "encoder_repetition_penalty",
                                       "encoder_no_repeat_ngram_size",
