@@ -7,6 +7,7 @@
 #include "formats/doors/door.hpp"
 #include "formats/hf_config.hpp"
 #include "formats/sentence_modules.hpp"
+#include "formats/shortlist.hpp"
 #include "formats/sound_config.hpp"
 #include "formats/speech_settings.hpp"
 #include "formats/task_params.hpp"
@@ -61,6 +62,7 @@ Json stack_json(const model::StackConfig& stack) {
           {"gated", stack.gated},
           {"norm", stack.norm == model::Norm::rms ? "rms" : "layer"},
           {"norm_first", stack.pre_norm},
+          {"recurrent_cells", stack.cells},
           {"positions", positions_name(stack)},
           {"max_positions", stack.max_positions}};
 }
@@ -258,6 +260,7 @@ Result<Json> describe(const InspectRequest& request) {
   if (encodes) LAPILLI_CHECK(add_texts(json, files, published));
   add_checkpoint(json, published);
   if (!entered.origin.program.empty()) json["origin"] = origin_json(entered.origin);
+  if (config.decoder.cells) json["shortlist"] = (files / kShortlistFile).there();
   json["device_weight_bytes"] = weight_bytes(network);
   json["tokenizer"] = tokenizer ? "ok" : tokenizer.error().message;
   json["generation"] = generation_json(generation);

@@ -37,6 +37,7 @@ std::string stack_text(const Json& stack) {
   text += format("; width %u, %u a head; %s norm %s sublayers", stack["d_model"].get<unsigned>(),
                  stack["head_dim"].get<unsigned>(), stack["norm"].get<std::string>(),
                  stack["norm_first"].get<bool>() ? "before" : "after");
+  if (stack["recurrent_cells"].get<bool>()) text += "; recurrent cells in place of self attention";
   text += format("; %s positions, ", stack["positions"].get<std::string>());
   return text + (most ? number(most) + " tokens at most" : "any number of tokens");
 }
@@ -183,6 +184,10 @@ std::string inspect_table(const Json& json) {
   line("parameters", number(json["parameters"].get<uint64_t>()));
   if (json.contains("origin"))
     line("from", json["origin"]["program"].get<std::string>() + ", " + json["origin"]["version"].get<std::string>());
+  for (const Json& unused : json.value("origin", Json::object()).value("unused", Json::array()))
+    line("not used", unused.get<std::string>());
+  if (json.contains("shortlist"))
+    line("shortlist", json["shortlist"].get<bool>() ? "each source has one" : "none, which takes longer");
   line("checkpoint", checkpoint["format"].get<std::string>() + ", " + types + ", " + mebibytes(checkpoint["bytes"]));
   line("on device", mebibytes(json["device_weight_bytes"]) + " of weights (" +
                         checkpoint.value("packed", std::string("fp32")) + ")");

@@ -105,7 +105,9 @@ TEST(Inflate, NoChangedByteGivesOtherText) {
     auto changed = packed;
     changed[random() % changed.size()] ^= static_cast<char>(1u << random() % 8);
     const auto out = inflate(bytes_of(changed), letters.size(), checksum(letters));
-    if (out) EXPECT_EQ(text_of(*out), letters);
+    if (out) {
+      EXPECT_EQ(text_of(*out), letters);
+    }
   }
 }
 

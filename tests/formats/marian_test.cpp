@@ -25,11 +25,11 @@ using ::testing::AnyOf;
 using ::testing::HasSubstr;
 namespace fs = std::filesystem;
 
-const std::string kRecorded = model_directory("../formats/firefox-shared-int8-alphas");
+const std::string kStudent = model_directory("../formats/firefox-shared-int8-alphas");
 const std::string kModel = "model.enpt.intgemm.alphas.bin", kPieces = "vocab.enpt.spm",
                   kList = "lex.50.50.enpt.s2t.bin";
 
-std::string content(const fs::path& path) {
+std::string file_content(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
@@ -42,24 +42,24 @@ struct Part {
 };
 
 template <class T>
-void put(std::string& to, T value) {
+void put_word(std::string& to, T value) {
   to.append(reinterpret_cast<const char*>(&value), sizeof(value));
 }
 
-std::string written(const std::vector<Part>& parts) {
+std::string written_parts(const std::vector<Part>& parts) {
   std::string to;
-  put<uint64_t>(to, 1);
-  put<uint64_t>(to, parts.size());
+  put_word<uint64_t>(to, 1);
+  put_word<uint64_t>(to, parts.size());
   for (const Part& p : parts) {
-    put<uint64_t>(to, p.name.size() + 1);
-    put<uint64_t>(to, p.type);
-    put<uint64_t>(to, p.shape.size());
-    put<uint64_t>(to, p.data.size());
+    put_word<uint64_t>(to, p.name.size() + 1);
+    put_word<uint64_t>(to, p.type);
+    put_word<uint64_t>(to, p.shape.size());
+    put_word<uint64_t>(to, p.data.size());
   }
   for (const Part& p : parts) to.append(p.name.c_str(), p.name.size() + 1);
   for (const Part& p : parts)
-    for (const int32_t n : p.shape) put(to, n);
-  put<uint64_t>(to, 8);
+    for (const int32_t n : p.shape) put_word(to, n);
+  put_word<uint64_t>(to, 8);
   to.append(8, '\0');
   for (const Part& p : parts) to += p.data;
   return to;
@@ -104,9 +104,10 @@ Part& named_part(std::vector<Part>& parts, const std::string& name) {
 class Student {
  public:
   Student() {
-    for (const std::string& name : {kModel, kPieces, kList}) folder_.write(name, content(fs::path(kRecorded) / name));
+    for (const std::string& name : {kModel, kPieces, kList})
+      folder_.write(name, file_content(fs::path(kStudent) / name));
   }
-  [[nodiscard]] std::string model() const { return content(fs::path(kRecorded) / kModel); }
+  [[nodiscard]] std::string model() const { return file_content(fs::path(kStudent) / kModel); }
   [[nodiscard]] std::vector<Part> parts() const { return parts_of(model()); }
   void put(const std::string& name, const std::string& text) const { folder_.write(name, text); }
   void drop(const std::string& name) const { fs::remove(named(path()) / named(name)); }
@@ -122,19 +123,19 @@ class Student {
   [[nodiscard]] Result<Checkpoint> with(const std::function<void(std::vector<Part>&)>& change) const {
     auto all = parts();
     change(all);
-    return with(written(all));
+    return with(written_parts(all));
   }
 
  private:
   TempDirectory folder_;
 };
 
-void expect_refused(const Result<Checkpoint>& opened, const std::string& words) {
+void expect_no_student(const Result<Checkpoint>& opened, const std::string& words) {
   ASSERT_FALSE(opened.ok()) << words;
   EXPECT_THAT(opened.error().message, HasSubstr(words));
 }
 
-std::vector<std::byte> stored_words(const Checkpoint& checkpoint, const std::string& name) {
+std::vector<std::byte> words_in(const Checkpoint& checkpoint, const std::string& name) {
   const StoredTensor* t = checkpoint.find(name);
   EXPECT_NE(t, nullptr) << name;
   if (!t) return {};
@@ -165,11 +166,10 @@ TEST(Marian, EightBitRowsKeepTheirNumbers) {
   auto parts = student.parts();
   const auto opened = student.open();
   ASSERT_TRUE(opened.ok()) << opened.error().message;
-  expect_words(stored_words(*opened, "model.decoder.layers.1.fc2.weight"), named_part(parts, "decoder_l2_ffn_W2"), 64,
-               128);
-  expect_words(stored_words(*opened, "model.decoder.layers.0.cell.gate.weight"), named_part(parts, "decoder_l1_rnn_Wf"),
-               64, 64);
-  const auto table = stored_words(*opened, "model.shared.weight");
+  expect_words(words_in(*opened, "model.decoder.layers.1.fc2.weight"), named_part(parts, "decoder_l2_ffn_W2"), 64, 128);
+  expect_words(words_in(*opened, "model.decoder.layers.0.cell.gate.weight"), named_part(parts, "decoder_l1_rnn_Wf"), 64,
+               64);
+  const auto table = words_in(*opened, "model.shared.weight");
   expect_words(table, named_part(parts, "Wemb"), 256, 64);
   // The row that starts the decoder is zero.
   ASSERT_EQ(table.size(), 257u * 72u);
@@ -177,7 +177,7 @@ TEST(Marian, EightBitRowsKeepTheirNumbers) {
 }
 
 TEST(Marian, OriginSaysWhatIsNotUsed) {
-  const auto entered = doors::enter(kRecorded);
+  const auto entered = doors::enter(kStudent);
   ASSERT_TRUE(entered.ok()) << entered.error().message;
   EXPECT_EQ(entered->origin.program, "Marian");
   EXPECT_THAT(entered->origin.version, HasSubstr("v1.9.56"));
@@ -210,8 +210,8 @@ TEST(Marian, AllReasonsAreNamedAtOnce) {
     std::string& yml = named_part(parts, "special:model.yml").data;
     yml = "type: s2s\n" + yml.substr(0, yml.find("type: transformer")) + yml.substr(yml.find("ulr:"));
   });
-  expect_refused(opened, "it lacks decoder_l1_rnn_Wf");
-  expect_refused(opened, "its type is");
+  expect_no_student(opened, "it lacks decoder_l1_rnn_Wf");
+  expect_no_student(opened, "its type is");
 }
 
 TEST(Marian, SettingsThatDoNotFitAreRefused) {
@@ -226,12 +226,12 @@ TEST(Marian, SettingsThatDoNotFitAreRefused) {
   };
   const Student student;
   for (const auto& [change, words] : kWrong)
-    expect_refused(student.with([&, change = change](std::vector<Part>& parts) {
+    expect_no_student(student.with([&, change = change](std::vector<Part>& parts) {
       Part& yml = named_part(parts, "special:model.yml");
       yml.data.replace(yml.data.find(change.first), std::strlen(change.first), change.second);
       yml.shape = {static_cast<int32_t>(yml.data.size())};
     }),
-                   words.first);
+                      words.first);
 }
 
 // ---- damaged files --------------------------------------------------------------------------------------------------
@@ -261,28 +261,28 @@ TEST(Marian, SizesAreNotBelieved) {
 TEST(Marian, PartsThatDoNotFitAreRefused) {
   const Student student;
   const auto part = [](std::vector<Part>& parts) -> Part& { return named_part(parts, "decoder_l1_ffn_W1"); };
-  expect_refused(student.with([&](auto& parts) { part(parts).shape = {64, -128}; }), "a dimension of -128");
-  expect_refused(student.with([&](auto& parts) { part(parts).shape = {0, 128}; }), "a dimension of 0");
-  expect_refused(student.with([&](auto& parts) { part(parts).shape = {1 << 30, 1 << 30}; }), "too many numbers");
-  expect_refused(student.with([&](auto& parts) { part(parts).shape = {64, 4096}; }), "its shape asks for");
-  expect_refused(student.with([&](auto& parts) { part(parts).shape = std::vector<int32_t>(9, 1); }), "9 dimensions");
-  expect_refused(student.with([&](auto& parts) { part(parts).type = 0x999; }), "unknown type");
-  expect_refused(student.with([&](auto& parts) { part(parts).type = 0x4102; }), "16-bit");
-  expect_refused(student.with([&](auto& parts) { parts.push_back(parts.back()); }), "twice");
-  expect_refused(student.with([&](auto& parts) { part(parts).name = std::string("a\0b", 3); }), "does not end");
-  expect_refused(student.with([&](auto& parts) {
+  expect_no_student(student.with([&](auto& parts) { part(parts).shape = {64, -128}; }), "a dimension of -128");
+  expect_no_student(student.with([&](auto& parts) { part(parts).shape = {0, 128}; }), "a dimension of 0");
+  expect_no_student(student.with([&](auto& parts) { part(parts).shape = {1 << 30, 1 << 30}; }), "too many numbers");
+  expect_no_student(student.with([&](auto& parts) { part(parts).shape = {64, 4096}; }), "its shape asks for");
+  expect_no_student(student.with([&](auto& parts) { part(parts).shape = std::vector<int32_t>(9, 1); }), "9 dimensions");
+  expect_no_student(student.with([&](auto& parts) { part(parts).type = 0x999; }), "unknown type");
+  expect_no_student(student.with([&](auto& parts) { part(parts).type = 0x4102; }), "16-bit");
+  expect_no_student(student.with([&](auto& parts) { parts.push_back(parts.back()); }), "twice");
+  expect_no_student(student.with([&](auto& parts) { part(parts).name = std::string("a\0b", 3); }), "does not end");
+  expect_no_student(student.with([&](auto& parts) {
     std::erase_if(parts, [](const Part& p) { return p.name == "special:model.yml"; });
   }),
-                 "lacks special:model.yml");
+                    "lacks special:model.yml");
 }
 
 TEST(Marian, ScalesAreNumbers) {
   const Student student;
   for (const float scale : {0.0f, std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()})
-    expect_refused(student.with([&](std::vector<Part>& parts) {
+    expect_no_student(student.with([&](std::vector<Part>& parts) {
       std::memcpy(named_part(parts, "encoder_l1_self_Wq").data.data() + 4096, &scale, sizeof(scale));
     }),
-                   "the scale of 'encoder_l1_self_Wq'");
+                      "the scale of 'encoder_l1_self_Wq'");
   // Those of the inputs are not used.
   EXPECT_TRUE(student
                   .with([](std::vector<Part>& parts) {
@@ -315,20 +315,20 @@ TEST(Marian, ChangedBytesDoNoHarm) {
 TEST(Marian, VocabulariesBelongToTheModel) {
   const Student student;
   student.drop(kPieces);
-  expect_refused(student.open(), "looked for vocab.enpt.spm");
-  const std::string pieces = content(fs::path(kRecorded) / kPieces);
+  expect_no_student(student.open(), "looked for vocab.enpt.spm");
+  const std::string pieces = file_content(fs::path(kStudent) / kPieces);
   student.put(kPieces, pieces.substr(0, pieces.size() / 2));
-  expect_refused(student.open(), kPieces);
+  expect_no_student(student.open(), kPieces);
   student.put(kPieces,
               "\x0a\x05\x0a\x03"
               "abc");
-  expect_refused(student.open(), "has 1 pieces, and the model 256 ids");
+  expect_no_student(student.open(), "has 1 pieces, and the model 256 ids");
 }
 
 TEST(Marian, SeveralModelsAreNamed) {
   const Student student;
   student.put("model.enpt.other.bin", student.model());
-  expect_refused(student.open(), "name the file");
+  expect_no_student(student.open(), "name the file");
   const auto entered = doors::enter(student.path() + "/" + kModel);
   EXPECT_TRUE(entered.ok());
 }
@@ -343,7 +343,7 @@ std::optional<std::string> list_of(const Student& student) {
 // Case 33.
 TEST(Marian, TheListIsThePairsOwn) {
   const Student student;
-  const std::string own = content(fs::path(kRecorded) / kList);
+  const std::string own = file_content(fs::path(kStudent) / kList);
   student.put("lex.50.50.pten.s2t.bin", "another");
   EXPECT_EQ(list_of(student), own);
   student.drop(kList);
@@ -363,8 +363,8 @@ std::string gzipped(const std::string& text) {
   for (size_t at = 0; at < text.size(); at += kMost) {
     const auto size = static_cast<uint16_t>(std::min(kMost, text.size() - at));
     to += static_cast<char>(at + size == text.size());
-    put(to, size);
-    put(to, static_cast<uint16_t>(~size));
+    put_word(to, size);
+    put_word(to, static_cast<uint16_t>(~size));
     to += text.substr(at, size);
   }
   uint32_t sum = ~0u;
@@ -372,8 +372,8 @@ std::string gzipped(const std::string& text) {
     sum ^= static_cast<uint8_t>(c);
     for (int bit = 0; bit < 8; ++bit) sum = sum >> 1 ^ (sum & 1 ? 0xedb88320u : 0u);
   }
-  put(to, ~sum);
-  put(to, static_cast<uint32_t>(text.size()));
+  put_word(to, ~sum);
+  put_word(to, static_cast<uint32_t>(text.size()));
   return to;
 }
 
@@ -382,18 +382,18 @@ TEST(Marian, PackedFilesAreUnpacked) {
   const auto plain = student.open();
   ASSERT_TRUE(plain.ok());
   for (const std::string& name : {kModel, kPieces, kList}) {
-    student.put(name + ".gz", gzipped(content(fs::path(kRecorded) / name)));
+    student.put(name + ".gz", gzipped(file_content(fs::path(kStudent) / name)));
     student.drop(name);
   }
   const auto packed = student.open();
   if (!packed && packed.error().message.find("without zlib") != std::string::npos) GTEST_SKIP();
   ASSERT_TRUE(packed.ok()) << packed.error().message;
-  EXPECT_EQ(stored_words(*packed, "model.shared.weight"), stored_words(*plain, "model.shared.weight"));
-  EXPECT_EQ(list_of(student), content(fs::path(kRecorded) / kList));
+  EXPECT_EQ(words_in(*packed, "model.shared.weight"), words_in(*plain, "model.shared.weight"));
+  EXPECT_EQ(list_of(student), file_content(fs::path(kStudent) / kList));
   EXPECT_TRUE(doors::enter(student.path() + "/" + kModel + ".gz").ok());
-  const std::string whole = content(fs::path(student.path()) / (kModel + ".gz"));
+  const std::string whole = file_content(fs::path(student.path()) / (kModel + ".gz"));
   student.put(kModel + ".gz", whole.substr(0, whole.size() - 9));
-  expect_refused(student.open(), kModel);
+  expect_no_student(student.open(), kModel);
 }
 
 // ---- shortlists -----------------------------------------------------------------------------------------------------
@@ -405,7 +405,7 @@ Result<Shortlist> read_list(const std::string& text, uint64_t target = 256, uint
 }
 
 TEST(Shortlist, DamageIsSeen) {
-  const std::string whole = content(fs::path(kRecorded) / kList);
+  const std::string whole = file_content(fs::path(kStudent) / kList);
   ASSERT_TRUE(read_list(whole).ok());
   for (size_t size = 0; size < whole.size(); size += 251) EXPECT_FALSE(read_list(whole.substr(0, size)).ok()) << size;
   for (size_t at = 0; at + 4 < whole.size(); at += 97) {
@@ -416,7 +416,7 @@ TEST(Shortlist, DamageIsSeen) {
 }
 
 TEST(Shortlist, OfAnotherVocabularyIsRefusedWithBothNumbers) {
-  const std::string whole = content(fs::path(kRecorded) / kList);
+  const std::string whole = file_content(fs::path(kStudent) / kList);
   const auto target = read_list(whole, 100), source = read_list(whole, 256, 10);
   ASSERT_FALSE(target.ok() || source.ok());
   EXPECT_THAT(target.error().message, HasSubstr("the vocabulary 100 ids"));
@@ -425,7 +425,7 @@ TEST(Shortlist, OfAnotherVocabularyIsRefusedWithBothNumbers) {
 
 // A few ids of the list of every id, ids of no list, and none at all.
 TEST(Shortlist, MasksHaveWholeEights) {
-  const auto list = read_list(content(fs::path(kRecorded) / kList));
+  const auto list = read_list(file_content(fs::path(kStudent) / kList));
   ASSERT_TRUE(list.ok());
   for (const std::vector<int32_t>& source : {std::vector<int32_t>{}, {0}, {17, 86, 5}, {255, 254, 3}}) {
     const auto mask = list->mask(source);

@@ -64,7 +64,7 @@ void add_shortlist(const Files& folder, const std::string& pair, MadeFiles& made
   for (const std::string& name : unpacked_names(folder.directory())) {
     if (!name.starts_with(kListBegin) || !name.ends_with(kListEnd)) continue;
     const bool fits = pair.empty() || name.ends_with("." + pair + "." + kListEnd) || name == kShortlistFile;
-    fits ? own = name : unused.emplace_back(name + ": a shortlist of another pair of languages");
+    fits ? own = name : unused.emplace_back(quote_name(name) + ": a shortlist of another pair of languages");
   }
   if (!own.empty()) made.others[kShortlistFile] = own;
   if (own.empty())
@@ -153,7 +153,7 @@ std::vector<std::string> unused_of(const Mapped& mapped) {
   for (const std::string& name : mapped.unused) {
     const bool scale = name.ends_with("_QuantMultA");
     if (scale) ++scales;
-    if (!scale) unused.push_back(name);
+    if (!scale) unused.push_back(quote_name(name));
   }
   if (scales) unused.push_back(format("%u scales of 8-bit inputs (QuantMultA): inputs stay in fp32", scales));
   return unused;
