@@ -207,8 +207,10 @@ TEST(Marian, AllReasonsAreNamedAtOnce) {
   const Student student;
   const auto opened = student.with([](std::vector<Part>& parts) {
     named_part(parts, "decoder_l1_rnn_Wf").name = "decoder_l1_rnn_Wx";
-    std::string& yml = named_part(parts, "special:model.yml").data;
-    yml = "type: s2s\n" + yml.substr(0, yml.find("type: transformer")) + yml.substr(yml.find("ulr:"));
+    Part& settings = named_part(parts, "special:model.yml");
+    const std::string yml = settings.data;
+    settings.data = "type: s2s\n" + yml.substr(0, yml.find("type: transformer")) + yml.substr(yml.find("ulr:"));
+    settings.shape = {static_cast<int32_t>(settings.data.size())};
   });
   expect_no_student(opened, "it lacks decoder_l1_rnn_Wf");
   expect_no_student(opened, "its type is");
