@@ -2,7 +2,7 @@
 // Attention with a running softmax (Milakov and Gimelshein 2018), without an n x n buffer. A workgroup takes QT queries
 // of one head: lanes run along the keys for the scores, then along the columns of the head for the sums. Macros: VEC
 // (head size a multiple of 4: vec4), WEIGHTS (writes the weights too), STEP (one query per row of a step; CROSS: keys
-// are those of the source), BIAS (by relative position: a table, or values behind the columns of q), MAP_BIAS (for
+// are those of the source; TILE: up to four rows of one text in a prompt), BIAS (by relative position: a table, or values behind the columns of q), MAP_BIAS (for
 // windows of a map), TERMS (products with vectors of relative positions; with WEIGHTS these alone are written), WINDOW
 // (keys near the query, and listed ones), SPANS (rows of an encode pass: queries and keys are counted through the whole
 // pass, as if it were one sentence), TEXELS (see kv_read.glsl).
@@ -11,7 +11,7 @@
 #include "attention_place.glsl"
 
 // S holds one number for each of the QT queries.
-#ifdef STEP
+#ifdef ONE_QUERY
 #define S float
 #define OF(s, i) (s)
 #else
@@ -21,7 +21,7 @@
 
 // Loads of keys and values in flight at a time. A step's workgroup has a GPU core nearly to itself and stalls on each
 // load; the small workgroups of a CPU driver never stall.
-#ifdef STEP
+#ifdef ONE_QUERY
 bool waits() { return LOCAL > 8u; }
 uint keys_ahead() { return waits() && PARTS % (4u * KV_EACH) == 0u ? 4u : 1u; }
 #else
@@ -31,7 +31,7 @@ const uint CHUNK = 128u;  // keys at a time; a multiple of LOCAL; equals kAttent
 shared S score[CHUNK];
 shared S lane_top[128];
 // Where a head has fewer columns than a workgroup has lanes, teams of lanes share the keys whose values are summed.
-#ifdef STEP
+#ifdef ONE_QUERY
 const uint TEAMS = LOCAL / PARTS > 1u ? LOCAL / PARTS : 1u;
 shared T team_acc[128];
 shared float team_sum[128];
@@ -44,10 +44,19 @@ shared uint found[CHUNK];  // index of each key in kv
 #endif
 
 S weight_of(S score_now, S top) {
-#ifdef STEP
+#ifdef ONE_QUERY
   return exp(score_now - top);
 #else
   return mix(vec4(0.0), exp(score_now - top), greaterThan(score_now, vec4(FORBIDDEN)));
+#endif
+}
+
+// Where the next chunk begins. Queries of a tile see keys from different positions on, and have the same chunks.
+uint chunk_after(const uint base) {
+#ifdef TILE
+  return base - base % CHUNK + CHUNK;
+#else
+  return base + CHUNK;
 #endif
 }
 
@@ -80,7 +89,7 @@ S in_window(const S dots, const uint number) {
 // Where key `number` is read for the first time.
 uint find_key(const uint number) {
 #if defined(STEP) && !defined(CROSS)
-  return kv_at(head, number == step ? slot : lineage[ancestry + number], number);
+  return kv_at(head, number >= step ? slot : lineage[ancestry + number], number);
 #elif defined(WINDOW)
   return kv_at(head, slot, window_key(number));
 #else
@@ -154,6 +163,9 @@ S score_of(S dots, const uint number, const uint at) {
     uvec4 back = query + keys_before() - number;
     dots = mix(dots, vec4(MASKED), greaterThanEqual(back, uvec4(min(p.causal, 0x80000000u))));
   }
+#elif defined(TILE)
+  // Beyond the window, and a key after the query's own, which wraps.
+  dots = mix(dots, vec4(MASKED), greaterThan(query - number, uvec4(min(p.window, p.positions - 1u))));
 #elif !defined(STEP)
   if (p.causal != 0u) dots = mix(dots, vec4(MASKED), greaterThan(uvec4(number), query));
 #endif
@@ -162,7 +174,8 @@ S score_of(S dots, const uint number, const uint at) {
 
 void find_queries() {
 #ifdef STEP
-  qs[0] = (p.q_begin + row * p.ld + head * HEAD_DIM) / WIDTH;
+  for (uint i = 0u; i < uint(QT); ++i)
+    qs[i] = (p.q_begin + (row + min(i, count - 1u)) * p.ld + head * HEAD_DIM) / WIDTH;
 #else
   for (uint i = 0u; i < uint(QT); ++i)
     qs[i] = (p.q_begin + (slot * p.queries + query[min(i, count - 1u)]) * p.ld + head * HEAD_DIM) / WIDTH;
@@ -266,7 +279,7 @@ void sum_values(const uint base, const uint n, const S highest) {
   uint member = TEAMS > 1u ? lane % PARTS : min(lane, PARTS - 1u), team = TEAMS > 1u ? lane / PARTS : 0u;
   uint column = PARTS + member, second = PARTS + min(lane + LOCAL, PARTS - 1u);
   for (uint j = team < TEAMS ? team : n; j < n; j += TEAMS) {
-#ifdef STEP
+#ifdef ONE_QUERY
     if (waits() && !TWO_COLUMNS && j + 3u * TEAMS < n) {
       T values[4];
       [[unroll]] for (uint a = 0u; a < 4u; ++a) values[a] = kv_load(key_at(base, j + a * TEAMS) + column);
@@ -289,7 +302,7 @@ void sum_values(const uint base, const uint n, const S highest) {
       for (uint i = 0u; i < uint(QT); ++i) chunk_more[i] += OF(s, i) * value2;
     }
   }
-#ifdef STEP
+#ifdef ONE_QUERY
   if (TEAMS > 1u) {
     team_acc[lane] = chunk_acc[0];
     team_sum[lane] = chunk_sum;
@@ -312,7 +325,7 @@ void sum_values(const uint base, const uint n, const S highest) {
     for (uint i = 0u; i < uint(QT); ++i) more[i] = more[i] * OF(shrink, i) + chunk_more[i];
 }
 
-#ifdef STEP
+#ifdef ONE_QUERY
 // One chunk's sums, for attention_quotient.comp.
 void put_sums() {
   uint lane = gl_LocalInvocationID.x;
@@ -360,7 +373,7 @@ void put_results() {
 void main() {
   uint group = group_index(), lane = gl_LocalInvocationID.x;
   if (group >= p.groups || !find_place(group)) return;
-#ifdef STEP
+#ifdef ONE_QUERY
   if (SPLIT != 0u) {
     from = min(to, from + chunk * CHUNK);
     to = min(to, from + CHUNK);
@@ -371,11 +384,11 @@ void main() {
   find_segments();
 #endif
   begin_sums();
-  for (uint base = from; base < to; base += CHUNK) {
-    uint n = min(CHUNK, to - base);
+  for (uint base = from; base < to; base = chunk_after(base)) {
+    uint n = min(chunk_after(base), to) - base;
     score_keys(base, n);
     barrier();
-#ifdef STEP
+#ifdef ONE_QUERY
     S highest = lane_top[0];
 #else
     S highest = top;
@@ -386,7 +399,7 @@ void main() {
     sum_values(base, n, highest);
     barrier();  // score is about to be overwritten
   }
-#ifdef STEP
+#ifdef ONE_QUERY
   if (SPLIT != 0u) {
     put_sums();
     return;

@@ -1,23 +1,24 @@
 // Bindings and parameters of attention.comp, attention_lanes.comp (LANES) and attention_simple.comp (SIMPLE), and the
-// layout of heads in them. QT: queries that a workgroup takes together, or (SIMPLE) of which it takes one.
+// layout of heads in them. QT: queries that a workgroup takes together, or (SIMPLE) of which it takes one. TILE (with
+// STEP): rows of prompts, so those of one text follow one another.
 #include "common.glsl"
-#ifdef STEP
+#if defined(STEP) && !defined(TILE)
+#define ONE_QUERY
 #define QT 1
+#elif !defined(LANES)
+#define QT 4
+#elif !defined(QT)
+#define QT 16
+#endif
+#ifdef STEP
 #define USE_STEP
 #ifdef CROSS
 #define USE_LENGTHS
 #endif
-#else
-#ifdef LANES
-#define QT 16
-#else
-#define QT 4
-#endif
-#ifdef SPANS
+#elif defined(SPANS)
 #define USE_SPANS
 #elif !defined(MAP_BIAS)
 #define USE_LENGTHS
-#endif
 #endif
 #include "state.glsl"
 #include "head_columns.glsl"

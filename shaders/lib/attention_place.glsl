@@ -12,13 +12,29 @@ uint row, chunk;
 #ifndef CROSS
 uint step, ancestry;
 #endif
-#else
+#endif
+#ifndef ONE_QUERY
 uvec4 query;
 uint origin, sentence;
 #endif
 #ifdef WINDOW
 // The listed keys come first, as far as they lie outside the window.
 uint list, listed, first_key, last_key;
+#endif
+
+#ifdef TILE
+// The tile of the rows that follow this one, up to a position that is a multiple of QT; a row within another one's tile has
+// none of its own. A tile's bits depend on no row but its own. Lineage names the keys before the tile for all of them.
+bool find_tile() {
+  if (row != 0u && step % uint(QT) != 0u && row_word(row - 1u) == row_word_of(slot, step - 1u)) return false;
+  uint most = min(uint(QT) - step % uint(QT), step_word(STEP_LIVE) - row);
+  for (count = 1u; count < most; ++count)
+    if (row_word(row + count) != row_word_of(slot, step + count)) break;
+  first = step;
+  end = step + count;
+  query = uvec4(first) + uvec4(0, 1, 2, 3);
+  return true;
+}
 #endif
 
 #ifdef STEP
@@ -44,10 +60,15 @@ bool find_rows(uint group) {
   lap = begin - begin % p.positions;
   ancestry = lineage_word(lineage_parity(step), LINEAGE_ANCESTRY, slot, 0u, p.lineage_beam_slots, p.lineage_positions);
 #endif
+  first_row = row;
+  if (slot < p.slot_begin || slot >= p.slot_end) return false;
+#ifdef TILE
+  return find_tile();
+#else
   first = 0u;
   count = 1u;
-  first_row = row;
-  return slot >= p.slot_begin && slot < p.slot_end;
+  return true;
+#endif
 }
 #elif defined(SPANS)
 // Covers all tiles of the pass; those that begin in another slice of its rows are left to other dispatches.

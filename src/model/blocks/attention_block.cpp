@@ -315,6 +315,7 @@ AttendedStep attend_to_cache(Builder& b, const std::string& label, const Attenti
   a.kv = how.self;
   a.self = 1;
   a.beams = how.beams;
+  a.prompt = how.prompt ? 1 : 0;
   a.lineage_beam_slots = how.lineage_beam_slots;
   a.lineage_positions = how.lineage_positions;
   a.longest = layer.stack.max_positions;

@@ -65,10 +65,9 @@ struct StepAttention {
   uint32_t beams = 1;
   KvShape self, cross;
   uint32_t lineage_beam_slots = 0, lineage_positions = 0;
-  uint32_t window = kNoWindow;  // of the layer: positions before its own that a row sees
-  // For recurrent decoders: all rows are of prompts; else the search state, which tells those that are, or kNone.
-  bool prompt = false;
-  graph::TensorId search = graph::kNone;
+  uint32_t window = kNoWindow;            // of the layer: positions before its own that a row sees
+  bool prompt = false;                    // all rows are of prompts
+  graph::TensorId search = graph::kNone;  // for recurrent decoders: tells rows of prompts, or kNone
 };
 graph::TensorId self_attention_step(Builder& b, const std::string& label, const AttentionLayer& layer,
                                     const Sublayer& in, const StepAttention& how);

@@ -187,10 +187,8 @@ class Lowering {
   }
 
   Status run() {
-    LAPILLI_CHECK(check_attention(context_, node_, numbers_, a_.kv, vec_));
-    if (lanes_ && numbers_.local != context_.caps.subgroup_size)
-      return node_error(node_, "workgroups of %u invocations; this kernel's are subgroups, of %u", numbers_.local,
-                        context_.caps.subgroup_size);
+    LAPILLI_CHECK(lanes_ ? check_subgroup(context_, node_, numbers_)
+                         : check_attention(context_, node_, numbers_, a_.kv, vec_));
     if (a_.terms.by_segment && q_tensor().rows * ld_ * 4 > limit_)
       return node_error(node_, "%u rows exceed this device's binding limit of %u bytes; use fewer texts at a time",
                         q_tensor().rows, ull{limit_});

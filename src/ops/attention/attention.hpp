@@ -105,6 +105,9 @@ struct AttentionStepAttributes {
   uint32_t window = kNoWindow;
   uint32_t sink_column = 0;  // not 0: the column of q with the first head's sink, with BiasForm::rows
   float cap = 0;             // as above; a sink has none
+  // 1: rows of prompts (self attention). Those of a text follow one another at consecutive positions, in one beam slot
+  // that holds all of them, and lineage of both parities names the same slots for the positions before.
+  uint32_t prompt = 0;
 };
 
 // "rotate": rotary positions (Jianlin Su et al. 2021). The first 2 * pairs columns of each head's queries and keys are

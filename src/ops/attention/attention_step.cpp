@@ -23,6 +23,18 @@ struct Push {
                       uint32_t chunks, rows, window, sink_column;)
 };
 
+constexpr uint32_t kLaneQueries = 16;  // of one text that a workgroup takes (attention_lanes.comp)
+
+// A ring holds the keys of the rows that are taken together.
+Status infer_prompt(const graph::Node& node, const AttentionStepAttributes& a) {
+  if (!a.prompt) return {};
+  if (!a.self) return node_error(node, "cross attention takes rows of prompts as any others");
+  const bool ring = a.window != kNoWindow && a.kv.positions < a.lineage_positions;
+  if (ring && uint64_t{a.window} + kLaneQueries > a.kv.positions)
+    return node_error(node, "rows of prompts with a window of %u positions, in a ring of %u", a.window, a.kv.positions);
+  return {};
+}
+
 Status infer(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<AttentionStepAttributes>();
   LAPILLI_CHECK(infer_heads(g, node, a.kv, a.bias, KvReader::step));
@@ -35,6 +47,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   LAPILLI_CHECK(check_cap(node, a.cap));
   if (a.window != kNoWindow && (!a.self || a.window >= a.kv.positions))
     return node_error(node, "a window of %u positions before a row's own, in a cache of %u", a.window, a.kv.positions);
+  LAPILLI_CHECK(infer_prompt(node, a));
   if (a.sink_column &&
       (a.bias.form != BiasForm::rows || uint64_t{a.sink_column} + a.kv.query_heads() > g.tensor(node.inputs[0]).cols))
     return node_error(node, "sinks at column %u of q", a.sink_column);
@@ -49,7 +62,37 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return expect_words(g, node, operand(node.inputs, 4), "lengths", 2 * uint64_t{a.kv.slots});
 }
 
-enum : uint32_t { kWhole, kParts, kSimple, kChunks, kTexels };
+enum : uint32_t { kWhole, kParts, kSimple, kChunks, kTexels, kTile, kLanes };
+
+// The most keys of a row.
+uint32_t seen_positions(const AttentionStepAttributes& a) {
+  return a.window == kNoWindow ? a.kv.positions : a.window + 1;
+}
+
+// Rows of a prompt that share the keys they load.
+bool has_tiles(const AttentionStepAttributes& a) {
+  return a.prompt && a.bias.form == BiasForm::none && heads_are_vec4(a.kv);
+}
+
+// As for encoders (attention.cpp).
+constexpr uint64_t kMostLaneKeys = 16384;
+bool lanes_fit(const Capabilities& caps, const AttentionStepAttributes& a) {
+  return has_lanes(caps) && caps.texels && a.kv.head_dim <= 32 * caps.subgroup_size &&
+         seen_positions(a) <= kMostLaneKeys;
+}
+
+// The keys are summed in the order of lanes in every session, or in none.
+bool lanes_always_fit(const AttentionStepAttributes& a) {
+  return a.window != kNoWindow || (a.longest != 0 && a.longest <= kMostLaneKeys);
+}
+
+void add_tiles(const Capabilities& caps, const AttentionStepAttributes& a, bool in_parts, std::vector<Variant>& list) {
+  if (!has_tiles(a)) return;
+  if (lanes_fit(caps, a))
+    list.push_back({kLanes, "lanes, rows of a text", !in_parts && lanes_always_fit(a), {caps.subgroup_size}});
+  list.push_back(
+      {kTile, "workgroup 4 rows of a text", !in_parts, attention_numbers(caps, Tuned::attention, a.kv, true)});
+}
 
 // Parts are summed in a different order. A sentence must have one order in all sessions: its keys are summed whole in
 // all of them, or in parts even where the cache would fit.
@@ -65,6 +108,7 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
   if (fits && shares_out_keys(caps, g.tensor(node.inputs[0]).rows * a.kv.query_heads(), a.kv.positions) &&
       chunks_fit(caps, g, node, a.kv))
     list.push_back({kChunks, "workgroup a row, head and chunk", false, numbers});
+  if (fits) add_tiles(caps, a, in_parts, list);
   if (fits || !a.self) {
     if (vec && sharing_ways(caps).texels)
       list.push_back({kTexels, "texels, workgroup a row and head", !in_parts, numbers});
@@ -75,11 +119,6 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
   if (a.self && (!fits || in_parts))
     list.push_back({kParts, "parts of the cache", in_parts, attention_numbers(caps, Tuned::attention, a.kv, vec)});
   return list;
-}
-
-// The most keys of a row.
-uint32_t seen_positions(const AttentionStepAttributes& a) {
-  return a.window == kNoWindow ? a.kv.positions : a.window + 1;
 }
 
 Status bind_state(const LowerContext& context, const graph::Node& node, const AttentionStepAttributes& a, Dispatch& d) {
@@ -113,6 +152,23 @@ ShaderId shader(const AttentionStepAttributes& a, bool vec) {
   return vec ? ShaderId::attention_step_self_vec : ShaderId::attention_step_self_any;
 }
 
+// By the vec4s of a head that a lane has.
+ShaderId lanes_shader(const AttentionStepAttributes& a, uint32_t lanes) {
+  const uint32_t each = div_up(a.kv.head_dim / 4, lanes);
+  if (each > 4) return ShaderId::attention_tile_lanes_widest;
+  return each > 2 ? ShaderId::attention_tile_lanes_wide : ShaderId::attention_tile_lanes;
+}
+
+ShaderId shader_of(const AttentionStepAttributes& a, const Variant& v) {
+  switch (v.id) {
+    case kTile: return ShaderId::attention_tile_vec;
+    case kLanes: return lanes_shader(a, v.numbers.local);
+    case kTexels: return texel_shader(a);
+    case kSimple: return simple_of(shader(a, false));
+    default: return shader(a, heads_are_vec4(a.kv));
+  }
+}
+
 // Binds the context, or each chunk's contribution to it.
 Status bind_result(const LowerContext& context, const graph::Node& node, bool chunks, Dispatch& d, Push& p) {
   const graph::TensorId result = node.outputs[chunks ? 1 : 0];
@@ -128,8 +184,9 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
   if (v.id == kParts) return lower_attention_parts(context, node, v.numbers, out);
   const bool chunks = v.id == kChunks;
   const auto a = node.attributes.as<AttentionStepAttributes>();
-  const bool simple = v.id == kSimple, texels = v.id == kTexels, vec = !simple && heads_are_vec4(a.kv);
-  LAPILLI_CHECK(check_attention(context, node, v.numbers, a.kv, vec));
+  const bool simple = v.id == kSimple, texels = v.id == kTexels || v.id == kLanes;
+  LAPILLI_CHECK(v.id == kLanes ? check_subgroup(context, node, v.numbers)
+                               : check_attention(context, node, v.numbers, a.kv, !simple && heads_are_vec4(a.kv)));
   const auto& q = context.graph.tensor(node.inputs[0]);
   LAPILLI_TRY(const auto block, kv_block(context, node, node.inputs[1], a.kv, a.self ? a.beams : 1));
   for (uint64_t h = 0; h < a.kv.heads; h += block.heads)
@@ -137,7 +194,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
       const KvPart part{h, std::min<uint64_t>(a.kv.heads, h + block.heads), s,
                         std::min<uint64_t>(a.kv.slots, s + block.slots)};
       Dispatch d;
-      d.shader = texels ? texel_shader(a) : simple ? simple_of(shader(a, false)) : shader(a, vec);
+      d.shader = shader_of(a, v);
       d.constants = {v.numbers.local,          a.kv.head_dim, chunks ? 1u : 0u,
                      kv_format(context, node), a.kv.group,    cap_constant(a.cap)};
       Push p{};
@@ -220,7 +277,50 @@ struct CaseShape {
   bool sinks = false;
   float cap = 0;
   bool log_sums = false;
+  std::vector<uint32_t> texts = {};  // not empty: rows of prompts, so many of each, in slots of their own
 };
+
+// Words of rows, and of what each sees.
+struct CaseRows {
+  std::vector<uint32_t> slots, positions;
+};
+
+// The first text ends at position `step`, the others before it.
+CaseRows prompt_rows(const CaseShape& s) {
+  CaseRows rows;
+  for (uint32_t t = 0; t < s.texts.size(); ++t)
+    for (uint32_t i = 0; i < s.texts[t]; ++i) {
+      rows.slots.push_back(t * s.beams);
+      rows.positions.push_back(s.step - std::min(5 * t, s.step + 1 - s.texts[t]) + i + 1 - s.texts[t]);
+    }
+  return rows;
+}
+
+CaseRows case_rows(const CaseShape& s) {
+  if (!s.texts.empty()) return prompt_rows(s);
+  const uint32_t slots = s.beams * s.sentences;
+  CaseRows rows{{}, mixed_positions(s.step, s.rows)};
+  for (uint32_t r = 0; r < s.rows; ++r) rows.slots.push_back(slots - 1 - r % slots);
+  return rows;
+}
+
+// The slots of a sentence share their positions, and the rows of a prompt are all in their own.
+void put_ancestry(const CaseShape& s, const CaseRows& rows, const AttentionStepAttributes& a, CaseRandom& random,
+                  std::vector<uint32_t>& words) {
+  for (uint32_t slot = 0; slot < a.kv.slots; ++slot)
+    for (uint32_t j = 0; j < s.step; ++j)
+      for (const uint32_t parity : {0u, 1u}) {
+        const auto word = [&](uint32_t p) {
+          return state::lineage_word(p, state::LINEAGE_ANCESTRY, slot, j, a.lineage_beam_slots, a.lineage_positions);
+        };
+        const auto row = std::find(rows.slots.begin(), rows.slots.end(), slot);
+        const bool own = row != rows.slots.end() && rows.positions[static_cast<size_t>(row - rows.slots.begin())] <= j;
+        if (a.prompt && (own || parity == 1))
+          words[word(parity)] = own ? slot : words[word(0)];
+        else
+          words[word(parity)] = slot / s.beams * s.beams + random.below(s.beams);
+      }
+}
 
 OpCase make_case(const CaseShape& s) {
   OpCase c;
@@ -242,6 +342,8 @@ OpCase make_case(const CaseShape& s) {
   a.lineage_positions = std::max(s.positions, s.step + 1) + 3;
   a.window = s.window;
   a.cap = s.cap;
+  a.prompt = s.texts.empty() ? 0 : 1;
+  if (a.prompt) c.name += format(" of %u prompts", static_cast<uint32_t>(s.texts.size()));
   if (s.bias != BiasForm::none) {
     a.bias = bias_case(s.bias, -static_cast<int32_t>(s.positions) / 2, 1, a.kv);
     c.name += s.bias == BiasForm::table ? " bias" : " bias in rows";
@@ -261,18 +363,13 @@ OpCase make_case(const CaseShape& s) {
     into.inputs.emplace_back(q, random_values(into.graph.tensor(q), random, 2));
     into.inputs.emplace_back(kv, kv_values(layout, random, 2));
   };
-  std::vector<uint32_t> row_slots;
-  for (uint32_t r = 0; r < s.rows; ++r) row_slots.push_back(slots - 1 - r % slots);
-  c.inputs.emplace_back(state.step, step_values(mixed_positions(s.step, s.rows), s.live, row_slots));
+  const CaseRows rows = case_rows(s);
+  c.inputs.emplace_back(state.step, step_values(rows.positions, s.live, rows.slots));
   if (s.self) {
     state.lineage = add_state(c.graph, "lineage", StateKind::lineage,
                               state::lineage_words(a.lineage_beam_slots, a.lineage_positions), graph::DType::u32);
     std::vector<uint32_t> words(state::lineage_words(a.lineage_beam_slots, a.lineage_positions), 0xffffffffu);
-    for (uint32_t slot = 0; slot < slots; ++slot)
-      for (uint32_t j = 0; j < s.step; ++j)
-        for (const uint32_t parity : {0u, 1u})
-          words[state::lineage_word(parity, state::LINEAGE_ANCESTRY, slot, j, a.lineage_beam_slots,
-                                    a.lineage_positions)] = slot / s.beams * s.beams + random.below(s.beams);
+    put_ancestry(s, rows, a, random, words);
     c.inputs.emplace_back(state.lineage, words_of(std::move(words)));
   } else {
     state.lengths = add_lengths(c.graph);
@@ -491,6 +588,55 @@ void add_capped(std::vector<OpCase>& all, KvFormat kv) {
   add({8, 5, 4, 2, 9, 3, 5, 6, true, BiasForm::rows}, 2, 7);
 }
 
+// Rows of prompts: edges of tiles, texts side by side, windows, rings.
+void add_prompts(std::vector<OpCase>& all, KvFormat kv) {
+  struct Room {
+    uint32_t beams, positions, heads, head_dim, step;
+  };
+  const auto add = [&](std::vector<uint32_t> texts, const Room& r, CaseShape s = {}, uint32_t skipped = 0) {
+    const auto sentences = static_cast<uint32_t>(texts.size());
+    uint32_t rows = 0;
+    for (const uint32_t n : texts) rows += n;
+    CaseShape shape{rows, rows - skipped, r.beams, sentences, r.positions, r.heads, r.head_dim, r.step};
+    shape.window = s.window;
+    shape.cap = s.cap;
+    shape.group = s.group;
+    shape.log_sums = s.log_sums;
+    shape.format = kv;
+    shape.texts = std::move(texts);
+    all.push_back(make_case(shape));
+  };
+  const auto near = [](uint32_t window) {
+    CaseShape s{};
+    s.window = window;
+    return s;
+  };
+  add({1}, {1, 5, 2, 8, 0});
+  add({5}, {1, 5, 2, 8, 4});
+  add({2, 1, 3}, {2, 9, 3, 12, 6});
+  add({16, 17}, {1, 40, 2, 64, 31});
+  add({33}, {1, 70, 1, 64, 66});
+  add({19, 4, 40, 1}, {3, 60, 2, 64, 41}, {}, 9);  // the last rows do not run
+  add({9}, {1, 20, 2, 5, 15});                     // heads that are not whole vec4s
+  add({150}, {1, 290, 1, 64, 280});                // several chunks of keys
+  add({150}, {1, 290, 1, 128, 280});
+  add({37}, {1, 64, 2, 64, 63}, near(9));
+  add({37}, {1, 64, 1, 64, 163}, near(20));  // across a ring's end
+  add({70, 3}, {1, 300, 1, 16, 1000}, near(170));
+  add({21, 5}, {1, 60, 1, 64, 40}, near(0));
+  CaseShape shared{};
+  shared.group = 3;
+  add({21, 6}, {2, 40, 2, 64, 30}, shared);
+  shared.log_sums = true;
+  shared.cap = 2;
+  shared.window = 11;
+  add({21, 6}, {2, 40, 1, 32, 30}, shared);
+  for (const uint32_t head_dim : {16u, 32u, 64u, 80u, 96u, 128u, 256u}) add({18}, {1, 20, 1, head_dim, 19});
+  CaseShape capped{};
+  capped.cap = 50;
+  for (const uint32_t head_dim : {64u, 256u}) add({18}, {1, 20, 1, head_dim, 19}, capped);
+}
+
 std::vector<OpCase> cases() {
   std::vector<OpCase> all;
   for (const auto kv : {KvFormat::fp32, KvFormat::fp16}) {
@@ -500,6 +646,7 @@ std::vector<OpCase> cases() {
     add_sinks(all, kv);
     add_capped(all, kv);
     add_log_sums(all, kv);
+    add_prompts(all, kv);
     for (const auto bias : {BiasForm::none, BiasForm::table, BiasForm::rows}) add_parts(all, bias, kv);
   }
   add_large(all);
@@ -509,11 +656,11 @@ std::vector<OpCase> cases() {
 
 std::string tuning_key(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<AttentionStepAttributes>();
-  return format("%s, %u heads of %u%s, rows %u%s%s%s%s", a.self ? "self" : "cross", a.kv.heads, a.kv.head_dim,
+  return format("%s, %u heads of %u%s, rows %u%s%s%s%s%s", a.self ? "self" : "cross", a.kv.heads, a.kv.head_dim,
                 group_tuning_key(a.kv), tuning_class(g.tensor(node.inputs[0]).rows),
                 a.kv.positions >= kManyPositions ? ", many positions" : "",
                 a.bias.form == BiasForm::none ? "" : ", bias", a.cap != 0 ? ", capped" : "",
-                kv_tuning_key(g.tensor(node.inputs[1])));
+                a.prompt ? ", prompts" : "", kv_tuning_key(g.tensor(node.inputs[1])));
 }
 
 constexpr OpDef op{"attention_step", infer, variants, lower, reference, cases, {tuning_key}};
