@@ -1,5 +1,6 @@
 #include "formats/pickle.hpp"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "formats/byte_reader.hpp"
@@ -24,6 +25,7 @@ enum class Global : uint32_t {
   rebuild_parameter_with_state,
   size,
   first_storage,  // + StoredType
+  first_object = first_storage + stored_type_count,  // + index for Reader::objects_
 };
 
 struct GlobalName {
@@ -52,6 +54,40 @@ constexpr GlobalName known_globals[] = {
     {"torch", "ByteStorage", storage_of(StoredType::u8)},
     {"torch", "BoolStorage", storage_of(StoredType::boolean)},
 };
+
+// Classes of settings and vocabularies, which are read as data. A module ends with a point where all of its parts count.
+struct ObjectClass {
+  std::string_view module, name;  // an empty name: all of the module's
+};
+constexpr ObjectClass kObjectClasses[] = {{"argparse", "Namespace"},
+                                          {"collections", "Counter"},
+                                          {"collections", "defaultdict"},
+                                          {"typing", "Any"},
+                                          {"fairseq.", ""},
+                                          {"omegaconf.", ""},
+                                          {"onmt.", ""},
+                                          {"torchtext.", ""},
+                                          {"numpy", "dtype"},
+                                          {"numpy.core.multiarray", "scalar"},
+                                          {"numpy._core.multiarray", "scalar"},
+                                          {"_codecs", "encode"},
+                                          {"torch", "device"},
+                                          {"torch", "int64"},
+                                          {"torch", "float32"},
+                                          {"torch", "float16"}};
+// Of the language itself: values, and nothing that calls anything.
+constexpr std::string_view kBuiltins[] = {"set",   "frozenset", "dict", "list", "tuple", "int", "long",
+                                          "float", "bool",      "str",  "unicode", "bytearray"};
+
+bool is_object_class(std::string_view module, std::string_view name) {
+  if (module == "builtins" || module == "__builtin__") return std::ranges::find(kBuiltins, name) != std::end(kBuiltins);
+  return std::ranges::any_of(kObjectClasses, [&](const ObjectClass& c) {
+    const bool in_module = c.module.ends_with('.') ? module.starts_with(c.module) ||
+                                                         module == c.module.substr(0, c.module.size() - 1)
+                                                   : module == c.module;
+    return in_module && (c.name.empty() || c.name == name);
+  });
+}
 
 // Opcodes, as the Python library's pickle module numbers them.
 enum Op : uint8_t {
@@ -85,6 +121,7 @@ enum Op : uint8_t {
   op_empty_list = ']',
   op_empty_tuple = ')',
   op_proto = 0x80,
+  op_new_object = 0x81,
   op_tuple1 = 0x85,
   op_tuple2 = 0x86,
   op_tuple3 = 0x87,
@@ -102,7 +139,8 @@ bool is_container(const Value& v) { return v.kind == Kind::tuple || v.kind == Ki
 
 class Reader {
  public:
-  Reader(std::span<const std::byte> bytes, const std::string& path) : in_(bytes), path_(path) {}
+  Reader(std::span<const std::byte> bytes, const std::string& path, PickleUse use)
+      : in_(bytes), path_(path), use_(use) {}
 
   Result<Pickle> run() {
     while (!done_) {
@@ -119,7 +157,9 @@ class Reader {
  private:
   ByteReader in_;
   const std::string& path_;
+  const PickleUse use_;
   Pickle out_;
+  std::vector<std::string_view> objects_;  // modules and names of classes, as they stand in the pickle
   std::vector<Value> stack_;
   std::vector<size_t> marks_;
   std::unordered_map<uint32_t, Value> memo_;
@@ -237,6 +277,7 @@ class Reader {
       case op_stack_global: return global(op);
       case op_reduce: return reduce();
       case op_build: return build();
+      case op_new_object: return use_ == PickleUse::training ? reduce() : step_constant(op);
       case op_binpersid: return persistent();
       default: return step_constant(op);
     }
@@ -281,7 +322,7 @@ class Reader {
       case op_binint1: return push_integer<uint8_t>();
       case op_binint2: return push_integer<uint16_t>();
       case op_long1: return long_integer();
-      case op_binfloat: return in_.skip(8) ? push(Kind::real, 0) : cut();  // no state dict depends on its value
+      case op_binfloat: return real();
       case op_binunicode:
       case op_binstring: return push_sized_text<uint32_t>();
       case op_short_binunicode:
@@ -310,6 +351,17 @@ class Reader {
     return {};
   }
 
+  // Big-endian, unlike all else.
+  Status real() {
+    uint64_t bits = 0;
+    for (int i = 0; i < 8; ++i) {
+      uint8_t byte = 0;
+      if (!in_.number(byte)) return cut();
+      bits = bits << 8 | byte;
+    }
+    return push(Kind::real, 0, static_cast<int64_t>(bits));
+  }
+
   // Little-endian two's complement. Beyond 64 bits only the magic number of the stream form is expected.
   Status long_integer() {
     uint8_t n = 0;
@@ -336,15 +388,42 @@ class Reader {
     }
     for (const auto& g : known_globals)
       if (g.module == module && g.name == name && op != op_inst) return push(Kind::global, g.id);
+    if (use_ == PickleUse::training && op != op_inst && is_object_class(module, name)) return object_class(name);
     return refuse_class(module, name);
   }
 
-  // State of an OrderedDict (state_dict's _metadata), which is not needed.
+  // A class is known by its name alone from here on.
+  Status object_class(std::string_view name) {
+    objects_.push_back(name);
+    return push(Kind::global, id_of(Global::first_object) + static_cast<uint32_t>(objects_.size() - 1));
+  }
+
+  // State of an OrderedDict (state_dict's _metadata), which is not needed; an object's fields.
   Status build() {
     Value state;
     LAPILLI_CHECK(pop(state));
+    if (use_ == PickleUse::training) return object_state(state);
     if (state.kind != Kind::dict || above_mark() == 0 || stack_.back().kind != Kind::dict)
       return refuse("sets the state of what is no dict");
+    return {};
+  }
+
+  // Classes with a way of their own to take a state may have any; what is no dict of fields is left aside.
+  Status object_state(const Value& state) {
+    if (above_mark() == 0) return refuse("takes from an empty stack");
+    const Value object = stack_.back();
+    if (object.kind != Kind::dict || state.kind != Kind::dict) return {};
+    const std::vector<Value> fields = out_.items(state);
+    work_ += fields.size();  // copies: one state may be set any number of times
+    return out_.containers[object.index].type.empty() ? Status() : add(object, fields);
+  }
+
+  // An object of one value is that value: an enumerator, a list's copy. Others are dicts, whose fields follow.
+  Status object(std::string_view type, const std::vector<Value>& arguments) {
+    if (arguments.size() == 1 && arguments[0].kind != Kind::global) return stack_.push_back(arguments[0]), Status();
+    if (type == "encode" && !arguments.empty()) return stack_.push_back(arguments[0]), Status();
+    LAPILLI_CHECK(new_container(Kind::dict, {}));
+    out_.containers.back().type = type;
     return {};
   }
 
@@ -355,7 +434,8 @@ class Reader {
     const auto& parts = out_.items(id);
     const bool sound = (parts.size() == 5 || parts.size() == 6) && parts[0].kind == Kind::text &&
                        out_.text(parts[0]) == "storage" && parts[1].kind == Kind::global &&
-                       parts[1].index >= id_of(Global::first_storage) && parts[2].kind == Kind::text &&
+                       parts[1].index >= id_of(Global::first_storage) &&
+                       parts[1].index < id_of(Global::first_object) && parts[2].kind == Kind::text &&
                        parts[4].kind == Kind::integer && parts[4].integer >= 0;
     if (!sound) return refuse("refers to something else than a storage");
     if (parts.size() == 6 && parts[5].kind != Kind::none) return refuse("refers to a part of a storage");
@@ -373,6 +453,9 @@ class Reader {
     if (function.kind != Kind::global || arguments.kind != Kind::tuple)
       return refuse("calls what is no known function");
     const std::vector<Value> a = out_.items(arguments);
+    work_ += a.size();
+    if (function.index >= id_of(Global::first_object))
+      return object(objects_[function.index - id_of(Global::first_object)], a);
     switch (static_cast<Global>(function.index)) {
       case Global::ordered_dict: return ordered_dict(a);
       case Global::rebuild_tensor:
@@ -434,9 +517,9 @@ const PickleValue* Pickle::at(const PickleValue& dict, std::string_view key) con
   return nullptr;
 }
 
-Result<Pickle> read_pickle(std::span<const std::byte> bytes, const std::string& path) {
+Result<Pickle> read_pickle(std::span<const std::byte> bytes, const std::string& path, PickleUse use) {
   try {
-    return Reader(bytes, path).run();
+    return Reader(bytes, path, use).run();
   } catch (const std::exception& e) {
     return fail(ErrorCode::out_of_memory, "%s: no memory to read the pickle (%s)", path, e.what());
   }

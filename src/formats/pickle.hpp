@@ -3,6 +3,7 @@
 // refused by name.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -34,7 +35,9 @@ struct PickleValue {
   Kind kind = Kind::none;
   uint32_t index = 0;   // large, text, tuple, list, dict, storage, tensor: index into the Pickle's tables; global:
                         // which
-  int64_t integer = 0;  // boolean and integer
+  int64_t integer = 0;  // boolean and integer; real: its bits
+
+  [[nodiscard]] double real() const { return std::bit_cast<double>(integer); }
 };
 
 // Text and bytes are views into the pickle. Values refer to each other by index: no recursion, and cycles are harmless.
@@ -45,6 +48,7 @@ struct Pickle {
   struct Container {
     std::vector<PickleValue> items;  // dict: key, value, key, value
     uint32_t depth = 1;              // nesting depth from here down, including this one
+    std::string_view type = {};      // the class of an object ("Namespace"), whose fields are a dict
   };
   std::vector<Container> containers;
   std::vector<PickledStorage> storages;
@@ -57,7 +61,16 @@ struct Pickle {
   [[nodiscard]] const PickleValue* at(const PickleValue& dict, std::string_view key) const;
 };
 
+// What a pickle may hold besides tensors in dicts.
+enum class PickleUse : uint8_t {
+  weights,
+  // Objects of a training program's settings and vocabularies (argparse, omegaconf, fairseq, OpenNMT-py, torchtext), as
+  // dicts of their fields. Objects that are made of one value are that value.
+  training,
+};
+
 // Reads one pickle from the start of `bytes`, which must outlive the result. `path` is for messages.
-Result<Pickle> read_pickle(std::span<const std::byte> bytes, const std::string& path);
+Result<Pickle> read_pickle(std::span<const std::byte> bytes, const std::string& path,
+                           PickleUse use = PickleUse::weights);
 
 }  // namespace lapilli

@@ -6,6 +6,7 @@
 #include "base/math.hpp"
 #include "formats/byte_reader.hpp"
 #include "formats/pickle.hpp"
+#include "formats/pytorch_file.hpp"
 #include "formats/quote.hpp"
 #include "formats/readers.hpp"
 #include "formats/zip.hpp"
@@ -15,11 +16,6 @@ namespace {
 
 using Kind = PickleValue::Kind;
 using Bytes = std::span<const std::byte>;
-// A storage's position in the file.
-struct StorageRange {
-  uint64_t offset = 0, bytes = 0;
-};
-using Storages = std::unordered_map<std::string_view, StorageRange>;  // by key
 
 constexpr std::string_view stream_magic("\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19", 10);
 constexpr int64_t stream_protocol = 1001;
@@ -65,23 +61,32 @@ Result<StoredTensor> place(std::string name, const PickledTensor& t, const Pickl
 }
 
 // The tensors of a state dict: those among the dict's values.
-Result<std::vector<StoredTensor>> collect(const Pickle& pickle, const Storages& storages, const File& file) {
+Result<std::vector<StoredTensor>> collect(const PytorchFile& from, const PickleValue& dict) {
+  const auto& [file, pickle, storages, kept] = from;
   std::vector<StoredTensor> tensors;
-  const auto& entries = pickle.items(pickle.root);
+  const auto& entries = pickle.items(dict);
   for (size_t i = 0; i + 1 < entries.size(); i += 2) {
     if (entries[i + 1].kind != Kind::tensor) continue;
     if (entries[i].kind != Kind::text || pickle.text(entries[i]).size() > max_tensor_name_bytes)
       return damaged(file.path(), "a tensor's name is no text, or above 4096 bytes");
     const PickledTensor& t = pickle.tensors[entries[i + 1].index];
     const PickledStorage& s = pickle.storages[t.storage];
-    const auto found = storages.find(s.key);
+    const auto found = storages.find(std::string(s.key));
     if (found == storages.end())
       return damaged(file.path(), "tensor " + quote_name(pickle.text(entries[i])) + " lies in storage " +
                                       quote_name(s.key) + ", which the file lacks");
     LAPILLI_TRY(auto placed, place(std::string(pickle.text(entries[i])), t, s, found->second, file));
     tensors.push_back(std::move(placed));
   }
+  return tensors;
+}
+
+// Those of a file that has nothing else.
+Result<std::vector<StoredTensor>> collect_root(const PytorchFile& from) {
+  LAPILLI_TRY(auto tensors, collect(from, from.pickle.root));
   if (!tensors.empty()) return tensors;
+  const auto& [file, pickle, storages, kept] = from;
+  const auto& entries = pickle.items(pickle.root);
   for (size_t i = 0; i + 1 < entries.size(); i += 2)
     if (entries[i].kind == Kind::text && entries[i + 1].kind == Kind::dict)
       return fail(
@@ -92,8 +97,8 @@ Result<std::vector<StoredTensor>> collect(const Pickle& pickle, const Storages& 
   return damaged(file.path(), "it holds no tensors");
 }
 
-Result<Pickle> read_state_dict(Bytes bytes, const std::string& path) {
-  LAPILLI_TRY(auto pickle, read_pickle(bytes, path));
+Result<Pickle> read_dict(Bytes bytes, const std::string& path, PickleUse use) {
+  LAPILLI_TRY(auto pickle, read_pickle(bytes, path, use));
   if (pickle.root.kind != Kind::dict) return damaged(path, "its pickle is no dict of tensors");
   return pickle;
 }
@@ -111,7 +116,7 @@ Status refuse_packed(const std::vector<ZipEntry>& entries, const std::string& pa
   return {};
 }
 
-Result<std::vector<StoredTensor>> read_zip_form(const File& file) {
+Result<PytorchFile> read_zip_form(const File& file, PickleUse use) {
   const std::string& path = file.path();
   LAPILLI_TRY(const auto entries, read_zip(file));
   LAPILLI_CHECK(refuse_packed(entries, path));
@@ -130,12 +135,13 @@ Result<std::vector<StoredTensor>> read_zip_form(const File& file) {
     if (text != "little") return damaged(path, "its byteorder is " + quote_name(text, 16));
   }
   LAPILLI_TRY(const auto root_bytes, file.view(root->offset, root->bytes));
-  LAPILLI_TRY(const auto pickle, read_state_dict(root_bytes, path));
-  Storages storages;
+  PytorchFile out{file, {}, {}, {}};
+  LAPILLI_TRY(out.pickle, read_dict(root_bytes, path, use));
   const std::string data = prefix + "data/";
   for (const auto& e : entries)
-    if (e.name.starts_with(data)) storages.emplace(e.name.substr(data.size()), StorageRange{e.offset, e.bytes});
-  return collect(pickle, storages, file);
+    if (e.name.starts_with(data))
+      out.storages.emplace(std::string(e.name.substr(data.size())), StorageRange{e.offset, e.bytes});
+  return out;
 }
 
 // ---- stream -------------------------------------------------------------------------------------------------------
@@ -146,8 +152,8 @@ struct Stream {
   Bytes start;  // the file's beginning, with all pickles
   uint64_t position = 0;
 
-  Result<Pickle> next() {
-    LAPILLI_TRY(auto pickle, read_pickle(start.subspan(position), file.path()));
+  Result<Pickle> next(PickleUse use = PickleUse::weights) {
+    LAPILLI_TRY(auto pickle, read_pickle(start.subspan(position), file.path(), use));
     position += pickle.bytes;
     return pickle;
   }
@@ -169,7 +175,7 @@ Status check_stream_start(Stream& stream) {
 }
 
 // Key list and data: per key an int64 element count, then the elements, whose size the state dict gives.
-Result<Storages> read_stream_storages(Stream& stream, const Pickle& state) {
+Result<StorageRanges> read_stream_storages(Stream& stream, const Pickle& state) {
   const std::string& path = stream.file.path();
   LAPILLI_TRY(const auto keys, stream.next());
   if (keys.root.kind != Kind::list) return damaged(path, "it lacks the list of storages");
@@ -179,7 +185,7 @@ Result<Storages> read_stream_storages(Stream& stream, const Pickle& state) {
       return damaged(path, "storage " + quote_name(s.key) + " has two types");
   const uint64_t size = stream.file.size();
   uint64_t at = stream.position;
-  Storages storages;
+  StorageRanges storages;
   for (const auto& v : keys.items(keys.root)) {
     if (v.kind != Kind::text) return damaged(path, "a storage's key is no text");
     const std::string_view key = keys.text(v);
@@ -191,7 +197,7 @@ Result<Storages> read_stream_storages(Stream& stream, const Pickle& state) {
     LAPILLI_CHECK(stream.file.read(at, std::as_writable_bytes(std::span(&count, 1))));
     at += sizeof count;
     if (!checked_mul(count, stored_bytes(type->second), bytes) || bytes > size - at) return beyond;
-    const bool fresh = storages.emplace(type->first, StorageRange{at, bytes}).second;
+    const bool fresh = storages.emplace(std::string(key), StorageRange{at, bytes}).second;
     at += bytes;
     if (!fresh) return damaged(path, "storage " + quote_name(key) + " is listed twice");
   }
@@ -199,24 +205,27 @@ Result<Storages> read_stream_storages(Stream& stream, const Pickle& state) {
 }
 
 // `start`: the beginning of the file, with all pickles.
-Result<std::vector<StoredTensor>> read_stream(const File& file, Bytes start) {
+Result<PytorchFile> read_stream(const File& file, Bytes start, PickleUse use) {
   Stream stream{file, start};
   LAPILLI_CHECK(check_stream_start(stream));
-  LAPILLI_TRY(const auto state, stream.next());
-  if (state.root.kind != Kind::dict) return damaged(file.path(), "its pickle is no dict of tensors");
-  LAPILLI_TRY(const auto storages, read_stream_storages(stream, state));
-  return collect(state, storages, file);
+  PytorchFile out{file, {}, {}, {}};
+  LAPILLI_TRY(out.pickle, stream.next(use));
+  if (out.pickle.root.kind != Kind::dict) return damaged(file.path(), "its pickle is no dict of tensors");
+  LAPILLI_TRY(out.storages, read_stream_storages(stream, out.pickle));
+  return out;
 }
 
 // Only reading the pickles tells their length. Of a file that is not in memory, a growing beginning is read, up to the
 // most that pickles may take.
-Result<std::vector<StoredTensor>> read_stream_form(const File& file) {
-  if (file.in_memory()) return read_stream(file, file.bytes());
+Result<PytorchFile> read_stream_form(const File& file, PickleUse use) {
+  if (file.in_memory()) return read_stream(file, file.bytes(), use);
   constexpr uint64_t kFirst = uint64_t{1} << 20, kMost = uint64_t{64} << 20;
   for (uint64_t most = kFirst;; most *= 8) {
-    LAPILLI_TRY(const auto start, file.read_some(0, std::min(most, file.size())));
-    auto tensors = read_stream(file, start);
-    if (tensors || start.size() == file.size() || most >= kMost) return tensors;
+    LAPILLI_TRY(auto start, file.read_some(0, std::min(most, file.size())));
+    auto read = read_stream(file, start, use);
+    const bool whole = start.size() == file.size() || most >= kMost;
+    if (read) read->kept = std::move(start);  // the pickle's texts stay where they are
+    if (read || whole) return read;
   }
 }
 
@@ -232,9 +241,16 @@ Result<PytorchForm> pytorch_form(const File& file) {
   return at(0) == '\x80' || file.path().ends_with(".bin") ? PytorchForm::stream : PytorchForm::none;
 }
 
-Result<std::vector<StoredTensor>> read_pytorch(const File& file) {
+Result<PytorchFile> PytorchFile::read(const File& file, PickleUse use) {
   LAPILLI_TRY(const PytorchForm form, pytorch_form(file));
-  return form == PytorchForm::zip ? read_zip_form(file) : read_stream_form(file);
+  return form == PytorchForm::zip ? read_zip_form(file, use) : read_stream_form(file, use);
+}
+
+Result<std::vector<StoredTensor>> PytorchFile::tensors(const PickleValue& dict) const { return collect(*this, dict); }
+
+Result<std::vector<StoredTensor>> read_pytorch(const File& file) {
+  LAPILLI_TRY(const auto read, PytorchFile::read(file, PickleUse::weights));
+  return collect_root(read);
 }
 
 }  // namespace lapilli

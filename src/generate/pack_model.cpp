@@ -221,9 +221,9 @@ Status write_config(const Files& files, const Quantization& quantization, const 
 
 bool holds_weights(const std::string& name) {
   for (const char* ending : {".safetensors", ".bin", ".index.json", ".h5", ".msgpack", ".ot", ".onnx", ".npz", ".gguf",
-                             ".pt", ".pth", ".ckpt", ".ggml"})
+                             ".pt", ".pth", ".ckpt", ".ggml", ".index"})
     if (name.ends_with(ending)) return true;
-  return false;
+  return name.find(".ckpt-") != std::string::npos;
 }
 
 Status copy_file(const std::string& from, const std::string& to) {

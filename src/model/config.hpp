@@ -97,6 +97,9 @@ struct StackConfig {
   float score_scale = 0;    // not 0: scores are multiplied by this instead
   float score_cap = 0;      // not 0: scores then become cap * tanh(score / cap)
   DistanceVectors vectors;  // an encoder alone
+  // Not 0: each distance of self attention, clipped to so many on either side, has a vector, which is added to keys and
+  // values (Shaw et al. 2018). No windows, no rotation.
+  uint32_t reach = 0;
   // An encoder alone: scores have a term by whether the rows' types are equal, instead of embeddings of types. Queries
   // then have a bias for each kind of term, and projections of attention are stored by head.
   bool segments = false;
@@ -367,6 +370,7 @@ struct AttentionNames {
   std::string global_q, global_k, global_v;  // with windows
   std::string vector_q, vector_k;            // projections of distance vectors, unless shared
   std::string q_norm, k_norm;                // norms of heads
+  std::string distance_table;                // full name, with reach
   std::string after_norm;                    // with branch_norm
   // With segments: full names of the biases of queries, and of the segments' vectors.
   std::string content_bias, position_bias, segment_bias, segments;

@@ -345,6 +345,7 @@ class WeightBinder : RelativeBinder {
       if (bias) LAPILLI_CHECK(linear_part(qkv, at.linear(n.relative_bias), bias, columns(inner)));
       LAPILLI_CHECK(keys_values(qkv, n, at, inner + bias));
       w.qkv = add(std::move(qkv));
+      if (at.s.reach) LAPILLI_CHECK(reach_vectors(n, at, w));
     }
     Linear out = at.linear(n.out);
     out.bias = out.bias && at.s.out_bias;

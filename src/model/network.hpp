@@ -75,6 +75,8 @@ struct AttentionWeights {
   // Recurrent stacks: the vectors of distances through the layer's projection, computed once [distances, inner].
   WeightIndex lines = kNoWeight;
   WeightIndex segments = kNoWeight;  // vectors of same and other segments, in kBiasWords words
+  // With reach: the vectors of distances [2 * reach + 1][head_dim], in kBiasWords words.
+  WeightIndex distance_table = kNoWeight;
 };
 struct LayerWeights {
   AttentionWeights self, cross;

@@ -60,6 +60,22 @@ Status RelativeBinder::segment_attention(const AttentionNames& n, const Place& a
   return norm(with_layer(n.norm, at.layer), at.s, w.norm);
 }
 
+Status RelativeBinder::reach_vectors(const AttentionNames& n, const Place& at, AttentionWeights& w) {
+  WeightSpec spec;
+  spec.kind = WeightSpec::Kind::vector;
+  spec.name = with_layer(n.distance_table, at.layer);
+  spec.words = kBiasWords;
+  const uint64_t rows = 2 * uint64_t{at.s.reach} + 1;
+  if (rows * at.s.head_dim > kBiasWords)
+    return fail(ErrorCode::unsupported, "%s: vectors of %u numbers for distances up to %u; at most %u numbers are read",
+                spec.name, at.s.head_dim, at.s.reach, kBiasWords);
+  LAPILLI_TRY(const auto* t, find({spec.name}, {rows, at.s.head_dim}));
+  spec.parts.push_back(whole(t));
+  count(t);
+  w.distance_table = add(std::move(spec));
+  return {};
+}
+
 Status RelativeBinder::segments(const AttentionNames& n, const Place& at, AttentionWeights& w) {
   WeightSpec spec;
   spec.kind = WeightSpec::Kind::vector;

@@ -21,6 +21,8 @@ class RelativeBinder : protected ClusterBinder {
   // Attention with segments: three times the queries, each with a bias of its own, then room for a row's type.
   Status segment_attention(const AttentionNames& n, const Place& at, AttentionWeights& w);
   Status segments(const AttentionNames& n, const Place& at, AttentionWeights& w);
+  // Vectors of distances for keys and values (reach).
+  Status reach_vectors(const AttentionNames& n, const Place& at, AttentionWeights& w);
   // Attention of a recurrent decoder: queries twice, each time with a bias of its own. The norm before it has no bias:
   // zeros before a text then have keys and values of zeros, and the bias is part of those of queries and output.
   Status recurrent_attention(const AttentionNames& n, const Place& at, AttentionWeights& w);

@@ -48,7 +48,7 @@ const char* positions_name(const model::StackConfig& stack) {
     case model::Positions::none: break;
   }
   if (stack.rotary) return "rotary";
-  return stack.relative_buckets ? "relative" : "none";
+  return stack.relative_buckets || stack.reach ? "relative" : "none";
 }
 
 Json stack_json(const model::StackConfig& stack) {

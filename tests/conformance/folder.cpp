@@ -169,6 +169,7 @@ void run_folder(const std::string& directory, const RunOptions& options, Report&
   if (record->contains("format") && record->at("format") == "marian-bin")
     return run_marian_folder(directory, options, report);
   if (record->contains("models") && record->contains("format")) return run_real_students(directory, options, report);
+  if (record->contains("format") && record->contains("settings")) return run_trained_folder(directory, options, report);
   if (record->contains("variants")) return run_variants_folder(directory, options, report);
   const std::string task = record->value("task", record->value("kind", std::string("unknown")));
   if (task == "search" || task == "logits-processors") return run_search_folder(directory, options, report);

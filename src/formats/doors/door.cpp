@@ -18,7 +18,9 @@ struct Reader {
 constexpr Reader kReaders[] = {{open_ctranslate2, nullptr},
                                {open_ggml_directory, open_ggml},
                                {open_marian_directory, open_marian},
-                               {open_model_bin, nullptr}};
+                               {open_model_bin, nullptr},
+                               {open_training_directory, open_training_file},
+                               {open_tensor2tensor, nullptr}};
 
 bool has_published_weights(const Files& files) {
   for (const std::string name : {"model.safetensors", "pytorch_model.bin"})

@@ -22,5 +22,10 @@ Result<std::optional<Opened>> open_ggml_directory(const Files& files);
 // Marian's own binary file, beside its vocabularies: the students of Firefox and Bergamot; or a directory with one.
 Result<std::optional<Opened>> open_marian(const FileName& file);
 Result<std::optional<Opened>> open_marian_directory(const Files& files);
+// A checkpoint of fairseq or OpenNMT-py ("*.pt"), or a directory with one.
+Result<std::optional<Opened>> open_training_file(const FileName& file);
+Result<std::optional<Opened>> open_training_directory(const Files& files);
+// A directory with Tensor2Tensor's hparams.json and a checkpoint of TensorFlow.
+Result<std::optional<Opened>> open_tensor2tensor(const Files& files);
 
 }  // namespace lapilli::doors

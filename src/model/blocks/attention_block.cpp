@@ -7,6 +7,7 @@
 #include "ops/attention/distance_scores.hpp"
 #include "ops/attention/join_contexts.hpp"
 #include "ops/attention/norm_keys.hpp"
+#include "ops/attention/shaw_attention.hpp"
 
 namespace lapilli::model {
 
@@ -122,7 +123,7 @@ ops::AttentionResult attend(Builder& b, const std::string& label, const Attentio
 }
 
 void keep_weights(Builder& b, const SequenceAttention& how, const ops::AttentionResult& r) {
-  if (!how.keep_weights.empty()) b.keep(how.keep_weights, r.weights);
+  if (!how.keep_weights.empty() && r.weights != graph::kNone) b.keep(how.keep_weights, r.weights);
 }
 
 // Rotates queries and keys in stacks with rotary positions.
@@ -182,6 +183,22 @@ graph::TensorId kv_activation(Builder& b, const std::string& label, const KvShap
 
 namespace {
 
+// Attention with vectors of distances for keys and values. It has no weights to keep.
+ops::AttentionResult attend_with_reach(Builder& b, const std::string& label, const AttentionLayer& layer,
+                                       const Projected& p, const SequenceAttention& how) {
+  ShawAttentionAttributes a;
+  a.kv = p.shape;
+  a.reach = layer.stack.reach;
+  a.scale = attention_scale(layer.stack);
+  a.rows = is_pass(how) ? ShawRows::pass : ShawRows::sequences;
+  a.causal = how.causal ? 1 : 0;
+  a.batch = how.batch;
+  a.queries = how.queries;
+  const auto bounds = is_pass(how) ? how.spans : how.lengths;
+  return {ops::shaw_attention(b.g(), label + ".attention", {p.q, p.kv, b.weight(layer.w.distance_table), bounds}, a),
+          graph::kNone};
+}
+
 // A KV tensor of whole sequences behind their memories, whose keys and values are written.
 struct MemoryKv {
   graph::TensorId kv = graph::kNone;
@@ -208,6 +225,7 @@ Attended attend_to_own(Builder& b, const std::string& label, const AttentionLaye
   const auto [kv, shape] = kv_behind_memory(b, label, layer, how);
   auto q = ops::linear_kv(b.g(), label + ".qkv", in.h, b.weight(layer.w.qkv), {layer.stack.query_columns(), kv, shape});
   if (how.segments != graph::kNone) q = ops::add(b.g(), label + ".segments", q, how.segments);
+  if (layer.stack.reach) return {q, attend_with_reach(b, label, layer, {q, kv, shape, in.x}, how)};
   rotate_self(b, label, layer, {q, kv, graph::kNone, how.spans}, {shape, layer.stack.rotary_pairs(), is_pass(how)});
   return {q, attend(b, label, layer, {q, kv, shape, in.x}, how)};
 }
@@ -306,10 +324,25 @@ struct AttendedStep {
   graph::TensorId q, context;
 };
 
+graph::TensorId step_with_reach(Builder& b, const std::string& label, const AttentionLayer& layer, graph::TensorId q,
+                                graph::TensorId kv, const StepAttention& how) {
+  ShawAttentionAttributes a;
+  a.kv = how.self;
+  a.reach = layer.stack.reach;
+  a.scale = attention_scale(layer.stack);
+  a.rows = ShawRows::step;
+  a.beams = how.beams;
+  a.lineage_beam_slots = how.lineage_beam_slots;
+  a.lineage_positions = how.lineage_positions;
+  return ops::shaw_attention(b.g(), label + ".attention",
+                             {q, kv, b.weight(layer.w.distance_table), how.state.step, how.state.lineage}, a);
+}
+
 AttendedStep attend_to_cache(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
                              const StepAttention& how) {
   auto q = ops::linear_kv(b.g(), label + ".qkv", in.h, b.weight(layer.w.qkv),
                           {layer.stack.query_columns(), in.kv, how.self, how.state.step});
+  if (layer.stack.reach) return {q, step_with_reach(b, label, layer, q, in.kv, how)};
   rotate_self(b, label, layer, {q, in.kv, graph::kNone, how.state.step}, {how.self, layer.stack.rotary_pairs()});
   AttentionStepAttributes a;
   a.kv = how.self;

@@ -390,8 +390,8 @@ MosesText moses_text(std::string_view text, uint64_t begin) {
   return out;
 }
 
-std::vector<MosesText> moses_tokenize(MosesText text, std::string_view language) {
-  text = normalize(std::move(text), language);
+std::vector<MosesText> moses_tokenize(MosesText text, std::string_view language, bool normalized) {
+  if (normalized) text = normalize(std::move(text), language);
   text = single_spaces(text, true);
   std::erase_if(text, [](const MosesCharacter& c) { return c.code < 0x20; });
   text = strip(std::move(text));

@@ -24,7 +24,8 @@ MosesText moses_text(std::string_view text, uint64_t begin);
 
 // `language` is a two-letter code. Quotes, numbers, apostrophes and abbreviations depend on it (English, German,
 // Russian; other languages use the English ones). Needs Unicode's categories (require_unicode()). Words are not empty.
-std::vector<MosesText> moses_tokenize(MosesText text, std::string_view language);
+// Without `normalized`, punctuation stays as it is.
+std::vector<MosesText> moses_tokenize(MosesText text, std::string_view language, bool normalized = true);
 
 // Joins words; inverts tokenization as far as possible. Special rules: English, French, Italian, Irish.
 std::string moses_detokenize(const std::vector<std::string>& words, std::string_view language);

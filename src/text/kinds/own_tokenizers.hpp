@@ -19,5 +19,7 @@ Result<std::unique_ptr<Tokenizer>> load_m2m100_tokenizer(const Files& files);
 Result<std::unique_ptr<Tokenizer>> load_speech_to_text_tokenizer(const Files& files);
 // vocab-src.json, vocab-tgt.json and merges.txt: Moses' words, then byte pair encoding.
 Result<std::unique_ptr<Tokenizer>> load_fsmt_tokenizer(const Files& files);
+// pieces.json, with codes or SentencePiece models beside it: fairseq, OpenNMT-py and Tensor2Tensor.
+Result<std::unique_ptr<Tokenizer>> load_pieces_tokenizer(const Files& files);
 
 }  // namespace lapilli

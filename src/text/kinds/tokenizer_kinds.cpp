@@ -44,6 +44,7 @@ constexpr TokenizerKind kKinds[] = {
     {"PreTrainedTokenizer", "", load_json_tokenizer},
     {"TokenizersBackend", "", load_json_tokenizer},
     {"tokenizers.Tokenizer", "", load_literal_tokenizer},
+    {"PiecesTokenizer", "transformer", load_pieces_tokenizer},
 };
 // A SentencePiece model without further files.
 constexpr TokenizerKind kSentencePiece = {"sentencepiece.SentencePieceProcessor", "", load_sentencepiece_tokenizer};

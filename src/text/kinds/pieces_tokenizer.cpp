@@ -1,0 +1,156 @@
+// Tokenizers of training programs: pieces.json says how texts are cut and lists the pieces by their ids, for each side;
+// the doors of these programs write it.
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/json_depth.hpp"
+#include "text/added_tokens.hpp"
+#include "text/kinds/own_tokenizers.hpp"
+#include "text/kinds/piece_cutting.hpp"
+#include "text/unicode/unicode.hpp"
+#include "text/unicode/utf8.hpp"
+
+namespace lapilli {
+namespace {
+
+using Json = nlohmann::json;
+
+struct PiecesParts {
+  std::unique_ptr<const std::array<Vocabulary, 2>> words;  // source and target; cuttings refer to them
+  std::array<std::unique_ptr<PieceCutting>, 2> cuttings;
+  LanguagePair languages;
+  std::string unknown;
+  bool source_end = true;
+  bool begins = false;  // with the end's id
+};
+
+size_t number_of(TextSide side) { return side == TextSide::target ? 1 : 0; }
+
+class PiecesTokenizer final : public Tokenizer {
+ public:
+  PiecesTokenizer(PiecesParts parts, const SpecialIds& special) : p_(std::move(parts)) { special_ = special; }
+  [[nodiscard]] std::string_view token(int32_t id) const override {
+    const std::string* piece = words(TextSide::target).token(id);
+    return piece ? *piece : p_.unknown;
+  }
+  [[nodiscard]] uint64_t vocabulary_size(TextSide side) const override { return words(side).size(); }
+  [[nodiscard]] LanguagePair language_pair() const override { return p_.languages; }
+
+ private:
+  [[nodiscard]] const Vocabulary& words(TextSide side) const { return (*p_.words)[number_of(side)]; }
+  [[nodiscard]] Result<Encoding> encode_plain(std::string_view text, const EncodeOptions& options) const override {
+    LAPILLI_TRY(const auto pieces, p_.cuttings[number_of(options.side)]->cut(text));
+    Encoding out;
+    for (const CutPiece& piece : pieces) {
+      const int32_t id = words(options.side).id(piece.text);
+      out.push(id < 0 ? special_.unk : id, piece.range);
+    }
+    return out;
+  }
+  [[nodiscard]] Result<Encoding> surround(const Encoding& first, const Encoding* second,
+                                          const EncodeOptions& options) const override {
+    Encoding out;
+    if (options.add_special && p_.begins) out.push_special(special_.eos);
+    out.append(first);
+    if (second) out.append(*second);
+    if (options.add_special && (p_.source_end || (options.side == TextSide::target && !p_.begins))) out.push_special(special_.eos);
+    return out;
+  }
+  [[nodiscard]] Result<std::string> decode_valid(std::span<const int32_t> ids,
+                                                 const DecodeOptions& options) const override {
+    std::vector<std::string> pieces;
+    for (const int32_t id : ids)
+      if (!options.skip_special || (id != special_.eos && id != special_.bos && id != special_.pad))
+        pieces.emplace_back(token(id));
+    return p_.cuttings[1]->join(pieces);
+  }
+
+  const PiecesParts p_;
+};
+
+Result<Json> read_pieces(const FileName& name) {
+  LAPILLI_TRY(const auto text, read_text_file(name));
+  Json json = json_nests_too_deep(text) ? Json() : Json::parse(text, nullptr, false);
+  if (!json.is_object()) return fail(ErrorCode::invalid_data, "%s: no object of pieces", name);
+  return json;
+}
+
+std::string text_at(const Json& json, const char* key) {
+  const auto at = json.find(key);
+  return at != json.end() && at->is_string() ? at->get<std::string>() : std::string();
+}
+
+bool flag_at(const Json& json, const char* key) {
+  const auto at = json.find(key);
+  return at != json.end() && at->is_boolean() && at->get<bool>();
+}
+
+Result<Vocabulary> read_side(const Json& json, const char* key, const FileName& name) {
+  const auto list = json.find(key);
+  if (list == json.end() || !list->is_array() || list->empty())
+    return fail(ErrorCode::invalid_data, "%s: %s is no list of pieces", name, key);
+  std::vector<std::string> pieces;
+  for (const Json& piece : *list) {
+    if (!piece.is_string()) return fail(ErrorCode::invalid_data, "%s: %s has an entry that is no text", name, key);
+    pieces.push_back(piece.get<std::string>());
+  }
+  return Vocabulary::from_list(std::move(pieces));
+}
+
+Result<std::unique_ptr<PieceCutting>> make_cutting(const Json& json, const Files& files, const Vocabulary& words,
+                                                   bool target) {
+  const std::string cut = text_at(json, "cut"), side = target ? "target" : "source";
+  const WordRules rules{flag_at(json, "moses"), text_at(json, (side + "_language").c_str())};
+  if (cut == "words") return make_word_cutting(rules);
+  if (cut == "codes") return load_code_cutting(files / (side + ".codes"), rules);
+  if (cut == "sentencepiece") return load_sentence_piece_cutting(files / (side + ".spm"));
+  if (cut == "subwords") return make_subword_cutting(words);
+  const std::string why = text_at(json, "missing");
+  return fail(ErrorCode::not_found, "%s: %s", files, why.empty() ? "pieces.json has no known \"cut\"" : why);
+}
+
+Result<SpecialIds> read_special(const Json& json, const FileName& name, const std::array<Vocabulary, 2>& words) {
+  SpecialIds ids;
+  const auto set = [&](const char* key, int32_t& id) -> Status {
+    const std::string piece = text_at(json, key);
+    if (piece.empty()) return {};
+    id = words[0].id(piece);
+    if (id < 0 || words[1].id(piece) != id)
+      return fail(ErrorCode::invalid_data, "%s: %s (%s) has no id that both sides share", name, quote_text(piece), key);
+    return {};
+  };
+  LAPILLI_CHECK(set("unknown", ids.unk));
+  LAPILLI_CHECK(set("end", ids.eos));
+  LAPILLI_CHECK(set("start", ids.bos));
+  LAPILLI_CHECK(set("padding", ids.pad));
+  if (ids.eos < 0) return fail(ErrorCode::invalid_data, "%s names no end", name);
+  if (ids.unk < 0) ids.unk = ids.pad;
+  if (ids.unk < 0) return fail(ErrorCode::invalid_data, "%s names no unknown piece", name);
+  return ids;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Tokenizer>> load_pieces_tokenizer(const Files& files) {
+  LAPILLI_CHECK(require_unicode("tokenizers of training programs"));
+  const FileName name = files / "pieces.json";
+  LAPILLI_TRY(const Json json, read_pieces(name));
+  LAPILLI_TRY(auto source, read_side(json, "source", name));
+  LAPILLI_TRY(auto target, read_side(json, json.contains("target") ? "target" : "source", name));
+  PiecesParts parts;
+  parts.words = std::make_unique<const std::array<Vocabulary, 2>>(
+      std::array<Vocabulary, 2>{std::move(source), std::move(target)});
+  for (size_t i = 0; i < 2; ++i) {
+    LAPILLI_TRY(parts.cuttings[i], make_cutting(json, files, (*parts.words)[i], i == 1));
+  }
+  LAPILLI_TRY(const auto special, read_special(json, name, *parts.words));
+  parts.languages = {text_at(json, "source_language"), text_at(json, "target_language")};
+  parts.unknown = text_at(json, "unknown");
+  parts.source_end = flag_at(json, "source_end");
+  parts.begins = flag_at(json, "begins");
+  return std::unique_ptr<Tokenizer>(std::make_unique<PiecesTokenizer>(std::move(parts), special));
+}
+
+}  // namespace lapilli

@@ -1,0 +1,253 @@
+// Every reader of untrusted bytes under libFuzzer (Clang): LAPILLI_FUZZ names the reader, and without it the names are
+// printed. tests/fuzz/CMakeLists.txt builds it with LAPILLI_FUZZ on.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <sstream>
+#include <vector>
+
+#include "base/files.hpp"
+#include "documents/document.hpp"
+#include "formats/checkpoint.hpp"
+#include "formats/doors/door.hpp"
+#include "formats/doors/trained/tf_table.hpp"
+#include "formats/generation_config.hpp"
+#include "formats/hf_config.hpp"
+#include "formats/pickle.hpp"
+#include "formats/readers.hpp"
+#include "formats/zip.hpp"
+#include "hub/repository.hpp"
+#include "recordings/reader.hpp"
+#include "recordings/wav_chunks.hpp"
+#include "text/pipeline/tokenizer_json.hpp"
+#include "text/sentencepiece/sentencepiece_model.hpp"
+#include "text/tokenizer.hpp"
+
+namespace lapilli {
+namespace {
+
+using Bytes = std::span<const std::byte>;
+
+std::string text_of(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+
+// ---- files in memory ------------------------------------------------------------------------------------------------
+
+struct Named {
+  const char* name;
+  Bytes bytes;
+};
+
+Files files_of(std::initializer_list<Named> named) {
+  std::vector<FilePart> parts;
+  for (const Named& n : named) parts.push_back({.name = n.name, .memory = n.bytes.data(), .bytes = n.bytes.size()});
+  auto source = make_file_parts(std::move(parts));
+  if (!source) std::abort();
+  return {std::move(*source), "fuzz"};
+}
+
+Bytes bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
+
+// A file of the tests' data, which a directory needs besides the one that is made up.
+std::string given(const char* name) {
+  std::ifstream in(std::string(LAPILLI_TEST_DATA) + "/formats/" + name, std::ios::binary);
+  std::ostringstream out;
+  out << in.rdbuf();
+  return std::move(out).str();
+}
+
+// ---- readers --------------------------------------------------------------------------------------------------------
+
+void read_tensors(const Files& files) {
+  const auto checkpoint = Checkpoint::open(files);
+  if (!checkpoint) return;
+  constexpr uint64_t kMost = 1 << 16;
+  for (const StoredTensor& t : checkpoint->tensors())
+    if (t.elements() <= kMost) (void)read_floats(t);
+}
+
+// A directory as the door sees it, with its tensors and its tokenizer.
+void enter(const Files& files) {
+  const auto entered = doors::enter(files);
+  if (!entered) return;
+  read_tensors(entered->files);
+  for (const std::string& name : entered->made)
+    if (name == "pieces.json")
+      if (const auto tokenizer = load_tokenizer(entered->files, "transformer")) (void)(*tokenizer)->encode("A b, c.");
+}
+
+void ctranslate2(Bytes bytes) {
+  static const std::string config = given("ct2-marian/float32/config.json"),
+                           vocabulary = given("ct2-marian/float32/shared_vocabulary.json");
+  enter(files_of({{"model.bin", bytes}, {"config.json", bytes_of(config)},
+                  {"shared_vocabulary.json", bytes_of(vocabulary)}}));
+}
+
+void ggml(Bytes bytes) {
+  char name[] = "/tmp/lapilli-fuzz-ggml-XXXXXX.bin";
+  static const std::string path = [&] {
+    const int file = mkstemps(name, 4);
+    return file < 0 ? std::string() : std::string(name);
+  }();
+  std::ofstream(path, std::ios::binary) << text_of(bytes);
+  enter(Files(path));
+}
+
+void fairseq(Bytes bytes) {
+  static const std::string source = given("fairseq-args/dict.en.txt"),
+                           target = given("fairseq-args/dict.pt.txt"),
+                           codes = given("fairseq-args/bpecodes");
+  enter(files_of({{"model.pt", bytes}, {"dict.en.txt", bytes_of(source)}, {"dict.pt.txt", bytes_of(target)},
+                  {"bpecodes", bytes_of(codes)}}));
+}
+
+void dictionary(Bytes bytes) {
+  static const std::string model = given("fairseq-args/model.pt"),
+                           codes = given("fairseq-args/bpecodes");
+  enter(files_of({{"model.pt", bytes_of(model)}, {"dict.txt", bytes}, {"bpecodes", bytes_of(codes)}}));
+}
+
+void codes(Bytes bytes) {
+  static const std::string model = given("fairseq-args/model.pt"),
+                           words = given("fairseq-args/dict.en.txt");
+  enter(files_of({{"model.pt", bytes_of(model)}, {"dict.txt", bytes_of(words)}, {"bpecodes", bytes}}));
+}
+
+void opennmt(Bytes bytes) { enter(files_of({{"model.pt", bytes}})); }
+
+void tensor2tensor(Bytes bytes) {
+  static const std::string hparams = given("tensor2tensor-postnorm/hparams.json"),
+                           data = given("tensor2tensor-postnorm/model.ckpt-7.data-00000-of-00001");
+  static const std::string named = "model_checkpoint_path: \"model.ckpt-7\"\n";
+  enter(files_of({{"hparams.json", bytes_of(hparams)}, {"checkpoint", bytes_of(named)}, {"model.ckpt-7.index", bytes},
+                  {"model.ckpt-7.data-00000-of-00001", bytes_of(data)}}));
+}
+
+void put_varint(std::string& to, uint64_t value) {
+  for (; value > 0x7f; value >>= 7) to += static_cast<char>(value | 0x80);
+  to += static_cast<char>(value);
+}
+
+// The bytes are the entries of a block, whose checksum is right: the first one says how it is packed.
+void table(Bytes bytes) {
+  if (bytes.empty()) return;
+  namespace t = doors::trained;
+  std::string file;
+  const auto add_block = [&](std::string block, char type) {
+    const uint64_t offset = file.size(), size = block.size();
+    block += type;
+    const uint32_t sum = t::masked(t::crc32c(0, block));
+    file += block;
+    file.append(reinterpret_cast<const char*>(&sum), sizeof(sum));
+    std::string handle;
+    put_varint(handle, offset);
+    put_varint(handle, size);
+    return handle;
+  };
+  const std::string handle = add_block(text_of(bytes.subspan(1)), static_cast<char>(bytes[0]) & 1);
+  std::string entry = {0, 1, static_cast<char>(handle.size()), 'k'};
+  entry += handle + std::string(4, '\0');
+  std::string footer = add_block(entry, 0);
+  footer += footer;
+  footer.resize(40);
+  file += footer + "\x57\xfb\x80\x8b\x24\x75\x47\xdb";
+  (void)t::read_table(file, "fuzz");
+}
+
+void safetensors(Bytes bytes) { read_tensors(files_of({{"model.safetensors", bytes}})); }
+void pytorch(Bytes bytes) { read_tensors(files_of({{"pytorch_model.bin", bytes}})); }
+
+void zip(Bytes bytes) {
+  const Files files = files_of({{"archive.zip", bytes}});
+  if (const auto file = File::open(files / "archive.zip")) (void)read_zip(*file);
+}
+
+void pickle(Bytes bytes) {
+  for (const PickleUse use : {PickleUse::weights, PickleUse::training}) (void)read_pickle(bytes, "fuzz", use);
+}
+
+void tokenizer_json(Bytes bytes) {
+  const Files files = files_of({{"tokenizer.json", bytes}});
+  const auto tokenizer = load_tokenizer(files, "tokenizers.Tokenizer");
+  if (!tokenizer) return;
+  if (const auto ids = (*tokenizer)->encode("The cat, 12 of them.\u00e9")) (void)(*tokenizer)->decode(*ids, false);
+}
+
+void sentence_piece(Bytes bytes) {
+  const Files files = files_of({{"spiece.model", bytes}});
+  const auto model = SentencePieceModel::load(files / "spiece.model");
+  if (model) (void)model->encode("The cat, 12 of them.\u00e9");
+}
+
+void generation_config(Bytes bytes) {
+  if (const auto json = parse_json(text_of(bytes), "fuzz")) (void)parse_generation_config(*json, "fuzz");
+}
+
+void wav(Bytes bytes) {
+  std::FILE* file = fmemopen(const_cast<std::byte*>(bytes.data()), bytes.size(), "rb");
+  if (!file) return;
+  if (!recordings::read_wav_head(file)) return void(std::fclose(file));
+  auto reader = recordings::read_wav(recordings::Stream(file), "fuzz");
+  if (!reader) return;
+  std::vector<float> samples(4096);
+  for (int i = 0; i < 64; ++i)
+    if (const auto count = (*reader)->read(samples); !count || *count == 0) break;
+}
+
+template <documents::Kind kind>
+void document(Bytes bytes) {
+  const auto parsed = documents::Document::parse(kind, text_of(bytes));
+  if (!parsed) return;
+  std::vector<documents::Translation> translations;
+  for (const documents::Segment& s : parsed->segments()) translations.push_back({s.text + " x", {}});
+  if (!parsed->render(translations)) std::abort();
+}
+
+void hub_answer(Bytes bytes) { (void)hub::read_repository(text_of(bytes)); }
+
+struct FuzzedReader {
+  const char* name;
+  void (*read)(Bytes bytes);
+};
+constexpr FuzzedReader kReaders[] = {{"ctranslate2", ctranslate2},
+                                     {"ggml", ggml},
+                                     {"fairseq", fairseq},
+                                     {"dictionary", dictionary},
+                                     {"codes", codes},
+                                     {"opennmt-py", opennmt},
+                                     {"tensor2tensor", tensor2tensor},
+                                     {"table", table},
+                                     {"safetensors", safetensors},
+                                     {"pytorch", pytorch},
+                                     {"zip", zip},
+                                     {"pickle", pickle},
+                                     {"tokenizer-json", tokenizer_json},
+                                     {"sentencepiece", sentence_piece},
+                                     {"generation-config", generation_config},
+                                     {"wav", wav},
+                                     {"srt", document<documents::Kind::srt>},
+                                     {"vtt", document<documents::Kind::vtt>},
+                                     {"markdown", document<documents::Kind::markdown>},
+                                     {"html", document<documents::Kind::html>},
+                                     {"hub", hub_answer}};
+
+const FuzzedReader& chosen() {
+  const char* name = std::getenv("LAPILLI_FUZZ");
+  for (const FuzzedReader& reader : kReaders)
+    if (name && std::strcmp(name, reader.name) == 0) return reader;
+  std::fprintf(stderr, "LAPILLI_FUZZ names the reader:");
+  for (const FuzzedReader& reader : kReaders) std::fprintf(stderr, " %s", reader.name);
+  std::fprintf(stderr, "\n");
+  std::exit(2);
+}
+
+}  // namespace
+}  // namespace lapilli
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  static const lapilli::FuzzedReader& reader = lapilli::chosen();
+  reader.read(std::as_bytes(std::span(data, size)));
+  return 0;
+}
