@@ -285,7 +285,9 @@ bool is_marian(const std::string& family) { return family == "marian" || family 
 
 }  // namespace
 
-bool only_translates(const std::string& family) { return is_marian(family) || family == "fsmt" || family == "m2m_100"; }
+bool only_translates(const std::string& family) {
+  return is_marian(family) || family == "fsmt" || family == "m2m_100" || family == "transformer";
+}
 
 ModelLanguages languages_of(const Tokenizer& t) {
   const auto all = t.languages();
@@ -334,7 +336,7 @@ Result<Conventions> find_conventions(const Model& model, const TaskRequest& r, c
       return fail(ErrorCode::invalid_argument, "languages are given, but no task that has any: translate");
     case TextTask::translate: {
       LAPILLI_TRY(Conventions c, for_translation(model, r));
-      c.one_sentence = is_marian(model.info().family) || model.info().family == "fsmt";
+      c.one_sentence = only_translates(model.info().family) && model.info().family != "m2m_100";
       return c;
     }
     case TextTask::summarize:

@@ -251,7 +251,7 @@ Result<Pieces> read_subwords(const FileName& name) {
     const size_t end = std::min(text.find('\n', at), text.size());
     std::string line = text.substr(at, end - at);
     at = end + 1;
-    while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
+    if (line.ends_with('\r')) line.pop_back();
     const bool quoted = line.size() >= 2 && line.front() == line.back() && (line[0] == '\'' || line[0] == '"');
     pieces.push_back(quoted ? line.substr(1, line.size() - 2) : line);
   }
