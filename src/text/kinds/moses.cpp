@@ -390,6 +390,17 @@ MosesText moses_text(std::string_view text, uint64_t begin) {
   return out;
 }
 
+MosesText uniform_punctuation(MosesText text, std::string_view language) {
+  return strip(single_spaces(normalize(std::move(text), language), false));
+}
+
+MosesText ascii_marks(MosesText text) {
+  text = ascii_punctuation(text);
+  for (MosesCharacter& c : text)
+    if (is_other(c.code)) c.code = U' ';
+  return strip(single_spaces(text, false));
+}
+
 std::vector<MosesText> moses_tokenize(MosesText text, std::string_view language, bool normalized) {
   if (normalized) text = normalize(std::move(text), language);
   text = single_spaces(text, true);

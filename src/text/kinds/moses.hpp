@@ -27,6 +27,11 @@ MosesText moses_text(std::string_view text, uint64_t begin);
 // Without `normalized`, punctuation stays as it is.
 std::vector<MosesText> moses_tokenize(MosesText text, std::string_view language, bool normalized = true);
 
+// Punctuation alone, as Moses' scripts make it uniform before a model's own pieces are cut; and typographic and
+// full-width marks as ASCII alone, as the scripts of opus-mt's models do. Single spaces, and none around the text.
+MosesText uniform_punctuation(MosesText text, std::string_view language);
+MosesText ascii_marks(MosesText text);
+
 // Joins words; inverts tokenization as far as possible. Special rules: English, French, Italian, Irish.
 std::string moses_detokenize(const std::vector<std::string>& words, std::string_view language);
 

@@ -14,7 +14,7 @@ namespace lapilli {
 namespace {
 
 std::vector<MosesText> words_of(std::string_view text, const WordRules& rules) {
-  if (rules.moses) return moses_tokenize(moses_text(text, 0), rules.language, false);
+  if (rules.moses) return moses_tokenize(moses_text(text, 0), rules.language, rules.normalized);
   std::vector<MosesText> words;
   bool inside = false;
   for (const MosesCharacter& c : moses_text(text, 0)) {
@@ -55,7 +55,7 @@ class WordCutting final : public PieceCutting {
   const WordRules rules_;
 };
 
-constexpr std::string_view kPieceGoesOn = "@@";
+constexpr std::string_view kCodeGoesOn = "@@";
 
 // Codes and how the end of a word stands in them.
 struct Codes {
@@ -76,8 +76,8 @@ class CodeCutting final : public PieceCutting {
     bool goes_on = false;
     for (const std::string& piece : pieces) {
       if (!goes_on) words.emplace_back();
-      goes_on = piece.ends_with(kPieceGoesOn);
-      words.back() += goes_on ? piece.substr(0, piece.size() - kPieceGoesOn.size()) : piece;
+      goes_on = piece.ends_with(kCodeGoesOn);
+      words.back() += goes_on ? piece.substr(0, piece.size() - kCodeGoesOn.size()) : piece;
     }
     return text_of(words, rules_);
   }
@@ -97,12 +97,12 @@ class CodeCutting final : public PieceCutting {
     for (MergeSymbol& symbol : merge_symbols(codes_.ranks, symbols_of(word))) {
       if (symbol.text == kWordEnd) {  // of codes before version 0.2
         std::string& last = pieces.back().text;
-        last.resize(last.size() - kPieceGoesOn.size());
+        last.resize(last.size() - kCodeGoesOn.size());
       } else if (symbol.text.ends_with(kWordEnd)) {
         symbol.text.resize(symbol.text.size() - kWordEnd.size());
         pieces.push_back({std::move(symbol.text), symbol.range});
       } else {
-        pieces.push_back({symbol.text.append(kPieceGoesOn), symbol.range});
+        pieces.push_back({symbol.text.append(kCodeGoesOn), symbol.range});
       }
     }
   }
@@ -127,7 +127,7 @@ Result<Codes> read_codes(const FileName& name) {
     const size_t space = line.find(' ');
     if (space == std::string_view::npos)
       return fail(ErrorCode::invalid_data, "%s: the line %s is no merge of two parts", name, quote_text(line));
-    const std::string_view left = line.substr(0, space), rest = strip_left(line.substr(space));
+    const std::string_view left = line.substr(0, space), rest = lapilli::strip_left(line.substr(space));
     const std::string_view right = rest.substr(0, rest.find(' '));  // a count may follow
     codes.ranks.emplace(std::string(left).append(" ").append(right), rank++);
   }
@@ -136,7 +136,8 @@ Result<Codes> read_codes(const FileName& name) {
 
 class SentencePieceCutting final : public PieceCutting {
  public:
-  explicit SentencePieceCutting(SentencePieceModel model) : model_(std::move(model)) {}
+  SentencePieceCutting(SentencePieceModel model, bool keep_spaces)
+      : model_(std::move(model)), keep_spaces_(keep_spaces) {}
   [[nodiscard]] Result<std::vector<CutPiece>> cut(std::string_view text) const override {
     LAPILLI_TRY(auto found, model_.encode(text));
     std::vector<CutPiece> pieces;
@@ -152,11 +153,13 @@ class SentencePieceCutting final : public PieceCutting {
     for (size_t at; (at = rest.find(kMark)) != std::string_view::npos; rest.remove_prefix(at + kMark.size()))
       text.append(rest.substr(0, at)) += ' ';
     text.append(rest);
+    if (keep_spaces_) return text.starts_with(' ') ? text.substr(1) : text;
     return std::string(lapilli::strip(text));
   }
 
  private:
   const SentencePieceModel model_;
+  const bool keep_spaces_;
 };
 
 }  // namespace
@@ -170,9 +173,9 @@ Result<std::unique_ptr<PieceCutting>> load_code_cutting(const FileName& name, Wo
   return std::unique_ptr<PieceCutting>(std::make_unique<CodeCutting>(std::move(codes), std::move(rules)));
 }
 
-Result<std::unique_ptr<PieceCutting>> load_sentence_piece_cutting(const FileName& name) {
+Result<std::unique_ptr<PieceCutting>> load_sentence_piece_cutting(const FileName& name, bool keep_spaces) {
   LAPILLI_TRY(auto model, SentencePieceModel::load(name));
-  return std::unique_ptr<PieceCutting>(std::make_unique<SentencePieceCutting>(std::move(model)));
+  return std::unique_ptr<PieceCutting>(std::make_unique<SentencePieceCutting>(std::move(model), keep_spaces));
 }
 
 }  // namespace lapilli

@@ -22,8 +22,8 @@ struct PiecesParts {
   std::array<std::unique_ptr<PieceCutting>, 2> cuttings;
   LanguagePair languages;
   std::string unknown;
-  bool source_end = true;
-  bool begins = false;  // with the end's id
+  bool source_start = false, source_end = true;
+  std::vector<std::string> hidden;  // pieces that no text shows
 };
 
 size_t number_of(TextSide side) { return side == TextSide::target ? 1 : 0; }
@@ -52,19 +52,22 @@ class PiecesTokenizer final : public Tokenizer {
   [[nodiscard]] Result<Encoding> surround(const Encoding& first, const Encoding* second,
                                           const EncodeOptions& options) const override {
     Encoding out;
-    if (options.add_special && p_.begins) out.push_special(special_.eos);
+    if (options.add_special && p_.source_start && options.side == TextSide::source) out.push_special(special_.bos);
     out.append(first);
     if (second) out.append(*second);
-    if (options.add_special && (p_.source_end || (options.side == TextSide::target && !p_.begins))) out.push_special(special_.eos);
+    if (options.add_special && (p_.source_end || options.side == TextSide::target)) out.push_special(special_.eos);
     return out;
   }
   [[nodiscard]] Result<std::string> decode_valid(std::span<const int32_t> ids,
                                                  const DecodeOptions& options) const override {
     std::vector<std::string> pieces;
     for (const int32_t id : ids)
-      if (!options.skip_special || (id != special_.eos && id != special_.bos && id != special_.pad))
-        pieces.emplace_back(token(id));
+      if (!options.skip_special || !is_special(id)) pieces.emplace_back(token(id));
     return p_.cuttings[1]->join(pieces);
+  }
+  [[nodiscard]] bool is_special(int32_t id) const {
+    return id == special_.eos || id == special_.bos || id == special_.pad ||
+           std::ranges::find(p_.hidden, token(id)) != p_.hidden.end();
   }
 
   const PiecesParts p_;
@@ -87,6 +90,16 @@ bool flag_at(const Json& json, const char* key) {
   return at != json.end() && at->is_boolean() && at->get<bool>();
 }
 
+std::vector<std::string> hidden_pieces(const Json& json) {
+  std::vector<std::string> pieces;
+  const auto list = json.find("hidden");
+  if (list == json.end() || !list->is_array()) return pieces;
+  for (const Json& piece : *list)
+    if (piece.is_string()) pieces.push_back(piece.get<std::string>());
+  return pieces;
+}
+
+// Of pieces that are there twice the first one is found by its text; both are written.
 Result<Vocabulary> read_side(const Json& json, const char* key, const FileName& name) {
   const auto list = json.find(key);
   if (list == json.end() || !list->is_array() || list->empty())
@@ -102,10 +115,11 @@ Result<Vocabulary> read_side(const Json& json, const char* key, const FileName& 
 Result<std::unique_ptr<PieceCutting>> make_cutting(const Json& json, const Files& files, const Vocabulary& words,
                                                    bool target) {
   const std::string cut = text_at(json, "cut"), side = target ? "target" : "source";
-  const WordRules rules{flag_at(json, "moses"), text_at(json, (side + "_language").c_str())};
+  const WordRules rules{flag_at(json, "moses"), text_at(json, (side + "_language").c_str()),
+                        flag_at(json, "normalize")};
   if (cut == "words") return make_word_cutting(rules);
   if (cut == "codes") return load_code_cutting(files / (side + ".codes"), rules);
-  if (cut == "sentencepiece") return load_sentence_piece_cutting(files / (side + ".spm"));
+  if (cut == "sentencepiece") return load_sentence_piece_cutting(files / (side + ".spm"), flag_at(json, "keep_spaces"));
   if (cut == "subwords") return make_subword_cutting(words);
   const std::string why = text_at(json, "missing");
   return fail(ErrorCode::not_found, "%s: %s", files, why.empty() ? "pieces.json has no known \"cut\"" : why);
@@ -125,6 +139,7 @@ Result<SpecialIds> read_special(const Json& json, const FileName& name, const st
   LAPILLI_CHECK(set("end", ids.eos));
   LAPILLI_CHECK(set("start", ids.bos));
   LAPILLI_CHECK(set("padding", ids.pad));
+  if (flag_at(json, "source_start") && ids.bos < 0) return fail(ErrorCode::invalid_data, "%s names no start", name);
   if (ids.eos < 0) return fail(ErrorCode::invalid_data, "%s names no end", name);
   if (ids.unk < 0) ids.unk = ids.pad;
   if (ids.unk < 0) return fail(ErrorCode::invalid_data, "%s names no unknown piece", name);
@@ -148,8 +163,9 @@ Result<std::unique_ptr<Tokenizer>> load_pieces_tokenizer(const Files& files) {
   LAPILLI_TRY(const auto special, read_special(json, name, *parts.words));
   parts.languages = {text_at(json, "source_language"), text_at(json, "target_language")};
   parts.unknown = text_at(json, "unknown");
+  parts.source_start = flag_at(json, "source_start");
   parts.source_end = flag_at(json, "source_end");
-  parts.begins = flag_at(json, "begins");
+  parts.hidden = hidden_pieces(json);
   return std::unique_ptr<Tokenizer>(std::make_unique<PiecesTokenizer>(std::move(parts), special));
 }
 

@@ -18,10 +18,10 @@ struct SubwordCharacter {
   char32_t code;
   ByteRange range;
 };
-using SubwordToken = std::vector<SubwordCharacter>;
+using Token = std::vector<SubwordCharacter>;
 
-std::vector<SubwordToken> tokens_of(std::string_view text) {
-  std::vector<SubwordToken> tokens;
+std::vector<Token> tokens_of(std::string_view text) {
+  std::vector<Token> tokens;
   bool last = false;
   for (size_t at = 0; at < text.size();) {
     const size_t from = at;
@@ -49,7 +49,7 @@ class SubwordCutting final : public PieceCutting {
   }
   [[nodiscard]] Result<std::vector<CutPiece>> cut(std::string_view text) const override {
     std::vector<CutPiece> pieces;
-    for (const SubwordToken& token : tokens_of(text)) cut_token(token, pieces);
+    for (const Token& token : tokens_of(text)) cut_token(token, pieces);
     return pieces;
   }
   [[nodiscard]] std::string join(const std::vector<std::string>& pieces) const override {
@@ -74,7 +74,7 @@ class SubwordCutting final : public PieceCutting {
       ranges.resize(text.size(), range);
     }
   };
-  [[nodiscard]] Escaped escaped(const SubwordToken& token) const {
+  [[nodiscard]] Escaped escaped(const Token& token) const {
     Escaped out;
     for (const auto& [code, range] : token) {
       std::string own;
@@ -91,13 +91,14 @@ class SubwordCutting final : public PieceCutting {
     out.append("_", {end, end});
     return out;
   }
-  void cut_token(const SubwordToken& token, std::vector<CutPiece>& pieces) const {
+  void cut_token(const Token& token, std::vector<CutPiece>& pieces) const {
     const Escaped whole = escaped(token);
     for (size_t at = 0; at < whole.text.size();) {
       size_t length = std::min(longest_, whole.text.size() - at);
       while (length > 1 && words_.id(std::string_view(whole.text).substr(at, length)) < 0) --length;
       // A character that no piece has is unknown as a whole.
-      while (at + length < whole.text.size() && (static_cast<uint8_t>(whole.text[at + length]) & 0xc0) == 0x80) ++length;
+      while (at + length < whole.text.size() && (static_cast<uint8_t>(whole.text[at + length]) & 0xc0) == 0x80)
+        ++length;
       const ByteRange range{whole.ranges[at].begin, whole.ranges[at + length - 1].end};
       pieces.push_back({whole.text.substr(at, length), range});
       at += length;

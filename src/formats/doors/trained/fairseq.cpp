@@ -235,7 +235,8 @@ Result<PieceFiles> read_pieces(const TrainingFile& file, const Settings& s, cons
     LAPILLI_TRY(p.target, read_dictionary(target, m.config.at("decoder_vocab_size").get<uint64_t>()));
   }
   if (p.source == p.target) p.target.clear();
-  p.begins = s.arch.alone;
+  p.source_start = s.arch.alone;
+  if (s.arch.alone) p.start = p.end;  // the end of an earlier text
   p.source_end = !s.arch.alone;
   find_cut(file.files, p);
   p.moses = p.cut != "sentencepiece";

@@ -67,7 +67,7 @@ std::string dumped(const Json& json, int indent) {
 Json pieces_json(const PieceFiles& p) {
   Json json = {{"source", p.source}, {"unknown", p.unknown},       {"end", p.end},
                {"start", p.start},   {"source_end", p.source_end}, {"moses", p.moses},
-               {"begins", p.begins}};
+               {"source_start", p.source_start}};
   if (!p.target.empty()) json["target"] = p.target;
   for (const auto& [key, text] : {std::pair{"padding", &p.padding}, {"cut", &p.cut}, {"missing", &p.missing},
                                   {"source_language", &p.source_language}, {"target_language", &p.target_language}})

@@ -19,7 +19,7 @@ struct PieceFiles {
   Pieces source, target;  // no target: that of the source
   std::string unknown, end, start, padding;
   bool source_end = true;
-  bool begins = false;  // a text begins with the end's id, as fairseq's language models have it
+  bool source_start = false;  // a text begins with the start's id
   std::string cut;      // "words", "codes", "sentencepiece", "subwords"; empty: none
   std::string missing;  // without a cut: what was looked for
   bool moses = false;
