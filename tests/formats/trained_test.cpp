@@ -373,8 +373,8 @@ TEST(OpenNmt, OtherNetworksAreRefusedByTheirOptions) {
     model.write("model_step_7.pt", with(good, from, to));
     model.refused(why, ErrorCode::unsupported);
   };
-  refused("standardq", "strangerq", "layer_norm is stranger, and standard is read");
-  refused("scaled-dotq", "averaged-dq", "self_attn_type is averaged-d");
+  refused("standard", "stranger", "layer_norm is stranger, and standard is read");
+  refused("scaled-dot", "averaged-d", "self_attn_type is averaged-d");
   model.write("model_step_7.pt", good);
   ASSERT_TRUE(model.enter().ok());
 }
