@@ -24,7 +24,7 @@ enum class Global : uint32_t {
   rebuild_parameter,
   rebuild_parameter_with_state,
   size,
-  first_storage,  // + StoredType
+  first_storage,                                     // + StoredType
   first_object = first_storage + stored_type_count,  // + index for Reader::objects_
 };
 
@@ -55,7 +55,8 @@ constexpr GlobalName known_globals[] = {
     {"torch", "BoolStorage", storage_of(StoredType::boolean)},
 };
 
-// Classes of settings and vocabularies, which are read as data. A module ends with a point where all of its parts count.
+// Classes of settings and vocabularies, which are read as data. A module ends with a point where all of its parts
+// count.
 struct ObjectClass {
   std::string_view module, name;  // an empty name: all of the module's
 };
@@ -76,15 +77,15 @@ constexpr ObjectClass kObjectClasses[] = {{"argparse", "Namespace"},
                                           {"torch", "float32"},
                                           {"torch", "float16"}};
 // Of the language itself: values, and nothing that calls anything.
-constexpr std::string_view kBuiltins[] = {"set",   "frozenset", "dict", "list", "tuple", "int", "long",
-                                          "float", "bool",      "str",  "unicode", "bytearray"};
+constexpr std::string_view kBuiltins[] = {"set",  "frozenset", "dict", "list", "tuple",   "int",
+                                          "long", "float",     "bool", "str",  "unicode", "bytearray"};
 
 bool is_object_class(std::string_view module, std::string_view name) {
   if (module == "builtins" || module == "__builtin__") return std::ranges::find(kBuiltins, name) != std::end(kBuiltins);
   return std::ranges::any_of(kObjectClasses, [&](const ObjectClass& c) {
-    const bool in_module = c.module.ends_with('.') ? module.starts_with(c.module) ||
-                                                         module == c.module.substr(0, c.module.size() - 1)
-                                                   : module == c.module;
+    const bool in_module = c.module.ends_with('.')
+                               ? module.starts_with(c.module) || module == c.module.substr(0, c.module.size() - 1)
+                               : module == c.module;
     return in_module && (c.name.empty() || c.name == name);
   });
 }
@@ -434,9 +435,8 @@ class Reader {
     const auto& parts = out_.items(id);
     const bool sound = (parts.size() == 5 || parts.size() == 6) && parts[0].kind == Kind::text &&
                        out_.text(parts[0]) == "storage" && parts[1].kind == Kind::global &&
-                       parts[1].index >= id_of(Global::first_storage) &&
-                       parts[1].index < id_of(Global::first_object) && parts[2].kind == Kind::text &&
-                       parts[4].kind == Kind::integer && parts[4].integer >= 0;
+                       parts[1].index >= id_of(Global::first_storage) && parts[1].index < id_of(Global::first_object) &&
+                       parts[2].kind == Kind::text && parts[4].kind == Kind::integer && parts[4].integer >= 0;
     if (!sound) return refuse("refers to something else than a storage");
     if (parts.size() == 6 && parts[5].kind != Kind::none) return refuse("refers to a part of a storage");
     out_.storages.push_back({static_cast<StoredType>(parts[1].index - id_of(Global::first_storage)),

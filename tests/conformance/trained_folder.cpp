@@ -1,5 +1,5 @@
-// Folders with a model of fairseq, OpenNMT-py or Tensor2Tensor as that program keeps it, and what it found: ids of texts,
-// ids and texts of searches, and for some texts the numbers of the network.
+// Folders with a model of fairseq, OpenNMT-py or Tensor2Tensor as that program keeps it, and what it found: ids of
+// texts, ids and texts of searches, and for some texts the numbers of the network.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -20,8 +20,8 @@ constexpr double kScores = 1e-3, kNumbers = 1e-4, kNear = 1e-3;
 // A search by the name that the record gives it.
 struct TrainedSearch {
   uint32_t beams = 1;
-  double power = 0;   // of the length, by which scores are divided
-  double wu = 0;      // not 0: ((wu + n) / 6)^power instead (Wu et al. 2016), which no search of ours has
+  double power = 0;  // of the length, by which scores are divided
+  double wu = 0;     // not 0: ((wu + n) / 6)^power instead (Wu et al. 2016), which no search of ours has
   [[nodiscard]] double divisor(size_t n) const {
     const auto length = static_cast<double>(n);
     return std::pow(wu != 0 ? (wu + length) / 6 : length, power);
@@ -80,7 +80,8 @@ std::string trained_text(const TrainedIds& ids) {
   return t;
 }
 
-Outcome compare_trained_rows(const std::vector<std::vector<double>>& expected, const ForwardTensor& ours, double tolerance) {
+Outcome compare_trained_rows(const std::vector<std::vector<double>>& expected, const ForwardTensor& ours,
+                             double tolerance) {
   Outcome o;
   double largest = 1;
   for (const auto& row : expected)
@@ -94,7 +95,8 @@ Outcome compare_trained_rows(const std::vector<std::vector<double>>& expected, c
   return o;
 }
 
-Result<ForwardTensor> pass(const TrainedRecord& record, const TrainedIds& source, const TrainedIds& written, const char* name) {
+Result<ForwardTensor> pass(const TrainedRecord& record, const TrainedIds& source, const TrainedIds& written,
+                           const char* name) {
   ForwardRequest request;
   request.want_hidden_states = true;
   request.deterministic = true;
@@ -154,8 +156,8 @@ double recorded_score(const Json& hypothesis) {
 }
 
 // The network finds what the program found as good as that did.
-Status compare_trained_scores(const TrainedRecord& record, const TrainedIds& source, const TrainedSearch& search, const Json& hypotheses,
-                      Outcome& o) {
+Status compare_trained_scores(const TrainedRecord& record, const TrainedIds& source, const TrainedSearch& search,
+                              const Json& hypotheses, Outcome& o) {
   for (const Json& h : hypotheses) {
     const TrainedIds ids = h.at("ids").get<TrainedIds>();
     LAPILLI_TRY(const double sum, log_probability_of(record, source, ids));
@@ -167,7 +169,8 @@ Status compare_trained_scores(const TrainedRecord& record, const TrainedIds& sou
 }
 
 // With beams, another sentence is right if it is as good: the programs end their searches by rules of their own.
-Status compare_trained_best(const TrainedRecord& record, const Json& c, const TrainedSearch& search, const Json& best, Outcome& o) {
+Status compare_trained_best(const TrainedRecord& record, const Json& c, const TrainedSearch& search, const Json& best,
+                            Outcome& o) {
   const TrainedIds source = c.at("source_ids").get<TrainedIds>(), expected = best.at("ids").get<TrainedIds>();
   LAPILLI_TRY(const TrainedIds ours, searched_ids(record, source, search));
   if (ours == expected) return {};

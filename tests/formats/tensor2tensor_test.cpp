@@ -1,4 +1,5 @@
-// Tensor2Tensor's directories through the door: TensorFlow's checkpoints, settings and subwords, and each kind of damage.
+// Tensor2Tensor's directories through the door: TensorFlow's checkpoints, settings and subwords, and each kind of
+// damage.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -102,7 +103,8 @@ std::string failure_of(const std::string& table) {
 }
 
 TEST(TfTable, KeysShareTheirBeginnings) {
-  const std::string block = entry_of(0, "abc", "1") + entry_of(2, "d", "22") + little<uint32_t>(0) + little<uint32_t>(1);
+  const std::string block =
+      entry_of(0, "abc", "1") + entry_of(2, "d", "22") + little<uint32_t>(0) + little<uint32_t>(1);
   const auto read = read_table(OneBlock::make(block), "index");
   ASSERT_TRUE(read.ok()) << read.error().message;
   ASSERT_EQ(read->size(), 2u);
@@ -149,7 +151,8 @@ TEST(TfTable, DamageIsNamed) {
   EXPECT_THAT(failure_of(OneBlock::make(block, 0, std::string(11, '\xff'))), HasSubstr("no handle"));
   EXPECT_THAT(failure_of(OneBlock::make(entry_of(0, "a", "") + little<uint32_t>(0x80000000))),
               HasSubstr("more restarts than bytes"));
-  EXPECT_THAT(failure_of(OneBlock::make(entry_of(3, "a", "") + little<uint32_t>(0))), HasSubstr("does not fit its block"));
+  EXPECT_THAT(failure_of(OneBlock::make(entry_of(3, "a", "") + little<uint32_t>(0))),
+              HasSubstr("does not fit its block"));
   EXPECT_THAT(failure_of(OneBlock::make(block, 7)), HasSubstr("packed in a way"));
 }
 
@@ -253,7 +256,8 @@ TEST(Tensor2Tensor, MutantsAreReadOrRefused) {
   }
   // Entries whose block has a right checksum.
   for (int i = 0; i < 3000; ++i) {
-    std::string block = entry_of(0, "", "\x08\x01") + entry_of(0, "a/b", std::string("\x08\x01\x12\x04\x12\x02\x08\x02 \x04(\x08", 11)) +
+    std::string block = entry_of(0, "", "\x08\x01") +
+                        entry_of(0, "a/b", std::string("\x08\x01\x12\x04\x12\x02\x08\x02 \x04(\x08", 11)) +
                         little<uint32_t>(0);
     for (size_t n = 1 + pick(4); n > 0; --n) block[pick(block.size())] = static_cast<char>(pick(256));
     model.write(kIndex, OneBlock::make(block));

@@ -89,9 +89,13 @@ TEST(TrainingPickle, ObjectsAreDictsOfTheirFields) {
 }
 
 TEST(TrainingPickle, WhatRunsCodeIsRefusedByName) {
-  constexpr std::pair<const char*, const char*> kCalls[] = {
-      {"os", "system"},        {"builtins", "eval"}, {"builtins", "exec"},      {"builtins", "getattr"},
-      {"__builtin__", "open"}, {"posix", "system"},  {"torch.storage", "_load_from_bytes"}};
+  constexpr std::pair<const char*, const char*> kCalls[] = {{"os", "system"},
+                                                            {"builtins", "eval"},
+                                                            {"builtins", "exec"},
+                                                            {"builtins", "getattr"},
+                                                            {"__builtin__", "open"},
+                                                            {"posix", "system"},
+                                                            {"torch.storage", "_load_from_bytes"}};
   for (const auto& [module, name] : kCalls) {
     const std::string bytes = proto + global(module, name) + mark + text("x") + tuple + reduce + stop;
     const auto pickle = read_pickle(std::as_bytes(std::span(bytes)), "file", PickleUse::training);
@@ -101,8 +105,8 @@ TEST(TrainingPickle, WhatRunsCodeIsRefusedByName) {
 }
 
 TEST(TrainingPickle, CirclesAndDepthsEnd) {
-  const std::string circle = proto + empty_dict + "q" + std::string(1, '\0') + text("self") + "h" +
-                             std::string(1, '\0') + setitem + stop;
+  const std::string circle =
+      proto + empty_dict + "q" + std::string(1, '\0') + text("self") + "h" + std::string(1, '\0') + setitem + stop;
   EXPECT_TRUE(read_pickle(std::as_bytes(std::span(circle)), "file", PickleUse::training).ok());
   std::string deep = proto + empty_tuple;
   for (int i = 0; i < 1'000'000; ++i) deep += "\x85";
@@ -147,8 +151,7 @@ TEST(Fairseq, StackedProjectionsArePartsOfTheirTensor) {
   ASSERT_TRUE(checkpoint.ok()) << checkpoint.error().message;
   std::vector<std::vector<float>> parts;
   for (const char* name : {"q_proj", "k_proj", "v_proj"}) {
-    const StoredTensor* t =
-        checkpoint->find("model.encoder.layers.0.self_attn." + std::string(name) + ".weight");
+    const StoredTensor* t = checkpoint->find("model.encoder.layers.0.self_attn." + std::string(name) + ".weight");
     ASSERT_NE(t, nullptr);
     EXPECT_EQ(t->shape, (std::vector<uint64_t>{32, 32}));
     const auto values = read_floats(*t);
@@ -214,8 +217,10 @@ TEST(Fairseq, OtherNetworksAreRefusedWithAllReasons) {
   ASSERT_FALSE(entered.ok());
   EXPECT_EQ(entered.error().code, ErrorCode::unsupported);
   EXPECT_THAT(entered.error().message, HasSubstr("architecture 'lstm', which is not read; these are: transformer,"));
-  dir.write("model.pt", fairseq_file({{"arch", text("transformer")}, {"adaptive_input", "\x88"},
-                                      {"no_cross_attention", "\x88"}, {"adaptive_softmax_cutoff", integer(7)}},
+  dir.write("model.pt", fairseq_file({{"arch", text("transformer")},
+                                      {"adaptive_input", "\x88"},
+                                      {"no_cross_attention", "\x88"},
+                                      {"adaptive_softmax_cutoff", integer(7)}},
                                      {{"encoder.strange", tensor({})}}));
   entered = doors::enter(dir.path());
   ASSERT_FALSE(entered.ok());
@@ -286,8 +291,10 @@ TEST(Fairseq, LanguageModelsAreOpt) {
   file.add_layer("decoder.layers.0", false);
   file.add_norm("decoder.layer_norm", 8);
   TempDirectory dir;
-  dir.write("model.pt", file.bytes({{"arch", text("transformer_lm")}, {"decoder_attention_heads", integer(2)},
-                                    {"share_decoder_input_output_embed", "\x88"}, {"tokens_per_sample", integer(30)}}));
+  dir.write("model.pt", file.bytes({{"arch", text("transformer_lm")},
+                                    {"decoder_attention_heads", integer(2)},
+                                    {"share_decoder_input_output_embed", "\x88"},
+                                    {"tokens_per_sample", integer(30)}}));
   dir.write("dict.txt", "a 3\nb@@ 2\n");
   dir.write("bpecodes", "#version: 0.2\na b\n");
   const auto entered = doors::enter(dir.path());
@@ -326,7 +333,8 @@ TEST(Fairseq, BartHasNormsOfEmbeddingsAndLearnedPositions) {
     file.add_layer(name + ".layers.0", name == "decoder");
   }
   TempDirectory dir;
-  dir.write("model.pt", file.bytes({{"arch", text("bart_base")}, {"encoder_attention_heads", integer(2)},
+  dir.write("model.pt", file.bytes({{"arch", text("bart_base")},
+                                    {"encoder_attention_heads", integer(2)},
                                     {"decoder_attention_heads", integer(4)}}));
   const auto entered = doors::enter(dir.path());
   ASSERT_TRUE(entered.ok()) << entered.error().message;
@@ -424,7 +432,8 @@ void try_mutants(const std::string& folder, const std::string& file, int rounds)
   int opened = 0;
   for (int i = 0; i < rounds; ++i) {
     std::string bad = good;
-    for (size_t n = 1 + pick(3); n > 0; --n) bad[pick(i % 2 ? std::min<size_t>(bad.size(), 30000) : bad.size())] ^= static_cast<char>(1 << pick(8));
+    for (size_t n = 1 + pick(3); n > 0; --n)
+      bad[pick(i % 2 ? std::min<size_t>(bad.size(), 30000) : bad.size())] ^= static_cast<char>(1 << pick(8));
     if (i % 10 == 0) bad.resize(pick(bad.size()));
     model.write(file, bad);
     const auto entered = model.enter();

@@ -81,8 +81,8 @@ void enter(const Files& files) {
 void ctranslate2(Bytes bytes) {
   static const std::string config = given("ct2-marian/float32/config.json"),
                            vocabulary = given("ct2-marian/float32/shared_vocabulary.json");
-  enter(files_of({{"model.bin", bytes}, {"config.json", bytes_of(config)},
-                  {"shared_vocabulary.json", bytes_of(vocabulary)}}));
+  enter(files_of(
+      {{"model.bin", bytes}, {"config.json", bytes_of(config)}, {"shared_vocabulary.json", bytes_of(vocabulary)}}));
 }
 
 void ggml(Bytes bytes) {
@@ -96,22 +96,21 @@ void ggml(Bytes bytes) {
 }
 
 void fairseq(Bytes bytes) {
-  static const std::string source = given("fairseq-args/dict.en.txt"),
-                           target = given("fairseq-args/dict.pt.txt"),
+  static const std::string source = given("fairseq-args/dict.en.txt"), target = given("fairseq-args/dict.pt.txt"),
                            codes = given("fairseq-args/bpecodes");
-  enter(files_of({{"model.pt", bytes}, {"dict.en.txt", bytes_of(source)}, {"dict.pt.txt", bytes_of(target)},
+  enter(files_of({{"model.pt", bytes},
+                  {"dict.en.txt", bytes_of(source)},
+                  {"dict.pt.txt", bytes_of(target)},
                   {"bpecodes", bytes_of(codes)}}));
 }
 
 void dictionary(Bytes bytes) {
-  static const std::string model = given("fairseq-args/model.pt"),
-                           codes = given("fairseq-args/bpecodes");
+  static const std::string model = given("fairseq-args/model.pt"), codes = given("fairseq-args/bpecodes");
   enter(files_of({{"model.pt", bytes_of(model)}, {"dict.txt", bytes}, {"bpecodes", bytes_of(codes)}}));
 }
 
 void codes(Bytes bytes) {
-  static const std::string model = given("fairseq-args/model.pt"),
-                           words = given("fairseq-args/dict.en.txt");
+  static const std::string model = given("fairseq-args/model.pt"), words = given("fairseq-args/dict.en.txt");
   enter(files_of({{"model.pt", bytes_of(model)}, {"dict.txt", bytes_of(words)}, {"bpecodes", bytes}}));
 }
 
@@ -121,7 +120,9 @@ void tensor2tensor(Bytes bytes) {
   static const std::string hparams = given("tensor2tensor-postnorm/hparams.json"),
                            data = given("tensor2tensor-postnorm/model.ckpt-7.data-00000-of-00001");
   static const std::string named = "model_checkpoint_path: \"model.ckpt-7\"\n";
-  enter(files_of({{"hparams.json", bytes_of(hparams)}, {"checkpoint", bytes_of(named)}, {"model.ckpt-7.index", bytes},
+  enter(files_of({{"hparams.json", bytes_of(hparams)},
+                  {"checkpoint", bytes_of(named)},
+                  {"model.ckpt-7.index", bytes},
                   {"model.ckpt-7.data-00000-of-00001", bytes_of(data)}}));
 }
 

@@ -81,7 +81,9 @@ class Lowering {
   Status run() {
     LAPILLI_CHECK(check_attention(context_, node_, numbers_, a_.kv, false));
     LAPILLI_TRY(auto block, kv_block(context_, node_, node_.inputs[kKv], a_.kv,
-                                     is_step(a_) ? a_.beams : is_pass(a_) ? 0 : 1));
+                                     is_step(a_)   ? a_.beams
+                                     : is_pass(a_) ? 0
+                                                   : 1));
     const uint64_t slots = is_step(a_) ? a_.kv.slots : is_pass(a_) ? 1 : a_.batch;
     uint64_t queries = is_step(a_) ? 1 : a_.queries;
     if (!is_step(a_)) LAPILLI_CHECK(fit_rows(block, queries, slots));
@@ -255,10 +257,10 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
       for (uint64_t j = row.begin; j < row.end; ++j) {
         uint64_t holder = row.slot;
         if (is_step(a) && j != row.query)
-          holder = values.at(node.inputs[kLineage])
-                       .u[state::lineage_word(state::lineage_parity(state::position_of(row.word)),
-                                              state::LINEAGE_ANCESTRY, row.slot, j, a.lineage_beam_slots,
-                                              a.lineage_positions)];
+          holder =
+              values.at(node.inputs[kLineage])
+                  .u[state::lineage_word(state::lineage_parity(state::position_of(row.word)), state::LINEAGE_ANCESTRY,
+                                         row.slot, j, a.lineage_beam_slots, a.lineage_positions)];
         const int64_t reach = a.reach;
         const int64_t bucket =
             std::clamp(static_cast<int64_t>(j) - static_cast<int64_t>(row.query), -reach, reach) + reach;
@@ -329,8 +331,8 @@ void sequence_inputs(OpCase& c, const CaseShape& s, ShawAttentionAttributes& a, 
 
 OpCase make_case(const CaseShape& s) {
   OpCase c;
-  c.name = format("reach %u heads %ux%u sentences %u positions %u", s.reach, s.heads, s.head_dim, s.sentences,
-                  s.positions);
+  c.name =
+      format("reach %u heads %ux%u sentences %u positions %u", s.reach, s.heads, s.head_dim, s.sentences, s.positions);
   if (s.causal) c.name += " causal";
   if (!s.pass.empty()) c.name += " pass";
   if (s.rows) c.name += format(" step %u rows %u of %u beams %u", s.step, s.live, s.rows, s.beams);
@@ -365,7 +367,7 @@ std::vector<OpCase> cases() {
     all.push_back(make_case({3, 5, 1, 3, 9, causal}));      // one sentence without keys, padded rows
     all.push_back(make_case({2, 64, 16, 1, 140, causal}));  // more than a chunk of keys
     all.push_back(make_case({1, 255, 2, 1, 7, causal}));
-    all.push_back(make_case({8, 64, 20, 3, 20, causal}));   // sliced on devices with small bindings
+    all.push_back(make_case({8, 64, 20, 3, 20, causal}));               // sliced on devices with small bindings
     all.push_back(make_case({3, 12, 2, 1, 23, causal, {5, 1, 9, 6}}));  // rows past the last sentence
     all.push_back(make_case({2, 64, 20, 1, 150, causal, {150}}));
   }
@@ -391,7 +393,10 @@ constinit const OpDef shaw_attention_op = shaw_attention_impl::op;
 graph::TensorId ops::shaw_attention(graph::Graph& g, const std::string& label, const ShawTensors& t,
                                     const ShawAttentionAttributes& attributes) {
   const auto context = g.rows_like(label, t.q, uint64_t{attributes.kv.heads} * attributes.kv.head_dim);
-  g.add_node({&shaw_attention_op, label, {t.q, t.kv, t.vectors, t.bounds, t.lineage}, {context},
+  g.add_node({&shaw_attention_op,
+              label,
+              {t.q, t.kv, t.vectors, t.bounds, t.lineage},
+              {context},
               graph::Attributes(attributes)});
   return context;
 }

@@ -1,8 +1,9 @@
 // fairseq's translation models (Ott et al. 2019): a checkpoint with its settings as argparse's or omegaconf's objects.
+#include "formats/doors/trained/fairseq.hpp"
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "formats/doors/trained/fairseq.hpp"
 #include "formats/doors/trained/fairseq_dictionary.hpp"
 #include "formats/quote.hpp"
 
@@ -103,8 +104,8 @@ namespace {
 uint64_t position_rows(TrainedMapper& m, const Settings& s, const std::string& side) {
   const uint64_t rows = m.size(side + ".embed_positions.weight", 0);
   const char* key = side == "encoder" ? "max_source_positions" : "max_target_positions";
-  const auto most = static_cast<uint64_t>(std::clamp(s.model.number(key).value_or(s.task.number(key).value_or(1024)),
-                                                     1.0, 16384.0));
+  const auto most =
+      static_cast<uint64_t>(std::clamp(s.model.number(key).value_or(s.task.number(key).value_or(1024)), 1.0, 16384.0));
   if (rows > 2) return rows - 2;
   return most;
 }

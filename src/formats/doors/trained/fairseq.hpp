@@ -14,7 +14,7 @@ struct Arch {
   const char* name;
   uint32_t heads = 8;
   bool pre_norm = false;
-  bool bart = false;  // learned positions, gelu, a norm of the embeddings, which are not scaled
+  bool bart = false;   // learned positions, gelu, a norm of the embeddings, which are not scaled
   bool alone = false;  // a decoder alone: a language model
   const char* activation = "relu";
 };

@@ -59,8 +59,7 @@ Result<Pieces> read_dictionary(const FileName& name, uint64_t rows) {
     at = end + 1;
   }
   const size_t lines = pieces.size() - 4;
-  if (rows < pieces.size() || rows > round_up<uint64_t>(pieces.size(), kMultiple))
-    return other_rows(name, lines, rows);
+  if (rows < pieces.size() || rows > round_up<uint64_t>(pieces.size(), kMultiple)) return other_rows(name, lines, rows);
   for (size_t i = 0; pieces.size() < rows; ++i)
     if (std::string filler = format("madeupword%04u", i); seen.insert(filler).second) pieces.push_back(filler);
   return pieces;

@@ -15,8 +15,9 @@ void map_lm_positions(TrainedMapper& m, const Settings& s) {
   const std::string from = "decoder.embed_positions.weight", to = "model." + from;
   if (s.model.flag("no_token_positional_embeddings", false)) m.refuse("no_token_positional_embeddings is on");
   const uint64_t stored = m.size(from, 0);
-  const double most = s.model.number("max_target_positions").value_or(
-      s.model.number("tokens_per_sample").value_or(s.task.number("tokens_per_sample").value_or(1024)));
+  const double most =
+      s.model.number("max_target_positions")
+          .value_or(s.model.number("tokens_per_sample").value_or(s.task.number("tokens_per_sample").value_or(1024)));
   const auto rows = stored > 2 ? stored - 2 : static_cast<uint64_t>(std::clamp(most, 1.0, 16384.0));
   m.config["max_position_embeddings"] = rows;
   if (stored > 2) return m.copy(to, from);
@@ -25,8 +26,8 @@ void map_lm_positions(TrainedMapper& m, const Settings& s) {
 
 // OPT's embeddings are not scaled: scaled ones become a table of their own beside the output projection.
 void map_lm_embeddings(TrainedMapper& m, const Settings& s) {
-  const std::string output = m.has("decoder.output_projection.weight") ? "decoder.output_projection.weight"
-                                                                        : "decoder.embed_out";
+  const std::string output =
+      m.has("decoder.output_projection.weight") ? "decoder.output_projection.weight" : "decoder.embed_out";
   const bool scaled = !s.model.flag("no_scale_embedding", false);
   const bool tied = !m.has(output) || m.same(output, kTable);
   const auto width = m.config.at("hidden_size").get<uint64_t>();

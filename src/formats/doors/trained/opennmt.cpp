@@ -1,5 +1,5 @@
-// OpenNMT-py's translation models (Klein et al. 2017), of versions 1 to 3: a checkpoint with settings and vocabularies as
-// objects, whose tensors may lie in safetensors files beside it.
+// OpenNMT-py's translation models (Klein et al. 2017), of versions 1 to 3: a checkpoint with settings and vocabularies
+// as objects, whose tensors may lie in safetensors files beside it.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <unordered_set>
@@ -20,7 +20,8 @@ using Kind = PickleValue::Kind;
 
 // ---- vocabularies ---------------------------------------------------------------------------------------------------
 
-// A list of pieces, or an object of torchtext that has one: a Vocab, a Field around it, or a TextMultiField around that.
+// A list of pieces, or an object of torchtext that has one: a Vocab, a Field around it, or a TextMultiField around
+// that.
 Result<PickleValue> find_pieces(const Pickle& pickle, PickleValue v, const std::string& where) {
   constexpr int kMostObjects = 8;
   for (int i = 0; i < kMostObjects && v.kind != Kind::list; ++i) {
@@ -189,8 +190,8 @@ void map_activation(TrainedMapper& m, const PickledFields& opt) {
 
 void refuse_texts(TrainedMapper& m, const PickledFields& opt) {
   constexpr std::pair<const char*, const char*> kOnly[] = {
-      {"encoder_type", "transformer"}, {"decoder_type", "transformer"}, {"model_type", "text"},
-      {"model_task", "seq2seq"},       {"layer_norm", "standard"},      {"self_attn_type", "scaled-dot"},
+      {"encoder_type", "transformer"},  {"decoder_type", "transformer"}, {"model_type", "text"},
+      {"model_task", "seq2seq"},        {"layer_norm", "standard"},      {"self_attn_type", "scaled-dot"},
       {"generator_function", "softmax"}};
   for (const auto& [key, only] : kOnly)
     if (const std::string value = opt.text(key, only); value != only && value != "scaled-dot-flash")
@@ -256,7 +257,8 @@ Result<std::vector<StoredTensor>> read_shards(const TrainingFile& file) {
     }
   }
   if (!tensors.empty()) return tensors;
-  return fail(ErrorCode::not_found, "%s has no tensors in it, and %s.00.safetensors is not beside it", file.path(), stem);
+  return fail(ErrorCode::not_found, "%s has no tensors in it, and %s.00.safetensors is not beside it", file.path(),
+              stem);
 }
 
 Result<std::vector<StoredTensor>> read_tensors(const TrainingFile& file) {
@@ -307,9 +309,7 @@ std::string version_of(const TrainingFile& file) {
 
 }  // namespace onmt
 
-bool is_opennmt(const TrainingFile& file) {
-  return !file.root().below("opt").empty() && file.root().has("vocab");
-}
+bool is_opennmt(const TrainingFile& file) { return !file.root().below("opt").empty() && file.root().has("vocab"); }
 
 Result<Opened> open_opennmt(const TrainingFile& file) {
   LAPILLI_TRY(const auto tensors, onmt::read_tensors(file));

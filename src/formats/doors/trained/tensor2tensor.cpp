@@ -1,4 +1,5 @@
-// Tensor2Tensor's Transformers (Vaswani et al. 2018): a checkpoint of TensorFlow with hparams.json and subwords beside it.
+// Tensor2Tensor's Transformers (Vaswani et al. 2018): a checkpoint of TensorFlow with hparams.json and subwords beside
+// it.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <tuple>
@@ -63,7 +64,8 @@ uint64_t rows_in(const TrainedMapper& m, const std::vector<std::string>& shards)
 }
 
 // The shards of the table with this ending below any modality ("symbol_modality_32768_512/shared").
-std::vector<std::string> find_table(const Network& n, const std::vector<std::string>& names, const std::string& ending) {
+std::vector<std::string> find_table(const Network& n, const std::vector<std::string>& names,
+                                    const std::string& ending) {
   for (const std::string& name : names)
     if (name.starts_with(n.scope + "symbol_modality_") && name.ends_with("/" + ending + "/weights_0"))
       return shards_of(n.m, name.substr(0, name.size() - std::string_view("/weights_0").size()));
@@ -143,7 +145,8 @@ void map_side(const Network& n, const std::string& side) {
   }
   double wanted = number_in(n.hparams, ("num_" + side + "_layers").c_str(), 0);
   if (wanted == 0) wanted = number_in(n.hparams, "num_hidden_layers", layers);
-  if (wanted != layers || layers == 0) n.m.refuse(format("%s has %u layers, and hparams ask for %g", side, layers, wanted));
+  if (wanted != layers || layers == 0)
+    n.m.refuse(format("%s has %u layers, and hparams ask for %g", side, layers, wanted));
   n.m.config[side + "_layers"] = layers;
   n.m.config[side + "_ffn_dim"] = n.m.size(n.body(side + "/layer_0/ffn/conv1/bias"), 0);
   n.m.config[side + "_attention_heads"] =
@@ -221,7 +224,7 @@ void map_network(TrainedMapper& m, const Json& hparams, const std::vector<Stored
 
 // Counters and the optimizer's own variables do not belong to the network.
 bool is_of_network(const std::string& name) {
-  constexpr std::string_view kEndings[] = {"/Adam", "/Adam_1", "/ExponentialMovingAverage", "_slot_vr", "_slot_vc",
+  constexpr std::string_view kEndings[] = {"/Adam",   "/Adam_1",  "/ExponentialMovingAverage", "_slot_vr", "_slot_vc",
                                            "_slot_v", "/Momentum"};
   return name != "global_step" && !name.starts_with("training/") && name.find("losses_avg") == std::string::npos &&
          name.find("_power") == std::string::npos &&
@@ -286,7 +289,8 @@ Failure other_sizes(const Files& files, const TrainedMapper& m, const std::vecto
   return fail(ErrorCode::invalid_data,
               "%s: the network has %u rows for the source and %u for the target, and the vocabularies are %s; they are "
               "another model's",
-              files, m.config.at("vocab_size").get<uint64_t>(), m.config.at("decoder_vocab_size").get<uint64_t>(), have);
+              files, m.config.at("vocab_size").get<uint64_t>(), m.config.at("decoder_vocab_size").get<uint64_t>(),
+              have);
 }
 
 // Each side has the file with as many pieces as its table has rows; of two such files, the one that names its language.

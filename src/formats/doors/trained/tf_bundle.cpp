@@ -91,10 +91,10 @@ struct TypeName {
   const char* name;
   std::optional<StoredType> type;  // none: not read
 };
-constexpr TypeName kTypes[] = {{1, "float", StoredType::f32},  {2, "double", StoredType::f64},
-                               {3, "int32", StoredType::i32},  {9, "int64", StoredType::i64},
+constexpr TypeName kTypes[] = {{1, "float", StoredType::f32},     {2, "double", StoredType::f64},
+                               {3, "int32", StoredType::i32},     {9, "int64", StoredType::i64},
                                {10, "bool", StoredType::boolean}, {7, "string", std::nullopt},
-                               {14, "bfloat16", std::nullopt}, {19, "half", std::nullopt}};
+                               {14, "bfloat16", std::nullopt},    {19, "half", std::nullopt}};
 
 class BundleReader {
  public:
@@ -180,7 +180,9 @@ class BundleReader {
 
 }  // namespace
 
-bool looks_like_bundle(const std::string& last_bytes) { return last_bytes.ends_with("\x57\xfb\x80\x8b\x24\x75\x47\xdb"); }
+bool looks_like_bundle(const std::string& last_bytes) {
+  return last_bytes.ends_with("\x57\xfb\x80\x8b\x24\x75\x47\xdb");
+}
 
 Result<std::vector<StoredTensor>> read_tf_bundle(const Files& files, const std::string& prefix,
                                                  const std::function<bool(const std::string&)>& wanted) {

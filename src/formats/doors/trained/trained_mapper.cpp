@@ -18,17 +18,17 @@ bool is_floating(StoredType type) {
 
 // Numbers that do not lie in order are put in order, as fp32, when they are first asked for.
 ReadBytes ordered(const StoredTensor& t, float factor = 1) {
-  return [t, factor, values = std::make_shared<std::vector<float>>()](uint64_t offset,
-                                                                      std::span<std::byte> to) -> Status {
-    if (values->empty()) {
-      LAPILLI_TRY(*values, read_floats(t));
-      for (float& v : *values) v *= factor;
-    }
-    const auto bytes = std::as_bytes(std::span(*values));
-    std::ranges::copy(bytes.subspan(offset, to.size()), to.begin());
-    if (offset + to.size() == bytes.size()) *values = {};
-    return {};
-  };
+  return
+      [t, factor, values = std::make_shared<std::vector<float>>()](uint64_t offset, std::span<std::byte> to) -> Status {
+        if (values->empty()) {
+          LAPILLI_TRY(*values, read_floats(t));
+          for (float& v : *values) v *= factor;
+        }
+        const auto bytes = std::as_bytes(std::span(*values));
+        std::ranges::copy(bytes.subspan(offset, to.size()), to.begin());
+        if (offset + to.size() == bytes.size()) *values = {};
+        return {};
+      };
 }
 
 MadeTensor made_of(const std::string& name, const StoredTensor& t) {
@@ -192,13 +192,14 @@ namespace {
 using ValueAt = std::function<double(uint64_t position, uint64_t column)>;
 
 MadeTensor computed(const std::string& to, uint64_t rows, uint64_t width, const ValueAt& value) {
-  return {to, StoredType::f32, {rows, width}, rows_of(width * sizeof(float), [=](uint64_t row, std::span<std::byte> out) {
-            for (uint64_t i = 0; i < width; ++i) {
-              const auto v = static_cast<float>(value(row, i));
-              std::memcpy(out.data() + i * sizeof(v), &v, sizeof(v));
-            }
-            return Status();
-          })};
+  return {
+      to, StoredType::f32, {rows, width}, rows_of(width * sizeof(float), [=](uint64_t row, std::span<std::byte> out) {
+        for (uint64_t i = 0; i < width; ++i) {
+          const auto v = static_cast<float>(value(row, i));
+          std::memcpy(out.data() + i * sizeof(v), &v, sizeof(v));
+        }
+        return Status();
+      })};
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// From the tensors of a training program to those of the family "transformer" (src/model/families/transformer.cpp), whose
-// layers have BART's names.
+// From the tensors of a training program to those of the family "transformer" (src/model/families/transformer.cpp),
+// whose layers have BART's names.
 #pragma once
 
 #include <cstdint>

@@ -21,10 +21,10 @@ bool any_piece(const PieceFiles& p, auto&& wanted) {
 bool is_there(const Files& files, const std::string& name) { return (files / name).there(); }
 
 // Names that programs and their users give to these files; "{}" is a language.
-constexpr const char* kCodes[] = {"bpecodes", "bpe.codes", "codes", "code", "bpe.code", "bpe.codes.{}",
-                                  "bpecodes.{}", "{}.codes", "bpe.{}"};
-constexpr const char* kModels[] = {"sentencepiece.bpe.model", "spm.model",  "sentencepiece.model", "bpe.model",
-                                   "subwords.sp.model",       "{}.spm",     "spm.{}.model",        "{}.model",
+constexpr const char* kCodes[] = {"bpecodes",     "bpe.codes",   "codes",    "code",  "bpe.code",
+                                  "bpe.codes.{}", "bpecodes.{}", "{}.codes", "bpe.{}"};
+constexpr const char* kModels[] = {"sentencepiece.bpe.model", "spm.model",   "sentencepiece.model", "bpe.model",
+                                   "subwords.sp.model",       "{}.spm",      "spm.{}.model",        "{}.model",
                                    "sentencepiece.{}.model",  "sp.{}.model", "source.spm"};
 
 std::string in_language(const char* name, const std::string& language) {
@@ -57,7 +57,8 @@ void take_files(const Files& files, std::span<const char* const> names, const ch
   if (!p.source_file.empty() && !p.target_file.empty()) return void(p.cut = cut);
   p.missing = format(
       "the pieces of this model's vocabulary are cut by a file that is not beside it; looked for: %s. Put the file "
-      "there, or give ids", names_text(names));
+      "there, or give ids",
+      names_text(names));
 }
 
 std::string dumped(const Json& json, int indent) {
@@ -65,12 +66,19 @@ std::string dumped(const Json& json, int indent) {
 }
 
 Json pieces_json(const PieceFiles& p) {
-  Json json = {{"source", p.source}, {"unknown", p.unknown},       {"end", p.end},
-               {"start", p.start},   {"source_end", p.source_end}, {"moses", p.moses},
+  Json json = {{"source", p.source},
+               {"unknown", p.unknown},
+               {"end", p.end},
+               {"start", p.start},
+               {"source_end", p.source_end},
+               {"moses", p.moses},
                {"source_start", p.source_start}};
   if (!p.target.empty()) json["target"] = p.target;
-  for (const auto& [key, text] : {std::pair{"padding", &p.padding}, {"cut", &p.cut}, {"missing", &p.missing},
-                                  {"source_language", &p.source_language}, {"target_language", &p.target_language}})
+  for (const auto& [key, text] : {std::pair{"padding", &p.padding},
+                                  {"cut", &p.cut},
+                                  {"missing", &p.missing},
+                                  {"source_language", &p.source_language},
+                                  {"target_language", &p.target_language}})
     if (!text->empty()) json[key] = *text;
   return json;
 }

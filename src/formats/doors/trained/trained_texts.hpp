@@ -20,8 +20,8 @@ struct PieceFiles {
   std::string unknown, end, start, padding;
   bool source_end = true;
   bool source_start = false;  // a text begins with the start's id
-  std::string cut;      // "words", "codes", "sentencepiece", "subwords"; empty: none
-  std::string missing;  // without a cut: what was looked for
+  std::string cut;            // "words", "codes", "sentencepiece", "subwords"; empty: none
+  std::string missing;        // without a cut: what was looked for
   bool moses = false;
   std::string source_language, target_language;
   // Files of the directory that hold the codes or the model of a side.
@@ -35,8 +35,8 @@ void find_cut(const Files& files, PieceFiles& pieces);
 // The names of a directory's files; nothing for files of a host, which has no list of them.
 std::vector<std::string> file_names(const Files& files);
 
-// Adds config.json, generation_config.json, pieces.json, and the files that cut texts under the names that the tokenizer
-// asks for. Pieces stay away where there are none.
+// Adds config.json, generation_config.json, pieces.json, and the files that cut texts under the names that the
+// tokenizer asks for. Pieces stay away where there are none.
 Status add_texts(TrainedMapper& mapper, const PieceFiles& pieces, MadeFiles& made);
 
 }  // namespace lapilli::doors::trained

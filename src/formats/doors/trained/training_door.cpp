@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "formats/doors/readers.hpp"
-#include "formats/doors/trained/training_file.hpp"
 #include "formats/doors/trained/trained_texts.hpp"
+#include "formats/doors/trained/training_file.hpp"
 #include "formats/quote.hpp"
 #include "formats/readers.hpp"
 
@@ -48,8 +48,8 @@ int64_t step_of(const std::string& name) {
   return step;
 }
 
-// The checkpoint of a directory: one with a name that programs give to the one to use, the last of numbered ones, or the
-// only one. None: an empty name.
+// The checkpoint of a directory: one with a name that programs give to the one to use, the last of numbered ones, or
+// the only one. None: an empty name.
 Result<std::string> choose(const Files& files) {
   for (const char* name : {"model.pt", "checkpoint_best.pt", "checkpoint_last.pt"})
     if ((files / name).there()) return std::string(name);
