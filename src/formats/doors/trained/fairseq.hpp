@@ -1,4 +1,4 @@
-// What the readers of fairseq's translation and language models share.
+// The parts that the readers of fairseq's translation and language models share.
 #pragma once
 
 #include <string>

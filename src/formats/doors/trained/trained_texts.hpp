@@ -14,7 +14,7 @@ namespace lapilli::doors::trained {
 
 using Pieces = std::vector<std::string>;  // by id
 
-// What pieces.json holds (src/text/kinds/pieces_tokenizer.cpp).
+// The content of pieces.json (src/text/kinds/pieces_tokenizer.cpp).
 struct PieceFiles {
   Pieces source, target;  // no target: that of the source
   std::string unknown, end, start, padding;
