@@ -30,6 +30,17 @@ bool is_unknown(const std::vector<hub::Listed>& known, const std::string& langua
          hub::select_models(known, {"", language, "", ""}, tools::same_language).empty();
 }
 
+// Broken ones are named, and the others listed.
+void add_installed_models(const hub::Wanted& wanted, std::vector<hub::Listed>& chosen) {
+  std::vector<hub::Installed> usable;
+  for (const tools::InstalledModel& model : tools::installed_models())
+    if (model.problem.empty())
+      usable.push_back({model.program, model.path, model.from, model.to, model.version});
+    else
+      complain(exit_ok, "left aside: " + model.problem);
+  hub::add_installed(usable, wanted, tools::same_language, chosen);
+}
+
 int run_models(const ModelsArguments& arguments) {
   const std::string list = tools::known_models_file();
   auto known = hub::read_catalogue(list.empty() ? "models.jsonl" : list);
@@ -44,6 +55,7 @@ int run_models(const ModelsArguments& arguments) {
   std::vector<hub::Listed> chosen = hub::select_models(*known, arguments.wanted, tools::same_language);
   hub::add_present(hub::all_present(hub::places_of_environment()), arguments.wanted, *known, tools::is_known_family,
                    chosen);
+  add_installed_models(arguments.wanted, chosen);
   if (arguments.json) return print(hub::json_of(chosen));
   if (!chosen.empty()) return print(hub::table_of(chosen));
   std::fprintf(stderr, "lapilli: no model that is listed does that; others of the same families may\n");

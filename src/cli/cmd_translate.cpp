@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/path.hpp"
+#include "cli/arguments/model_choice.hpp"
 #include "cli/arguments/model_names.hpp"
 #include "cli/commands.hpp"
 #include "cli/files/blanks.hpp"
@@ -132,11 +133,21 @@ class TextRun {
     return refused_ ? exit_input : exit_ok;
   }
 
+  // By the languages, for texts that are to be translated.
+  [[nodiscard]] ModelChoice choice_for(const std::string& directory) const {
+    if (run_.about.makes != Makes::text || !run_.about.languages || arguments_.ids) return {directory, "", ""};
+    const std::string named = directory.empty() ? environment("LAPILLI_MODEL") : directory;
+    ModelChoice choice = choose_model(named, arguments_.from, arguments_.to);
+    if (!context_.quiet)
+      for (const std::string& told : choice.told) complain(exit_ok, told);
+    return choice;
+  }
+
   int prepare() {
     std::string directory = arguments_.model;
     if (const int code = find_suitable_model(run_.about, directory)) return code;
     if (const int code = check_trace_alone()) return code;
-    if (const auto loaded = model_.load(directory, options_); !loaded)
+    if (const auto loaded = model_.load(choice_for(directory), options_); !loaded)
       return complain(exit_code(loaded.error().status()), loaded.error().message());
     if (context_.verbose) {
       const auto info = model_.model().info().value();

@@ -76,6 +76,7 @@ Status read_file(const JsonView& v, SpeechSettings& s) {
   LAPILLI_TRY(s.previous_start, optional_id(v, "prev_sot_token_id"));
   LAPILLI_TRY(s.no_timestamps, optional_id(v, "no_timestamps_token_id"));
   LAPILLI_TRY(s.alignment_heads, heads(v));
+  LAPILLI_TRY(s.heads_by_default, get_bool(v, "alignment_heads_by_default", false));
   LAPILLI_TRY(s.return_timestamps, get_bool(v, "return_timestamps", false));
   return {};
 }

@@ -27,6 +27,7 @@ struct SpeechSettings {
   std::optional<int32_t> previous_start;                       // precedes the text of earlier windows
   std::optional<int32_t> no_timestamps;                        // the id just before the first timestamp's
   std::vector<std::pair<uint32_t, uint32_t>> alignment_heads;  // layer, head
+  bool heads_by_default = false;                               // no file names them: those that seem likely
   uint32_t median_filter = 7;
   bool return_timestamps = false;
 };

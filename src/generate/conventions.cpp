@@ -336,7 +336,9 @@ Result<Conventions> find_conventions(const Model& model, const TaskRequest& r, c
       return fail(ErrorCode::invalid_argument, "languages are given, but no task that has any: translate");
     case TextTask::translate: {
       LAPILLI_TRY(Conventions c, for_translation(model, r));
-      c.one_sentence = only_translates(model.info().family) && model.info().family != "m2m_100";
+      // Models of one pair are trained on sentences.
+      const bool of_pair = model.tokenizer() && !model.tokenizer()->language_pair().target.empty();
+      c.one_sentence = of_pair || (only_translates(model.info().family) && model.info().family != "m2m_100");
       return c;
     }
     case TextTask::summarize:

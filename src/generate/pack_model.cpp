@@ -226,7 +226,7 @@ bool holds_weights(const std::string& name) {
   return name.find(".ckpt-") != std::string::npos;
 }
 
-Status copy_file(const std::string& from, const std::string& to) {
+Status copy_file(const FileName& from, const std::string& to) {
   constexpr uint64_t kAtOnce = uint64_t{1} << 20;
   LAPILLI_TRY(const auto source, File::open(from));
   OutputFile file(to);
@@ -237,7 +237,7 @@ Status copy_file(const std::string& from, const std::string& to) {
   return file.close();
 }
 
-using IsCopied = bool (*)(const std::string& name);
+using IsCopied = std::function<bool(const std::string& name)>;
 
 bool is_visible(const std::string& name) { return !name.starts_with("."); }
 bool is_setting(const std::string& name) { return is_visible(name) && !holds_weights(name); }
@@ -252,7 +252,7 @@ struct Places {
 };
 
 // Copies those files of a folder, but of no folder in it, that the model shows, and adds their names.
-Status copy_folder(const Files& files, const Places& places, const std::string& folder, IsCopied is_copied,
+Status copy_folder(const Files& files, const Places& places, const std::string& folder, const IsCopied& is_copied,
                    std::vector<std::string>& copied) {
   const auto [from, to] = places.below(folder);
   std::vector<FolderEntry> entries;
@@ -270,10 +270,15 @@ Status copy_folder(const Files& files, const Places& places, const std::string& 
 
 // Copies all files but the network's weights and configuration: tokenizer, settings, licence, and the folders of
 // modules.json, of which linear layers keep their weights.
-Result<std::vector<std::string>> copy_others(const Files& files, const Places& places, const SentenceModules& modules) {
+Result<std::vector<std::string>> copy_others(const Files& files, const Places& places, const SentenceModules& modules,
+                                             const std::vector<std::string>& left_out) {
   std::vector<std::string> copied;
   if (!directory_exists(places.from)) return copied;  // a single file is the whole model
-  LAPILLI_CHECK(copy_folder(files, places, "", modules.transformer.empty() ? is_other : is_setting, copied));
+  const IsCopied of_folder = modules.transformer.empty() ? is_other : is_setting;
+  const auto is_copied = [&](const std::string& name) {
+    return of_folder(name) && std::find(left_out.begin(), left_out.end(), name) == left_out.end();
+  };
+  LAPILLI_CHECK(copy_folder(files, places, "", is_copied, copied));
   if (!modules.transformer.empty()) LAPILLI_CHECK(copy_folder(files, places, modules.transformer, is_other, copied));
   const auto dense = dense_folders(modules);
   for (const std::string& folder : modules.folders) {
@@ -285,12 +290,11 @@ Result<std::vector<std::string>> copy_others(const Files& files, const Places& p
   return copied;
 }
 
-// Texts that the door made of another program's files.
-Status write_made_texts(const doors::Entered& entered, const std::string& to, std::vector<std::string>& copied) {
+// Texts that the door made of another program's files, and files that it shows by another name.
+Status write_made_files(const doors::Entered& entered, const std::string& to, std::vector<std::string>& copied) {
   for (const std::string& name : entered.made) {
-    if (name == "config.json") continue;
-    LAPILLI_TRY(const auto text, read_text_file(entered.files / name));
-    LAPILLI_CHECK(write_file(to + "/" + name, text));
+    if (name == "config.json" || name == "model.safetensors") continue;
+    LAPILLI_CHECK(copy_file(entered.files / name, to + "/" + name));
     if (std::find(copied.begin(), copied.end(), name) == copied.end()) copied.push_back(name);
   }
   return {};
@@ -350,17 +354,19 @@ Result<PackedModel> pack_model(const std::string& directory, const std::string& 
   LAPILLI_TRY(auto published, read_published(entered.files));
   LAPILLI_TRY(const auto listed, read_sentence_modules(entered.files));
   const SentenceModules modules = listed.value_or(SentenceModules());
-  LAPILLI_CHECK(check_input(published, modules, directory, format, !entered.origin.program.empty()));
+  const bool is_foreign = !entered.origin.program.empty();
+  LAPILLI_CHECK(check_input(published, modules, directory, format, is_foreign));
   std::vector<model::KeptMatrix> kept;
   if (!published.packed) {
     LAPILLI_TRY(kept, model::set_format(published.network, format));
   }
   const Entries entries = entries_of(published.network, dense_folders(modules));
   PackedModel made = counted(entries, std::move(kept));
+  made.was_packed = published.packed.has_value();
   LAPILLI_CHECK(make_output(output));
   const Places places{directory, output}, network = places.below(modules.transformer);
-  LAPILLI_TRY(made.copied, copy_others(entered.files, places, modules));
-  LAPILLI_CHECK(write_made_texts(entered, network.to, made.copied));
+  LAPILLI_TRY(made.copied, copy_others(entered.files, places, modules, entered.left_out));
+  LAPILLI_CHECK(write_made_files(entered, network.to, made.copied));
   // The configuration comes last: without it, an incomplete directory cannot be loaded.
   LAPILLI_CHECK(write_weights(entries, network.to + "/model.safetensors"));
   LAPILLI_CHECK(write_config(published.files, {name(format), published.network.tied}, network.to + "/config.json"));

@@ -13,6 +13,7 @@ namespace lapilli {
 struct PackedModel {
   uint64_t bytes_before = 0, bytes_after = 0;  // of the tensors
   uint32_t matrices = 0;                       // packed ones; always 0 for fp32
+  bool was_packed = false;                     // another program's, which lie in this format already
   std::vector<model::KeptMatrix> kept;         // stay as they are stored
   std::vector<std::string> copied;             // other files
 };

@@ -121,7 +121,7 @@ std::string languages_of(const Names& names) {
 // "en > de", "en > 14", "202 languages", "en", "> en"; for an unlisted model its family. What only reads languages is
 // shown as what writes the same ones.
 std::string direction_of(const Listed& model) {
-  if (!model.listed) return model.family.empty() ? "?" : model.family;
+  if (!model.listed && model.installed.empty()) return model.family.empty() ? "?" : model.family;
   if (model.from.empty()) return model.to.empty() ? "" : "> " + languages_of(model.to);
   if (!model.to.empty() && model.from != model.to) return languages_of(model.from) + " > " + languages_of(model.to);
   return model.from.size() == 1 ? model.from[0] : std::to_string(model.from.size()) + " languages";
@@ -170,6 +170,7 @@ Listed unlisted(const Present& one) {
 constexpr const char* kUnlistedHeading = "here, and not in the list";
 
 std::string heading_of(const Listed& model) {
+  if (!model.installed.empty()) return "translate (installed by " + model.installed + ")";
   return model.listed ? joined(model.tasks, ", ") + " (" + model.family + ")" : kUnlistedHeading;
 }
 
@@ -256,6 +257,22 @@ void add_present(const std::vector<Present>& present, const Wanted& wanted, cons
   }
 }
 
+void add_installed(const std::vector<Installed>& installed, const Wanted& wanted, const SameLanguage& same,
+                   std::vector<Listed>& chosen) {
+  if (!wanted.family.empty() || (!wanted.task.empty() && wanted.task != "translate")) return;
+  for (const Installed& one : installed) {
+    Listed model;
+    model.name = one.path.substr(one.path.find_last_of('/') + 1);
+    model.listed = false;
+    model.tasks = {"translate"};
+    model.from = {one.from};
+    model.to = {one.to};
+    model.fetched = one.path;
+    model.installed = one.program;
+    if (speaks(model.from, wanted.from, same) && speaks(model.to, wanted.to, same)) chosen.push_back(std::move(model));
+  }
+}
+
 std::string table_of(std::vector<Listed> models) {
   sort_by_work(models);
   std::string table, before;
@@ -279,6 +296,7 @@ std::string json_of(const std::vector<Listed>& models) {
     one["fetched"] = m.fetched.empty() ? Json() : Json(m.fetched);
     one["shared"] = m.shared;
     one["listed"] = m.listed;
+    one["installed"] = m.installed.empty() ? Json() : Json(m.installed);
     list.push_back(std::move(one));
   }
   // A directory's name may be invalid UTF-8.

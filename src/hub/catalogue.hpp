@@ -27,6 +27,7 @@ struct Listed {
   std::optional<Tried> tried;  // with these very weights; otherwise only the family's records speak for them
   std::string fetched;         // the directory; filled in by add_present
   bool shared = false;         // `fetched` is in the cache of other programs
+  std::string installed;       // the program that installed it, which is not in the list
 };
 
 // The program's commands that use a model.
@@ -48,6 +49,13 @@ std::vector<Listed> select_models(const std::vector<Listed>& all, const Wanted& 
 // a task are requested, which are unknown for them, and only models of supported families, or the program's own.
 void add_present(const std::vector<Present>& present, const Wanted& wanted, const std::vector<Listed>& all,
                  const std::function<bool(const std::string&)>& is_family, std::vector<Listed>& chosen);
+
+// Adds those that another program has installed, for these languages; no family is known of them.
+struct Installed {
+  std::string program, path, from, to, version;
+};
+void add_installed(const std::vector<Installed>& installed, const Wanted& wanted, const SameLanguage& same,
+                   std::vector<Listed>& chosen);
 
 // For people, by what they do, in at most 80 columns apart from folders, which have a line of their own; and for
 // programs.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/log_once.hpp"
 #include "search/encoded_source.hpp"
 #include "search/network_on_device.hpp"
 #include "speech/languages.hpp"
@@ -79,6 +80,10 @@ Status TranscriptionTask::check() const {
     return fail(ErrorCode::unsupported, "timestamps: the model has none (no_timestamps_token_id is not set)");
   if ((r_.word_times || r_.words) && settings_.alignment_heads.empty())
     return fail(ErrorCode::unsupported, "times of words: the model's generation_config.json names no alignment_heads");
+  if ((r_.word_times || r_.words) && settings_.heads_by_default)
+    log_once(LogLevel::note, "alignment heads",
+             "the model's files name no alignment_heads: words get their times from all heads of the upper half of the "
+             "decoder, which are less exact");
   for (size_t i = 0; i < r_.recordings.size(); ++i) {
     if (!r_.recordings[i].frames) return fail(ErrorCode::invalid_argument, "recording %u has no frames", i);
     LAPILLI_CHECK(check_length(i));

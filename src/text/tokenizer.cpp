@@ -222,6 +222,7 @@ Result<std::unique_ptr<Tokenizer>> load_tokenizer(const Files& files, const std:
   return guarded("loading a tokenizer", [&]() -> Result<std::unique_ptr<Tokenizer>> {
     if (!files.are_there()) return fail(ErrorCode::not_found, "%s is not a directory; give a model directory", files);
     LAPILLI_TRY(const TokenizerKind* kind, choose_tokenizer_kind(files, family));
+    LAPILLI_CHECK(check_tokenizer_files(files, *kind));
     LAPILLI_TRY(auto tokenizer, kind->load(files));
     if (kind->obeys_clean_up) {
       LAPILLI_TRY(const auto config, TokenizerConfig::load(files));

@@ -114,8 +114,9 @@ Json picture_tasks(const model::Config& c) {
   return c.head(model::HeadKind::classes) ? Json::array({"classify"}) : Json::array();
 }
 
-Json tasks_of(const std::string& family, const nlohmann::json& config, const std::string& path) {
-  if (only_translates(family)) return Json::array({"translate"});
+// `pair`: the tokenizer tells the two languages of the model.
+Json tasks_of(const std::string& family, bool pair, const nlohmann::json& config, const std::string& path) {
+  if (pair || only_translates(family)) return Json::array({"translate"});
   Json tasks = Json::array();
   const auto named = read_task_params(config, path);
   const auto add = [&](const char* task, const char* prefix) {
@@ -267,9 +268,10 @@ Result<Json> describe(const InspectRequest& request) {
   const bool pictures = config.kind().reads == model::Reads::pictures,
              sound = config.kind().reads == model::Reads::sound;
   if (!encodes)
-    json["tasks"] = pictures ? picture_tasks(config)
-                    : sound  ? Json::array({"transcribe"})
-                             : tasks_of(type, config_json, config_path);
+    json["tasks"] =
+        pictures ? picture_tasks(config)
+        : sound  ? Json::array({"transcribe"})
+                 : tasks_of(type, tokenizer && !(*tokenizer)->language_pair().target.empty(), config_json, config_path);
   json["input"] = pictures ? "picture" : sound ? "sound" : "text";
   json["languages"] = tokenizer ? languages_json(**tokenizer) : Json(nullptr);
   if (sound) {

@@ -10,8 +10,11 @@ namespace {
 double mebibytes(uint64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
 
 std::string report(const PackRequest& request, const PackedModel& made) {
-  std::string text = format("%s: %u matrices in %s, %.1f MiB of weights where %.1f MiB were\n", request.output,
-                            made.matrices, request.dtype, mebibytes(made.bytes_after), mebibytes(made.bytes_before));
+  std::string text =
+      made.was_packed ? format("%s: the matrices are in %s already and stay as they are, %.1f MiB of weights\n",
+                               request.output, request.dtype, mebibytes(made.bytes_after))
+                      : format("%s: %u matrices in %s, %.1f MiB of weights where %.1f MiB were\n", request.output,
+                               made.matrices, request.dtype, mebibytes(made.bytes_after), mebibytes(made.bytes_before));
   for (const auto& m : made.kept) text += format("%s stays as it is: fp16 does not hold its numbers\n", m.name);
   text += "copied:";
   for (const auto& name : made.copied) text += " " + name;

@@ -107,6 +107,18 @@ struct DoctorOutcome {
 };
 DoctorOutcome doctor(const DoctorRequest& request);
 
+// A model that another program has installed on this machine.
+struct InstalledModel {
+  std::string program;  // "Argos Translate"
+  std::string path;     // of its directory or file, as --model takes it
+  std::string from, to, version;
+  std::string problem;  // why it cannot be used; "" if it can, as far as its metadata tell
+};
+// By their languages; of those for one pair the newest comes first.
+std::vector<InstalledModel> installed_models();
+// False if a model's files name its languages, and these are not among them. Also true for what is no model.
+bool may_translate(const std::string& model, const std::string& from, const std::string& to);
+
 // Path of the list of known models, models.jsonl, beside the bundled model; "" if it does not exist.
 std::string known_models_file();
 // True if the program can read models whose config.json has this model_type.

@@ -35,8 +35,9 @@ inline Spawn lapilli(std::vector<std::string> arguments, const std::string& cach
   spawn.arguments = std::move(arguments);
   spawn.arguments.insert(spawn.arguments.begin(), program());
   // The user's environment must not matter here.
-  spawn.environment = {"LAPILLI_MODEL",    "LAPILLI_CONFIG",          "XDG_CONFIG_HOME=/nowhere",
-                       "LAPILLI_NO_CACHE", "LAPILLI_CACHE=" + caches, "HF_HUB_CACHE=/nowhere"};
+  spawn.environment = {
+      "LAPILLI_MODEL",           "LAPILLI_CONFIG",        "XDG_CONFIG_HOME=/nowhere",   "LAPILLI_NO_CACHE",
+      "LAPILLI_CACHE=" + caches, "HF_HUB_CACHE=/nowhere", "ARGOS_PACKAGES_DIR=/nowhere"};
   return spawn;
 }
 

@@ -172,6 +172,7 @@ void run_folder(const std::string& directory, const RunOptions& options, Report&
   if (record->contains("format") && record->contains("settings")) return run_trained_folder(directory, options, report);
   if (record->contains("variants")) return run_variants_folder(directory, options, report);
   const std::string task = record->value("task", record->value("kind", std::string("unknown")));
+  if (task == "argosmodel") return run_package_folder(directory, options, report);
   if (task == "search" || task == "logits-processors") return run_search_folder(directory, options, report);
   if (task == "audio-features") return run_features_folder(directory, options, report);
   if (task == "image-features") return run_image_folder(directory, options, report);

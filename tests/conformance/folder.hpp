@@ -117,6 +117,8 @@ void run_marian_folder(const std::string& directory, const RunOptions& options, 
 void run_real_students(const std::string& directory, const RunOptions& options, Report& report);
 // A model of fairseq, OpenNMT-py or Tensor2Tensor, and what that program found.
 void run_trained_folder(const std::string& directory, const RunOptions& options, Report& report);
+// A folder with a package of Argos Translate ("argosmodel").
+void run_package_folder(const std::string& directory, const RunOptions& options, Report& report);
 void run_folder(const std::string& directory, const RunOptions& options, Report& report);
 
 // The device, made on first use.

@@ -62,6 +62,11 @@ std::string foreign_directory(const std::string& path) {
   return "";
 }
 
+// A package of Argos Translate, whose model lies in a folder.
+bool is_package(const std::string& path) {
+  return file_exists(path_in(path, "metadata.json")) && file_exists(path_in(path, "model/model.bin"));
+}
+
 bool holds_model(const std::string& path) {
   return file_exists(path_in(path, "config.json")) || file_exists(path_in(path, "modules.json"));
 }
@@ -91,8 +96,8 @@ std::string folder_name(const std::string& path) {
   return folder.empty() ? "." : folder;
 }
 
-// Files of whisper.cpp are models by themselves.
-bool is_read_alone(const std::string& head) { return head.starts_with("lmgg"); }
+// Files of whisper.cpp are models by themselves, and archives may be packages, of which the library says more.
+bool is_read_alone(const std::string& head) { return head.starts_with("lmgg") || head.starts_with("PK\x03\x04"); }
 
 std::string foreign_weights(const std::string& path) {
   const std::string head = head_of(path);
@@ -109,6 +114,7 @@ std::string foreign_weights(const std::string& path) {
 
 std::string foreign_model(const std::string& path) {
   if (directory_exists(path)) {
+    if (is_package(path)) return "";
     const std::string foreign = foreign_directory(path);
     return foreign.empty() ? folder_around(path) : foreign;
   }

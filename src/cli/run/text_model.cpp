@@ -134,7 +134,21 @@ Result<void> TextModel::read_chat(const std::string& directory) {
   return {};
 }
 
-Result<void> TextModel::load(const std::string& directory, const std::string& options_text) {
+Result<void> TextModel::load_first(const ModelChoice& choice, const ModelOptions& limits) {
+  if (!choice.is_chain()) return {};
+  if (arguments_.attention.wanted())
+    return Error(Status::unsupported,
+                 "--attention and --alignment need one model from the text to its translation, and these languages are "
+                 "served by a chain of two; leave them away, or name a model (--model)");
+  auto first = Model::load(device_, choice.first, limits);
+  if (!first) return first.error();
+  if (auto suits = check_results(first->info().value()); !suits) return suits;
+  first_.emplace(std::move(*first));
+  return {};
+}
+
+Result<void> TextModel::load(const ModelChoice& choice, const std::string& options_text) {
+  const std::string& directory = choice.directory;
   if (auto read = read_chat(directory); !read) return read;
   DeviceOptions device;
   device.select = arguments_.device;
@@ -144,6 +158,7 @@ Result<void> TextModel::load(const std::string& directory, const std::string& op
   device.trace_file = arguments_.trace_file;
   const lapilli_workers threads = lent_threads();
   device.workers = &threads;
+  if (choice.is_chain()) device.memory_limit = arguments_.memory_limit << 20;
   ModelOptions limits;
   limits.memory_limit = arguments_.memory_limit << 20;
   limits.dtype = dtype_of(arguments_.dtype);
@@ -152,6 +167,7 @@ Result<void> TextModel::load(const std::string& directory, const std::string& op
   auto opened = Device::open(device);
   if (!opened) return Error(opened.error().status(), opened.error().message() + foreign_device(arguments_.device));
   device_ = std::move(*opened);
+  if (auto first = load_first(choice, limits); !first) return first;
   auto model = Model::load(device_, directory, limits);
   if (!model) return model.error();
   if (auto same = other_dtype(arguments_.dtype, *model); !same) return same;
@@ -160,7 +176,7 @@ Result<void> TextModel::load(const std::string& directory, const std::string& op
   if (info.input_kind == LAPILLI_INPUT_PIXELS) return other_kind(info, "read pictures, no text");
   if (auto suits = check_results(info); !suits) return suits;
   model_ = std::move(*model);
-  set_options(options_text);
+  set_options(choice, options_text);
   unsure_below_ = find_unsure_below();
   return {};
 }
@@ -172,7 +188,7 @@ std::optional<double> TextModel::find_unsure_below() const {
   return arguments_.sample ? std::nullopt : unsure_threshold(model_.info().value().directory);
 }
 
-void TextModel::set_options(const std::string& options_text) {
+void TextModel::set_options(const ModelChoice& choice, const std::string& options_text) {
   if (arguments_.beam > 0) options_.num_beams = arguments_.beam;
   if (arguments_.max_length > 0) options_.max_length = arguments_.max_length;
   if (arguments_.chat.max_new_tokens > 0) options_.max_new_tokens = arguments_.chat.max_new_tokens;
@@ -190,6 +206,10 @@ void TextModel::set_options(const std::string& options_text) {
   options_.source_language = arguments_.from;
   options_.target_language = arguments_.to;
   if (arguments_.split || arguments_.no_split) options_.split_sentences = arguments_.split;
+  if (!choice.is_chain()) return;
+  first_options_ = options_;
+  first_options_.target_language = options_.source_language = choice.between;
+  first_options_.num_return_sequences.reset();
 }
 
 void TextModel::set_scores_and_spans() {
@@ -238,6 +258,32 @@ bool TextModel::add_input(const Line& line, LineResult& result, Inputs& inputs) 
   return true;
 }
 
+// Puts the results of a chain's first model in place of the texts. Those that fail are left out.
+std::optional<Error> TextModel::run_first(Inputs& inputs, Options& options, LineResults& results) const {
+  Options of_first = first_options_;
+  of_first.input_numbers = options.input_numbers;
+  of_first.deterministic = options.deterministic;
+  of_first.progress = [&options](uint64_t done, uint64_t all) { return options.progress(done, 2 * all); };
+  const auto made = first_->translate(inputs.texts, of_first);
+  if (!made) return made.error();
+  Inputs left;
+  options.input_numbers.clear();
+  for (size_t i = 0; i < inputs.owners.size(); ++i) {
+    const Output& output = (*made)[i];
+    LineResult& result = results.lines[inputs.owners[i]];
+    if (!output.ok()) {
+      result.status = output.error->status();
+      result.error = output.error->message();
+      continue;
+    }
+    left.owners.push_back(inputs.owners[i]);
+    left.texts.push_back(output.text());
+    options.input_numbers.push_back(of_first.input_numbers[i]);
+  }
+  inputs = std::move(left);
+  return {};
+}
+
 LineResults TextModel::run(const std::vector<Line>& lines, uint64_t lines_before, const Callbacks& callbacks) {
   LineResults results;
   results.lines.resize(lines.size());
@@ -256,12 +302,17 @@ LineResults TextModel::run(const std::vector<Line>& lines, uint64_t lines_before
   };
   if (arguments_.stream)
     options.stream = [&](size_t, std::string_view text, const Ids&) { return callbacks.stream(text); };
-  auto made = generate(inputs, options);
-  if (!made) {
-    const Error error(made.error().status(), named_as_typed(arguments_, made.error().message()));
+  const auto failed = [&](const Error& why) {
+    const Error error(why.status(), named_as_typed(arguments_, why.message()));
     leave_all(results, error, exit_code(error.status()));
-    return results;
+    return std::move(results);
+  };
+  if (first_) {
+    if (const auto why = run_first(inputs, options, results)) return failed(*why);
+    if (inputs.owners.empty()) return results;
   }
+  auto made = generate(inputs, options);
+  if (!made) return failed(made.error());
   statistics_.add(made->stats());
   results.made.emplace(std::move(*made));
   if (arguments_.attention.wanted()) callbacks.before_files();

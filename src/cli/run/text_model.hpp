@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/arguments/model_choice.hpp"
 #include "cli/arguments/text_arguments.hpp"
 #include "cli/files/line_reader.hpp"
 #include "cli/run/attention_output.hpp"
@@ -40,7 +41,11 @@ class TextModel {
   // Describes an error in the arguments, before anything is loaded; "" if there is none.
   std::string check() { return attention_.check(arguments_.ids); }
   // `directory`: of the model; `options_text`: the value of --options.
-  Result<void> load(const std::string& directory, const std::string& options_text);
+  Result<void> load(const std::string& directory, const std::string& options_text) {
+    return load(ModelChoice{directory, "", ""}, options_text);
+  }
+  // The models of a chain share the limit on memory.
+  Result<void> load(const ModelChoice& choice, const std::string& options_text);
   [[nodiscard]] const Model& model() const { return model_; }
   [[nodiscard]] const Device& device() const { return device_; }
   // As the arguments say, for callers that run the model themselves.
@@ -60,8 +65,8 @@ class TextModel {
   // `lines_before`: in the finished sources. Sampling for a line depends on its number alone.
   LineResults run(const std::vector<Line>& lines, uint64_t lines_before, const Callbacks& callbacks);
 
-  // False for decoders alone: nothing tells which word became which.
-  [[nodiscard]] bool aligns() const { return model_.info().value().source_vocabulary != 0; }
+  // False for decoders alone and chains: nothing tells which word became which.
+  [[nodiscard]] bool aligns() const { return !first_.has_value() && model_.info().value().source_vocabulary != 0; }
   // The word links of a line with an output; empty if the alignment fails or finds none.
   [[nodiscard]] std::vector<lapilli_word_link> word_links(const LineResults& results, size_t line) const;
   // From now on the output of a line depends neither on the lines run with it nor on earlier ones.
@@ -78,7 +83,9 @@ class TextModel {
   struct Inputs;
   Result<void> read_chat(const std::string& directory);
   void set_scores_and_spans();
-  void set_options(const std::string& options_text);
+  void set_options(const ModelChoice& choice, const std::string& options_text);
+  Result<void> load_first(const ModelChoice& choice, const ModelOptions& limits);
+  std::optional<Error> run_first(Inputs& inputs, Options& options, LineResults& results) const;
   [[nodiscard]] std::optional<double> find_unsure_below() const;
   bool add_input(const Line& line, LineResult& result, Inputs& inputs) const;
   static bool add_pair(const Line& line, LineResult& result, Inputs& inputs);
@@ -91,6 +98,8 @@ class TextModel {
   const TextCommand& about_;
   const TextArguments& arguments_;
   Device device_;
+  std::optional<Model> first_;  // of a chain: its results are the texts of model_
+  Options first_options_;
   Model model_;
   Options options_;
   std::optional<double> unsure_below_;

@@ -20,7 +20,8 @@ constexpr Reader kReaders[] = {{open_ctranslate2, nullptr},
                                {open_marian_directory, open_marian},
                                {open_model_bin, nullptr},
                                {open_training_directory, open_training_file},
-                               {open_tensor2tensor, nullptr}};
+                               {open_tensor2tensor, nullptr},
+                               {open_argos_directory, open_argos}};
 
 bool has_published_weights(const Files& files) {
   for (const std::string name : {"model.safetensors", "pytorch_model.bin"})
@@ -45,6 +46,34 @@ Result<std::optional<Opened>> look(const Files& files) {
 
 }  // namespace
 
+bool is_read_beside(const std::string& name) {
+  constexpr const char* kNames[] = {"config.json",
+                                    "generation_config.json",
+                                    "preprocessor_config.json",
+                                    "tokenizer_config.json",
+                                    "tokenizer.json",
+                                    "special_tokens_map.json",
+                                    "added_tokens.json",
+                                    "normalizer.json",
+                                    "vocab.json",
+                                    "target_vocab.json",
+                                    "vocab.txt",
+                                    "merges.txt",
+                                    "source.spm",
+                                    "target.spm",
+                                    "spiece.model",
+                                    "tokenizer.model",
+                                    "chat_template.json",
+                                    "sentencepiece.bpe.model",
+                                    "chat_template.jinja",
+                                    "modules.json",
+                                    "pieces.json",
+                                    "processor_config.json",
+                                    "source.codes",
+                                    "target.codes"};
+  return std::ranges::find(kNames, name) != std::end(kNames);
+}
+
 std::string first_bytes(const FileName& file, size_t count) {
   if (!file.there()) return {};
   const auto opened = File::open(file);
@@ -54,15 +83,17 @@ std::string first_bytes(const FileName& file, size_t count) {
 }
 
 Result<Entered> enter(const Files& files) {
-  if (has_published_weights(files) || !(is_file(files) || files.are_there())) return Entered{files, {}, {}};
+  if (has_published_weights(files) || !(is_file(files) || files.are_there())) return Entered{files, {}, {}, {}};
   LAPILLI_TRY(auto opened, look(files));
-  if (!opened) return Entered{files, {}, {}};
+  if (!opened) return Entered{files, {}, {}, {}};
   std::vector<std::string> made;
   for (const auto& [name, text] : opened->files.texts) made.push_back(name);
   for (const auto& [name, of] : opened->files.others)
     if (name != "pytorch_model.bin") made.push_back(name);
   LAPILLI_TRY(auto laid, lay_over(std::move(opened->files), files.directory()));
-  return Entered{std::move(laid), std::move(opened->origin), std::move(made)};
+  std::vector<std::string> left_out = std::move(opened->own);
+  left_out.insert(left_out.end(), opened->origin.unused.begin(), opened->origin.unused.end());
+  return Entered{std::move(laid), std::move(opened->origin), std::move(made), std::move(left_out)};
 }
 
 }  // namespace lapilli::doors

@@ -22,13 +22,18 @@ struct Origin {
 struct Opened {
   Origin origin;
   MadeFiles files;
+  std::vector<std::string> own = {};  // its files whose content the made ones have
 };
 
 struct Entered {
   Files files;
   Origin origin;                  // without a program: the files are as they were
   std::vector<std::string> made;  // names of the texts that the reader made, and of files that have other names here
+  std::vector<std::string> left_out;  // names of files that nothing reads any more
 };
+
+// True for the settings and tokenizers of Transformers, which may lie beside another program's weights.
+bool is_read_beside(const std::string& name);
 
 // Files of Transformers, and those that no reader knows, are given back as they are. A model in a single file has that
 // file's path for a directory. Errors name the file, and all reasons against it.

@@ -28,4 +28,8 @@ Result<std::optional<Opened>> open_training_directory(const Files& files);
 // A directory with Tensor2Tensor's hparams.json and a checkpoint of TensorFlow.
 Result<std::optional<Opened>> open_tensor2tensor(const Files& files);
 
+// A package of Argos Translate: its zip file, or the folder that it was unpacked to.
+Result<std::optional<Opened>> open_argos(const FileName& file);
+Result<std::optional<Opened>> open_argos_directory(const Files& files);
+
 }  // namespace lapilli::doors

@@ -5,8 +5,10 @@
 #include <utility>
 
 #include "text/added_tokens.hpp"
+#include "text/kinds/moses.hpp"
 #include "text/sentencepiece/sentencepiece_model.hpp"
 #include "text/tokenizer_config.hpp"
+#include "text/unicode/unicode.hpp"
 #include "text/unicode/utf8.hpp"
 #include "text/vocabulary.hpp"
 
@@ -25,6 +27,33 @@ std::string word_marks_to_spaces(std::string_view text) {
   return out;
 }
 
+// A change of punctuation before a source is cut, as the publisher's script makes it.
+enum class PunctuationRules { none, moses, table };
+
+// A changed text, with the bytes of the text before for each of its bytes.
+struct UniformText {
+  std::string text;
+  std::vector<ByteRange> origins;
+  [[nodiscard]] ByteRange place(const SentencePiece& piece) const {
+    if (origins.empty()) return {};
+    const uint64_t last = origins.size() - 1, begin = std::min<uint64_t>(piece.begin, last);
+    if (piece.end <= piece.begin) return {origins[begin].begin, origins[begin].begin};
+    return {origins[begin].begin, origins[std::min<uint64_t>(piece.end - 1, last)].end};
+  }
+};
+
+UniformText uniform_text(std::string_view text, PunctuationRules rules, const std::string& language) {
+  MosesText characters = moses_text(text, 0);
+  characters = rules == PunctuationRules::table ? ascii_marks(std::move(characters))
+                                                : uniform_punctuation(std::move(characters), language);
+  UniformText made;
+  for (const MosesCharacter& c : characters) {
+    append_utf8(made.text, c.code);
+    made.origins.resize(made.text.size(), c.range);
+  }
+  return made;
+}
+
 struct MarianParts {
   SentencePieceModel source_model;
   SentencePieceModel target_model;
@@ -34,6 +63,7 @@ struct MarianParts {
   std::string unknown;
   SpecialIds special;
   LanguagePair languages;
+  PunctuationRules punctuation = PunctuationRules::none;
 };
 
 class MarianTokenizer final : public Tokenizer {
@@ -104,6 +134,12 @@ Status MarianTokenizer::encode_run(std::string_view text, uint64_t begin, TextSi
     }
   }
   const SentencePieceModel& model = side == TextSide::source ? p_.source_model : p_.target_model;
+  if (p_.punctuation != PunctuationRules::none && side == TextSide::source) {
+    const UniformText uniform = uniform_text(text, p_.punctuation, p_.languages.source);
+    LAPILLI_TRY(const auto pieces, model.encode(uniform.text));
+    for (const SentencePiece& piece : pieces) push(piece.text, uniform.place(piece).begin, uniform.place(piece).end);
+    return {};
+  }
   LAPILLI_TRY(const auto pieces, model.encode(text));
   for (const SentencePiece& piece : pieces) push(piece.text, piece.begin, piece.end);
   return {};
@@ -142,6 +178,15 @@ Result<int32_t> required_id(const Vocabulary& words, const std::string& token, c
   return id;
 }
 
+Result<PunctuationRules> read_punctuation(const TokenizerConfig& config) {
+  LAPILLI_TRY(const std::string name, config.text("punctuation", ""));
+  if (name.empty()) return PunctuationRules::none;
+  LAPILLI_CHECK(require_unicode("the punctuation of opus-mt's models"));
+  if (name == "moses") return PunctuationRules::moses;
+  if (name == "table") return PunctuationRules::table;
+  return fail(ErrorCode::unsupported, "tokenizer_config.json: punctuation %s is not known", quote_text(name));
+}
+
 Result<MarianParts> load_parts(const Files& files) {
   LAPILLI_TRY(const auto config, TokenizerConfig::load(files));
   LAPILLI_TRY(const std::string eos, config.special_token("eos_token", "</s>"));
@@ -149,6 +194,7 @@ Result<MarianParts> load_parts(const Files& files) {
   LAPILLI_TRY(const std::string pad, config.special_token("pad_token", "<pad>"));
   LAPILLI_TRY(const bool separate, config.flag("separate_vocabs", false));
   LAPILLI_TRY(auto extra, config.added_tokens());
+  LAPILLI_TRY(const PunctuationRules punctuation, read_punctuation(config));
   LanguagePair languages;
   LAPILLI_TRY(languages.source, config.text("source_lang", ""));
   LAPILLI_TRY(languages.target, config.text("target_lang", ""));
@@ -187,7 +233,8 @@ Result<MarianParts> load_parts(const Files& files) {
                      AddedTokens(std::move(extra)),
                      unk,
                      special,
-                     std::move(languages)};
+                     std::move(languages),
+                     punctuation};
 }
 
 }  // namespace

@@ -75,7 +75,46 @@ const TokenizerKind* kind_of_model_type(std::string_view type) {
   return nullptr;
 }
 
+// Files of a kind, any set of which is enough.
+struct KindFiles {
+  std::string_view tokenizer_class, files;
+};
+constexpr KindFiles kKindFiles[] = {
+    {"MarianTokenizer", "source.spm, target.spm and vocab.json"},
+    {"T5Tokenizer", "tokenizer.json, or spiece.model"},
+    {"PegasusTokenizer", "tokenizer.json, or spiece.model"},
+    {"MBartTokenizer", "tokenizer.json, or sentencepiece.bpe.model"},
+    {"M2M100Tokenizer", "sentencepiece.bpe.model and vocab.json"},
+    {"GPT2Tokenizer", "tokenizer.json, or vocab.json and merges.txt"},
+    {"BartTokenizer", "tokenizer.json, or vocab.json and merges.txt"},
+    {"WhisperTokenizer", "tokenizer.json, or vocab.json and merges.txt"},
+    {"BertTokenizer", "tokenizer.json, or vocab.txt"},
+};
+
+bool is_named_in(const Files& files, std::string_view names) {
+  for (size_t at = 0; at < names.size();) {
+    const size_t end = std::min(names.find(' ', at), names.size());
+    std::string name(names.substr(at, end - at));
+    if (name.ends_with(',')) name.pop_back();
+    // A reader of another program's files may have made the vocabulary.
+    if (name.find('.') != std::string::npos && name != "vocab.json" && (files / name).there()) return true;
+    at = end + 1;
+  }
+  return false;
+}
+
 }  // namespace
+
+Status check_tokenizer_files(const Files& files, const TokenizerKind& kind) {
+  for (const KindFiles& known : kKindFiles) {
+    if (known.tokenizer_class != kind.tokenizer_class || is_named_in(files, known.files)) continue;
+    return fail(ErrorCode::not_found,
+                "%s has no tokenizer: looked for %s; put the files that were published with the model into the "
+                "directory, or give ids of its vocabulary for texts (--ids)",
+                files, known.files);
+  }
+  return {};
+}
 
 Result<const TokenizerKind*> choose_tokenizer_kind(const Files& files, const std::string& family) {
   if (const TokenizerKind* kind = kind_of_class(family)) return kind;

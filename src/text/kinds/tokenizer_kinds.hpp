@@ -18,6 +18,9 @@ struct TokenizerKind {
   bool obeys_clean_up = false;
 };
 
+// Fails where the directory has none of the files that a kind reads: the message names all of them.
+Status check_tokenizer_files(const Files& files, const TokenizerKind& kind);
+
 // Chooses by the class that `family` or tokenizer_config.json names, else by `family` as a model_type, else by the
 // files present. Errors: damaged tokenizer_config.json, no kind (the message lists the known model types).
 Result<const TokenizerKind*> choose_tokenizer_kind(const Files& files, const std::string& family);

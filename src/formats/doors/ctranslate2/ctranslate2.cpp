@@ -1,7 +1,8 @@
 #include <algorithm>
 #include <exception>
 
-#include "formats/doors/ctranslate2/mappings.hpp"
+#include "base/path.hpp"
+#include "formats/doors/ctranslate2/directory.hpp"
 #include "formats/doors/readers.hpp"
 #include "formats/hf_config.hpp"
 #include "formats/quantization.hpp"
@@ -49,10 +50,6 @@ std::string version_of(const ModelFile& file) {
                 file.revision);
 }
 
-std::string text_of(const nlohmann::json& json) {
-  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-}
-
 // Marian's vocabularies, for the pieces of source.spm and target.spm. The id that starts the decoder has no token in
 // CTranslate2's.
 void add_marian_vocabularies(const nlohmann::json& config, Vocabularies v, MadeFiles& made) {
@@ -66,33 +63,61 @@ void add_marian_vocabularies(const nlohmann::json& config, Vocabularies v, MadeF
 }
 
 // Texts of the directory; those that it has itself stay, but for config.json, which is CTranslate2's own there.
-void add_texts(const Files& files, const Beside& beside, Fields fields, bool scaled, MadeFiles& made) {
-  if (scaled) fields.config["quantization_config"] = quantization_json({.dtype = "int8", .tied = {}});
-  made.texts["config.json"] = text_of(fields.config);
+void add_texts(const Files& files, const Directory& d, MadeFiles& made) {
+  made.texts["config.json"] = config_text(d);
   const auto add = [&](const char* name, const std::string& text) {
     if (!(files / name).there()) made.texts[name] = text;
   };
-  add("generation_config.json", text_of(fields.generation));
-  if (!fields.preprocessor.is_null()) add("preprocessor_config.json", text_of(fields.preprocessor));
-  if (fields.config["model_type"] == "marian") add_marian_vocabularies(fields.config, beside.vocabularies, made);
+  add("generation_config.json", json_text(d.fields.generation));
+  if (!d.fields.preprocessor.is_null()) add("preprocessor_config.json", json_text(d.fields.preprocessor));
+  if (d.fields.config["model_type"] == "marian") add_marian_vocabularies(d.fields.config, d.beside.vocabularies, made);
 }
 
-Result<Opened> read(const Files& files) {
-  const FileName name = files / "model.bin";
-  LAPILLI_TRY(const auto file, read_model_file(name));
-  LAPILLI_TRY(const auto* specification, find_specification(file, name.path()));
-  LAPILLI_TRY(const auto beside, read_beside(files));
-  Mapper mapper(file);
-  Fields fields;
-  specification->map(mapper, beside, fields);
-  mapper.refuse_unused();
-  LAPILLI_CHECK(mapper.verdict(name.path()));
-  Opened opened{{"CTranslate2", version_of(file), {}}, {files, {}, {}, mapper.take()}};
-  add_texts(files, beside, std::move(fields), mapper.scaled(), opened.files);
-  return opened;
+// Of the directory's files, those that this reader alone reads, and those that nobody does.
+void sort_files(const Files& files, Opened& opened) {
+  if (!files.on_disk()) return;
+  for (const std::string& name : names_in(files.directory()))
+    if (is_vocabulary_file(name))
+      opened.own.push_back(name);
+    else if (!name.starts_with('.') && name != "model.bin" && !is_read_beside(name))
+      opened.origin.unused.push_back(name);
+}
+
+// Settings of texts, which files of 2020 to 2022 have among the weights.
+void add_old_settings(const ModelFile& file, nlohmann::json& settings) {
+  for (const std::string name : {"source_bos", "source_eos"})
+    if (const auto number = file.number("with_" + name); number && !settings.contains("add_" + name))
+      settings["add_" + name] = *number != 0;
 }
 
 }  // namespace
+
+Result<Directory> read_directory(const Files& files) {
+  const FileName name = files / "model.bin";
+  LAPILLI_TRY(const auto file, read_model_file(name));
+  LAPILLI_TRY(const auto* specification, find_specification(file, name.path()));
+  Directory d;
+  LAPILLI_TRY(d.beside, read_beside(files));
+  Mapper mapper(file);
+  specification->map(mapper, d.beside, d.fields);
+  mapper.refuse_unused();
+  LAPILLI_CHECK(mapper.verdict(name.path()));
+  add_old_settings(file, d.beside.settings);
+  d.origin = {"CTranslate2", version_of(file), mapper.unused()};
+  d.tensors = mapper.take();
+  d.scaled = mapper.scaled();
+  return d;
+}
+
+std::string json_text(const nlohmann::json& json) {
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+std::string config_text(const Directory& d) {
+  nlohmann::json config = d.fields.config;
+  if (d.scaled) config["quantization_config"] = quantization_json({.dtype = "int8", .tied = {}});
+  return json_text(config);
+}
 
 std::string Beside::text(const char* key, const char* missing) const {
   const auto at = settings.find(key);
@@ -103,7 +128,10 @@ std::string Beside::text(const char* key, const char* missing) const {
 
 Result<std::optional<Opened>> open_ctranslate2(const Files& files) {
   if (!ct2::looks_like_model(first_bytes(files / "model.bin", 16))) return std::optional<Opened>();
-  LAPILLI_TRY(auto opened, ct2::read(files));
+  LAPILLI_TRY(auto directory, ct2::read_directory(files));
+  Opened opened{directory.origin, {files, {}, {}, std::move(directory.tensors)}};
+  ct2::sort_files(files, opened);
+  ct2::add_texts(files, directory, opened.files);
   return std::optional(std::move(opened));
 }
 

@@ -231,6 +231,15 @@ void Mapper::refuse_unused() {
   }
 }
 
+std::vector<std::string> Mapper::unused() const {
+  std::vector<std::string> names;
+  for (const auto& [name, variable] : file_.variables) {
+    const auto number = file_.number(name);
+    if (!used_.contains(&variable) && !(number && *number == 0)) names.push_back(name);
+  }
+  return names;
+}
+
 Status Mapper::verdict(const std::string& where) const {
   constexpr size_t kMost = 12;
   if (reasons_.empty()) return {};

@@ -61,6 +61,8 @@ class Mapper {
   void refuse(const std::string& reason) { reasons_.push_back(reason); }
   // Adds a reason for each variable that no mapping has used and that would change the numbers.
   void refuse_unused();
+  // Variables that no mapping has used, and that change no numbers.
+  [[nodiscard]] std::vector<std::string> unused() const;
   [[nodiscard]] Status verdict(const std::string& where) const;
   [[nodiscard]] bool scaled() const { return scaled_; }
   std::vector<MadeTensor> take() { return std::move(tensors_); }

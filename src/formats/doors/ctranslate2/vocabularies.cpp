@@ -67,6 +67,12 @@ Result<Vocabularies> read_vocabularies(const Files& files) {
   return v;
 }
 
+bool is_vocabulary_file(std::string_view name) {
+  if (!name.ends_with(".json") && !name.ends_with(".txt")) return false;
+  constexpr std::string_view kStems[] = {"shared_vocabulary", "vocabulary", "source_vocabulary", "target_vocabulary"};
+  return std::ranges::find(kStems, name.substr(0, name.rfind('.'))) != std::end(kStems);
+}
+
 std::optional<int32_t> id_of(const Tokens& tokens, std::string_view token) {
   const auto at = std::ranges::find(tokens, token);
   return at == tokens.end() ? std::nullopt : std::optional(static_cast<int32_t>(at - tokens.begin()));

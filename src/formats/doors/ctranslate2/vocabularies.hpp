@@ -21,6 +21,9 @@ struct Vocabularies {
 // The files that the directory has; no tokens at all where it has none.
 Result<Vocabularies> read_vocabularies(const Files& files);
 
+// True for the names of these files.
+bool is_vocabulary_file(std::string_view name);
+
 // The id of a token.
 std::optional<int32_t> id_of(const Tokens& tokens, std::string_view token);
 // vocab.json: ids by token. Of tokens that are there twice the first one counts.

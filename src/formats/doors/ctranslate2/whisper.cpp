@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "formats/doors/ctranslate2/mappings.hpp"
+#include "formats/doors/ggml/whisper_ids.hpp"
 
 namespace lapilli::doors::ct2 {
 
@@ -17,7 +18,7 @@ bool is_language(const std::string& token) {
 
 // Ids with a meaning. Where tokens have other names, they lie around the ids of the languages.
 struct SpeechIds {
-  std::optional<int32_t> end, start, translate, transcribe, previous, no_timestamps;
+  std::optional<int32_t> end, start, translate, transcribe, start_of_lm, previous, no_speech, no_timestamps;
 };
 
 std::vector<int32_t> language_ids(const Beside& beside) {
@@ -46,13 +47,37 @@ SpeechIds speech_ids(const Tokens& tokens, const std::vector<int32_t>& languages
   const int32_t first = languages.empty() ? 0 : languages.front(), last = languages.empty() ? 0 : languages.back();
   return {named("<|endoftext|>", near(first, -2)), named("<|startoftranscript|>", near(first, -1)),
           named("<|translate|>", near(last, 1)),   named("<|transcribe|>", near(last, 2)),
-          named("<|startofprev|>", near(last, 4)), named("<|notimestamps|>", near(last, 6))};
+          named("<|startoflm|>", near(last, 3)),   named("<|startofprev|>", near(last, 4)),
+          named("<|nospeech|>", near(last, 5)),    named("<|notimestamps|>", near(last, 6))};
 }
 
-// The heads of the upper half of the decoder, where the file names none.
-Json alignment_heads(const Beside& beside, uint32_t layers, uint32_t heads) {
-  const auto given = beside.settings.find("alignment_heads");
-  if (given != beside.settings.end() && given->is_array()) return *given;
+// A setting that is a list; null where it is missing or null.
+const Json* list_in(const Beside& beside, const char* key) {
+  const auto at = beside.settings.find(key);
+  return at != beside.settings.end() && at->is_array() ? &*at : nullptr;
+}
+
+// Ids that no speech has, by the tokens' texts, as Whisper's makers choose them.
+Json suppressed_by_vocabulary(const Tokens& tokens, const SpeechIds& ids) {
+  std::vector<std::string> texts;
+  const size_t end = ids.end ? static_cast<size_t>(*ids.end) : tokens.size();
+  for (size_t i = 0; i < std::min(end, tokens.size()); ++i) texts.push_back(bytes_of_alphabet(tokens[i]));
+  auto suppressed = no_speech_tokens(MergedTokens(texts));
+  for (const auto& id : {ids.start, ids.translate, ids.transcribe, ids.start_of_lm, ids.previous, ids.no_speech})
+    if (id) suppressed.push_back(*id);
+  return suppressed;
+}
+
+// A text does not begin with a blank or the end.
+Json suppressed_at_begin(const Tokens& tokens, const SpeechIds& ids) {
+  Json list = Json::array();
+  if (const auto blank = id_of(tokens, in_byte_alphabet(" "))) list.push_back(*blank);
+  if (ids.end) list.push_back(*ids.end);
+  return list;
+}
+
+// The heads of the upper half of the decoder.
+Json default_heads(uint32_t layers, uint32_t heads) {
   Json all = Json::array();
   for (uint32_t layer = layers / 2; layer < layers; ++layer)
     for (uint32_t head = 0; head < heads; ++head) all.push_back({layer, head});
@@ -80,11 +105,9 @@ void add_generation(const Beside& beside, Fields& fields) {
     if (ids.transcribe) json["task_to_id"]["transcribe"] = *ids.transcribe;
     if (ids.translate) json["task_to_id"]["translate"] = *ids.translate;
   }
-  const std::pair<const char*, const char*> kLists[] = {{"suppress_ids", "suppress_tokens"},
-                                                        {"suppress_ids_begin", "begin_suppress_tokens"}};
-  for (const auto& [from, to] : kLists)
-    if (const auto list = beside.settings.find(from); list != beside.settings.end() && list->is_array())
-      json[to] = *list;
+  const Json *all = list_in(beside, "suppress_ids"), *first = list_in(beside, "suppress_ids_begin");
+  json["suppress_tokens"] = all ? *all : suppressed_by_vocabulary(tokens, ids);
+  json["begin_suppress_tokens"] = first ? *first : suppressed_at_begin(tokens, ids);
 }
 
 }  // namespace
@@ -114,7 +137,9 @@ void map_whisper(Mapper& m, const Beside& beside, Fields& fields) {
       m.refuse(side + "/scale_embeddings is on, and Whisper has it off");
   }
   add_generation(beside, fields);
-  fields.generation["alignment_heads"] = alignment_heads(beside, m.layers("decoder"), m.heads("decoder"));
+  const Json* heads = list_in(beside, "alignment_heads");
+  fields.generation["alignment_heads"] = heads ? *heads : default_heads(m.layers("decoder"), m.heads("decoder"));
+  if (!heads) fields.generation["alignment_heads_by_default"] = true;
   fields.generation["max_length"] = config["max_target_positions"];
   constexpr uint64_t kPositionsASecond = 50;
   const uint64_t positions = m.size("encoder/position_encodings/encodings", 0);

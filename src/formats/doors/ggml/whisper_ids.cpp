@@ -4,6 +4,7 @@
 #include <array>
 #include <climits>
 #include <iterator>
+#include <map>
 #include <set>
 #include <sstream>
 #include <unordered_map>
@@ -150,6 +151,17 @@ std::array<uint32_t, 256> byte_alphabet() {
   return characters;
 }
 
+// -1: not of the alphabet.
+int byte_of_character(const std::string& character) {
+  static const auto bytes = [] {
+    std::map<std::string, int> all;
+    for (int b = 0; b < 256; ++b) all.emplace(in_byte_alphabet(std::string(1, static_cast<char>(b))), b);
+    return all;
+  }();
+  const auto it = bytes.find(character);
+  return it == bytes.end() ? -1 : it->second;
+}
+
 }  // namespace
 
 std::string in_byte_alphabet(const std::string& bytes) {
@@ -163,6 +175,19 @@ std::string in_byte_alphabet(const std::string& bytes) {
       out += static_cast<char>(0xc0 | u >> 6);
       out += static_cast<char>(0x80 | (u & 0x3f));
     }
+  }
+  return out;
+}
+
+std::string bytes_of_alphabet(const std::string& text) {
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    const auto c = static_cast<unsigned char>(text[at]);
+    const size_t length = (c & 0xe0) == 0xc0 ? 2 : 1;  // all of the alphabet have one byte or two
+    const std::string character = text.substr(at, length);
+    const int byte = byte_of_character(character);
+    byte < 0 ? void(out += character) : void(out += static_cast<char>(byte));
+    at += length;
   }
   return out;
 }

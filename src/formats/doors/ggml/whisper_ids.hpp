@@ -44,5 +44,7 @@ std::vector<int32_t> no_speech_tokens(const MergedTokens& tokens);
 
 // Bytes in the alphabet of byte-level vocabularies, which has a printable character for each.
 std::string in_byte_alphabet(const std::string& bytes);
+// The inverse; other characters stay.
+std::string bytes_of_alphabet(const std::string& text);
 
 }  // namespace lapilli::doors

@@ -1,0 +1,100 @@
+// Models that other programs have installed on this machine.
+#include <algorithm>
+#include <tuple>
+
+#include "base/path.hpp"
+#include "formats/doors/argos.hpp"
+#include "formats/doors/door.hpp"
+#include "generate/conventions.hpp"
+#include "generate/fitting_tokenizer.hpp"
+#include "generate/published.hpp"
+#include "text/kinds/languages.hpp"
+#include "tools/tools.hpp"
+
+namespace lapilli::tools {
+
+namespace {
+
+constexpr const char* kArgos = "Argos Translate";
+
+std::string home_folder() {
+  const std::string home = environment("HOME");
+  return home.empty() ? environment("USERPROFILE") : home;
+}
+
+// Where Argos Translate keeps its packages; "" if the user has no home.
+std::string argos_folder() {
+  if (const std::string packages = environment("ARGOS_PACKAGES_DIR"); !packages.empty()) return packages;
+  std::string data = environment("XDG_DATA_HOME");
+  if (data.empty() && home_folder().empty()) return "";
+  if (data.empty()) data = home_folder() + "/.local/share";
+  return data + "/argos-translate/packages";
+}
+
+InstalledModel broken(const std::string& path, std::string why) { return {kArgos, path, "", "", "", std::move(why)}; }
+
+// A package in files; one that translates nothing has no languages and no problem.
+InstalledModel look_at_package(const std::string& path, const Files& files) {
+  const auto package = doors::read_argos_package(files);
+  if (!package) return broken(path, package.error().message);
+  if (package->type != "translate") return broken(path, "");
+  if (package->from.empty() || package->to.empty())
+    return broken(path,
+                  path + ": its metadata.json does not name one language to translate from and one to translate to");
+  if (!(files.below("model") / "model.bin").there()) return broken(path, path + ": it has no model/model.bin");
+  return {kArgos, path, package->from, package->to, package->version, ""};
+}
+
+InstalledModel look_at_archive(const std::string& path) {
+  const auto files = doors::files_of_zip(path);
+  return files ? look_at_package(path, *files) : broken(path, files.error().message);
+}
+
+std::vector<InstalledModel> argos_packages(const std::string& folder) {
+  std::vector<InstalledModel> models;
+  for (const std::string& name : names_in(folder)) {
+    const std::string path = folder + "/" + name;
+    if (name.starts_with('.')) continue;
+    if (directory_exists(path))
+      models.push_back(look_at_package(path, path));
+    else if (doors::looks_like_zip(doors::first_bytes(path, 4)))
+      models.push_back(look_at_archive(path));
+  }
+  std::erase_if(models, [](const InstalledModel& m) { return m.problem.empty() && m.from.empty(); });
+  return models;
+}
+
+Result<ModelLanguages> languages_in(const std::string& model) {
+  LAPILLI_TRY(const auto published, read_published(model));
+  LAPILLI_TRY(const auto tokenizer, load_fitting_tokenizer(published.files, published.network.config));
+  return languages_of(*tokenizer);
+}
+
+// Names of groups of languages ("roa") may mean any.
+bool may_speak(const std::vector<std::string>& codes, const std::string& wanted) {
+  return codes.empty() || std::ranges::any_of(codes, [&](const std::string& code) {
+           return same_language(code, wanted) || !lapilli::is_known_language(code);
+         });
+}
+
+}  // namespace
+
+bool may_translate(const std::string& model, const std::string& from, const std::string& to) {
+  try {
+    const auto languages = languages_in(model);
+    return !languages || (may_speak(languages->sources, from) && may_speak(languages->targets, to));
+  } catch (const std::exception&) {  // a library's; loading the model tells it
+    return true;
+  }
+}
+
+std::vector<InstalledModel> installed_models() {
+  auto models = argos_packages(argos_folder());
+  std::ranges::stable_sort(models, [](const InstalledModel& a, const InstalledModel& b) {
+    if (std::tie(a.from, a.to) != std::tie(b.from, b.to)) return std::tie(a.from, a.to) < std::tie(b.from, b.to);
+    return doors::is_newer_version(a.version, b.version);
+  });
+  return models;
+}
+
+}  // namespace lapilli::tools
