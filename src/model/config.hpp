@@ -72,6 +72,7 @@ struct StackConfig {
   Activation activation = Activation::relu;
   std::string activation_name;
   bool gated = false;              // feed-forward act(fc1(x)) * gate(x), not act(fc1(x))
+  uint32_t middle_layers = 0;      // feed-forward: square layers between fc1 and fc2, each with the activation
   bool linear_bias = true;         // all linear layers have a stored bias; otherwise none has
   bool key_bias = true;            // with linear_bias: keys have a bias
   bool qkv_bias = true;            // with linear_bias: queries, keys and values have a bias
@@ -80,6 +81,7 @@ struct StackConfig {
   bool transposed_linear = false;  // weights of linear layers are stored [depth, columns]
   bool pre_norm = false;           // normalization before each sublayer, not after it
   bool first_norm = true;          // with pre_norm: the first layer's attention has one too
+  bool query_norm_alone = false;   // with pre_norm: keys and values of self attention come from rows as they are
   bool final_norm = false;         // another normalization at the end of the stack
   bool states_before_final_norm =
       false;  // the reference's last hidden state is the input of the final norm, not its output
@@ -382,6 +384,7 @@ struct LayerNames {
   AttentionNames self, cross;  // cross: decoder only
   // fc1 and gate of the same name are in one tensor, the gate's rows (those not activated) first unless gate_last.
   std::string fc1, gate, fc2, norm, after_norm;
+  std::string middle;  // a prefix, completed by the number of the middle layer: "layers.{}.middle."
   bool gate_last = false;
 };
 struct StackNames {

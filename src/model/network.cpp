@@ -332,10 +332,10 @@ class WeightBinder : RelativeBinder {
     if (at.s.segments) return segment_attention(n, at, w);
     if (at.s.recurrent) return recurrent_attention(n, at, w);
     const uint32_t d = at.s.d_model, inner = at.s.inner();
-    if (cross) {
+    if (cross || at.s.query_norm_alone) {
       LAPILLI_CHECK(linear(projection(n, at, kQueries), inner, d, w.qkv));
-      WeightSpec kv =
-          matrix(with_layer(n.k, at.layer) + "+v", 2 * at.s.kv_inner(), c_.memory_projection ? d : c_.encoder.d_model);
+      const uint32_t depth = !cross || c_.memory_projection ? d : c_.encoder.d_model;
+      WeightSpec kv = matrix(with_layer(n.k, at.layer) + "+v", 2 * at.s.kv_inner(), depth);
       LAPILLI_CHECK(keys_values(kv, n, at, 0));
       w.kv = add(std::move(kv));
     } else {
@@ -506,6 +506,8 @@ class WeightBinder : RelativeBinder {
       if (s.global_positions) LAPILLI_CHECK(global_projections(n.self, at, layer.self));
       if (cross) LAPILLI_CHECK(cross_attention(names, at, layer));
       LAPILLI_CHECK(feed_forward_in(n, at, layer.fc1));
+      for (uint32_t m = 0; m < s.middle_layers; ++m)
+        LAPILLI_CHECK(linear(at.feed_forward(n.middle + std::to_string(m)), s.ffn, s.ffn, layer.middle.emplace_back()));
       LAPILLI_CHECK(linear(at.feed_forward(n.fc2), s.d_model, s.ffn, layer.fc2));
       LAPILLI_CHECK(norm(with_layer(n.norm, at.layer), s, layer.norm));
       if (s.branch_norm) LAPILLI_CHECK(norm(with_layer(n.after_norm, at.layer), s, layer.after_norm));

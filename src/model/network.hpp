@@ -60,7 +60,8 @@ struct AttentionWeights {
   // self: q (with streams also the relative bias), then keys and values by head; cross: only q; with cells, in place of
   // self attention: gates, then values (cell_columns)
   WeightIndex qkv = kNoWeight;
-  WeightIndex kv = kNoWeight;  // cross only; with merged attention all that cross attention has, beside head_norms
+  WeightIndex kv = kNoWeight;  // cross, and self with query_norm_alone, whose qkv is q; with merged attention all that
+                               // cross attention has, beside head_norms
   WeightIndex out = kNoWeight, norm = kNoWeight, after_norm = kNoWeight;
   // Relative positions: values [buckets][heads] and the bucket of each distance (relative.hpp), in kBiasWords words
   // each. Layers may share them.
@@ -82,6 +83,7 @@ struct LayerWeights {
   AttentionWeights self, cross;
   WeightIndex fc1 = kNoWeight;  // gated: fc1 and gate side by side (gate_value_column)
   WeightIndex fc2 = kNoWeight, norm = kNoWeight, after_norm = kNoWeight;
+  std::vector<WeightIndex> middle;  // of the feed-forward
 };
 struct StackWeights {
   WeightIndex embedding = kNoWeight, positions = kNoWeight, embedding_norm = kNoWeight, final_norm = kNoWeight;

@@ -168,6 +168,8 @@ void run_folder(const std::string& directory, const RunOptions& options, Report&
     return run_ggml_folder(directory, options, report);
   if (record->contains("format") && record->at("format") == "marian-bin")
     return run_marian_folder(directory, options, report);
+  if (record->contains("format") && record->at("format") == "marian-npz")
+    return run_npz_folder(directory, options, report);
   if (record->contains("models") && record->contains("format")) return run_real_students(directory, options, report);
   if (record->contains("format") && record->contains("settings")) return run_trained_folder(directory, options, report);
   if (record->contains("variants")) return run_variants_folder(directory, options, report);

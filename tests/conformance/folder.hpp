@@ -113,6 +113,8 @@ void run_image_folder(const std::string& directory, const RunOptions& options, R
 void run_variants_folder(const std::string& directory, const RunOptions& options, Report& report);
 // Folders with a model in Marian's own files.
 void run_marian_folder(const std::string& directory, const RunOptions& options, Report& report);
+// The same for Marian's .npz.
+void run_npz_folder(const std::string& directory, const RunOptions& options, Report& report);
 // A record of Firefox's own students, whose files lie in LAPILLI_REAL.
 void run_real_students(const std::string& directory, const RunOptions& options, Report& report);
 // A model of fairseq, OpenNMT-py or Tensor2Tensor, and what that program found.

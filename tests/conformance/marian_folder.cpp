@@ -190,6 +190,48 @@ void run_marian_cases(const MarianCases& all, const RunOptions& options, Report&
 
 }  // namespace
 
+namespace {
+
+void compare_rows(const ForwardTensor& t, const Json& expected, Outcome& o) {
+  const size_t columns = t.shape.back();
+  for (size_t row = 0; row < expected.size(); ++row)
+    for (size_t i = 0; i < expected[row].size(); ++i)
+      o.compare(std::abs(double{t.values.at(row * columns + i)} - expected[row][i].get<double>()), kMarianNumber,
+                t.name);
+}
+
+// The encoder's rows, and the logits of the first steps of the greedy search.
+Result<Outcome> run_npz_pass(const MarianCase& m) {
+  ForwardRequest request;
+  request.sources = {m.source()};
+  request.targets = {{static_cast<int32_t>(m.model->on_device().config().target_vocabulary) - 1}};
+  const auto greedy = m.c.at("greedy").at("ids").get<Line>();
+  request.targets[0].insert(request.targets[0].end(), greedy.begin(), greedy.end());
+  LAPILLI_TRY(const auto ours, forward(m.model, request));
+  Outcome o;
+  for (const ForwardTensor& t : ours) {
+    if (t.name == "encoder_last_hidden_state") compare_rows(t, m.c.at("encoder_output"), o);
+    if (t.name == "logits") compare_rows(t, m.c.at("logits"), o);
+  }
+  return o.tolerance > 0 ? o : Outcome::failed("no numbers came back");
+}
+
+const MarianRun kNpzRuns[] = {
+    {"text", run_marian_text},
+    {"pass", run_npz_pass, "logits"},
+    {"greedy", [](const MarianCase& m) { return run_marian_search(m, "greedy", 1); }},
+    {"beam4", [](const MarianCase& m) { return run_marian_search(m, "beam4", 4); }},
+    {"beam6", [](const MarianCase& m) { return run_marian_search(m, "beam6", 6); }},
+};
+
+}  // namespace
+
+void run_npz_folder(const std::string& directory, const RunOptions& options, Report& report) {
+  const auto record = read_record(directory, "expected");
+  if (!record) return report.add(directory, "record", Outcome::failed(record.error().message));
+  run_marian_cases({directory, record->json.at("settings"), record->json.at("cases"), kNpzRuns}, options, report);
+}
+
 void run_marian_folder(const std::string& directory, const RunOptions& options, Report& report) {
   const auto record = read_record(directory, "expected");
   if (!record) return report.add(directory, "record", Outcome::failed(record.error().message));

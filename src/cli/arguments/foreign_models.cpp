@@ -24,7 +24,6 @@ constexpr ModelFormat kModelFormats[] = {
     {"", ".gguf", "in GGUF, which is llama.cpp's"}, {"", ".onnx", "in ONNX, which is ONNX Runtime's"},
     {"", ".ort", "in ONNX Runtime's own format"},   {"openvino_", ".xml", "in OpenVINO's format"},
     {"", ".tflite", "in TensorFlow Lite's format"}, {"", ".mlmodel", "in Core ML's format"},
-    {"", ".npz", "in the format of Marian or MLX"},
 };
 
 bool is_named(const ModelFormat& format, std::string_view name) {

@@ -21,7 +21,8 @@ constexpr Reader kReaders[] = {{open_ctranslate2, nullptr},
                                {open_model_bin, nullptr},
                                {open_training_directory, open_training_file},
                                {open_tensor2tensor, nullptr},
-                               {open_argos_directory, open_argos}};
+                               {open_argos_directory, open_argos},
+                               {open_marian_folder, open_marian_archive}};
 
 bool has_published_weights(const Files& files) {
   for (const std::string name : {"model.safetensors", "pytorch_model.bin"})

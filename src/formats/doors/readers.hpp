@@ -32,4 +32,8 @@ Result<std::optional<Opened>> open_tensor2tensor(const Files& files);
 Result<std::optional<Opened>> open_argos(const FileName& file);
 Result<std::optional<Opened>> open_argos_directory(const Files& files);
 
+// Marian's .npz with decoder.yml and vocabularies beside it; or a directory, or a zip file, with them.
+Result<std::optional<Opened>> open_marian_archive(const FileName& file);
+Result<std::optional<Opened>> open_marian_folder(const Files& files);
+
 }  // namespace lapilli::doors

@@ -219,11 +219,21 @@ MemoryKv kv_behind_memory(Builder& b, const std::string& label, const AttentionL
   return to;
 }
 
+// Queries, with keys and values written to a cache. Where queries alone are normalized, keys and values come from rows
+// as they are.
+graph::TensorId own_projections(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
+                                ops::KvTarget to) {
+  if (!layer.stack.query_norm_alone) return ops::linear_kv(b.g(), label + ".qkv", in.h, b.weight(layer.w.qkv), to);
+  to.q_columns = 0;
+  ops::linear_kv(b.g(), label + ".kv", in.x, b.weight(layer.w.kv), to);
+  return ops::linear(b.g(), label + ".q", in.h, b.weight(layer.w.qkv), layer.stack.inner());
+}
+
 Attended attend_to_own(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
                        const SequenceAttention& how) {
   if (how.window != kNoWindow && how.keep_weights.empty()) return window_attention(b, label, layer, in, how);
   const auto [kv, shape] = kv_behind_memory(b, label, layer, how);
-  auto q = ops::linear_kv(b.g(), label + ".qkv", in.h, b.weight(layer.w.qkv), {layer.stack.query_columns(), kv, shape});
+  auto q = own_projections(b, label, layer, in, {layer.stack.query_columns(), kv, shape});
   if (how.segments != graph::kNone) q = ops::add(b.g(), label + ".segments", q, how.segments);
   if (layer.stack.reach) return {q, attend_with_reach(b, label, layer, {q, kv, shape, in.x}, how)};
   rotate_self(b, label, layer, {q, kv, graph::kNone, how.spans}, {shape, layer.stack.rotary_pairs(), is_pass(how)});
@@ -340,8 +350,7 @@ graph::TensorId step_with_reach(Builder& b, const std::string& label, const Atte
 
 AttendedStep attend_to_cache(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
                              const StepAttention& how) {
-  auto q = ops::linear_kv(b.g(), label + ".qkv", in.h, b.weight(layer.w.qkv),
-                          {layer.stack.query_columns(), in.kv, how.self, how.state.step});
+  auto q = own_projections(b, label, layer, in, {layer.stack.query_columns(), in.kv, how.self, how.state.step});
   if (layer.stack.reach) return {q, step_with_reach(b, label, layer, q, in.kv, how)};
   rotate_self(b, label, layer, {q, in.kv, graph::kNone, how.state.step}, {how.self, layer.stack.rotary_pairs()});
   AttentionStepAttributes a;

@@ -17,6 +17,18 @@ Status read_cells(const JsonView& v, StackConfig& decoder) {
   return {};
 }
 
+// Norms before sublayers are norms of queries alone.
+Status read_variants(const JsonView& v, StackConfig& s) {
+  constexpr uint32_t kMostMiddle = 14;
+  LAPILLI_TRY(s.pre_norm, get_bool(v, "normalize_before", false));
+  s.query_norm_alone = s.pre_norm;
+  LAPILLI_TRY(s.final_norm, get_bool(v, "final_norm", false));
+  LAPILLI_TRY(s.middle_layers, get_u32(v, "ffn_middle_layers", 0));
+  if (s.middle_layers <= kMostMiddle) return {};
+  return fail(ErrorCode::unsupported, "%s: ffn_middle_layers is %u; at most %u are supported", v.where, s.middle_layers,
+              kMostMiddle);
+}
+
 Result<Config> read_marian_nmt(const nlohmann::json& json, const std::string& where) {
   const JsonView v{json, where};
   LAPILLI_TRY(Config c, bart_config(v, {.family = "marian_nmt", .activation = "relu", .scale_embedding = true}));
@@ -29,11 +41,14 @@ Result<Config> read_marian_nmt(const nlohmann::json& json, const std::string& wh
   c.encoder.norm_epsilon = c.decoder.norm_epsilon = epsilon;
   set_positions(c, Positions::sinusoid_fairseq);
   LAPILLI_CHECK(read_cells(v, c.decoder));
+  for (StackConfig* s : {&c.encoder, &c.decoder}) LAPILLI_CHECK(read_variants(v, *s));
   return c;
 }
 
 Names marian_nmt_names(const Config& c) {
   Names n = bart_names(c);
+  n.encoder.layer.middle = "model.encoder.layers.{}.middle.";
+  n.decoder.layer.middle = "model.decoder.layers.{}.middle.";
   if (!c.decoder.cells) return n;
   AttentionNames& cell = n.decoder.layer.self;
   cell = {};

@@ -14,6 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr uint64_t kMostDepth = 16;  // of feed-forward sublayers
 constexpr uint64_t kMostLayers = 1024, kMostHeads = 4096;
 constexpr uint64_t kComputedPositions = 2048;  // Marian computes them, and has no end of them
 // As a bias this leaves an id without any probability in each format of numbers.
@@ -35,6 +36,7 @@ class NetworkMapper {
 
   void check_settings();
   void check_places();
+  void check_tied_layers(uint64_t layers);
   void embeddings();
   void output(const std::string& table);
   void logits_bias();
@@ -52,6 +54,12 @@ class NetworkMapper {
   // With columns as rows, as ours are.
   void add_matrix(const std::string& to, const Parameter& p, bool turn);
 
+  [[nodiscard]] bool norms_first() const { return s_.text("transformer-preprocess").find('n') != std::string::npos; }
+  [[nodiscard]] bool norms_last() const {
+    return s_.text("transformer-postprocess-top").find('n') != std::string::npos;
+  }
+  // The number that a decoder's layer has in names: layers that share their weights have one. 0: it is none.
+  [[nodiscard]] uint64_t stored_number(uint64_t layer) const;
   [[nodiscard]] bool has_cells() const { return s_.text("transformer-decoder-autoreg", "self-attention") == "rnn"; }
 
   const Parameters& p_;
@@ -59,6 +67,7 @@ class NetworkMapper {
   Mapped made_;
   std::set<std::string> used_;
   std::vector<std::string> reasons_;
+  uint64_t depth_ = 2;  // layers of a feed-forward sublayer
 };
 
 const Parameter* NetworkMapper::use(const std::string& name) {
@@ -140,8 +149,9 @@ void NetworkMapper::layer(const std::string& to, const std::string& weight, cons
 }
 
 void NetworkMapper::norm(const std::string& to, const std::string& from) {
-  vector(to + ".weight", from + "_scale");
-  vector(to + ".bias", from + "_bias");
+  const std::string end = norms_first() && !from.ends_with("_top_ln") ? "_pre" : "";
+  vector(to + ".weight", from + "_scale" + end);
+  vector(to + ".bias", from + "_bias" + end);
 }
 
 void NetworkMapper::attention(const std::string& from, const std::string& to) {
@@ -162,8 +172,12 @@ void NetworkMapper::cell(const std::string& from, const std::string& to) {
 }
 
 void NetworkMapper::feed_forward(const std::string& from, const std::string& to) {
-  layer(to + ".fc1", from + "_ffn_W1", from + "_ffn_b1");
-  layer(to + ".fc2", from + "_ffn_W2", from + "_ffn_b2");
+  const auto inner = [&](const std::string& name, uint64_t i) {
+    layer(to + name, format("%s_ffn_W%u", from, i), format("%s_ffn_b%u", from, i));
+  };
+  inner(".fc1", 1);
+  for (uint64_t i = 2; i < depth_; ++i) inner(format(".middle.%u", i - 2), i);
+  inner(".fc2", depth_);
   norm(to + ".final_layer_norm", from + "_ffn_ffn_ln");
 }
 
@@ -173,11 +187,26 @@ void NetworkMapper::encoder(uint64_t layers) {
     self_attention(from, to);
     feed_forward(from, to);
   }
+  if (norms_last()) norm("model.encoder.layer_norm", "encoder_top_ln");
+}
+
+uint64_t NetworkMapper::stored_number(uint64_t layer) const {
+  constexpr size_t kMostDigits = 4;
+  const auto tied = s_.list("transformer-tied-layers");
+  if (tied.empty()) return layer + 1;
+  if (layer >= tied.size() || tied[layer].empty() || tied[layer].size() > kMostDigits) return 0;
+  uint64_t number = 0;
+  for (const char c : tied[layer]) {
+    if (c < '0' || c > '9') return 0;
+    number = number * 10 + static_cast<uint64_t>(c - '0');
+  }
+  return number;
 }
 
 void NetworkMapper::decoder(uint64_t layers) {
+  if (norms_last()) norm("model.decoder.layer_norm", "decoder_top_ln");
   for (uint64_t i = 0; i < layers; ++i) {
-    const std::string from = format("decoder_l%u", i + 1), to = format("model.decoder.layers.%u", i);
+    const std::string from = format("decoder_l%u", stored_number(i)), to = format("model.decoder.layers.%u", i);
     has_cells() ? cell(from, to) : self_attention(from, to);
     attention(from + "_context", to + ".encoder_attn");
     feed_forward(from, to);
@@ -239,12 +268,28 @@ std::string without_dropout(std::string steps) {
 
 // Where norms are, and that sublayers are added.
 void NetworkMapper::check_places() {
-  if (without_dropout(s_.text("transformer-preprocess")) != "") refuse("transformer-preprocess is not empty");
-  if (without_dropout(s_.text("transformer-postprocess", "dan")) != "an")
-    refuse("transformer-postprocess is not \"dan\"");
-  if (without_dropout(s_.text("transformer-postprocess-emb", "d")) != "")
+  const std::string before = without_dropout(s_.text("transformer-preprocess")),
+                    behind = without_dropout(s_.text("transformer-postprocess", "dan")),
+                    top = without_dropout(s_.text("transformer-postprocess-top"));
+  const bool post = before.empty() && behind == "an", pre = before == "n" && behind == "a";
+  if (!post && !pre)
+    refuse(
+        format("transformer-preprocess is %s and transformer-postprocess %s; norms are read behind sublayers "
+               "(\"\", \"dan\") and before them (\"n\", \"da\")",
+               quote_name(before, 20), quote_name(behind, 20)));
+  if (pre && has_cells()) refuse("norms are before sublayers with cells");
+  if (!without_dropout(s_.text("transformer-postprocess-emb", "d")).empty())
     refuse("transformer-postprocess-emb is not \"d\"");
-  if (without_dropout(s_.text("transformer-postprocess-top")) != "") refuse("transformer-postprocess-top is not empty");
+  if (!top.empty() && top != "n") refuse(format("transformer-postprocess-top is %s", quote_name(top, 20)));
+}
+
+// A list of numbers, one for each layer of the decoder, none above its own layer's.
+void NetworkMapper::check_tied_layers(uint64_t layers) {
+  const auto tied = s_.list("transformer-tied-layers");
+  if (tied.empty()) return;
+  bool fits = tied.size() == layers;
+  for (size_t i = 0; fits && i < tied.size(); ++i) fits = stored_number(i) >= 1 && stored_number(i) <= i + 1;
+  if (!fits) refuse("transformer-tied-layers has not one number of a layer for each layer of the decoder");
 }
 
 // Settings that ask for another network.
@@ -259,9 +304,11 @@ void NetworkMapper::check_settings() {
   for (const char* flag : {"transformer-train-position-embeddings", "transformer-no-projection", "right-left",
                            "transformer-pool", "transformer-decoder-dense"})
     if (s_.flag(flag)) refuse(format("%s is on", flag));
-  if (s_.number("transformer-ffn-depth", 2, 100) != 2) refuse("transformer-ffn-depth is not 2");
+  depth_ = s_.number("transformer-ffn-depth", 2, kMostDepth);
+  if (depth_ < 2 || depth_ > kMostDepth)
+    refuse(format("transformer-ffn-depth is %s, not a number from 2 to %u",
+                  quote_name(s_.text("transformer-ffn-depth"), 40), kMostDepth));
   if (s_.number("lemma-dim-emb", 0, 0) != 0) refuse("lemma-dim-emb is not 0");
-  if (!s_.list("transformer-tied-layers").empty()) refuse("transformer-tied-layers is not empty");
   check_places();
 }
 
@@ -293,6 +340,10 @@ void NetworkMapper::map() {
   config["layer_norm_eps"] = 1e-6;
   config["scale_embedding"] = true;
   config["max_position_embeddings"] = kComputedPositions;
+  config["normalize_before"] = norms_first();
+  config["final_norm"] = norms_last();
+  config["ffn_middle_layers"] = depth_ >= 2 && depth_ <= kMostDepth ? depth_ - 2 : 0;
+  check_tied_layers(decoder_layers);
   if (reasons_.size() > kMostLayers) return;
   encoder(encoder_layers);
   decoder(decoder_layers);

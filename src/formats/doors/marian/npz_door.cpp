@@ -1,0 +1,271 @@
+// The door of Marian's own models: .npz with decoder.yml and vocabularies, as opus-mt publishes them, in a folder or in
+// a zip file.
+#include <algorithm>
+
+#include "base/path.hpp"
+#include "formats/doors/argos.hpp"
+#include "formats/doors/marian/network.hpp"
+#include "formats/doors/marian/npz_file.hpp"
+#include "formats/doors/marian/pieces.hpp"
+#include "formats/doors/marian/vocabulary_file.hpp"
+#include "formats/doors/readers.hpp"
+#include "formats/quote.hpp"
+#include "formats/zip.hpp"
+
+namespace lapilli::doors {
+
+namespace marian {
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+constexpr const char *kDecoderFile = "decoder.yml", *kPreprocess = "preprocess.sh";
+constexpr uint32_t kMostNewPieces = 512;
+constexpr uint64_t kMostBeams = 32;
+
+// A folder's files, or a zip file's, by name.
+struct Folder {
+  Files files;
+  Names names;
+  [[nodiscard]] bool has(const std::string& name) const { return std::ranges::find(names, name) != names.end(); }
+  [[nodiscard]] Names ending(std::string_view end) const {
+    Names found;
+    std::ranges::copy_if(names, std::back_inserter(found), [&](const auto& name) { return name.ends_with(end); });
+    return found;
+  }
+};
+
+// The members of an .npz; none if the file is no archive of arrays.
+Result<Names> arrays_in(const File& file) {
+  LAPILLI_TRY(const auto entries, read_zip(file));
+  Names names;
+  for (const ZipEntry& entry : entries) names.emplace_back(entry.name);
+  const bool arrays = std::ranges::all_of(names, [](const auto& name) { return name.ends_with(".npy"); });
+  return arrays ? names : Names();
+}
+
+bool is_archive(const FileName& file) { return looks_like_zip(first_bytes(file, 4)); }
+
+// A path's last part: decoder.yml may name files in other folders, and they lie beside it.
+std::string last_part_of(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
+
+Result<Settings> read_decoder(const Folder& folder) {
+  if (!folder.has(kDecoderFile)) return Settings::parse("", "");
+  const FileName file = folder.files / kDecoderFile;
+  constexpr size_t kMost = size_t{1} << 20;
+  LAPILLI_TRY(const auto text, read_text_file(file, kMost));
+  return Settings::parse(text, file.path());
+}
+
+// The model that decoder.yml names, or the only one.
+Result<std::string> find_model(const Folder& folder, const Settings& decoder) {
+  const Names listed = decoder.list("models"), there = folder.ending(".npz");
+  if (listed.size() > 1)
+    return fail(ErrorCode::unsupported, "%s names %u models, and an ensemble is not run; leave one in its list",
+                folder.files / kDecoderFile, listed.size());
+  if (listed.size() == 1 && folder.has(last_part_of(listed[0]))) return last_part_of(listed[0]);
+  if (there.size() == 1) return there[0];
+  return fail(ErrorCode::invalid_argument, "%s holds %u models of Marian, and no decoder.yml names one; name the file",
+              folder.files, there.size());
+}
+
+struct VocabularyNames {
+  std::string source, target;
+};
+
+// Those that decoder.yml names; else by their endings.
+Result<VocabularyNames> find_vocabulary_files(const Folder& folder, const Settings& decoder) {
+  Names listed = decoder.list("vocabs");
+  for (std::string& name : listed) name = last_part_of(name);
+  if (listed.size() == 2 && folder.has(listed[0]) && folder.has(listed[1]))
+    return VocabularyNames{listed[0], listed[1]};
+  const Names sources = folder.ending(".src.vocab.yml"), targets = folder.ending(".trg.vocab.yml"),
+              all = folder.ending("vocab.yml");
+  if (sources.size() == 1 && targets.size() == 1) return VocabularyNames{sources[0], targets[0]};
+  if (all.size() == 1) return VocabularyNames{all[0], all[0]};
+  if (const Names pieces = folder.ending("vocab.spm"); pieces.size() == 1) return VocabularyNames{pieces[0], pieces[0]};
+  return fail(ErrorCode::not_found,
+              "%s has the model's weights and not its vocabularies: looked for the two that decoder.yml names, for "
+              "*.vocab.yml, and for *.src.vocab.yml with *.trg.vocab.yml",
+              folder.files);
+}
+
+Result<Names> read_vocabulary_of(const Folder& folder, const std::string& name, uint64_t ids) {
+  const FileName file = folder.files / name;
+  LAPILLI_TRY(auto pieces, name.ends_with(".spm") ? read_pieces(file) : read_vocabulary(file));
+  if (pieces.size() != ids)
+    return fail(ErrorCode::invalid_data, "%s has %u pieces, and the model %u ids: it is of another model", file,
+                pieces.size(), ids);
+  return pieces;
+}
+
+// Ids by piece, and the id that starts the decoder.
+std::string ids_text(const Names& pieces) {
+  nlohmann::json json = nlohmann::json::object();
+  for (size_t i = 0; i < pieces.size(); ++i) json.emplace(pieces[i], i);
+  json["<pad>"] = pieces.size();
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+int32_t id_in(const Names& pieces, std::string_view piece) {
+  const auto at = std::ranges::find(pieces, piece);
+  return at == pieces.end() ? -1 : static_cast<int32_t>(at - pieces.begin());
+}
+
+struct SpecialPieces {
+  int32_t end = -1, unknown = -1;
+};
+
+Result<SpecialPieces> find_special(const Folder& folder, const VocabularyNames& names, const Names& source,
+                                   const Names& target) {
+  const SpecialPieces ids{id_in(source, "</s>"), id_in(source, "<unk>")};
+  if (ids.end >= 0 && ids.unknown >= 0 && id_in(target, "</s>") == ids.end && id_in(target, "<unk>") == ids.unknown)
+    return ids;
+  return fail(ErrorCode::unsupported, "%s and %s have no </s> and <unk> with the same ids", folder.files / names.source,
+              quote_name(names.target, 80));
+}
+
+// Punctuation as the publisher's script changes it before texts are cut.
+std::string punctuation_of(const Folder& folder) {
+  constexpr size_t kMost = size_t{1} << 16;
+  if (!folder.has(kPreprocess)) return "";
+  const auto script = read_text_file(folder.files / kPreprocess, kMost);
+  if (!script) return "";
+  if (script->find("normalize-punctuation") != std::string::npos) return "moses";
+  return script->find("\uFF0C") != std::string::npos ? "table" : "";  // a wide comma that becomes ","
+}
+
+// Texts are cut by source.spm and target.spm; a vocabulary that is such a model cuts by itself.
+void add_cutters(const VocabularyNames& names, MadeFiles& made) {
+  if (names.source.ends_with(".spm")) made.others["source.spm"] = names.source;
+  if (names.target.ends_with(".spm")) made.others["target.spm"] = names.target;
+}
+
+Status add_texts_of(const Folder& folder, const Settings& decoder, const Mapped& mapped, Opened& opened,
+                    SpecialPieces& ids) {
+  LAPILLI_TRY(const auto names, find_vocabulary_files(folder, decoder));
+  LAPILLI_TRY(const auto source, read_vocabulary_of(folder, names.source, mapped.source_ids));
+  LAPILLI_TRY(const auto target, read_vocabulary_of(folder, names.target, mapped.target_ids));
+  LAPILLI_TRY(ids, find_special(folder, names, source, target));
+  const bool shared = names.source == names.target;
+  const std::string punctuation = punctuation_of(folder);
+  nlohmann::json tokenizer = {{"tokenizer_class", "MarianTokenizer"}, {"separate_vocabs", !shared}};
+  if (!punctuation.empty()) tokenizer["punctuation"] = punctuation;
+  opened.files.texts["tokenizer_config.json"] = tokenizer.dump(2) + "\n";
+  opened.files.texts["vocab.json"] = ids_text(source);
+  if (!shared) opened.files.texts["target_vocab.json"] = ids_text(target);
+  add_cutters(names, opened.files);
+  opened.own = {kDecoderFile, names.source, names.target, kPreprocess};
+  return {};
+}
+
+// As marian-decoder searches with these settings.
+Result<nlohmann::json> search_of(const Settings& decoder, const std::string& where, Names& unused) {
+  nlohmann::json json = {
+      {"num_beams", 1}, {"length_penalty", 0.0}, {"early_stopping", "shrinking"}, {"max_length", kMostNewPieces}};
+  const uint64_t beams = decoder.number("beam-size", 12, kMostBeams);
+  if (beams == 0 || beams > kMostBeams)
+    return fail(ErrorCode::unsupported, "%s: beam-size is %s, not a number from 1 to %u", where,
+                quote_name(decoder.text("beam-size"), 40), kMostBeams);
+  json["num_beams"] = beams;
+  if (const std::string normalize = decoder.text("normalize"); !normalize.empty()) {
+    char* end = nullptr;
+    const double exponent = std::strtod(normalize.c_str(), &end);
+    if (end != normalize.c_str() + normalize.size() || !(exponent >= 0 && exponent <= 10))
+      return fail(ErrorCode::invalid_data, "%s: normalize is %s", where, quote_name(normalize, 40));
+    json["length_penalty"] = exponent;
+  }
+  if (const std::string penalty = decoder.text("word-penalty", "0"); penalty.find_first_of("123456789") != penalty.npos)
+    unused.push_back("word-penalty of decoder.yml (" + penalty + ")");
+  return json;
+}
+
+std::string json_of(const nlohmann::json& json) {
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+Result<Parameters> read_parameters(const FileName& name) {
+  LAPILLI_TRY(const auto file, File::open(name));
+  LAPILLI_TRY(const auto arrays, arrays_in(file));
+  if (std::ranges::find(arrays, kSettingsArray) == arrays.end())
+    return fail(ErrorCode::unsupported,
+                "%s is no model of Marian: it lacks special:model.yml, which says what network it is", name);
+  LAPILLI_TRY(auto source, make_zip_source(file, ""));
+  return read_npz(Files(std::move(source), name.path()), arrays, name.path());
+}
+
+Result<Opened> read_folder(const Folder& folder, const std::string& model) {
+  LAPILLI_TRY(const auto decoder, read_decoder(folder));
+  const FileName name = folder.files / model;
+  LAPILLI_TRY(const auto parameters, read_parameters(name));
+  LAPILLI_TRY(const auto settings, Settings::parse(parameters.settings, name.path()));
+  LAPILLI_TRY(auto mapped, map_network(parameters, settings, name.path()));
+  Opened opened{{"Marian", settings.text("version", "without a version"), mapped.unused},
+                {folder.files, {}, {}, std::move(mapped.tensors)}};
+  SpecialPieces ids;
+  LAPILLI_CHECK(add_texts_of(folder, decoder, mapped, opened, ids));
+  LAPILLI_TRY(auto search, search_of(decoder, (folder.files / kDecoderFile).path(), opened.origin.unused));
+  const uint64_t start = mapped.target_ids;
+  for (nlohmann::json* json : {&mapped.config, &search}) {
+    (*json)["eos_token_id"] = ids.end;
+    (*json)["pad_token_id"] = (*json)["decoder_start_token_id"] = start;
+  }
+  search["suppress_tokens"] = {ids.unknown, start};
+  opened.files.texts["config.json"] = json_of(mapped.config);
+  opened.files.texts["generation_config.json"] = json_of(search);
+  return opened;
+}
+
+Folder folder_on_disk(const Files& files) { return {files, names_in(files.directory())}; }
+
+// The folder in which a file lies, and its name there.
+std::pair<std::string, std::string> place_of(const std::string& path) {
+  const size_t slash = path.find_last_of("/\\");
+  if (slash == std::string::npos) return {".", path};
+  return {path.substr(0, std::max<size_t>(slash, 1)), path.substr(slash + 1)};
+}
+
+// The files of a zip file that holds a model, without the folder that they lie in.
+Result<Folder> folder_in_zip(const FileName& name) {
+  LAPILLI_TRY(const auto file, File::open(name));
+  LAPILLI_TRY(const auto entries, read_zip(file));
+  const std::string top = folder_of_all(entries);
+  LAPILLI_TRY(auto source, make_zip_source(file, top));
+  Folder folder{Files(std::move(source), name.path()), {}};
+  for (const ZipEntry& entry : entries) folder.names.emplace_back(entry.name.substr(top.size()));
+  return folder;
+}
+
+}  // namespace
+
+}  // namespace marian
+
+Result<std::optional<Opened>> open_marian_archive(const FileName& name) {
+  if (!marian::is_archive(name)) return std::optional<Opened>();
+  LAPILLI_TRY(const auto file, File::open(name));
+  LAPILLI_TRY(const auto arrays, marian::arrays_in(file));
+  if (!arrays.empty()) {
+    const auto [folder, model] = marian::place_of(name.path());
+    LAPILLI_TRY(auto opened, marian::read_folder(marian::folder_on_disk(Files(folder)), model));
+    return std::optional(std::move(opened));
+  }
+  LAPILLI_TRY(const auto folder, marian::folder_in_zip(name));
+  if (folder.ending(".npz").empty()) return std::optional<Opened>();
+  LAPILLI_TRY(const auto decoder, marian::read_decoder(folder));
+  LAPILLI_TRY(const auto model, marian::find_model(folder, decoder));
+  LAPILLI_TRY(auto opened, marian::read_folder(folder, model));
+  return std::optional(std::move(opened));
+}
+
+Result<std::optional<Opened>> open_marian_folder(const Files& files) {
+  if (!files.on_disk() || !directory_exists(files.directory())) return std::optional<Opened>();
+  const auto folder = marian::folder_on_disk(files);
+  if (folder.ending(".npz").empty()) return std::optional<Opened>();
+  LAPILLI_TRY(const auto decoder, marian::read_decoder(folder));
+  LAPILLI_TRY(const auto model, marian::find_model(folder, decoder));
+  LAPILLI_TRY(auto opened, marian::read_folder(folder, model));
+  return std::optional(std::move(opened));
+}
+
+}  // namespace lapilli::doors
