@@ -79,6 +79,16 @@ bool may_speak(const std::vector<std::string>& codes, const std::string& wanted)
 
 }  // namespace
 
+std::string installed_problem(const InstalledModel& model) {
+  if (!model.problem.empty()) return model.problem;
+  try {
+    const auto languages = languages_in(model.path);
+    return languages ? "" : languages.error().message;
+  } catch (const std::exception& e) {  // a library's
+    return model.path + ": " + e.what();
+  }
+}
+
 bool may_translate(const std::string& model, const std::string& from, const std::string& to) {
   try {
     const auto languages = languages_in(model);

@@ -116,6 +116,8 @@ struct InstalledModel {
 };
 // By their languages; of those for one pair the newest comes first.
 std::vector<InstalledModel> installed_models();
+// Why an installed model cannot run, by the headers of its weights and its tokenizer; "" if it can.
+std::string installed_problem(const InstalledModel& model);
 // False if a model's files name its languages, and these are not among them. Also true for what is no model.
 bool may_translate(const std::string& model, const std::string& from, const std::string& to);
 

@@ -150,6 +150,8 @@ TEST_F(Argos, CodesCutTexts) {
   ASSERT_TRUE(tokenizer.ok()) << tokenizer.error().message;
   EXPECT_THAT(*(*tokenizer)->encode("no\uFF0Cloo"), ElementsAre(3, 7, 4, 5));  // a wide comma
   EXPECT_EQ(*(*tokenizer)->decode(std::vector<int32_t>{3, 7, 4, 5}), "no, loo");
+  // Dashes within words stay: "n-o" is one word.
+  EXPECT_EQ((*tokenizer)->encode("n-o")->size(), 3u);
 }
 
 TEST_F(Argos, ATokenizerThatIsMissingIsNamed) {

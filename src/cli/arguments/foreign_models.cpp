@@ -96,12 +96,15 @@ std::string folder_name(const std::string& path) {
 }
 
 // Files of whisper.cpp are models by themselves, and archives may be packages, of which the library says more.
-bool is_read_alone(const std::string& head) { return head.starts_with("lmgg") || head.starts_with("PK\x03\x04"); }
+bool is_read_alone(const std::string& head, const std::string& path) {
+  const bool archive = path.ends_with(".argosmodel") || path.ends_with(".zip") || path.ends_with(".npz");
+  return head.starts_with("lmgg") || (archive && head.starts_with("PK\x03\x04"));
+}
 
 std::string foreign_weights(const std::string& path) {
   const std::string head = head_of(path);
   if (head.starts_with("GGUF")) return "a model in GGUF, which is llama.cpp's" + std::string(kInstead);
-  if (is_read_alone(head)) return "";
+  if (is_read_alone(head, path)) return "";
   if (const ModelFormat* format = format_of(last_part(path))) return "a model " + std::string(format->what) + kInstead;
   const std::string folder = folder_name(path);
   if (file_exists(path_in(folder, "config.json"))) return "a file of a model; name the directory: --model " + folder;

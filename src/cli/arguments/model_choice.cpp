@@ -21,13 +21,15 @@ bool serves_bundled(const std::string& from, const std::string& to) {
   return std::ranges::any_of(fitting, [](const hub::Listed& model) { return model.bundled; });
 }
 
-// Those for a pair of languages, the newest first.
-std::vector<InstalledModel> of_pair(const std::vector<InstalledModel>& all, const std::string& from,
-                                    const std::string& to) {
+// Those for a pair of languages, the newest first. Broken ones before the first that runs are marked in `all`.
+std::vector<InstalledModel> of_pair(std::vector<InstalledModel>& all, const std::string& from, const std::string& to) {
   std::vector<InstalledModel> found;
-  for (const InstalledModel& model : all)
-    if (model.problem.empty() && tools::same_language(model.from, from) && tools::same_language(model.to, to))
-      found.push_back(model);
+  for (InstalledModel& model : all) {
+    if (!model.problem.empty() || !tools::same_language(model.from, from) || !tools::same_language(model.to, to))
+      continue;
+    if (found.empty()) model.problem = tools::installed_problem(model);
+    if (model.problem.empty()) found.push_back(model);
+  }
   return found;
 }
 
@@ -50,11 +52,13 @@ std::string told_of(const std::vector<InstalledModel>& pair) {
 ModelChoice choose_model(const std::string& directory, const std::string& from, const std::string& to) {
   ModelChoice choice{directory, "", ""};
   if (from.empty() || to.empty()) return choice;
-  const bool served = directory.empty() ? serves_bundled(from, to) : tools::may_translate(directory, from, to);
+  if (directory.empty() && serves_bundled(from, to)) return choice;
+  auto all = tools::installed_models();
+  const bool served = all.empty() || (!directory.empty() && tools::may_translate(directory, from, to));
   if (served) return choice;
-  const auto all = tools::installed_models();
   const auto direct = of_pair(all, from, to);
-  const auto there = of_pair(all, from, kBetween), on = of_pair(all, kBetween, to);
+  const auto there = direct.empty() ? of_pair(all, from, kBetween) : direct,
+             on = direct.empty() ? of_pair(all, kBetween, to) : direct;
   const std::string pair = from + " to " + to + ": ";
   if (!direct.empty()) {
     choice = {direct.front().path, "", "", {pair + told_of(direct)}};

@@ -273,7 +273,7 @@ std::optional<Error> TextModel::run_first(Inputs& inputs, Options& options, Line
     LineResult& result = results.lines[inputs.owners[i]];
     if (!output.ok()) {
       result.status = output.error->status();
-      result.error = output.error->message();
+      result.error = named_as_typed(arguments_, output.error->message());
       continue;
     }
     left.owners.push_back(inputs.owners[i]);

@@ -20,9 +20,13 @@ using Json = nlohmann::json;
 constexpr const char *kMetadata = "metadata.json", *kModel = "model";
 constexpr const char *kSentencePieceFile = "sentencepiece.model", *kCodesFile = "bpe.model";
 
+// A text; none for one that could steer the terminal that shows it.
 std::string text_in(const Json& json, const char* key) {
   const auto at = json.find(key);
-  return at != json.end() && at->is_string() ? at->get<std::string>() : std::string();
+  const std::string text = at != json.end() && at->is_string() ? at->get<std::string>() : std::string();
+  const bool plain =
+      std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f; });
+  return plain ? text : std::string();
 }
 
 // The one language of a list ([{"code": "en"}]), where metadata has lists; "" for several.
@@ -42,7 +46,7 @@ void add_cutting(const Files& files, const ArgosPackage& package, Json& pieces, 
   };
   if ((files / kSentencePieceFile).there()) return use("sentencepiece", kSentencePieceFile, ".spm");
   if ((files / kCodesFile).there()) {
-    pieces["moses"] = pieces["normalize"] = true;
+    pieces["moses"] = pieces["normalize"] = pieces["keep_dashes"] = true;
     return use("codes", kCodesFile, ".codes");
   }
   pieces["missing"] = format("the package has no tokenizer: neither %s nor %s is in it; unpack the package again",
@@ -67,6 +71,9 @@ Json pieces_of(const ct2::Beside& beside, const ArgosPackage& package) {
 Status add_search(const ct2::Beside& beside, const ArgosPackage& package, const FileName& name, Json& generation) {
   generation["num_beams"] = 4;
   generation["length_penalty"] = 0.2;
+  // Argos puts a word of the source there; without that, another piece is chosen.
+  if (const auto unknown = ct2::id_of(beside.vocabularies.target, beside.text("unk_token", "<unk>")))
+    generation["suppress_tokens"] = {*unknown};
   if (package.target_prefix.empty()) return {};
   const auto id = ct2::id_of(beside.vocabularies.target, package.target_prefix);
   if (!id)

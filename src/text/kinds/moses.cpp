@@ -401,7 +401,7 @@ MosesText ascii_marks(MosesText text) {
   return strip(single_spaces(text, false));
 }
 
-std::vector<MosesText> moses_tokenize(MosesText text, std::string_view language, bool normalized) {
+std::vector<MosesText> moses_tokenize(MosesText text, std::string_view language, bool normalized, bool split_dashes) {
   if (normalized) text = normalize(std::move(text), language);
   text = single_spaces(text, true);
   std::erase_if(text, [](const MosesCharacter& c) { return c.code < 0x20; });
@@ -415,7 +415,8 @@ std::vector<MosesText> moses_tokenize(MosesText text, std::string_view language,
     return 1;
   });
   text = rewrite(text, [&](size_t at, MosesText& out) -> size_t {
-    if (text[at].code != '-' || at == 0 || !alnum(text[at - 1].code) || !alnum(look(text, at + 1))) return 0;
+    if (!split_dashes || text[at].code != '-' || at == 0 || !alnum(text[at - 1].code) || !alnum(look(text, at + 1)))
+      return 0;
     put(out, " @-@ ", text[at].range);
     return 1;
   });

@@ -24,8 +24,9 @@ MosesText moses_text(std::string_view text, uint64_t begin);
 
 // `language` is a two-letter code. Quotes, numbers, apostrophes and abbreviations depend on it (English, German,
 // Russian; other languages use the English ones). Needs Unicode's categories (require_unicode()). Words are not empty.
-// Without `normalized`, punctuation stays as it is.
-std::vector<MosesText> moses_tokenize(MosesText text, std::string_view language, bool normalized = true);
+// Without `normalized`, punctuation stays as it is; without `split_dashes`, so do dashes within words.
+std::vector<MosesText> moses_tokenize(MosesText text, std::string_view language, bool normalized = true,
+                                      bool split_dashes = true);
 
 // Punctuation alone, as Moses' scripts make it uniform before a model's own pieces are cut; and typographic and
 // full-width marks as ASCII alone, as the scripts of opus-mt's models do. Single spaces, and none around the text.

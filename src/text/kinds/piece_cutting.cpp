@@ -14,7 +14,7 @@ namespace lapilli {
 namespace {
 
 std::vector<MosesText> words_of(std::string_view text, const WordRules& rules) {
-  if (rules.moses) return moses_tokenize(moses_text(text, 0), rules.language, rules.normalized);
+  if (rules.moses) return moses_tokenize(moses_text(text, 0), rules.language, rules.normalized, rules.split_dashes);
   std::vector<MosesText> words;
   bool inside = false;
   for (const MosesCharacter& c : moses_text(text, 0)) {
@@ -153,7 +153,10 @@ class SentencePieceCutting final : public PieceCutting {
     for (size_t at; (at = rest.find(kMark)) != std::string_view::npos; rest.remove_prefix(at + kMark.size()))
       text.append(rest.substr(0, at)) += ' ';
     text.append(rest);
-    if (keep_spaces_) return text.starts_with(' ') ? text.substr(1) : text;
+    if (keep_spaces_) {
+      std::ranges::replace(text, '_', ' ');
+      return text.starts_with(' ') ? text.substr(1) : text;
+    }
     return std::string(lapilli::strip(text));
   }
 

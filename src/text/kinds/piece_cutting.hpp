@@ -31,12 +31,14 @@ class PieceCutting {
 struct WordRules {
   bool moses = false;
   std::string language;
-  bool normalized = false;  // Moses' punctuation first
+  bool normalized = false;   // Moses' punctuation first
+  bool split_dashes = true;  // within words, as "@-@"
 };
 std::unique_ptr<PieceCutting> make_word_cutting(WordRules rules);
 // Codes of subword-nmt (Sennrich et al. 2016): "@@" ends a piece that goes on. Errors name the file.
 Result<std::unique_ptr<PieceCutting>> load_code_cutting(const FileName& codes, WordRules rules);
-// A SentencePiece model. Texts have no white space around them; with `keep_spaces` only the first space goes.
+// A SentencePiece model. Texts have no white space around them; with `keep_spaces` only the first space
+// goes, and "_" is one.
 Result<std::unique_ptr<PieceCutting>> load_sentence_piece_cutting(const FileName& model, bool keep_spaces);
 // Tensor2Tensor's subwords: the longest piece of the vocabulary from the left. `words` outlives the cutting.
 std::unique_ptr<PieceCutting> make_subword_cutting(const Vocabulary& words);

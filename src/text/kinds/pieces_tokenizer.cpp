@@ -115,8 +115,8 @@ Result<Vocabulary> read_side(const Json& json, const char* key, const FileName& 
 Result<std::unique_ptr<PieceCutting>> make_cutting(const Json& json, const Files& files, const Vocabulary& words,
                                                    bool target) {
   const std::string cut = text_at(json, "cut"), side = target ? "target" : "source";
-  const WordRules rules{flag_at(json, "moses"), text_at(json, (side + "_language").c_str()),
-                        flag_at(json, "normalize")};
+  const WordRules rules{flag_at(json, "moses"), text_at(json, (side + "_language").c_str()), flag_at(json, "normalize"),
+                        !flag_at(json, "keep_dashes")};
   if (cut == "words") return make_word_cutting(rules);
   if (cut == "codes") return load_code_cutting(files / (side + ".codes"), rules);
   if (cut == "sentencepiece") return load_sentence_piece_cutting(files / (side + ".spm"), flag_at(json, "keep_spaces"));
