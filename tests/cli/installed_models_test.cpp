@@ -119,6 +119,7 @@ TEST_F(CliDeviceInstalled, ANamedModelThatDoesNotServeThemIsLeftAside) {
   install("es_en", "es", "en", "1.9");
   const auto made = translate("en", "de", {"--model", (folder_.path() / "es_en").string()});
   EXPECT_EQ(made.out, kPackageSays) << made.err;
+  EXPECT_THAT(made.err, HasSubstr("es_en does not translate: "));
   EXPECT_THAT(made.err, HasSubstr("en_de (version 1.9)"));
 }
 

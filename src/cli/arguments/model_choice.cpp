@@ -59,7 +59,8 @@ ModelChoice choose_model(const std::string& directory, const std::string& from, 
   const auto direct = of_pair(all, from, to);
   const auto there = direct.empty() ? of_pair(all, from, kBetween) : direct,
              on = direct.empty() ? of_pair(all, kBetween, to) : direct;
-  const std::string pair = from + " to " + to + ": ";
+  const std::string pair =
+      from + " to " + to + (directory.empty() ? ": " : ", which " + directory + " does not translate: ");
   if (!direct.empty()) {
     choice = {direct.front().path, "", "", {pair + told_of(direct)}};
   } else if (!there.empty() && !on.empty()) {
