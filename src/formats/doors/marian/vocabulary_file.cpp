@@ -145,12 +145,13 @@ Result<std::vector<std::string>> parse_vocabulary(std::string_view text, const s
   std::optional<uint32_t> id;
   while (lines.next(key, id)) {
     if (lines.is_blank()) continue;
-    if (!id || *id >= kMostVocabularyIds)
+    const size_t at = id.value_or(kMostVocabularyIds);
+    if (at >= kMostVocabularyIds)
       return fail(ErrorCode::invalid_data, "%s:%u: no piece with its id, as Marian writes vocabularies: %s", where,
                   lines.number(), quote_name(key, 60));
-    if (*id >= found.size()) found.resize(*id + 1);
-    if (found[*id]) return fail(ErrorCode::invalid_data, "%s:%u: the id %u is there twice", where, lines.number(), *id);
-    found[*id] = key;
+    if (at >= found.size()) found.resize(at + 1);
+    if (found[at]) return fail(ErrorCode::invalid_data, "%s:%u: the id %u is there twice", where, lines.number(), at);
+    found[at] = key;
   }
   std::vector<std::string> pieces;
   for (std::optional<std::string>& piece : found) {
