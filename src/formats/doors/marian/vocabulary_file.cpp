@@ -10,7 +10,8 @@ namespace lapilli::doors::marian {
 
 namespace {
 
-constexpr size_t kMostVocabularyBytes = size_t{64} << 20, kMostVocabularyIds = size_t{1} << 21;
+constexpr size_t kMostVocabularyBytes = size_t{64} << 20;
+constexpr uint32_t kMostVocabularyIds = uint32_t{1} << 21;
 
 void append_character(std::string& to, uint32_t c) {
   if (c < 0x80) return to.push_back(static_cast<char>(c));
@@ -86,13 +87,14 @@ bool read_key(std::string_view& rest, std::string& key) {
   return true;
 }
 
-std::optional<uint32_t> read_id(std::string_view rest) {
-  if (!rest.starts_with(':')) return std::nullopt;
+// kMostVocabularyIds: it is none.
+uint32_t read_id(std::string_view rest) {
+  if (!rest.starts_with(':')) return kMostVocabularyIds;
   rest.remove_prefix(std::min(rest.find_first_not_of(' ', 1), rest.size()));
   uint32_t id = 0;
   const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), id);
   const bool whole = error == std::errc() && end == rest.data() + rest.size();
-  return whole ? std::optional(id) : std::nullopt;
+  return whole ? std::min(id, kMostVocabularyIds) : kMostVocabularyIds;
 }
 
 // The lines of the file, of which long keys take two: "? KEY" and ": ID".
@@ -100,9 +102,9 @@ class VocabularyLines {
  public:
   explicit VocabularyLines(std::string_view text) : text_(text) {}
   // False at the end; an empty line counts.
-  bool next(std::string& key, std::optional<uint32_t>& id) {
+  bool next(std::string& key, uint32_t& id) {
     key.clear();
-    id.reset();
+    id = kMostVocabularyIds;
     std::string_view line;
     if (!next_line(line)) return false;
     if (line.empty() || line.starts_with("---") || line == "..." || line.starts_with('#')) return is_blank_ = true;
@@ -142,16 +144,15 @@ Result<std::vector<std::string>> parse_vocabulary(std::string_view text, const s
   std::vector<std::optional<std::string>> found;
   VocabularyLines lines(text);
   std::string key;
-  std::optional<uint32_t> id;
+  uint32_t id = 0;
   while (lines.next(key, id)) {
     if (lines.is_blank()) continue;
-    const size_t at = id.value_or(kMostVocabularyIds);
-    if (at >= kMostVocabularyIds)
+    if (id >= kMostVocabularyIds)
       return fail(ErrorCode::invalid_data, "%s:%u: no piece with its id, as Marian writes vocabularies: %s", where,
                   lines.number(), quote_name(key, 60));
-    if (at >= found.size()) found.resize(at + 1);
-    if (found[at]) return fail(ErrorCode::invalid_data, "%s:%u: the id %u is there twice", where, lines.number(), at);
-    found[at] = key;
+    if (id >= found.size()) found.resize(id + 1);
+    if (found[id]) return fail(ErrorCode::invalid_data, "%s:%u: the id %u is there twice", where, lines.number(), id);
+    found[id] = key;
   }
   std::vector<std::string> pieces;
   for (std::optional<std::string>& piece : found) {
