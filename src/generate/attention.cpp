@@ -77,6 +77,10 @@ Status has_maps(const Attention& attention) {
 }
 
 Result<std::vector<float>> AttentionMap::select(int32_t layer, int32_t head) const {
+  if (recurrent)
+    return fail(ErrorCode::unsupported,
+                "this model's decoder has recurrent cells in place of self attention, so it has no such weights; ask "
+                "for cross or encoder attention");
   if (layers == 0)
     return fail(ErrorCode::unsupported,
                 "an encoder that attends within windows keeps no weights; ask for cross or decoder "
@@ -155,6 +159,7 @@ Result<Attention> attend(const std::shared_ptr<Model>& model, const SequencePart
   a.cross = take(outputs, "cross_attentions.", info.decoder_layers, target, source);
   a.encoder = take(outputs, "encoder_attentions.", info.encoder_layers, source, source);
   a.decoder = take(outputs, "decoder_attentions.", info.decoder_layers, target, target);
+  a.decoder.recurrent = model->on_device().config().decoder.cells;
   a.source_text = source_text;
   a.target_text = target_text;
   const Tokenizer* tokenizer = model->tokenizer();

@@ -79,7 +79,6 @@ graph::TensorId self_sublayer(Builder& b, graph::TensorId x, uint32_t i, Decoder
   const auto h = before_sublayer(b, label + ".norm", {s, w.self.norm}, x);
   const Sublayer in{h, x, run.step ? run.self_kv[i] : graph::kNone};
   const MergedLayer merged{{s, w.self}, {s, w.cross}};
-  run.cross.keep_weights = run.keeps_cross(i) ? format("cross_attentions.%u", i) : "";
   if (s.merged_attention && !run.cross_kv.empty())
     x = run.step ? merged_attention_step(b, label, merged, in, run.cross_kv[i], run.in_step)
                  : merged_attention(b, label, merged, in, run.cross_kv[i], {run.self, run.cross});
@@ -116,6 +115,7 @@ graph::TensorId decoder_layers(Builder& b, graph::TensorId x, DecoderRun& run) {
   for (uint32_t i = 0; i < s.layers; ++i) {
     const LayerWeights& layer = w.layers[i];
     const std::string label = format("decoder.%u", i);
+    run.cross.keep_weights = run.keeps_cross(i) ? format("cross_attentions.%u", i) : "";
     x = s.cells ? cell_sublayer(b, x, i, run) : self_sublayer(b, x, i, run);
     if (!run.cross_kv.empty() && !s.merged_attention) x = cross_sublayer(b, x, i, run);
     const auto h = before_sublayer(b, label + ".norm", {s, layer.norm}, x);

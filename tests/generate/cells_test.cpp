@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <span>
 
 #include "formats/shortlist.hpp"
+#include "generate/attention.hpp"
 #include "generate/searches.hpp"
 #include "search/engine_pool.hpp"
 #include "search/network_on_device.hpp"
@@ -165,6 +168,29 @@ TEST_P(DeviceCells, ListsAreHeeded) {
   request.options.shortlist = false;
   LAPILLI_ASSERT_VALUE(const auto all, run_search(model_, request));
   EXPECT_NE(bits_of(all), bits_of(out));
+}
+
+// Cells have no weights to show; those of the source are there, and link words.
+TEST(DeviceCellsAttention, SourcesAreAlignedAndCellsSayWhatTheyAre) {
+  LAPILLI_ASSERT_VALUE(const auto device, shared_device());
+  LAPILLI_ASSERT_VALUE(const auto model, Model::load(device, student()));
+  TranslateRequest request;
+  const std::string text = "The old house stands by the river.";
+  request.inputs.push_back({text, {}, false});
+  LAPILLI_ASSERT_VALUE(const auto out, translate(model, request));
+  const TextSequence& best = out.outputs.at(0).sequences.at(0);
+  LAPILLI_ASSERT_VALUE(const auto a, attend(model, best.parts.at(0), text, best.text));
+  LAPILLI_ASSERT_VALUE(const auto rows, a.cross.select(kAttentionMean, kAttentionMean));
+  ASSERT_EQ(rows.size(), a.source.size() * a.target.size());
+  for (size_t t = 0; t < a.target.size(); ++t) {
+    const auto row = std::span(rows).subspan(t * a.source.size(), a.source.size());
+    EXPECT_NEAR(std::accumulate(row.begin(), row.end(), 0.0f), 1, 1e-4) << t;
+  }
+  LAPILLI_ASSERT_VALUE(const auto alignment, align(a));
+  EXPECT_FALSE(alignment.links.empty());
+  const auto own = a.decoder.select(kAttentionMean, kAttentionMean);
+  ASSERT_FALSE(own.ok());
+  EXPECT_NE(own.error().message.find("recurrent cells"), std::string::npos) << own.error().message;
 }
 
 // A lost device ends the search; on another one the same comes out.
