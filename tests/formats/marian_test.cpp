@@ -327,19 +327,52 @@ TEST(Marian, VocabulariesBelongToTheModel) {
   expect_no_student(student.open(), "has 1 pieces, and the model 256 ids");
 }
 
+std::optional<std::string> list_of(const Student& student) {
+  const auto entered = doors::enter(student.path());
+  if (!entered || !(entered->files / kShortlistFile).there()) return std::nullopt;
+  const auto text = read_text_file(entered->files / kShortlistFile);
+  return text ? std::optional(*text) : std::nullopt;
+}
+
+// Ids of another pair would be read without an error.
+TEST(Marian, VocabulariesOfAnotherPairAreNotTaken) {
+  const Student student;
+  const std::string pieces = file_content(fs::path(kStudent) / kPieces);
+  student.drop(kPieces);
+  for (const char* other : {"srcvocab.enja.spm", "trgvocab.enja.spm", "vocab.ende.spm"}) {
+    student.put(other, pieces);
+    expect_no_student(student.open(), "looked for vocab.enpt.spm");
+  }
+  for (const char* own : {"srcvocab.enpt.spm", "trgvocab.enpt.spm"}) student.put(own, pieces);
+  EXPECT_TRUE(student.open().ok());
+  student.drop("trgvocab.enpt.spm");
+  student.put("vocab.spm", pieces);
+  EXPECT_TRUE(student.open().ok());
+}
+
+// The second part of its name is not always a pair.
+TEST(Marian, AModelWithoutAPairTakesWhatIsUnambiguous) {
+  const Student student;
+  student.put("model.intgemm.alphas.bin", student.model());
+  student.drop(kModel);
+  EXPECT_TRUE(student.open().ok());
+  EXPECT_EQ(list_of(student), file_content(fs::path(kStudent) / kList));
+  student.put("lex.50.50.pten.s2t.bin", "another");
+  EXPECT_EQ(list_of(student), std::nullopt);
+  const auto entered = doors::enter(student.path());
+  ASSERT_TRUE(entered.ok());
+  for (const std::string& name : {kList, std::string("lex.50.50.pten.s2t.bin")})
+    EXPECT_THAT(entered->origin.unused, ::testing::Contains(HasSubstr(name)));
+  student.put("vocab.pten.spm", file_content(fs::path(kStudent) / kPieces));
+  expect_no_student(student.open(), "looked for vocab.spm");
+}
+
 TEST(Marian, SeveralModelsAreNamed) {
   const Student student;
   student.put("model.enpt.other.bin", student.model());
   expect_no_student(student.open(), "name the file");
   const auto entered = doors::enter(student.path() + "/" + kModel);
   EXPECT_TRUE(entered.ok());
-}
-
-std::optional<std::string> list_of(const Student& student) {
-  const auto entered = doors::enter(student.path());
-  if (!entered || !(entered->files / kShortlistFile).there()) return std::nullopt;
-  const auto text = read_text_file(entered->files / kShortlistFile);
-  return text ? std::optional(*text) : std::nullopt;
 }
 
 // Case 33.
@@ -353,6 +386,15 @@ TEST(Marian, TheListIsThePairsOwn) {
   const auto entered = doors::enter(student.path());
   ASSERT_TRUE(entered.ok());
   EXPECT_THAT(entered->origin.unused, ::testing::Contains(HasSubstr("lex.50.50.pten.s2t.bin")));
+}
+
+TEST(Marian, OfTwoListsOfAPairTheOtherIsNamed) {
+  const Student student;
+  student.put("lex.100.100.enpt.s2t.bin", "another");
+  EXPECT_EQ(list_of(student), file_content(fs::path(kStudent) / kList));
+  const auto entered = doors::enter(student.path());
+  ASSERT_TRUE(entered.ok());
+  EXPECT_THAT(entered->origin.unused, ::testing::Contains(HasSubstr("lex.100.100.enpt.s2t.bin")));
 }
 
 // ---- files that gzip has packed

@@ -1,6 +1,8 @@
 // The door of Firefox's and Bergamot's students: folders with model.XXYY.*.bin, vocab.XXYY.spm and lex.*.XXYY.s2t.bin.
 #include <algorithm>
+#include <optional>
 #include <set>
+#include <string_view>
 
 #include "base/log.hpp"
 #include "base/path.hpp"
@@ -39,54 +41,110 @@ Result<std::vector<std::string>> bins_in(const Files& files) {
   return found;
 }
 
-// "enpt" of "model.enpt.intgemm.alphas.bin"; empty if the name tells no pair.
-std::string pair_of(const std::string& name) {
-  const size_t begin = name.find('.'), end = begin == std::string::npos ? begin : name.find('.', begin + 1);
-  return end == std::string::npos ? std::string() : name.substr(begin + 1, end - begin - 1);
+// Four letters, as Firefox and Bergamot write it.
+bool is_language_pair(const std::string& pair) {
+  return pair.size() == 4 && std::ranges::all_of(pair, [](char c) { return c >= 'a' && c <= 'z'; });
 }
 
-// The folder's file with this beginning and end: the pair's own, or the only one.
-std::string file_of_pair(const std::vector<std::string>& names, const std::string& begin, const std::string& pair,
-                         const std::string& end) {
-  std::vector<std::string> found;
-  for (const std::string& name : names) {
-    if (!name.starts_with(begin) || !name.ends_with(end)) continue;
-    if (!pair.empty() && name.ends_with("." + pair + end)) return name;
-    found.push_back(name);
+// The files beside a model.
+struct Company {
+  std::string folder;
+  std::vector<std::string> names;
+  std::string pair;  // "enpt" of "model.enpt.intgemm.alphas.bin"; empty if the model's name tells none
+
+  [[nodiscard]] bool has(const std::string& name) const { return std::ranges::find(names, name) != names.end(); }
+  // A part of a name that languages have, or a vocabulary.
+  [[nodiscard]] bool is_pair(const std::string& part) const {
+    return is_language_pair(part) || has("vocab." + part + ".spm") || has("srcvocab." + part + ".spm");
   }
-  return found.size() == 1 ? found.front() : std::string();
+  [[nodiscard]] std::vector<std::string> like(const std::string& begin, const std::string& end) const {
+    std::vector<std::string> found;
+    for (const std::string& name : names)
+      if (name.starts_with(begin) && name.ends_with(end)) found.push_back(name);
+    return found;
+  }
+};
+
+Company company_of(const Files& folder, const std::string& model) {
+  Company c{folder.directory(), unpacked_names(folder.directory()), {}};
+  const size_t begin = model.find('.'), end = begin == std::string::npos ? begin : model.find('.', begin + 1);
+  if (end == std::string::npos) return c;
+  const std::string part = model.substr(begin + 1, end - begin - 1);
+  if (c.is_pair(part)) c.pair = part;
+  return c;
 }
 
-// The list of the pair's own direction. Another direction's is left aside.
-void add_shortlist(const Files& folder, const std::string& pair, MadeFiles& made, std::vector<std::string>& unused) {
-  constexpr const char *kListBegin = "lex.", *kListEnd = "s2t.bin";
-  std::string own;
-  for (const std::string& name : unpacked_names(folder.directory())) {
-    if (!name.starts_with(kListBegin) || !name.ends_with(kListEnd)) continue;
-    const bool fits = pair.empty() || name.ends_with("." + pair + "." + kListEnd) || name == kShortlistFile;
-    fits ? own = name : unused.emplace_back(quote_name(name) + ": a shortlist of another pair of languages");
+constexpr const char *kListBegin = "lex.", *kListEnd = ".s2t.bin";
+
+// "enpt" of "lex.50.50.enpt.s2t.bin"; empty if the name tells no pair.
+std::string pair_of_list(const Company& c, const std::string& name) {
+  if (name == kShortlistFile) return {};
+  const std::string rest = name.substr(0, name.size() - std::string_view(kListEnd).size());
+  const std::string part = rest.substr(rest.rfind('.') + 1);
+  return c.is_pair(part) ? part : std::string();
+}
+
+// The list of the pair's own direction, or one of no pair; for a model of no pair the only one.
+std::string own_list(const Company& c, const std::vector<std::string>& lists) {
+  if (c.pair.empty()) return lists.size() == 1 ? lists.front() : std::string();
+  for (const std::string& pair : {c.pair, std::string()}) {
+    const auto of_pair = [&](const std::string& name) { return pair_of_list(c, name) == pair; };
+    const auto last = std::find_if(lists.rbegin(), lists.rend(), of_pair);
+    if (last != lists.rend()) return *last;
   }
+  return {};
+}
+
+const char* why_unused(const Company& c, const std::string& list) {
+  if (c.pair.empty()) return "the model's name does not tell which shortlist is its own";
+  const std::string pair = pair_of_list(c, list);
+  return pair.empty() || pair == c.pair ? "another shortlist is used" : "a shortlist of another pair of languages";
+}
+
+void add_shortlist(const Company& c, MadeFiles& made, std::vector<std::string>& unused) {
+  const auto lists = c.like(kListBegin, kListEnd);
+  const std::string own = own_list(c, lists);
+  for (const std::string& name : lists)
+    if (name != own) unused.emplace_back(quote_name(name) + ": " + why_unused(c, name));
   if (!own.empty()) made.others[kShortlistFile] = own;
   if (own.empty())
-    log(LogLevel::note, folder.directory() + " has no shortlist (lex.*." + pair +
+    log(LogLevel::note, c.folder + " has no shortlist that is surely this model's (lex.*" +
+                            (c.pair.empty() ? "" : "." + c.pair) +
                             ".s2t.bin): each word is chosen from the whole vocabulary, which takes longer");
 }
 
 struct Vocabularies {
   std::string source, target;  // names of files; the same one for both
+  [[nodiscard]] bool shared() const { return source == target; }
 };
 
-Result<Vocabularies> find_vocabularies(const Files& folder, const std::string& pair) {
-  const auto names = unpacked_names(folder.directory());
-  const std::string shared = file_of_pair(names, "vocab.", pair, ".spm");
-  if (!shared.empty()) return Vocabularies{shared, shared};
-  Vocabularies v{file_of_pair(names, "srcvocab.", pair, ".spm"), file_of_pair(names, "trgvocab.", pair, ".spm")};
-  if (!v.source.empty() && !v.target.empty()) return v;
-  return fail(
-      ErrorCode::not_found,
-      "%s has the model's weights and not its vocabulary: looked for vocab.%s.spm, and for srcvocab.%s.spm with "
-      "trgvocab.%s.spm",
-      folder, pair.c_str(), pair.c_str(), pair.c_str());
+// Those that end with `end`: one for both languages, or one for each.
+std::optional<Vocabularies> vocabularies_named(const Company& c, const std::string& end) {
+  const std::string shared = "vocab" + end, source = "srcvocab" + end, target = "trgvocab" + end;
+  if (c.has(shared)) return Vocabularies{shared, shared};
+  if (c.has(source) && c.has(target)) return Vocabularies{source, target};
+  return std::nullopt;
+}
+
+// Those of a model whose name tells no pair, where no others could be meant.
+std::optional<Vocabularies> only_vocabularies(const Company& c) {
+  const auto shared = c.like("vocab.", ".spm"), source = c.like("srcvocab.", ".spm"),
+             target = c.like("trgvocab.", ".spm");
+  if (shared.size() == 1 && source.empty() && target.empty()) return Vocabularies{shared[0], shared[0]};
+  if (shared.empty() && source.size() == 1 && target.size() == 1) return Vocabularies{source[0], target[0]};
+  return std::nullopt;
+}
+
+// Another pair's are never taken.
+Result<Vocabularies> find_vocabularies(const Company& c) {
+  const std::string end = c.pair.empty() ? ".spm" : "." + c.pair + ".spm";
+  auto found = vocabularies_named(c, end);
+  if (!found) found = c.pair.empty() ? only_vocabularies(c) : vocabularies_named(c, ".spm");
+  if (found) return *found;
+  return fail(ErrorCode::not_found,
+              "%s has the model's weights and not its vocabulary: looked for vocab%s, and for srcvocab%s with "
+              "trgvocab%s; give the vocabulary this name",
+              c.folder, end, end, end);
 }
 
 Status check_pieces(const Files& folder, const std::string& name, const Pieces& pieces, uint64_t ids) {
@@ -106,13 +164,10 @@ std::string vocabulary_text(const Pieces& pieces) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-bool is_language_pair(const std::string& pair) {
-  return pair.size() == 4 && std::ranges::all_of(pair, [](char c) { return c >= 'a' && c <= 'z'; });
-}
-
-Status add_vocabularies(const Files& folder, const Mapped& mapped, const std::string& pair, MadeFiles& made) {
-  LAPILLI_TRY(const auto names, find_vocabularies(folder, pair));
-  const bool shared = names.source == names.target;
+Status add_vocabularies(const Files& folder, const Mapped& mapped, const Company& company, MadeFiles& made) {
+  LAPILLI_TRY(const auto names, find_vocabularies(company));
+  const bool shared = names.shared();
+  const std::string& pair = company.pair;
   Json tokenizer = {{"tokenizer_class", "MarianTokenizer"}, {"separate_vocabs", !shared}};
   if (is_language_pair(pair)) {
     tokenizer["source_lang"] = pair.substr(0, 2);
@@ -168,8 +223,9 @@ Result<Opened> read(const Files& directory, const std::string& name) {
   LAPILLI_TRY(const auto settings, Settings::parse(parameters.settings, file.path()));
   LAPILLI_TRY(auto mapped, map_network(parameters, settings, file.path()));
   Opened opened{{"Marian", settings.text("version", "without a version"), unused_of(mapped)}, {folder, {}, {}, {}}};
-  LAPILLI_CHECK(add_vocabularies(folder, mapped, pair_of(name), opened.files));
-  add_shortlist(folder, pair_of(name), opened.files, opened.origin.unused);
+  const Company company = company_of(folder, name);
+  LAPILLI_CHECK(add_vocabularies(folder, mapped, company, opened.files));
+  add_shortlist(company, opened.files, opened.origin.unused);
   add_ids(mapped.target_ids, mapped.config);
   if (mapped.scaled) mapped.config["quantization_config"] = quantization_json({.dtype = "int8", .tied = {}});
   opened.files.texts["config.json"] = text_of(mapped.config);
