@@ -223,6 +223,8 @@ TEST(Marian, SettingsThatDoNotFitAreRefused) {
       {{"enc-depth: 2", "enc-depth: 1000000000"}, {"enc-depth is", ""}},
       {{"dim-emb: 64", "dim-emb: 32"}, {"dim-emb is 32", ""}},
       {{"transformer-preprocess: \"\"", "transformer-preprocess: n"}, {"transformer-preprocess", ""}},
+      {{"layer-normalization: false", "layer-normalization: true"}, {"layer-normalization is on", ""}},
+      {{"ulr: false", "transformer-rnn-projection: true"}, {"transformer-rnn-projection is on", ""}},
       {{"dec-cell: ssru", "dec-cell: gru"}, {"dec-cell is 'gru'", ""}},
       {{"ulr: false", "ulr: &a [*a, *a]"}, {"has a value that is not read", ""}},
   };
@@ -234,6 +236,19 @@ TEST(Marian, SettingsThatDoNotFitAreRefused) {
       yml.shape = {static_cast<int32_t>(yml.data.size())};
     }),
                       words.first);
+}
+
+// Without them the network would be another one.
+TEST(Marian, ParametersOfLayersAreAllRead) {
+  const Student student;
+  for (const std::string name :
+       {"decoder_l1_rnn_Wo", "decoder_l2_rnn_gamma1", "encoder_l1_self_Wp", "encoder_l3_ffn_W1"})
+    expect_no_student(student.with([&](std::vector<Part>& parts) {
+      Part more = named_part(parts, "decoder_l1_rnn_bf");
+      more.name = name;
+      parts.push_back(more);
+    }),
+                      name + " belongs to a layer");
 }
 
 // ---- damaged files --------------------------------------------------------------------------------------------------

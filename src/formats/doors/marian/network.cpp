@@ -37,6 +37,7 @@ class NetworkMapper {
   void check_settings();
   void check_places();
   void check_tied_layers(uint64_t layers);
+  void check_unused();
   void embeddings();
   void output(const std::string& table);
   void logits_bias();
@@ -301,6 +302,9 @@ void NetworkMapper::check_settings() {
     refuse(format("transformer-decoder-autoreg is %s; self-attention and rnn are read", quote_name(autoreg, 40)));
   if (has_cells() && s_.text("dec-cell", "ssru") != "ssru")
     refuse(format("dec-cell is %s; ssru is read", quote_name(s_.text("dec-cell"), 40)));
+  if (has_cells())
+    for (const char* flag : {"transformer-rnn-projection", "layer-normalization"})
+      if (s_.flag(flag)) refuse(format("%s is on, which its cells are not read with", flag));
   for (const char* flag : {"transformer-train-position-embeddings", "transformer-no-projection", "right-left",
                            "transformer-pool", "transformer-decoder-dense"})
     if (s_.flag(flag)) refuse(format("%s is on", flag));
@@ -349,10 +353,19 @@ void NetworkMapper::map() {
   decoder(decoder_layers);
 }
 
+// A layer's parameter that nothing reads, but for scales of inputs: the network computes more than is computed here.
+void NetworkMapper::check_unused() {
+  for (const auto& [name, parameter] : p_.all) {
+    if (used_.contains(name) || name.starts_with("special:")) continue;
+    const bool of_layer = name.starts_with("encoder_l") || name.starts_with("decoder_l");
+    if (of_layer && !name.ends_with("_QuantMultA")) refuse(name + " belongs to a layer and is not read");
+    made_.unused.push_back(name);
+  }
+}
+
 Result<Mapped> NetworkMapper::take(const std::string& where) {
   constexpr size_t kMost = 12;
-  for (const auto& [name, parameter] : p_.all)
-    if (!used_.contains(name) && !name.starts_with("special:")) made_.unused.push_back(name);
+  check_unused();
   if (reasons_.empty()) return std::move(made_);
   std::string all;
   for (size_t i = 0; i < std::min(reasons_.size(), kMost); ++i) all += (i ? "; " : "") + quote_name(reasons_[i], 200);
