@@ -19,6 +19,8 @@ struct ShortlistIds {
 
 // Its name in a directory of ours.
 constexpr const char* kShortlistFile = "lex.s2t.bin";
+// In config.json: both languages have one vocabulary, whether or not the network has one table for them.
+constexpr const char* kSharedVocabulary = "shared_vocabulary";
 
 class Shortlist {
  public:

@@ -49,9 +49,11 @@ void note_kept(const std::vector<model::KeptMatrix>& kept) {
 Result<std::optional<Shortlist>> read_shortlist(const Files& files, const model::Config& config) {
   const FileName list = files / kShortlistFile;
   if (config.family != "marian_nmt" || !list.there()) return std::optional<Shortlist>();
+  const FileName settings = files / "config.json";
+  LAPILLI_TRY(const auto json, read_json_file(settings));
+  LAPILLI_TRY(const bool shared, get_bool({json, settings.path()}, kSharedVocabulary, config.shared_embeddings));
   // The last id starts the decoder, and no vocabulary has it.
-  LAPILLI_TRY(auto read, Shortlist::read(list, {config.source_vocabulary - 1, config.target_vocabulary - 1,
-                                                config.shared_embeddings}));
+  LAPILLI_TRY(auto read, Shortlist::read(list, {config.source_vocabulary - 1, config.target_vocabulary - 1, shared}));
   return std::optional(std::move(read));
 }
 

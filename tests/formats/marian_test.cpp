@@ -365,6 +365,21 @@ TEST(Marian, VocabulariesOfAnotherPairAreNotTaken) {
   EXPECT_TRUE(student.open().ok());
 }
 
+// The shortlist asks for it: the network's tables do not tell.
+TEST(Marian, ConfigTellsIfTheVocabularyIsShared) {
+  const Student student;
+  const auto config = [&] {
+    const auto entered = doors::enter(student.path());
+    const auto text = entered ? read_text_file(entered->files / "config.json") : Result<std::string>(entered.error());
+    return text ? *text : text.error().message;
+  };
+  EXPECT_THAT(config(), HasSubstr("\"shared_vocabulary\": true"));
+  const std::string pieces = file_content(fs::path(kStudent) / kPieces);
+  student.drop(kPieces);
+  for (const char* own : {"srcvocab.enpt.spm", "trgvocab.enpt.spm"}) student.put(own, pieces);
+  EXPECT_THAT(config(), HasSubstr("\"shared_vocabulary\": false"));
+}
+
 // The second part of its name is not always a pair.
 TEST(Marian, AModelWithoutAPairTakesWhatIsUnambiguous) {
   const Student student;

@@ -164,9 +164,10 @@ std::string vocabulary_text(const Pieces& pieces) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-Status add_vocabularies(const Files& folder, const Mapped& mapped, const Company& company, MadeFiles& made) {
+Status add_vocabularies(const Files& folder, Mapped& mapped, const Company& company, MadeFiles& made) {
   LAPILLI_TRY(const auto names, find_vocabularies(company));
   const bool shared = names.shared();
+  mapped.config[kSharedVocabulary] = shared;
   const std::string& pair = company.pair;
   Json tokenizer = {{"tokenizer_class", "MarianTokenizer"}, {"separate_vocabs", !shared}};
   if (is_language_pair(pair)) {
