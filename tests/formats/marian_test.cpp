@@ -251,6 +251,12 @@ TEST(Marian, ParametersOfLayersAreAllRead) {
                       name + " belongs to a layer");
 }
 
+TEST(Marian, EightBitNumbersNeedAScale) {
+  const Student student;
+  expect_no_student(student.with([](std::vector<Part>& parts) { named_part(parts, "decoder_l1_rnn_Wf").type = 0x101; }),
+                    "'decoder_l1_rnn_Wf' has 8-bit numbers without a scale");
+}
+
 // ---- damaged files --------------------------------------------------------------------------------------------------
 
 TEST(Marian, CutFilesAreRefused) {

@@ -115,7 +115,11 @@ Result<std::pair<uint64_t, StoredType>> needed(const Entry& e, const std::string
   switch (e.header.type) {
     case kFloat32: return std::pair{e.elements * 4, StoredType::f32};
     case kFloat16: return std::pair{e.elements * 2, StoredType::f16};
-    case kInt8: return std::pair{e.elements, StoredType::i8};
+    case kInt8:
+      if (e.name.starts_with("special:")) return std::pair{e.elements, StoredType::i8};
+      return fail(ErrorCode::unsupported,
+                  "%s: %s has 8-bit numbers without a scale, whose meaning is not known; take the model in float32",
+                  where, quote_name(e.name));
     case kScaled8: return std::pair{e.elements + sizeof(float), StoredType::i8};
     case kScaled16:
       return fail(ErrorCode::unsupported,
