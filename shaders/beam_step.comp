@@ -216,8 +216,10 @@ void finish(uint i, float score) {
 }
 
 #ifdef DRAW
-// As below, but picks stay in the order in which they were drawn.
-void choose_running(bool limit) {
+// As below, but picks stay in the order in which they were drawn: the best score may be among those that do not count.
+void choose_running(bool limit, uint places) {
+  if (param(P_EARLY_STOPPING) == STOP_SHRINKING)
+    for (uint i = places; i < p.k; ++i) run_score[i] = TAKEN;
   for (uint b = 0u; b < p.beams; ++b) {
     // If no score compares greater (NaN never does), there is still a pick.
     uint from = b;
@@ -238,8 +240,9 @@ void choose_running(bool limit) {
   for (uint b = 0u; b < p.beams; ++b) search[search_running(b)] = floatBitsToUint(next_score[b]);
 }
 #else
-// The best hypotheses that run on: an ended one is lowered by NO_SCORE and so only fills up the list.
-void choose_running(bool limit) {
+// The best hypotheses that run on: an ended one is lowered by NO_SCORE and so only fills up the list. The first `places`
+// have the best scores anyway.
+void choose_running(bool limit, uint places) {
   uint open = 0u, ended = 0u;
   for (uint b = 0u; b < p.beams; ++b) {
     while (open < p.k && (limit || is_end(pick_id[open]))) ++open;
@@ -273,9 +276,9 @@ void decide() {
   bool stop_when_full = param(P_EARLY_STOPPING) == STOP_YES;
   bool settled = search[SEARCH_SETTLED] != 0u;
   bool closed = settled || (stop_when_full && search[SEARCH_FINISHED] == p.beams);
-  choose_running(limit);
   bool shrinks = param(P_EARLY_STOPPING) == STOP_SHRINKING;
   uint places = shrinks ? p.beams - min(search[SEARCH_FINISHED], p.beams) : p.beams;
+  choose_running(limit, places);
   uint kept = shrinks ? shrink(places, limit) : p.beams;
   bool all_ended = true;
   for (uint i = 0u; i < p.k; ++i) all_ended = all_ended && (limit || is_end(pick_id[i]));

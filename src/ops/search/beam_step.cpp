@@ -95,6 +95,7 @@ class Sentence : private search::Bookkeeping {
     failed_ = true;
     end();
   }
+  bool shrinks() const { return static_cast<StopRule>(p_[state::P_EARLY_STOPPING]) == StopRule::shrinking; }
   bool ended(const Pick& pick) const { return reaches_limit() || (pick.id != search::kNoId && p_.is_end(pick.id)); }
 
   void pick(const uint32_t* rows, uint64_t ld) {
@@ -119,11 +120,14 @@ class Sentence : private search::Bookkeeping {
   }
 
   // The best hypotheses that run on. Ended ones are not removed but made worse: they fill up where too little is
-  // permitted.
-  void choose_running() {
+  // permitted. Drawn picks are not in the order of their scores: of a beam that shrinks those behind the first `places`
+  // come last, whatever their score.
+  void choose_running(uint32_t places) {
     next_ = picks_;
     for (auto& n : next_)
       if (ended(n)) n.score = search::forbidden(n.score) ? state::MASKED : n.score + state::NO_SCORE;
+    if (a_.drawn && shrinks())
+      for (size_t i = places; i < next_.size(); ++i) next_[i].score = -std::numeric_limits<float>::infinity();
     std::stable_sort(next_.begin(), next_.end(), [](const Pick& x, const Pick& y) { return x.score > y.score; });
     next_.resize(beams_);
   }
@@ -157,10 +161,9 @@ class Sentence : private search::Bookkeeping {
     const auto full = [&] { return record(state::SEARCH_FINISHED) == beams_; };
     bool settled = record(state::SEARCH_SETTLED) != 0;
     const bool closed = settled || (early == StopRule::yes && full());
-    choose_running();
-    const bool shrinks = early == StopRule::shrinking;
-    const uint32_t places = shrinks ? beams_ - std::min(record(state::SEARCH_FINISHED), beams_) : beams_;
-    const uint32_t kept = shrinks ? shrink(places) : beams_;
+    const uint32_t places = shrinks() ? beams_ - std::min(record(state::SEARCH_FINISHED), beams_) : beams_;
+    choose_running(places);
+    const uint32_t kept = shrinks() ? shrink(places) : beams_;
     for (uint32_t b = 0; b < beams_; ++b) running(b) = search::as_word(next_[b].score);
     for (uint32_t i = 0; i < places && !closed; ++i)  // only the first `beams` candidates may finish
       if (ended(picks_[i]) && picks_[i].id != search::kNoId && !search::forbidden(picks_[i].score))
@@ -170,7 +173,7 @@ class Sentence : private search::Bookkeeping {
       length = search::length_divisor(std::max(p_[state::P_MAX_LENGTH], p_[state::P_PREFIX] + 1) - p_[state::P_PREFIX],
                                       penalty);
     const float best = next_[0].score, worst = search::as_float(finished(beams_ - 1)[state::FINISHED_SCORE]);
-    settled = shrinks ? kept == 0 : settled || search::forbidden(best) || !(best / length > worst);
+    settled = shrinks() ? kept == 0 : settled || search::forbidden(best) || !(best / length > worst);
     const bool all_ended = std::all_of(picks_.begin(), picks_.end(), [&](const Pick& x) { return ended(x); });
     record(state::SEARCH_SETTLED) = settled ? 1 : 0;
     if (settled || reaches_limit() || all_ended || (early == StopRule::yes && full())) end();
@@ -424,6 +427,15 @@ void add_drawn_cases(std::vector<OpCase>& all) {
     BeamCase c("drawn, likely ends", {7, 6, 3, 2, 150, 64, {}, 7, 1});
     c.favour_ends(5);
     c.put_finished(1, 2, -2, 0.05f);
+    all.push_back(c.finish());
+  }
+  {
+    BeamCase c("drawn, of a beam that shrinks", {7, 6, 4, 2, 150, 64, {}, 9, 1});
+    c.state.set_param(state::P_EARLY_STOPPING, static_cast<uint32_t>(StopRule::shrinking));
+    c.favour_ends(2);
+    c.put_finished(1, 1, -2, 0);
+    c.put_finished(2, 2, -2, 0.05f);
+    c.put_finished(3, 3, -2, 0.05f);
     all.push_back(c.finish());
   }
   {
