@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "base/math.hpp"
@@ -160,7 +161,22 @@ Status add_entry(const File& file, Parts& parts, const Entry& e, Parameters& to)
 
 }  // namespace
 
-bool is_bin(const std::string& start) {
+namespace {
+
+// The name of a model, and a first word that may be a version; a file cut off within it is told from no other.
+bool claims_bin(const std::string& name, const std::string& start) {
+  constexpr std::string_view kBegin = "model.", kEnd = ".bin";
+  const bool named = name.size() > kBegin.size() + kEnd.size() && name.starts_with(kBegin) && name.ends_with(kEnd);
+  uint64_t version = 0;
+  std::memcpy(&version, start.data(), std::min(start.size(), sizeof(version)));
+  if (start.size() < sizeof(version)) return named && version <= kVersion + 1;
+  return named && (version == kVersion || version == kVersion + 1);
+}
+
+}  // namespace
+
+bool is_bin(const std::string& file, const std::string& start) {
+  if (claims_bin(file, start)) return true;
   ByteReader reader(std::as_bytes(std::span(start)));
   uint64_t version = 0, count = 0, name = 0, type = 0;
   if (!reader.number(version) || !reader.number(count) || !reader.number(name) || !reader.number(type)) return false;

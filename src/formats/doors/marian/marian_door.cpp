@@ -36,7 +36,7 @@ Result<std::vector<std::string>> bins_in(const Files& files) {
   for (const std::string& name : unpacked_names(files.directory())) {
     if (!name.ends_with(".bin")) continue;
     if (name.starts_with("model.")) LAPILLI_CHECK(File::open(folder / name));
-    if (is_bin(first_bytes(folder / name, kStart))) found.push_back(name);
+    if (is_bin(name, first_bytes(folder / name, kStart))) found.push_back(name);
   }
   return found;
 }
@@ -250,7 +250,7 @@ Result<std::optional<Opened>> open_marian(const FileName& name) {
   const auto [folder, packed] = marian::cut_path(name.path());
   const std::string file = marian::unpacked_name(packed);
   const FileName plain = file == packed ? name : marian::unpacked(folder) / file;
-  if (!marian::is_bin(first_bytes(plain, marian::kStart))) return std::optional<Opened>();
+  if (!marian::is_bin(file, first_bytes(plain, marian::kStart))) return std::optional<Opened>();
   LAPILLI_TRY(auto opened, marian::read(Files(folder), file));
   return std::optional(std::move(opened));
 }

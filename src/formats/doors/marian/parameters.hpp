@@ -29,8 +29,9 @@ struct Parameters {
   }
 };
 
-// Marian's own binary file: these first 32 bytes, and its content.
-bool is_bin(const std::string& start);
+// Marian's own binary file: the name with these first 32 bytes, and its content. Of "model.*.bin" the version is
+// enough, so that read_bin says what is wrong with the others.
+bool is_bin(const std::string& file, const std::string& start);
 Result<Parameters> read_bin(const File& file);
 
 }  // namespace lapilli::doors::marian
