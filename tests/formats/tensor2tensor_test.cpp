@@ -156,6 +156,15 @@ TEST(TfTable, DamageIsNamed) {
   EXPECT_THAT(failure_of(OneBlock::make(block, 7)), HasSubstr("packed in a way"));
 }
 
+// A key of 4,000 bytes that each entry takes from the one before would want gigabytes.
+TEST(TfTable, SharedBeginningsOfKeysHaveAnEnd) {
+  std::string block = entry_of(0, std::string(4000, 'k'), "");
+  for (int i = 0; i < 20'000; ++i) block += entry_of(4000, "a", "");
+  EXPECT_THAT(failure_of(OneBlock::make(block + little<uint32_t>(0))), HasSubstr("more than 64 MiB together"));
+  EXPECT_THAT(failure_of(OneBlock::make(entry_of(0, std::string(4097, 'k'), "") + little<uint32_t>(0))),
+              HasSubstr("a name has more than 4096 bytes"));
+}
+
 // ---- directories ----------------------------------------------------------------------------------------------------
 
 TEST(Tensor2Tensor, ShardsAreJoinedByTheirNumbers) {

@@ -11,6 +11,13 @@ constexpr uint64_t kMagic = 0xdb4775248b80fb57;
 constexpr size_t kFooter = 48, kTrailer = 5;
 // Far above the index of any published model.
 constexpr size_t kMostBlockBytes = size_t{64} << 20, kMostEntries = 1u << 20;
+// Keys share their beginnings: together they may be far longer than the file.
+constexpr size_t kMostKeyBytes = 4096, kMostKeyTotal = size_t{64} << 20;
+
+struct Entries {
+  std::vector<TableEntry> all;
+  size_t key_bytes = 0;
+};
 
 constexpr std::array<uint32_t, 256> kSums = [] {
   std::array<uint32_t, 256> sums{};
@@ -105,7 +112,7 @@ Result<std::string> read_block(std::string_view file, const Handle& h, const std
 }
 
 // The entries stand before the restarts, whose number is the last word.
-Status add_entries(std::string_view block, std::vector<TableEntry>& entries, const std::string& path) {
+Status add_entries(std::string_view block, Entries& entries, const std::string& path) {
   if (block.size() < 4) return damaged(path, "a block is cut");
   const uint64_t restarts = number_at<uint32_t>(block, block.size() - 4);
   if (restarts > (block.size() - 4) / 4) return damaged(path, "a block has more restarts than bytes");
@@ -116,10 +123,13 @@ Status add_entries(std::string_view block, std::vector<TableEntry>& entries, con
     if (!take_varint(block, shared) || !take_varint(block, own) || !take_varint(block, size) || shared > key.size() ||
         own > block.size() || size > block.size() - own)
       return damaged(path, "an entry does not fit its block");
-    if (entries.size() == kMostEntries) return damaged(path, "it has more than 2^20 entries");
+    if (entries.all.size() == kMostEntries) return damaged(path, "it has more than 2^20 entries");
+    if (shared + own > kMostKeyBytes) return damaged(path, "a name has more than 4096 bytes");
+    entries.key_bytes += shared + own;
+    if (entries.key_bytes > kMostKeyTotal) return damaged(path, "its names have more than 64 MiB together");
     key.resize(shared);
     key += block.substr(0, own);
-    entries.push_back({key, std::string(block.substr(own, size))});
+    entries.all.push_back({key, std::string(block.substr(own, size))});
     block.remove_prefix(own + size);
   }
   return {};
@@ -153,10 +163,10 @@ Result<std::vector<TableEntry>> read_table(std::string_view file, const std::str
   Handle meta, index;
   if (!take_handle(footer, meta) || !take_handle(footer, index)) return damaged(path, "its last bytes are no handles");
   LAPILLI_TRY(const auto index_block, read_block(file, index, path));
-  std::vector<TableEntry> blocks, entries;
+  Entries blocks, entries;
   LAPILLI_CHECK(add_entries(index_block, blocks, path));
   uint64_t total = 0;
-  for (const TableEntry& block : blocks) {
+  for (const TableEntry& block : blocks.all) {
     std::string_view value = block.value;
     Handle handle;
     if (!take_handle(value, handle)) return damaged(path, "an entry of its index is no handle");
@@ -165,7 +175,7 @@ Result<std::vector<TableEntry>> read_table(std::string_view file, const std::str
     if (total > kMostBlockBytes) return damaged(path, "its blocks lie over each other");
     LAPILLI_CHECK(add_entries(bytes, entries, path));
   }
-  return entries;
+  return std::move(entries.all);
 }
 
 }  // namespace lapilli::doors::trained
