@@ -93,18 +93,16 @@ class CodeCutting final : public PieceCutting {
       symbols.push_back({std::string(kWordEnd), {end, end}});
     return symbols;
   }
+  // Only the last symbol has the end: a text may hold the end's letters anywhere.
   void cut_word(const MosesText& word, std::vector<CutPiece>& pieces) const {
-    for (MergeSymbol& symbol : merge_symbols(codes_.ranks, symbols_of(word))) {
-      if (symbol.text == kWordEnd) {  // of codes before version 0.2
-        std::string& last = pieces.back().text;
-        last.resize(last.size() - kCodeGoesOn.size());
-      } else if (symbol.text.ends_with(kWordEnd)) {
-        symbol.text.resize(symbol.text.size() - kWordEnd.size());
-        pieces.push_back({std::move(symbol.text), symbol.range});
-      } else {
-        pieces.push_back({symbol.text.append(kCodeGoesOn), symbol.range});
-      }
-    }
+    std::vector<MergeSymbol> symbols = merge_symbols(codes_.ranks, symbols_of(word));
+    MergeSymbol last = std::move(symbols.back());
+    symbols.pop_back();
+    for (MergeSymbol& symbol : symbols) pieces.push_back({symbol.text.append(kCodeGoesOn), symbol.range});
+    last.text.resize(last.text.size() - kWordEnd.size());
+    if (!last.text.empty()) return void(pieces.push_back({std::move(last.text), last.range}));
+    std::string& before = pieces.back().text;  // the end stands alone, behind symbols of this word
+    before.resize(before.size() - kCodeGoesOn.size());
   }
 
   const Codes codes_;
