@@ -16,6 +16,7 @@
 #include "formats/hostile.hpp"
 #include "formats/pickle.hpp"
 #include "support/temp_directory.hpp"
+#include "text/kinds/piece_cutting.hpp"
 
 namespace lapilli {
 namespace {
@@ -275,8 +276,10 @@ class TensorFile {
     add_linear(name + ".fc2", 8, 12);
     add_norm(name + ".final_layer_norm", 8);
   }
+  [[nodiscard]] std::string model() const { return dict(tensors_); }
+  [[nodiscard]] std::string whole(const std::string& root) const { return torch_zip(proto + root + stop, storages_); }
   [[nodiscard]] std::string bytes(const Fields& args) const {
-    return torch_zip(proto + dict({{"args", settings(args)}, {"model", dict(tensors_)}}) + stop, storages_);
+    return whole(dict({{"args", settings(args)}, {"model", model()}}));
   }
 
  private:
@@ -414,6 +417,88 @@ TEST(OpenNmt, NoPositionsStayNone) {
   EXPECT_EQ(config["decoder_positions"], "none");
   EXPECT_EQ(config["scale_embedding"], false);
   EXPECT_FALSE(config.contains("max_relative_positions"));
+}
+
+std::string list(const std::vector<std::string>& pieces) {
+  std::string out = empty_list + mark;
+  for (const std::string& piece : pieces) out += text(piece);
+  return out + appends;
+}
+
+// The network of OpenNMT-py with a layer each, for 5 source pieces and 7 target pieces.
+class OnmtFile : public TensorFile {
+ public:
+  OnmtFile() {
+    add_side("encoder", "encoder.transformer.0", 5);
+    add_side("decoder", "decoder.transformer_layers.0", 7);
+    add_linear("generator.0", 7, 8);
+  }
+  void add_heads(const std::string& name) {
+    for (const char* part : {"linear_query", "linear_keys", "linear_values", "final_linear"})
+      add_linear(name + "." + part, 8, 8);
+  }
+  [[nodiscard]] Fields fields(const Fields& opt) const {
+    Fields all = {{"heads", integer(2)}, {"position_encoding", "\x88"}};
+    all.insert(all.end(), opt.begin(), opt.end());
+    const Fields sides = {{"src", list({"<unk>", "<blank>", "one", "two", "three"})},
+                          {"tgt", list({"<unk>", "<blank>", "<s>", "</s>", "un", "deux", "trois"})}};
+    return {{"opt", settings(all)}, {"vocab", dict(sides)}, {"model", model()}};
+  }
+
+ private:
+  void add_side(const std::string& side, const std::string& layer, int64_t pieces) {
+    const bool decoder = side == "decoder";
+    add(side + ".embeddings.make_embedding.emb_luts.0.weight", {pieces, 8});
+    add_heads(layer + ".self_attn");
+    add_norm(layer + (decoder ? ".layer_norm_1" : ".layer_norm"), 8);
+    if (decoder) {
+      add_heads(layer + ".context_attn");
+      add_norm(layer + ".layer_norm_2", 8);
+    }
+    add_linear(layer + ".feed_forward.w_1", 12, 8);
+    add_linear(layer + ".feed_forward.w_2", 8, 12);
+    add_norm(layer + ".feed_forward.layer_norm", 8);
+    add_norm(side + ".layer_norm", 8);
+  }
+};
+
+TEST(OpenNmt, ContainersOfOmegaconfMayBeAroundAll) {
+  const OnmtFile file;
+  const std::string inside = dict(file.fields({}));
+  TempDirectory dir;
+  const auto check = [&](const std::string& root) {
+    dir.write("model.pt", file.whole(root));
+    const auto entered = doors::enter(dir.path());
+    ASSERT_TRUE(entered.ok()) << entered.error().message;
+    EXPECT_EQ(entered->origin.version, "version 3");
+    EXPECT_EQ(json_of(*entered, "pieces.json")["source"].size(), 5u);
+  };
+  check(inside);
+  check(object("omegaconf.dictconfig", "DictConfig", {{"_content", inside}}));
+  check(object("fairseq.data", "AnyNode", {{"_val", inside}}));
+}
+
+// ---- codes ----------------------------------------------------------------------------------------------------------
+
+std::vector<std::string> cut_by(const std::string& codes, const std::string& text) {
+  TempDirectory dir;
+  dir.write("codes", codes);
+  const auto cutting = load_code_cutting(Files(dir.path()) / "codes", {});
+  EXPECT_TRUE(cutting.ok());
+  std::vector<std::string> texts;
+  const auto pieces = (*cutting)->cut(text);
+  EXPECT_TRUE(pieces.ok());
+  for (const CutPiece& piece : *pieces) texts.push_back(piece.text);
+  return texts;
+}
+
+// The letters of the end in a text are letters.
+TEST(Codes, ATextMayHoldTheEndsLetters) {
+  const std::string merges = "< /\n</ w\n</w >\n";
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(cut_by("#version: 0.2\n" + merges, "</w>a"), (Texts{"</w>@@", "a"}));
+  EXPECT_EQ(cut_by("#version: 0.2\n" + merges, "a </w>b"), (Texts{"a", "</w>@@", "b"}));
+  EXPECT_EQ(cut_by("#version: 0.1\n" + merges, "</w>a a</w>"), (Texts{"</w>@@", "a", "a@@", "</w>"}));
 }
 
 // ---- damage ---------------------------------------------------------------------------------------------------------

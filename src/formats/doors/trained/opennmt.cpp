@@ -66,9 +66,15 @@ const PickleValue* find_side(const Pickle& pickle, const PickleValue& vocab, con
   return nullptr;
 }
 
+// Like the root, it may stand in containers of omegaconf.
+PickleValue vocabularies_of(const TrainingFile& file) {
+  const PickleValue* at = file.root().find("vocab");
+  return at ? unwrapped(file.content.pickle, *at) : PickleValue();
+}
+
 Result<Pieces> read_side(const TrainingFile& file, const char* side) {
   const Pickle& pickle = file.content.pickle;
-  const PickleValue* at = find_side(pickle, *pickle.at(pickle.root, "vocab"), side);
+  const PickleValue* at = find_side(pickle, vocabularies_of(file), side);
   if (!at) return fail(ErrorCode::invalid_data, "%s: its vocabulary lacks %s", file.path(), side);
   LAPILLI_TRY(const auto list, find_pieces(pickle, *at, file.path()));
   return read_list(pickle, list, file.path());
@@ -298,7 +304,7 @@ Status add_search(const TrainingFile& file, const PieceFiles& p, TrainedMapper& 
 
 std::string version_of(const TrainingFile& file) {
   const Pickle& pickle = file.content.pickle;
-  const PickleValue vocab = *pickle.at(pickle.root, "vocab");
+  const PickleValue vocab = vocabularies_of(file);
   if (vocab.kind == Kind::list) return "version 1";
   const PickleValue* source = find_side(pickle, vocab, "src");
   if (source && source->kind != Kind::list) return "version 2";
