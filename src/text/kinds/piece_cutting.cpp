@@ -109,15 +109,22 @@ class CodeCutting final : public PieceCutting {
   const WordRules rules_;
 };
 
+// From version 0.2 on the end is part of a symbol. Files without a version are of 0.1, where a merge has the end alone
+// on its right, or of fastBPE, which writes counts.
+bool end_in_symbol(std::string_view text, bool end_merged, bool counted) {
+  if (text.starts_with("#version: ")) return !text.starts_with("#version: 0.1");
+  return counted || !end_merged;
+}
+
 // A line has both sides of a merge. Of equal merges the first counts.
 Result<Codes> read_codes(const FileName& name) {
   LAPILLI_TRY(const std::string text, read_text_file(name));
   LAPILLI_CHECK(check_utf8(text, name.path()));
   Codes codes;
-  constexpr std::string_view kVersion = "#version: ";
-  codes.end_in_symbol = text.starts_with(kVersion) && !text.starts_with("#version: 0.1");
+  bool end_merged = false, counted = false;
   uint32_t rank = 0;
-  for (size_t at = text.starts_with(kVersion) ? std::min(text.find('\n'), text.size() - 1) + 1 : 0; at < text.size();) {
+  const bool versioned = text.starts_with("#version: ");
+  for (size_t at = versioned ? std::min(text.find('\n'), text.size() - 1) + 1 : 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
     const std::string_view line = lapilli::strip(std::string_view(text).substr(at, end - at));
     at = end + 1;
@@ -126,9 +133,12 @@ Result<Codes> read_codes(const FileName& name) {
     if (space == std::string_view::npos)
       return fail(ErrorCode::invalid_data, "%s: the line %s is no merge of two parts", name, quote_text(line));
     const std::string_view left = line.substr(0, space), rest = lapilli::strip_left(line.substr(space));
-    const std::string_view right = rest.substr(0, rest.find(' '));  // a count may follow
+    const std::string_view right = rest.substr(0, rest.find(' '));
+    end_merged = end_merged || right == kWordEnd;
+    counted = counted || right.size() < rest.size();
     codes.ranks.emplace(std::string(left).append(" ").append(right), rank++);
   }
+  codes.end_in_symbol = end_in_symbol(text, end_merged, counted);
   return codes;
 }
 
