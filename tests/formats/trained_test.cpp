@@ -16,6 +16,7 @@
 #include "formats/hostile.hpp"
 #include "formats/pickle.hpp"
 #include "support/temp_directory.hpp"
+#include "text/kinds/own_tokenizers.hpp"
 #include "text/kinds/piece_cutting.hpp"
 
 namespace lapilli {
@@ -478,6 +479,48 @@ TEST(OpenNmt, ContainersOfOmegaconfMayBeAroundAll) {
   check(object("fairseq.data", "AnyNode", {{"_val", inside}}));
 }
 
+EncodeOptions for_side(TextSide side) {
+  EncodeOptions options;
+  options.side = side;
+  return options;
+}
+
+// Sources of versions 1 and 2 have neither a start nor an end.
+TEST(OpenNmt, ASourceMayLackStartAndEnd) {
+  TempDirectory dir;
+  dir.write("model.pt", OnmtFile().whole(dict(OnmtFile().fields({}))));
+  const auto entered = doors::enter(dir.path());
+  ASSERT_TRUE(entered.ok()) << entered.error().message;
+  const auto words = load_pieces_tokenizer(entered->files);
+  ASSERT_TRUE(words.ok()) << words.error().message;
+  const auto source = (*words)->encode("one four two", for_side(TextSide::source)),
+             target = (*words)->encode("un quatre", for_side(TextSide::target));
+  ASSERT_TRUE(source.ok() && target.ok());
+  EXPECT_EQ(source->ids, (std::vector<int32_t>{2, 0, 3}));
+  EXPECT_EQ(target->ids, (std::vector<int32_t>{4, 0, 3}));
+}
+
+TEST(OpenNmt, EachSideHasItsUnknown) {
+  TempDirectory dir;
+  const nlohmann::json pieces = {{"source", {"one", "<unk>"}}, {"target", {"<unk>", "</s>", "un"}},
+                                 {"unknown", "<unk>"},         {"end", "</s>"},
+                                 {"source_end", false},        {"cut", "words"}};
+  const auto load = [&](const char* key, const nlohmann::json& value) {
+    nlohmann::json changed = pieces;
+    changed[key] = value;
+    dir.write("pieces.json", changed.dump());
+    return load_pieces_tokenizer(Files(dir.path()));
+  };
+  const auto words = load("cut", "words");
+  ASSERT_TRUE(words.ok()) << words.error().message;
+  const auto source = (*words)->encode("one two", for_side(TextSide::source));
+  ASSERT_TRUE(source.ok());
+  EXPECT_EQ(source->ids, (std::vector<int32_t>{0, 1}));
+  EXPECT_THAT(load("source_end", true).error().message, HasSubstr("has no id that both sides share"));
+  EXPECT_THAT(load("source", {"one"}).error().message, HasSubstr("has no id in the source"));
+  EXPECT_THAT(load("end", "<end>").error().message, HasSubstr("has no id in the target"));
+}
+
 // ---- codes ----------------------------------------------------------------------------------------------------------
 
 std::vector<std::string> cut_by(const std::string& codes, const std::string& text) {
@@ -499,6 +542,15 @@ TEST(Codes, ATextMayHoldTheEndsLetters) {
   EXPECT_EQ(cut_by("#version: 0.2\n" + merges, "</w>a"), (Texts{"</w>@@", "a"}));
   EXPECT_EQ(cut_by("#version: 0.2\n" + merges, "a </w>b"), (Texts{"a", "</w>@@", "b"}));
   EXPECT_EQ(cut_by("#version: 0.1\n" + merges, "</w>a a</w>"), (Texts{"</w>@@", "a", "a@@", "</w>"}));
+}
+
+// Without a version: subword-nmt's first codes, or fastBPE's, which have counts.
+TEST(Codes, MergesSayWhereTheEndIs) {
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(cut_by("e r</w> 1234\nn er</w> 7\n", "ner re"), (Texts{"ner", "r@@", "e"}));
+  EXPECT_EQ(cut_by("r </w>\ne r</w>\nn er</w>\n", "ner re"), (Texts{"ner", "r@@", "e"}));
+  EXPECT_EQ(cut_by("n e\nr </w>\n", "ner ne"), (Texts{"ne@@", "r", "ne"}));
+  EXPECT_EQ(cut_by("n e 9\nr e</w> 8\n", "nex ne"), (Texts{"ne@@", "x", "n@@", "e"}));
 }
 
 // ---- damage ---------------------------------------------------------------------------------------------------------

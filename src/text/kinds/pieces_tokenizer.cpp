@@ -22,6 +22,7 @@ struct PiecesParts {
   std::array<std::unique_ptr<PieceCutting>, 2> cuttings;
   LanguagePair languages;
   std::string unknown;
+  std::array<int32_t, 2> unknown_ids{-1, -1};
   bool source_start = false, source_end = true;
   std::vector<std::string> hidden;  // pieces that no text shows
 };
@@ -45,7 +46,7 @@ class PiecesTokenizer final : public Tokenizer {
     Encoding out;
     for (const CutPiece& piece : pieces) {
       const int32_t id = words(options.side).id(piece.text);
-      out.push(id < 0 ? special_.unk : id, piece.range);
+      out.push(id < 0 ? p_.unknown_ids[number_of(options.side)] : id, piece.range);
     }
     return out;
   }
@@ -125,25 +126,35 @@ Result<std::unique_ptr<PieceCutting>> make_cutting(const Json& json, const Files
   return fail(ErrorCode::not_found, "%s: %s", files, why.empty() ? "pieces.json has no known \"cut\"" : why);
 }
 
+// The target has them; a source that gets one, too, has it with the same id.
 Result<SpecialIds> read_special(const Json& json, const FileName& name, const std::array<Vocabulary, 2>& words) {
   SpecialIds ids;
-  const auto set = [&](const char* key, int32_t& id) -> Status {
+  const auto set = [&](const char* key, int32_t& id, bool in_source) -> Status {
     const std::string piece = text_at(json, key);
     if (piece.empty()) return {};
-    id = words[0].id(piece);
-    if (id < 0 || words[1].id(piece) != id)
-      return fail(ErrorCode::invalid_data, "%s: %s (%s) has no id that both sides share", name, quote_text(piece), key);
-    return {};
+    id = words[1].id(piece);
+    if (id >= 0 && (!in_source || words[0].id(piece) == id)) return {};
+    return fail(ErrorCode::invalid_data, "%s: %s (%s) has no id%s", name, quote_text(piece), key,
+                in_source ? " that both sides share" : " in the target");
   };
-  LAPILLI_CHECK(set("unknown", ids.unk));
-  LAPILLI_CHECK(set("end", ids.eos));
-  LAPILLI_CHECK(set("start", ids.bos));
-  LAPILLI_CHECK(set("padding", ids.pad));
+  LAPILLI_CHECK(set("unknown", ids.unk, false));
+  LAPILLI_CHECK(set("end", ids.eos, flag_at(json, "source_end")));
+  LAPILLI_CHECK(set("start", ids.bos, flag_at(json, "source_start")));
+  LAPILLI_CHECK(set("padding", ids.pad, false));
   if (flag_at(json, "source_start") && ids.bos < 0) return fail(ErrorCode::invalid_data, "%s names no start", name);
   if (ids.eos < 0) return fail(ErrorCode::invalid_data, "%s names no end", name);
   if (ids.unk < 0) ids.unk = ids.pad;
   if (ids.unk < 0) return fail(ErrorCode::invalid_data, "%s names no unknown piece", name);
   return ids;
+}
+
+// Each side has a vocabulary of its own, and so an id of its own for pieces that it lacks.
+Status set_unknown(const Json& json, const FileName& name, const SpecialIds& special, PiecesParts& parts) {
+  const std::string unknown = text_at(json, "unknown"), piece = unknown.empty() ? text_at(json, "padding") : unknown;
+  parts.unknown = unknown;
+  parts.unknown_ids = {(*parts.words)[0].id(piece), special.unk};
+  if (parts.unknown_ids[0] >= 0) return {};
+  return fail(ErrorCode::invalid_data, "%s: %s (unknown) has no id in the source", name, quote_text(piece));
 }
 
 }  // namespace
@@ -162,7 +173,7 @@ Result<std::unique_ptr<Tokenizer>> load_pieces_tokenizer(const Files& files) {
   }
   LAPILLI_TRY(const auto special, read_special(json, name, *parts.words));
   parts.languages = {text_at(json, "source_language"), text_at(json, "target_language")};
-  parts.unknown = text_at(json, "unknown");
+  LAPILLI_CHECK(set_unknown(json, name, special, parts));
   parts.source_start = flag_at(json, "source_start");
   parts.source_end = flag_at(json, "source_end");
   parts.hidden = hidden_pieces(json);
