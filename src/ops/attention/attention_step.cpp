@@ -74,24 +74,37 @@ bool has_tiles(const AttentionStepAttributes& a) {
   return a.prompt && a.bias.form == BiasForm::none && heads_are_vec4(a.kv);
 }
 
-// As for encoders (attention.cpp).
-constexpr uint64_t kMostLaneKeys = 16384;
-bool lanes_fit(const Capabilities& caps, const AttentionStepAttributes& a) {
-  return has_lanes(caps) && caps.texels && a.kv.head_dim <= 32 * caps.subgroup_size &&
-         seen_positions(a) <= kMostLaneKeys;
+// llvmpipe leaves all loops of a kernel behind 65,535 turns (docs/inside/adding-an-op.md). A tile takes some 2.3 a key.
+constexpr uint64_t kMostTurns = 50'000, kMostTileKeys = 16384;
+
+// Lanes take each vec4 of a head twice for each of their keys.
+uint64_t most_lane_keys(const Capabilities& caps, const KvShape& kv) {
+  const uint64_t lanes = caps.subgroup_size;
+  const uint64_t turns = 2 * div_up<uint64_t>(kv.head_dim / 4, lanes) * (lanes + 1) + 1;  // for four keys a lane
+  return std::min(kMostTurns / turns * 4 * lanes, kMostTileKeys);
 }
 
-// The keys are summed in the order of lanes in every session, or in none.
-bool lanes_always_fit(const AttentionStepAttributes& a) {
-  return a.window != kNoWindow || (a.longest != 0 && a.longest <= kMostLaneKeys);
+bool lanes_fit(const Capabilities& caps, const AttentionStepAttributes& a) {
+  return has_lanes(caps) && caps.texels && a.kv.head_dim <= 32 * caps.subgroup_size &&
+         seen_positions(a) <= most_lane_keys(caps, a.kv);
+}
+
+// The keys are summed in one order in every session, of whatever length, if no session has more positions than this.
+bool always_fit(const AttentionStepAttributes& a, uint64_t most) {
+  constexpr uint64_t kLargestStep = 512;  // granularity of positions
+  return a.longest != 0 && round_up<uint64_t>(a.longest + uint64_t{1}, kLargestStep) <= most;
 }
 
 void add_tiles(const Capabilities& caps, const AttentionStepAttributes& a, bool in_parts, std::vector<Variant>& list) {
   if (!has_tiles(a)) return;
   if (lanes_fit(caps, a))
-    list.push_back({kLanes, "lanes, rows of a text", !in_parts && lanes_always_fit(a), {caps.subgroup_size}});
-  list.push_back(
-      {kTile, "workgroup 4 rows of a text", !in_parts, attention_numbers(caps, Tuned::attention, a.kv, true)});
+    list.push_back({kLanes,
+                    "lanes, rows of a text",
+                    !in_parts && always_fit(a, most_lane_keys(caps, a.kv)),
+                    {caps.subgroup_size}});
+  if (!caps.texels || seen_positions(a) <= kMostTileKeys)
+    list.push_back({kTile, "workgroup 4 rows of a text", !in_parts && (!caps.texels || always_fit(a, kMostTileKeys)),
+                    attention_numbers(caps, Tuned::attention, a.kv, true)});
 }
 
 // Parts are summed in a different order. A sentence must have one order in all sessions: its keys are summed whole in
