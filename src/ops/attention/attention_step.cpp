@@ -648,6 +648,12 @@ void add_prompts(std::vector<OpCase>& all, KvFormat kv) {
   CaseShape capped{};
   capped.cap = 50;
   for (const uint32_t head_dim : {64u, 256u}) add({18}, {1, 20, 1, head_dim, 19}, capped);
+  CaseShape many{};
+  for (const uint32_t group : {2u, 4u}) {
+    many.group = capped.group = group;
+    for (const uint32_t head_dim : {64u, 128u, 256u}) add({18}, {1, 20, 1, head_dim, 19}, many);
+    add({18}, {1, 20, 1, 256, 19}, capped);
+  }
 }
 
 std::vector<OpCase> cases() {
