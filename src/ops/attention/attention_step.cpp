@@ -644,7 +644,8 @@ void add_prompts(std::vector<OpCase>& all, KvFormat kv) {
   shared.cap = 2;
   shared.window = 11;
   add({21, 6}, {2, 40, 1, 32, 30}, shared);
-  for (const uint32_t head_dim : {16u, 32u, 64u, 80u, 96u, 128u, 256u}) add({18}, {1, 20, 1, head_dim, 19});
+  for (const uint32_t head_dim : {16u, 32u, 36u, 40u, 52u, 64u, 80u, 96u, 128u, 256u})
+    add({18}, {1, 20, 1, head_dim, 19});
   CaseShape capped{};
   capped.cap = 50;
   for (const uint32_t head_dim : {64u, 256u}) add({18}, {1, 20, 1, head_dim, 19}, capped);
