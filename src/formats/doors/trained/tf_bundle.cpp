@@ -86,6 +86,11 @@ bool read_entry(std::string_view in, BundleEntry& e) {
   return true;
 }
 
+struct Placed {
+  StoredTensor tensor;
+  BundleEntry entry;
+};
+
 struct TypeName {
   uint64_t number;
   const char* name;
@@ -105,15 +110,16 @@ class BundleReader {
     LAPILLI_TRY(const auto entries, read_table(index, path().path()));
     if (entries.empty() || !entries[0].key.empty()) return damaged("has no header");
     LAPILLI_CHECK(read_header(entries[0].value));
-    std::vector<StoredTensor> tensors;
+    std::vector<Placed> placed;
     std::unordered_set<std::string> seen;
     for (size_t i = 1; i < entries.size(); ++i) {
       if (!wanted(entries[i].key)) continue;
       if (!seen.insert(entries[i].key).second) return damaged("has tensor " + quote_name(entries[i].key) + " twice");
       LAPILLI_TRY(auto tensor, place(entries[i]));
-      tensors.push_back(std::move(tensor));
+      placed.push_back(std::move(tensor));
     }
-    return tensors;
+    LAPILLI_CHECK(check_apart(placed));
+    return check_sums(std::move(placed));
   }
 
  private:
@@ -142,7 +148,28 @@ class BundleReader {
     }
     return *data_[number];
   }
-  Result<StoredTensor> place(const TableEntry& entry) {
+  // Ranges that lie over each other would let a small file ask for sums over any number of bytes.
+  [[nodiscard]] Status check_apart(std::vector<Placed>& placed) const {
+    std::ranges::sort(placed, {}, [](const Placed& p) { return std::pair(p.entry.shard, p.entry.offset); });
+    const Placed* before = nullptr;
+    for (const Placed& p : placed) {
+      if (p.entry.bytes == 0) continue;
+      if (before && before->entry.shard == p.entry.shard && p.entry.offset < before->entry.offset + before->entry.bytes)
+        return damaged("has tensor " + quote_name(p.tensor.name) + ", which lies over " +
+                       quote_name(before->tensor.name));
+      before = &p;
+    }
+    return {};
+  }
+  [[nodiscard]] Result<std::vector<StoredTensor>> check_sums(std::vector<Placed> placed) const {
+    std::vector<StoredTensor> tensors;
+    for (Placed& p : placed) {
+      LAPILLI_CHECK(check_sum(p.tensor, p.entry, "has tensor " + quote_name(p.tensor.name) + ", which"));
+      tensors.push_back(std::move(p.tensor));
+    }
+    return tensors;
+  }
+  Result<Placed> place(const TableEntry& entry) {
     const std::string what = "has tensor " + quote_name(entry.key) + ", which";
     BundleEntry e;
     if (!read_entry(entry.value, e)) return damaged(what + " has a damaged entry");
@@ -159,8 +186,7 @@ class BundleReader {
     if (e.offset > file.size() || e.bytes > file.size() - e.offset) return damaged(what + " ends beyond its data file");
     t.strides = row_major_strides(t.shape);
     set_range(t, file, e.offset, e.bytes);
-    LAPILLI_CHECK(check_sum(t, e, what));
-    return t;
+    return Placed{std::move(t), std::move(e)};
   }
   Status check_sum(const StoredTensor& t, const BundleEntry& e, const std::string& what) const {
     constexpr uint64_t kAtOnce = uint64_t{4} << 20;
@@ -179,10 +205,6 @@ class BundleReader {
 };
 
 }  // namespace
-
-bool looks_like_bundle(const std::string& last_bytes) {
-  return last_bytes.ends_with("\x57\xfb\x80\x8b\x24\x75\x47\xdb");
-}
 
 Result<std::vector<StoredTensor>> read_tf_bundle(const Files& files, const std::string& prefix,
                                                  const std::function<bool(const std::string&)>& wanted) {

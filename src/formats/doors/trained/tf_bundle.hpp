@@ -11,9 +11,6 @@
 
 namespace lapilli::doors::trained {
 
-bool looks_like_bundle(const std::string& last_bytes);  // the end of an index
-constexpr uint64_t kBundleFooter = 48;
-
 // The tensors of PREFIX.index whose names are wanted, with their ranges in PREFIX.data-*; checksums are compared.
 Result<std::vector<StoredTensor>> read_tf_bundle(const Files& files, const std::string& prefix,
                                                  const std::function<bool(const std::string&)>& wanted);
