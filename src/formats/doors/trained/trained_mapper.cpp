@@ -93,7 +93,8 @@ struct Joined {
 }  // namespace
 
 TrainedMapper::TrainedMapper(const std::vector<StoredTensor>& tensors) {
-  for (const StoredTensor& t : tensors) tensors_.emplace(t.name, t);
+  for (const StoredTensor& t : tensors)
+    if (!tensors_.emplace(t.name, t).second) refuse("it has " + t.name + " twice");
 }
 
 const StoredTensor* TrainedMapper::find(const std::string& name) const {

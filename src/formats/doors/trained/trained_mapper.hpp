@@ -21,7 +21,7 @@ struct RowPart {
 
 class TrainedMapper {
  public:
-  // `tensors` in any order; of those with one name the first counts.
+  // `tensors` in any order; two with one name are a reason against the model.
   explicit TrainedMapper(const std::vector<StoredTensor>& tensors);
 
   [[nodiscard]] bool has(const std::string& name) const { return tensors_.contains(name); }
