@@ -11,6 +11,7 @@ namespace lapilli::doors::trained {
 namespace {
 
 constexpr uint64_t kMultiple = 8;  // fairseq fills dictionaries up to it with "madeupword0000" and so on
+constexpr const char* kFiller = "madeupword";
 
 Failure bad_line(const FileName& name, size_t number, const std::string& what) {
   return fail(ErrorCode::invalid_data, "%s: line %u %s; the dictionary is damaged or another program's", name, number,
@@ -59,9 +60,12 @@ Result<Pieces> read_dictionary(const FileName& name, uint64_t rows) {
     at = end + 1;
   }
   const size_t lines = pieces.size() - 4;
-  if (rows < pieces.size() || rows > round_up<uint64_t>(pieces.size(), kMultiple)) return other_rows(name, lines, rows);
+  // Only a file that ends among fillers may lack some of them.
+  const bool filled = pieces.size() < rows && pieces.back().starts_with(kFiller);
+  if (rows != (filled ? round_up<uint64_t>(pieces.size(), kMultiple) : pieces.size()))
+    return other_rows(name, lines, rows);
   for (size_t i = 0; pieces.size() < rows; ++i)
-    if (std::string filler = format("madeupword%04u", i); seen.insert(filler).second) pieces.push_back(filler);
+    if (std::string filler = format("%s%04u", kFiller, i); seen.insert(filler).second) pieces.push_back(filler);
   return pieces;
 }
 
