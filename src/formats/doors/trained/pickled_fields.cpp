@@ -1,5 +1,7 @@
 #include "formats/doors/trained/pickled_fields.hpp"
 
+#include <cmath>
+
 namespace lapilli::doors::trained {
 
 namespace {
@@ -43,7 +45,7 @@ std::optional<double> PickledFields::number(std::string_view key) const {
   const PickleValue* at = find(key);
   if (!at) return std::nullopt;
   const PickleValue v = unwrapped(*pickle_, *at);
-  if (v.kind == Kind::real) return v.real();
+  if (v.kind == Kind::real) return std::isfinite(v.real()) ? std::optional(v.real()) : std::nullopt;
   if (v.kind == Kind::integer || v.kind == Kind::boolean) return static_cast<double>(v.integer);
   return std::nullopt;
 }
