@@ -177,6 +177,8 @@ TEST(Fairseq, DictionariesFitTheirTables) {
   const auto with = [&](const std::string& text) { model.write("dict.en.txt", text); };
   with(without_lines(whole, 3));  // fillers up to a multiple of 8 are filled in
   ASSERT_TRUE(model.enter().ok());
+  with(without_lines(whole, 5));  // a word is cut off with the fillers
+  model.refused("has 207 lines");
   with(without_lines(whole, 12));
   model.refused("dict.en.txt has 200 lines, with the four special pieces 204 ids, and the network has 216 rows");
   with(whole + "more 1\n");
@@ -325,6 +327,32 @@ TEST(Fairseq, LanguageModelsAreOpt) {
   for (size_t i = 0; i < plain->size(); ++i) ASSERT_FLOAT_EQ((*scaled)[i], (*plain)[i] * std::sqrt(8.0f));
   EXPECT_EQ(positions->shape, (std::vector<uint64_t>{32, 8}));
   EXPECT_FLOAT_EQ((*rows)[2 * 8], std::sin(2.0f));  // the first position is the row behind padding's
+}
+
+TEST(Fairseq, OtherCuttingsAndLanguagesAreNamed) {
+  TensorFile file;
+  file.add("decoder.embed_tokens.weight", {16, 8});
+  file.add_layer("decoder.layers.0", false);
+  TempDirectory dir;
+  const auto enter = [&](const char* key, const std::string& value, const std::string& piece) {
+    const Fields args = {{"arch", text("transformer_lm")}, {"share_decoder_input_output_embed", "\x88"}};
+    dir.write("model.pt", file.bytes({args[0], args[1], {key, value}}));
+    std::string lines;
+    for (int i = 10; i < 22; ++i) lines += piece + std::to_string(i) + " 1\n";
+    dir.write("dict.txt", lines);
+    return doors::enter(dir.path());
+  };
+  const auto missing = [&](const char* key, const std::string& value, const std::string& piece) {
+    const auto entered = enter(key, value, piece);
+    return entered ? json_of(*entered, "pieces.json").value("missing", "") : entered.error().message;
+  };
+  EXPECT_EQ(missing("bpe", none, "word"), "");
+  EXPECT_THAT(missing("bpe", text("gpt2"), "word"), HasSubstr("fairseq's bpe 'gpt2', which is not read"));
+  EXPECT_THAT(missing("bpe", none, ""), HasSubstr("whose pieces are numbers"));
+  EXPECT_THAT(missing("bpe", none, "\uffed"), HasSubstr("pyonmttok's joiners"));
+  EXPECT_THAT(missing("decoder_langtok", "\x88", "word"), HasSubstr("decoder_langtok is set"));
+  EXPECT_EQ(missing("decoder_langtok", "\x89", "word"), "");
+  EXPECT_THAT(missing("task", text("multilingual_translation"), "word"), HasSubstr("multilingual_translation"));
 }
 
 TEST(Fairseq, BartHasNormsOfEmbeddingsAndLearnedPositions) {
@@ -519,6 +547,34 @@ TEST(OpenNmt, EachSideHasItsUnknown) {
   EXPECT_THAT(load("source_end", true).error().message, HasSubstr("has no id that both sides share"));
   EXPECT_THAT(load("source", {"one"}).error().message, HasSubstr("has no id in the source"));
   EXPECT_THAT(load("end", "<end>").error().message, HasSubstr("has no id in the target"));
+}
+
+TEST(OpenNmt, LayersThatDifferAreRefused) {
+  const auto refused = [](const std::string& tensor, const std::vector<int64_t>& shape, const std::string& why) {
+    OnmtFile file;
+    file.add(tensor, shape);
+    TempDirectory dir;
+    dir.write("model.pt", file.whole(dict(file.fields({}))));
+    const auto entered = doors::enter(dir.path());
+    ASSERT_FALSE(entered.ok()) << tensor;
+    EXPECT_EQ(entered.error().code, ErrorCode::unsupported);
+    EXPECT_THAT(entered.error().message, HasSubstr(why));
+  };
+  const std::string layer = "decoder.transformer_layers.0", table = ".self_attn.relative_positions_embeddings.weight";
+  refused(layer + table, {5, 4}, "it has " + layer + table);  // max_relative_positions is not set
+  refused(layer + ".feed_forward.w_3.weight", {12, 8}, "w_3.weight is there, unlike in the encoder's first layer");
+  refused("generator.0.bias", {7}, "it has generator.0.bias twice");
+}
+
+TEST(OpenNmt, OtherCuttingsAreNamed) {
+  const OnmtFile file;
+  TempDirectory dir;
+  dir.write("model.pt", file.whole(dict(file.fields({{"transforms", list({"onmt_tokenize"})}}))));
+  const auto entered = doors::enter(dir.path());
+  ASSERT_TRUE(entered.ok()) << entered.error().message;
+  const auto pieces = json_of(*entered, "pieces.json");
+  EXPECT_FALSE(pieces.contains("cut"));
+  EXPECT_THAT(pieces["missing"].get<std::string>(), HasSubstr("onmt_tokenize (pyonmttok), which is not read"));
 }
 
 // ---- codes ----------------------------------------------------------------------------------------------------------

@@ -25,9 +25,6 @@ constexpr Arch kArchs[] = {{"transformer"},
                            {"transformer_wmt_en_de_big_align", 16},
                            {"bart_large", 16, false, true},
                            {"bart_base", 12, false, true},
-                           {"mbart_large", 16, false, true},
-                           {"mbart_base", 12, false, true},
-                           {"mbart_base_wmt20", 12, false, true},
                            {"transformer_lm", 8, true, false, true},
                            {"transformer_lm_big", 16, true, false, true},
                            {"transformer_lm_gpt", 12, true, false, true, "gelu"},
@@ -180,7 +177,19 @@ void refuse_settings(TrainedMapper& m, const Settings& s, const std::string& emb
 
 namespace {
 
+// Tasks of many languages put ids for them behind those of dict.txt, and begin texts with them.
+void refuse_languages(TrainedMapper& m, const Settings& s) {
+  for (const char* key : {"encoder_langtok", "decoder_langtok", "langs"})
+    if (s.task.has(key) && s.task.number(key).value_or(1) != 0)
+      m.refuse(std::string(key) + " is set (a model of many languages, with ids for them)");
+  const std::string task = s.task.text("task", s.task.text("_name"));
+  for (const char* name : {"multilingual_translation", "translation_multi_simple_epoch", "multilingual_denoising",
+                           "translation_from_pretrained_bart"})
+    if (task == name) m.refuse("it is of the task " + task + ", with ids for languages");
+}
+
 void map_network(TrainedMapper& m, const Settings& s) {
+  refuse_languages(m, s);
   if (s.arch.alone) return map_language_model(m, s);
   m.config["model_type"] = "transformer";
   m.config["activation_function"] = s.model.text("activation_fn", s.arch.bart ? "gelu" : s.arch.activation);
@@ -222,6 +231,15 @@ std::string dictionary_name(const TrainingFile& file, const std::string& languag
   return (file.files / name).there() ? name : "dict.txt";
 }
 
+// A name of args, or an object of cfg that has one.
+std::string unread_cutting(const TrainingFile& file, const Settings& s) {
+  std::string name = s.task.text("bpe", s.model.text("bpe"));
+  if (name.empty()) name = file.root().below("cfg").below("bpe").text("_name");
+  for (const char* read : {"", "subword_nmt", "fastbpe", "sentencepiece"})
+    if (name == read) return {};
+  return "fairseq's bpe " + quote_name(name, 60);
+}
+
 Result<PieceFiles> read_pieces(const TrainingFile& file, const Settings& s, const TrainedMapper& m) {
   PieceFiles p;
   p.unknown = "<unk>", p.end = "</s>", p.start = "<s>", p.padding = "<pad>";
@@ -239,6 +257,7 @@ Result<PieceFiles> read_pieces(const TrainingFile& file, const Settings& s, cons
   p.source_start = s.arch.alone;
   if (s.arch.alone) p.start = p.end;  // the end of an earlier text
   p.source_end = !s.arch.alone;
+  p.unread = unread_cutting(file, s);
   find_cut(file.files, p);
   p.moses = p.cut != "sentencepiece";
   return p;

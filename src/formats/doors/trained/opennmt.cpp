@@ -86,6 +86,18 @@ Status check_rows(const TrainingFile& file, const Pieces& pieces, uint64_t rows,
               file.path(), side, pieces.size(), rows);
 }
 
+// Version 2 and later name their steps on texts; pyonmttok's have settings of their own.
+std::string unread_cutting(const TrainingFile& file) {
+  const Pickle& pickle = file.content.pickle;
+  const PickledFields opt = file.root().below("opt");
+  const PickleValue* at = opt.find("transforms");
+  const PickleValue steps = at ? unwrapped(pickle, *at) : PickleValue();
+  if (steps.kind != Kind::list) return {};
+  for (const PickleValue& step : pickle.items(steps))
+    if (step.kind == Kind::text && pickle.text(step) == "onmt_tokenize") return "onmt_tokenize (pyonmttok)";
+  return {};
+}
+
 Result<PieceFiles> read_vocabularies(const TrainingFile& file, const TrainedMapper& m) {
   PieceFiles p;
   LAPILLI_TRY(p.source, read_side(file, "src"));
@@ -97,6 +109,7 @@ Result<PieceFiles> read_vocabularies(const TrainingFile& file, const TrainedMapp
   for (const char* key : {"src_lang", "tgt_lang"})
     (key[0] == 's' ? p.source_language : p.target_language) = file.root().below("opt").text(key);
   if (p.source == p.target) p.target.clear();
+  p.unread = unread_cutting(file);
   find_cut(file.files, p);
   return p;
 }
@@ -110,6 +123,7 @@ void map_norm(TrainedMapper& m, const std::string& to, const std::string& from) 
   m.copy(to + ".bias", from + (old ? ".b_2" : ".bias"));
 }
 
+// Tables of relative positions are used where the settings ask for them; others stay unused, which is refused.
 void map_attention(TrainedMapper& m, const std::string& to, const std::string& from) {
   const std::pair<const char*, const char*> kLayers[] = {{".q_proj", ".linear_query"},
                                                          {".k_proj", ".linear_keys"},
@@ -117,10 +131,33 @@ void map_attention(TrainedMapper& m, const std::string& to, const std::string& f
                                                          {".out_proj", ".final_linear"}};
   for (const auto& [ours, theirs] : kLayers) m.linear(to + ours, from + theirs);
   const std::string table = ".relative_positions_embeddings.weight";
-  if (m.has(from + table)) m.copy(to + ".relative_positions.weight", from + table);
+  if (m.has(from + table) && m.config.contains("max_relative_positions"))
+    m.copy(to + ".relative_positions.weight", from + table);
+}
+
+// The family has one setting for all layers.
+void hold_setting(TrainedMapper& m, const char* setting, const std::string& name) {
+  if (m.has(name) == m.config.at(setting).get<bool>()) return;
+  m.refuse(name + (m.has(name) ? " is there" : " is not there") + ", unlike in the encoder's first layer");
+}
+
+void hold_attention(TrainedMapper& m, const std::string& from) {
+  for (const char* layer : {".linear_query", ".linear_keys", ".linear_values"})
+    hold_setting(m, "attention_bias", from + layer + ".bias");
+  hold_setting(m, "attention_out_bias", from + ".final_linear.bias");
+}
+
+void hold_layer(TrainedMapper& m, const std::string& from, bool decoder) {
+  hold_attention(m, from + ".self_attn");
+  if (decoder) hold_attention(m, from + ".context_attn");
+  const std::string ffn = from + ".feed_forward";
+  for (const char* layer : {".w_1", ".w_2"}) hold_setting(m, "ffn_bias", ffn + layer + ".bias");
+  hold_setting(m, "gated", ffn + ".w_3.weight");
+  if (m.has(ffn + ".w_3.weight")) hold_setting(m, "ffn_bias", ffn + ".w_3.bias");
 }
 
 void map_layer(TrainedMapper& m, const std::string& to, const std::string& from, bool decoder) {
+  hold_layer(m, from, decoder);
   map_attention(m, to + ".self_attn", from + ".self_attn");
   map_norm(m, to + ".self_attn_layer_norm", from + (decoder ? ".layer_norm_1" : ".layer_norm"));
   if (decoder) {
@@ -236,9 +273,9 @@ void map_network(TrainedMapper& m, const PickledFields& opt) {
   map_activation(m, opt);
   map_embeddings(m);
   map_biases(m);
+  map_relative(m, opt);
   map_side(m, opt, "encoder");
   map_side(m, opt, "decoder");
-  map_relative(m, opt);
   refuse_settings(m, opt);
   m.refuse_unused();
 }

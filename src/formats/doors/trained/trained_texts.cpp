@@ -61,6 +61,27 @@ void take_files(const Files& files, std::span<const char* const> names, const ch
       names_text(names));
 }
 
+bool is_number(const std::string& piece) {
+  return std::ranges::all_of(piece, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+bool is_character(const std::string& piece) {
+  return std::ranges::count_if(piece, [](char c) { return (c & 0xc0) != 0x80; }) == 1;
+}
+
+// Another way to cut, by pieces that are no words; empty for words.
+std::string other_cutting(const PieceFiles& p) {
+  constexpr std::string_view kJoiner = "\uffed";
+  if (any_piece(p, [&](const std::string& piece) { return piece.find(kJoiner) != std::string::npos; }))
+    return "pyonmttok's joiners";
+  const auto most = [&](auto&& wanted) {
+    const auto count = std::ranges::count_if(p.source, wanted);
+    return count > 8 && static_cast<size_t>(count) * 2 > p.source.size();
+  };
+  if (most(is_number)) return "GPT-2's byte pairs, whose pieces are numbers";
+  return most(is_character) ? "single characters" : "";
+}
+
 std::string dumped(const Json& json, int indent) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -91,6 +112,9 @@ std::vector<std::string> file_names(const Files& files) {
 }
 
 void find_cut(const Files& files, PieceFiles& p) {
+  const std::string other = p.unread.empty() ? other_cutting(p) : p.unread;
+  if (!other.empty())
+    return void(p.missing = "texts of this model are cut by " + other + ", which is not read; give ids");
   if (any_piece(p, [](const std::string& piece) { return piece.size() > 2 && piece.ends_with(kGoesOn); }))
     return take_files(files, kCodes, "codes", {".codes", "bpecodes"}, p);
   if (any_piece(p, [](const std::string& piece) { return piece.starts_with(kWordMark); }))

@@ -14,7 +14,7 @@ namespace lapilli::doors::trained {
 
 using Pieces = std::vector<std::string>;  // by id
 
-// The content of pieces.json (src/text/kinds/pieces_tokenizer.cpp).
+// Content of pieces.json (src/text/kinds/pieces_tokenizer.cpp).
 struct PieceFiles {
   Pieces source, target;  // no target: that of the source
   std::string unknown, end, start, padding;
@@ -22,6 +22,7 @@ struct PieceFiles {
   bool source_start = false;  // a text begins with the start's id
   std::string cut;            // "words", "codes", "sentencepiece", "subwords"; empty: none
   std::string missing;        // without a cut: what was looked for
+  std::string unread;         // a way to cut that the settings name and that is not read
   bool moses = false;
   std::string source_language, target_language;
   // Files of the directory that hold the codes or the model of a side.
@@ -29,7 +30,8 @@ struct PieceFiles {
 };
 
 // Looks for the file that cuts texts of the pieces: codes of subword-nmt where a piece ends with "@@", a SentencePiece
-// model where one begins with its mark of a space, and none for whole words. Sets `cut` and its files, or `missing`.
+// model where one begins with its mark of a space, and none for whole words. Sets `cut` and its files, or `missing`,
+// where settings or pieces are of another way.
 void find_cut(const Files& files, PieceFiles& pieces);
 
 // The names of a directory's files; nothing for files of a host, which has no list of them.
