@@ -29,10 +29,10 @@ struct AttentionToken {
 
 struct AttentionMap {
   uint32_t layers = 0, heads = 0, rows = 0, cols = 0;
-  bool recurrent = false;  // cells are in the place of this attention, which has no weights then
   // [layers, heads, rows, cols]; each row sums to 1, in decoders with merged attention that of `cross` and `decoder`
   // together.
   std::vector<float> values;
+  bool recurrent = false;  // cells are in the place of this attention, which has no weights then
 
   // One layer and head, or the mean if negative: [rows, cols]. Errors: no such layer or head, an empty map.
   [[nodiscard]] Result<std::vector<float>> select(int32_t layer, int32_t head) const;

@@ -524,8 +524,8 @@ TEST(OpenNmt, ASourceMayLackStartAndEnd) {
   const auto source = (*words)->encode("one four two", for_side(TextSide::source)),
              target = (*words)->encode("un quatre", for_side(TextSide::target));
   ASSERT_TRUE(source.ok() && target.ok());
-  EXPECT_EQ(source->ids, (std::vector<int32_t>{2, 0, 3}));
-  EXPECT_EQ(target->ids, (std::vector<int32_t>{4, 0, 3}));
+  EXPECT_EQ(*source, (std::vector<int32_t>{2, 0, 3}));
+  EXPECT_EQ(*target, (std::vector<int32_t>{4, 0, 3}));
 }
 
 TEST(OpenNmt, EachSideHasItsUnknown) {
@@ -543,7 +543,7 @@ TEST(OpenNmt, EachSideHasItsUnknown) {
   ASSERT_TRUE(words.ok()) << words.error().message;
   const auto source = (*words)->encode("one two", for_side(TextSide::source));
   ASSERT_TRUE(source.ok());
-  EXPECT_EQ(source->ids, (std::vector<int32_t>{0, 1}));
+  EXPECT_EQ(*source, (std::vector<int32_t>{0, 1}));
   EXPECT_THAT(load("source_end", true).error().message, HasSubstr("has no id that both sides share"));
   EXPECT_THAT(load("source", {"one"}).error().message, HasSubstr("has no id in the source"));
   EXPECT_THAT(load("end", "<end>").error().message, HasSubstr("has no id in the target"));
