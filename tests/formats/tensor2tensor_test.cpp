@@ -215,7 +215,11 @@ TEST(Tensor2Tensor, OtherNetworksAreRefusedByTheirOptions) {
       {"layer_postprocess_sequence", "dn", "layer_postprocess_sequence dn"},
       {"num_hidden_layers", 9, "hparams ask for 9"},
       {"attention_key_channels", 7, "attention_key_channels is 7"},
-      {"proximity_bias", true, "proximity_bias is on"}};
+      {"proximity_bias", true, "proximity_bias is on"},
+      {"unidirectional_encoder", true, "unidirectional_encoder is on"},
+      {"causal_decoder_self_attention", false, "causal_decoder_self_attention is off"},
+      {"hard_attention_k", 3, "hard_attention_k is 3"},
+      {"num_area_layers", 1, "num_area_layers is 1"}};
   for (const auto& [key, value, why] : kCases) {
     const CopiedModel model("postnorm");
     model.set(key, value);
@@ -246,6 +250,33 @@ TEST(Tensor2Tensor, VocabulariesFitTheirTables) {
   model.remove(name);
   const auto entered = model.enter_it();
   ASSERT_TRUE(entered.ok()) << entered.error().message;  // given ids run
+}
+
+TEST(Tensor2Tensor, VocabulariesOfOneSizeNameTheirLanguages) {
+  const CopiedModel model("postnorm");
+  const std::string words = model.text("vocab.translate_enpt_tiny.260.subwords");
+  model.write("vocab.other.260.subwords", words);
+  ASSERT_TRUE(model.enter_it().ok());  // they are the same
+  model.write("vocab.other.260.subwords", words.substr(0, words.rfind('\n', words.size() - 2) + 1) + "'other_'\n");
+  model.refused("'vocab.other.260.subwords' and 'vocab.translate_enpt_tiny.260.subwords' are of one size");
+}
+
+// Tensors that lie over each other: sums over them would take any time.
+TEST(Tensor2Tensor, TensorsLieApart) {
+  TempDirectory dir;
+  const std::string value("\x08\x01\x12\x04\x12\x02\x08\x02(\x08\x35", 11);
+  const std::string own = value + little(masked(crc32c(0, std::string(8, '\0'))));
+  dir.write("m.data-00000-of-00001", std::string(12, '\0'));
+  const auto read = [&](char offset) {
+    const std::string block = entry_of(0, "", "\x08\x01") + entry_of(0, "a", own) +
+                              entry_of(0, "b", std::string("\x20") + offset + own) + little<uint32_t>(0);
+    dir.write("m.index", OneBlock::make(block));
+    const auto tensors = read_tf_bundle(Files(dir.path()), "m", [](const std::string&) { return true; });
+    return tensors ? std::string() : tensors.error().message;
+  };
+  EXPECT_THAT(read(4), HasSubstr("has tensor 'b', which lies over 'a'"));
+  dir.write("m.data-00000-of-00001", std::string(16, '\0'));
+  EXPECT_EQ(read(8), "");
 }
 
 TEST(Tensor2Tensor, MutantsAreReadOrRefused) {

@@ -175,16 +175,27 @@ void refuse_texts(TrainedMapper& m, const Json& hparams) {
       m.refuse(std::string(only.key) + " is " + value + ", and " + only.value + " is read");
 }
 
+// Settings that change the network without a variable that tells.
+void refuse_silent(TrainedMapper& m, const Json& hparams) {
+  constexpr std::pair<const char*, bool> kFlags[] = {{"proximity_bias", false},
+                                                     {"unidirectional_encoder", false},
+                                                     {"causal_decoder_self_attention", true}};
+  for (const auto& [key, only] : kFlags)
+    if (const auto at = hparams.find(key); at != hparams.end() && *at == !only)
+      m.refuse(std::string(key) + (only ? " is off" : " is on"));
+  for (const char* key : {"hard_attention_k", "num_area_layers"})
+    if (const double n = number_in(hparams, key, 0); n != 0) m.refuse(format("%s is %g", key, n));
+}
+
 void refuse_settings(TrainedMapper& m, const Json& hparams) {
   refuse_texts(m, hparams);
+  refuse_silent(m, hparams);
   const auto width = static_cast<double>(m.config.at("d_model").get<uint64_t>());
   const double heads = number_in(hparams, "num_heads", 8);
   if (heads < 1 || heads > width || static_cast<uint64_t>(width) % static_cast<uint64_t>(heads) != 0)
     m.refuse(format("num_heads is %g, which does not divide the width %g", heads, width));
   for (const char* key : {"attention_key_channels", "attention_value_channels"})
     if (const double n = number_in(hparams, key, 0); n != 0 && n != width) m.refuse(format("%s is %g", key, n));
-  if (const auto at = hparams.find("proximity_bias"); at != hparams.end() && *at == true)
-    m.refuse("proximity_bias is on");
 }
 
 // Norms before each sublayer and at the end, or behind each sublayer.
@@ -293,28 +304,49 @@ Failure other_sizes(const Files& files, const TrainedMapper& m, const std::vecto
               have);
 }
 
+struct Subwords {
+  std::vector<std::string> names;
+  std::vector<Pieces> lists;
+};
+
+// The lists with so many pieces; of several, those whose names have the language.
+std::vector<size_t> fitting(const Subwords& s, uint64_t rows, const std::string& language) {
+  std::vector<size_t> fit, named;
+  for (size_t i = 0; i < s.lists.size(); ++i) {
+    if (s.lists[i].size() != rows) continue;
+    fit.push_back(i);
+    if (!language.empty() && s.names[i].find("-" + language + ".") != std::string::npos) named.push_back(i);
+  }
+  return named.empty() ? fit : named;
+}
+
+// Several files may fit where all of them hold the same.
+Result<Pieces> choose_list(const Files& files, const TrainedMapper& m, const Subwords& s, const char* key,
+                           const std::string& language) {
+  const auto fit = fitting(s, m.config.at(key).get<uint64_t>(), language);
+  if (fit.empty()) return other_sizes(files, m, s.names, s.lists);
+  for (const size_t i : fit)
+    if (s.lists[i] != s.lists[fit[0]])
+      return fail(ErrorCode::invalid_data,
+                  "%s: %s and %s are of one size, and neither names its language as flags.txt does; leave the model's "
+                  "own there, or put flags.txt beside them",
+                  files, quote_name(s.names[fit[0]], 60), quote_name(s.names[i], 60));
+  return s.lists[fit[0]];
+}
+
 // Each side has the file with as many pieces as its table has rows; of two such files, the one that names its language.
 Result<PieceFiles> read_vocabularies(const Files& files, const TrainedMapper& m) {
   PieceFiles p;
   std::tie(p.source_language, p.target_language) = languages_of(files);
-  const auto names = subword_files(files);
-  if (names.empty()) return p;  // given ids run
-  std::vector<Pieces> lists;
-  for (const std::string& name : names) {
+  Subwords s{subword_files(files), {}};
+  if (s.names.empty()) return p;  // given ids run
+  for (const std::string& name : s.names) {
     LAPILLI_TRY(auto list, read_subwords(files / name));
-    lists.push_back(std::move(list));
+    s.lists.push_back(std::move(list));
   }
-  const auto find = [&](const char* key, const std::string& language) -> const Pieces* {
-    const Pieces* found = nullptr;
-    for (size_t i = 0; i < lists.size(); ++i)
-      if (lists[i].size() == m.config.at(key) && (!found || names[i].find("-" + language + ".") != std::string::npos))
-        found = &lists[i];
-    return found;
-  };
-  const Pieces *source = find("vocab_size", p.source_language), *target = find("decoder_vocab_size", p.target_language);
-  if (!source || !target) return other_sizes(files, m, names, lists);
-  p.source = *source;
-  if (*source != *target) p.target = *target;
+  LAPILLI_TRY(p.source, choose_list(files, m, s, "vocab_size", p.source_language));
+  LAPILLI_TRY(p.target, choose_list(files, m, s, "decoder_vocab_size", p.target_language));
+  if (p.source == p.target) p.target.clear();
   p.unknown = p.padding = "<pad>", p.end = "<EOS>";
   p.cut = "subwords";
   return p;
