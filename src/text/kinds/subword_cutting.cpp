@@ -1,6 +1,8 @@
 // Tensor2Tensor's subwords (Vaswani et al. 2018): a text is cut where letters and digits meet others, a space between
 // two such tokens is left out, and each token is cut into the longest pieces of the vocabulary, from the left.
 #include <algorithm>
+#include <functional>
+#include <set>
 #include <unordered_set>
 #include <utility>
 
@@ -20,6 +22,9 @@ struct SubwordCharacter {
 };
 using Token = std::vector<SubwordCharacter>;
 
+bool is_space(const Token& token) { return token.size() == 1 && token[0].code == U' '; }
+
+// Between the first token and the last one, single spaces are left out.
 std::vector<Token> tokens_of(std::string_view text) {
   std::vector<Token> tokens;
   bool last = false;
@@ -27,13 +32,13 @@ std::vector<Token> tokens_of(std::string_view text) {
     const size_t from = at;
     const char32_t c = next_character(text, at);
     const bool letter = is_alphanumeric(c);
-    if (tokens.empty() || letter != last) tokens.emplace_back();
+    if (tokens.empty() || letter != last) {
+      if (tokens.size() > 1 && is_space(tokens.back())) tokens.pop_back();
+      tokens.emplace_back();
+    }
     tokens.back().push_back({c, {from, at}});
     last = letter;
   }
-  // Only the first token may be a single space.
-  for (size_t i = tokens.size(); i-- > 1;)
-    if (tokens[i].size() == 1 && tokens[i][0].code == U' ') tokens.erase(tokens.begin() + static_cast<ptrdiff_t>(i));
   return tokens;
 }
 
@@ -42,7 +47,7 @@ class SubwordCutting final : public PieceCutting {
   explicit SubwordCutting(const Vocabulary& words) : words_(words) {
     for (uint64_t id = 0; id < words.size(); ++id)
       if (const std::string* piece = words.token(static_cast<int32_t>(id))) {
-        longest_ = std::max(longest_, piece->size());
+        if (piece->size() <= kLongest) lengths_.insert(piece->size());
         for (size_t at = 0; at < piece->size();) alphabet_.insert(next_character(*piece, at));
       }
     for (const char c : std::string_view("\\_u;0123456789")) alphabet_.insert(static_cast<char32_t>(c));
@@ -91,11 +96,16 @@ class SubwordCutting final : public PieceCutting {
     out.append("_", {end, end});
     return out;
   }
+  // The bytes of the longest piece at the text's beginning, or 1.
+  [[nodiscard]] size_t longest_at(std::string_view text) const {
+    for (const size_t length : lengths_)
+      if (length <= text.size() && words_.id(text.substr(0, length)) >= 0) return std::max<size_t>(length, 1);
+    return 1;
+  }
   void cut_token(const Token& token, std::vector<CutPiece>& pieces) const {
     const Escaped whole = escaped(token);
     for (size_t at = 0; at < whole.text.size();) {
-      size_t length = std::min(longest_, whole.text.size() - at);
-      while (length > 1 && words_.id(std::string_view(whole.text).substr(at, length)) < 0) --length;
+      size_t length = longest_at(std::string_view(whole.text).substr(at));
       // A character that no piece has is unknown as a whole.
       while (at + length < whole.text.size() && (static_cast<uint8_t>(whole.text[at + length]) & 0xc0) == 0x80)
         ++length;
@@ -148,7 +158,10 @@ class SubwordCutting final : public PieceCutting {
 
   const Vocabulary& words_;
   std::unordered_set<char32_t> alphabet_;
-  size_t longest_ = 1;
+  // Lengths of pieces, the longest first. Longer ones than this are no pieces of texts: they would be looked for at each
+  // byte.
+  static constexpr size_t kLongest = 1024;
+  std::set<size_t, std::greater<>> lengths_;
 };
 
 }  // namespace
