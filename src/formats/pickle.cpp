@@ -76,7 +76,7 @@ constexpr ObjectClass kObjectClasses[] = {{"argparse", "Namespace"},
                                           {"torch", "int64"},
                                           {"torch", "float32"},
                                           {"torch", "float16"}};
-// Of the language itself: values, and nothing that calls anything.
+// The language's own: values, and nothing that calls anything.
 constexpr std::string_view kBuiltins[] = {"set",  "frozenset", "dict", "list", "tuple",   "int",
                                           "long", "float",     "bool", "str",  "unicode", "bytearray"};
 

@@ -61,7 +61,7 @@ struct Pickle {
   [[nodiscard]] const PickleValue* at(const PickleValue& dict, std::string_view key) const;
 };
 
-// What a pickle may hold besides tensors in dicts.
+// Contents of a pickle besides tensors in dicts.
 enum class PickleUse : uint8_t {
   weights,
   // Objects of a training program's settings and vocabularies (argparse, omegaconf, fairseq, OpenNMT-py, torchtext), as

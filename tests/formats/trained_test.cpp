@@ -566,6 +566,32 @@ TEST(OpenNmt, LayersThatDifferAreRefused) {
   refused("generator.0.bias", {7}, "it has generator.0.bias twice");
 }
 
+// Case 26 of the record of what users do: files under a checkpoint's name that hold none.
+TEST(TrainedFiles, PointersAndPagesAreNamed) {
+  TempDirectory dir;
+  const auto refused = [&](const std::string& content, const char* why) {
+    dir.write("model.pt", content);
+    const auto entered = doors::enter(dir.path());
+    ASSERT_FALSE(entered.ok()) << why;
+    EXPECT_THAT(entered.error().message, HasSubstr(why));
+  };
+  refused("version https://git-lfs.github.com/spec/v1\n", "is a Git LFS pointer");
+  refused("<!DOCTYPE html>", "is a web page and not a checkpoint");
+  const Fields all = OnmtFile().fields({});
+  refused(OnmtFile().whole(dict({all[1], all[2]})), "lacks \"opt\"");
+}
+
+TEST(OpenNmt, LanguagesAreNoPaths) {
+  TempDirectory dir;
+  const auto language = [&](const std::string& name) {
+    dir.write("model.pt", OnmtFile().whole(dict(OnmtFile().fields({{"src_lang", text(name)}}))));
+    const auto entered = doors::enter(dir.path());
+    return entered ? json_of(*entered, "pieces.json").value("source_language", "") : entered.error().message;
+  };
+  EXPECT_EQ(language("en_XX"), "en_XX");
+  EXPECT_EQ(language("../../x"), "");
+}
+
 TEST(OpenNmt, OtherCuttingsAreNamed) {
   const OnmtFile file;
   TempDirectory dir;

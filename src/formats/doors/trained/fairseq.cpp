@@ -243,8 +243,8 @@ std::string unread_cutting(const TrainingFile& file, const Settings& s) {
 Result<PieceFiles> read_pieces(const TrainingFile& file, const Settings& s, const TrainedMapper& m) {
   PieceFiles p;
   p.unknown = "<unk>", p.end = "</s>", p.start = "<s>", p.padding = "<pad>";
-  p.source_language = s.task.text("source_lang", s.model.text("source_lang"));
-  p.target_language = s.task.text("target_lang", s.model.text("target_lang"));
+  p.source_language = language_of(s.task.text("source_lang", s.model.text("source_lang")));
+  p.target_language = language_of(s.task.text("target_lang", s.model.text("target_lang")));
   if (s.arch.alone) p.source_language.clear();
   const FileName source = file.files / dictionary_name(file, p.source_language),
                  target = file.files / dictionary_name(file, p.target_language);

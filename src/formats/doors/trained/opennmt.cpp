@@ -107,7 +107,7 @@ Result<PieceFiles> read_vocabularies(const TrainingFile& file, const TrainedMapp
   p.unknown = "<unk>", p.end = "</s>", p.start = "<s>", p.padding = "<blank>";
   p.source_end = false;
   for (const char* key : {"src_lang", "tgt_lang"})
-    (key[0] == 's' ? p.source_language : p.target_language) = file.root().below("opt").text(key);
+    (key[0] == 's' ? p.source_language : p.target_language) = language_of(file.root().below("opt").text(key));
   if (p.source == p.target) p.target.clear();
   p.unread = unread_cutting(file);
   find_cut(file.files, p);

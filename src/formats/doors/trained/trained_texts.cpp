@@ -27,6 +27,13 @@ constexpr const char* kModels[] = {"sentencepiece.bpe.model", "spm.model",   "se
                                    "subwords.sp.model",       "{}.spm",      "spm.{}.model",        "{}.model",
                                    "sentencepiece.{}.model",  "sp.{}.model", "source.spm"};
 
+// Languages come from the checkpoint and go into names of files.
+bool is_language(const std::string& text) {
+  return text.size() <= 64 && std::ranges::all_of(text, [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+         });
+}
+
 std::string in_language(const char* name, const std::string& language) {
   std::string text = name;
   if (const size_t at = text.find("{}"); at != std::string::npos) text.replace(at, 2, language);
@@ -110,6 +117,8 @@ std::vector<std::string> file_names(const Files& files) {
   if (!files.on_disk() || files.directory().empty() || !directory_exists(files.directory())) return {};
   return names_in(files.directory());
 }
+
+std::string language_of(const std::string& text) { return is_language(text) ? text : std::string(); }
 
 void find_cut(const Files& files, PieceFiles& p) {
   const std::string other = p.unread.empty() ? other_cutting(p) : p.unread;

@@ -29,6 +29,9 @@ struct PieceFiles {
   std::string source_file, target_file;
 };
 
+// A language's name, of letters, digits, _ and -; nothing for other texts, which are no part of a file's name.
+std::string language_of(const std::string& text);
+
 // Looks for the file that cuts texts of the pieces: codes of subword-nmt where a piece ends with "@@", a SentencePiece
 // model where one begins with its mark of a space, and none for whole words. Sets `cut` and its files, or `missing`,
 // where settings or pieces are of another way.

@@ -24,8 +24,12 @@ struct ProgramReader {
 constexpr ProgramReader kPrograms[] = {{is_fairseq, open_fairseq}, {is_opennmt, open_opennmt}};
 
 Result<std::optional<Opened>> open_one(const Files& files, const std::string& name) {
-  if (!is_of_torch(first_bytes(files / name, 4))) return std::optional<Opened>();
-  LAPILLI_TRY(const auto opened, File::open(files / name));
+  if (!(files / name).there()) return std::optional<Opened>();
+  LAPILLI_TRY(const auto opened, File::open(files / name));  // which names a pointer of Git LFS
+  const std::string start = first_bytes(files / name, 9);
+  if (start.starts_with("<!DOCTYPE") || start.starts_with("<html"))
+    return fail(ErrorCode::unsupported, "%s is a web page and not a checkpoint; the download went wrong", files / name);
+  if (!is_of_torch(start)) return std::optional<Opened>();
   LAPILLI_TRY(const auto content, PytorchFile::read(opened, PickleUse::training));
   const TrainingFile file{files, name, content};
   for (const ProgramReader& program : kPrograms) {
@@ -33,6 +37,9 @@ Result<std::optional<Opened>> open_one(const Files& files, const std::string& na
     LAPILLI_TRY(auto made, program.open(file));
     return std::optional(std::move(made));
   }
+  if (file.root().has("vocab") && file.root().has("model"))
+    return fail(ErrorCode::unsupported, "%s has \"vocab\" and \"model\" and lacks \"opt\", OpenNMT-py's settings",
+                file.path());
   return std::optional<Opened>();
 }
 
