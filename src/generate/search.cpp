@@ -81,29 +81,33 @@ struct Search::Impl {
 
 Status Search::Impl::make_sentences() {
   const auto& given = request().decoder_ids;
-  std::map<size_t, SearchOptions> by_given;
+  std::map<std::pair<uint32_t, size_t>, SearchOptions> by_lengths;  // of prompt and source
   size_t longest = 0;
   for (const auto& source : request().sources) longest = std::max(longest, source.size());
   const uint32_t copies = checked.options().common().copies();
   for (size_t i = 0; i < request().sources.size(); ++i) {
     const auto all = static_cast<uint32_t>(given[i].size());
     const uint32_t n = all - (request().written.empty() ? 0 : request().written[i]);
-    if (!by_given.contains(n)) {
-      LAPILLI_TRY(by_given[n], checked.options().for_prompt(n));
+    // One entry serves all sources where lengths do not follow from them.
+    const bool by_source = checked.options().common().new_per_source_id > 0;
+    const std::pair lengths(n, by_source ? request().sources[i].size() : 0);
+    if (!by_lengths.contains(lengths)) {
+      LAPILLI_TRY(by_lengths[lengths], checked.options().for_prompt(n, lengths.second));
     }
-    if (all >= by_given[n].max_length)
+    const SearchOptions& own = by_lengths[lengths];
+    if (all >= own.max_length)
       return fail(ErrorCode::invalid_argument, "max_length: %u leaves nothing to generate after %u prompt ids",
-                  by_given[n].max_length, all);
+                  own.max_length, all);
     // Options that depend on source ids see the padding of the caller's batch, as in the reference.
     std::vector<int32_t> padded = request().sources[i];
-    padded.resize(longest, by_given[n].pad);
+    padded.resize(longest, own.pad);
     // If each returned sequence is drawn separately, each is a sentence with its own draws.
     for (uint32_t copy = 0; copy < copies; ++copy) {
       auto s = std::make_shared<Sentence>();
       const auto number = static_cast<uint32_t>(request().sequences.empty() ? i : request().sequences[i]);
       s->prompt = given[i];
       LAPILLI_CHECK(take_source(*s, i, copy == 0));
-      s->options = by_given[n];
+      s->options = own;
       s->words = encode_options(s->options, n, padded, number * copies + copy);
       if (shortlist()) add_shortlist(s->words, allowed_ids(*s));
       s->words.params[state::P_PREFIX] = all;

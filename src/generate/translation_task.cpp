@@ -443,7 +443,7 @@ bool TranslationTask::finish_if_complete(size_t unit) {
   Hypothesis whole;
   whole.ids = before_output(unit);
   const size_t given = whole.ids.size() + prompt_.size(), length = given + written.size();
-  const auto options = resolved_->for_prompt(static_cast<uint32_t>(given));
+  const auto options = resolved_->for_prompt(static_cast<uint32_t>(given), alone_ ? 0 : source(unit).ids.size());
   if (!ended && length < (options ? options->max_length : search_.max_length)) return false;
   whole.ids.insert(whole.ids.end(), prompt_.begin(), prompt_.end());
   whole.ids.insert(whole.ids.end(), written.begin(), written.end());

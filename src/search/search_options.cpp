@@ -120,7 +120,9 @@ class Resolver {
       return bad("num_beams: more candidates than the vocabulary has words");
     o_.early_stopping = c_.early_stopping.value_or(EarlyStopping::no);
     o_.shortlist = c_.shortlist.value_or(true);
-    return {};
+    if (!c_.new_tokens_per_source_token) return {};
+    return read_number(c_.new_tokens_per_source_token, 0, NumberRange::positive, "new_tokens_per_source_token",
+                       o_.new_per_source_id);
   }
 
   Status numbers() {
@@ -230,15 +232,19 @@ ResolvedOptions::ResolvedOptions(SearchOptions common, const GenerationConfig& m
       min_new_(merged.min_new_tokens),
       positions_(config.decoder.max_positions) {}
 
-Result<SearchOptions> ResolvedOptions::for_prompt(uint32_t given) const {
+// Ids in total. A number of new ones counts alone; the length and the source's share bound each other.
+uint64_t ResolvedOptions::longest(uint32_t given, uint64_t source) const {
+  if (max_new_) return uint64_t{given} + *max_new_;
+  const bool shared_out = common_.new_per_source_id > 0 && source > 0;
+  const double share = std::ceil(double{common_.new_per_source_id} * static_cast<double>(source));
+  const uint64_t by_source = given + static_cast<uint64_t>(std::min(share, static_cast<double>(kMaxLength)));
+  if (max_length_) return shared_out ? std::min<uint64_t>(*max_length_, by_source) : *max_length_;
+  return std::min<uint64_t>(shared_out ? by_source : uint64_t{given} + default_new_, positions_ ? positions_ : ~0u);
+}
+
+Result<SearchOptions> ResolvedOptions::for_prompt(uint32_t given, uint64_t source) const {
   SearchOptions o = common_;
-  uint64_t longest = 0;
-  if (max_new_)
-    longest = uint64_t{given} + *max_new_;
-  else if (max_length_)
-    longest = *max_length_;
-  else
-    longest = std::min<uint64_t>(uint64_t{given} + default_new_, positions_ ? positions_ : ~0u);
+  const uint64_t longest = this->longest(given, source);
   if (longest <= given && !max_new_ && !max_length_)
     return fail(ErrorCode::invalid_argument, "a prompt of %u ids leaves none of the model's %u positions; shorten it",
                 given, positions_);

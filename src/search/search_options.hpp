@@ -38,7 +38,8 @@ struct SearchOptions {
   uint32_t top_k = 0;
 #define NUMBER(NAME, FIELD, OTHERWISE, RANGE, WORD) float FIELD = OTHERWISE;
 #include "formats/search_options.inc"
-  bool shortlist = true;  // of models that have one
+  bool shortlist = true;        // of models that have one
+  float new_per_source_id = 0;  // 0: any number
   // Whisper's rules for timestamps: the first timestamp's id, and the latest that may come first.
   std::optional<std::pair<uint32_t, std::optional<uint32_t>>> timestamps;
 
@@ -69,12 +70,15 @@ class ResolvedOptions {
   ResolvedOptions(SearchOptions common, const GenerationConfig& merged, const model::Config& config);
   // The options that do not depend on it; lengths are unset.
   [[nodiscard]] const SearchOptions& common() const { return common_; }
-  // `given` counts the decoder start. Refuses lengths that are out of range or leave nothing to generate.
-  [[nodiscard]] Result<SearchOptions> for_prompt(uint32_t given) const;
+  // `given` counts the decoder start, `source` the source's ids (0: not known, or none). Refuses lengths that are out
+  // of range or leave nothing to generate.
+  [[nodiscard]] Result<SearchOptions> for_prompt(uint32_t given, uint64_t source = 0) const;
   // New ids where nobody says how many, as far as the model has positions; the reference's are 20.
   void set_default_new_tokens(uint32_t count) { default_new_ = count; }
 
  private:
+  [[nodiscard]] uint64_t longest(uint32_t given, uint64_t source) const;
+
   SearchOptions common_;
   std::optional<uint32_t> max_new_, max_length_, min_length_, min_new_;
   uint32_t positions_ = 0;  // of the decoder; 0: unlimited

@@ -41,8 +41,6 @@ GenerateRequest marian_request(const MarianCase& m, uint32_t beams, bool listed)
   request.options.num_beams = beams;
   request.options.shortlist = listed;
   request.options.length_penalty = m.settings.at("normalize").get<float>();
-  const double factor = m.settings.at("max_length_factor").get<double>();
-  request.options.max_new_tokens = static_cast<uint32_t>(std::ceil(factor * static_cast<double>(m.source().size())));
   return request;
 }
 
@@ -242,7 +240,7 @@ void run_real_students(const std::string& directory, const RunOptions& options, 
   const auto record = read_record(directory, "expected");
   if (!record) return report.add(directory, "record", Outcome::failed(record.error().message));
   const char* real = std::getenv("LAPILLI_REAL");
-  const Json settings = {{"normalize", 1.0}, {"max_length_factor", 2.0}};
+  const Json settings = {{"normalize", 1.0}};
   for (const auto& [pair, model] : record->json.at("models").items()) {
     const std::string folder = std::string(real ? real : ".") + "/firefox-" + pair;
     if (!directory_exists(folder))

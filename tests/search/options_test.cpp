@@ -56,6 +56,7 @@ TEST(OptionTable, HasItsPageAndItsFields) {
                                                   {"bad_words_ids", "bad_words"}};
   const std::set<std::string> by_json{"bos_token_id",
                                       "shortlist",
+                                      "new_tokens_per_source_token",
                                       "pad_token_id",
                                       "encoder_repetition_penalty",
                                       "encoder_no_repeat_ngram_size",
@@ -116,6 +117,24 @@ TEST_F(Options, LengthsCountAsTheReferenceCounts) {
   refused("max_length");
   asked_.max_length = 1;
   refused("leaves nothing");
+}
+
+TEST_F(Options, LengthsFollowSources) {
+  model_.max_length = 30;
+  model_.new_tokens_per_source_token = 1.5;
+  const auto longest = [&](uint64_t source) {
+    const auto resolved = resolve_options(model_, asked_, config_);
+    const auto options = resolved ? resolved->for_prompt(1, source) : Result<SearchOptions>(resolved.error());
+    return options ? options->max_length : 0u;
+  };
+  EXPECT_EQ(longest(5), 9u);  // 7.5 new ids, rounded up, and the start
+  EXPECT_EQ(longest(100), 30u);
+  EXPECT_EQ(longest(0), 30u);  // not known
+  asked_.max_new_tokens = 20;
+  EXPECT_EQ(longest(5), 21u);
+  asked_ = {};
+  asked_.new_tokens_per_source_token = 0;
+  refused("new_tokens_per_source_token");
 }
 
 TEST_F(Options, NumbersThatAreNone) {

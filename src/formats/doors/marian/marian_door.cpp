@@ -25,6 +25,7 @@ using Json = nlohmann::json;
 using Pieces = std::vector<std::string>;
 
 constexpr uint32_t kMostNewTokens = 512;
+constexpr double kLengthFactor = 2.0;      // Firefox's max-length-factor
 constexpr int32_t kEnd = 0, kUnknown = 1;  // in all of Marian's vocabularies
 constexpr size_t kStart = 32;              // bytes that tell the format
 
@@ -196,6 +197,7 @@ void add_ids(uint64_t start, Json& json) {
 Json generation_of(uint64_t start) {
   Json json = {
       {"num_beams", 1}, {"length_penalty", 1.0}, {"early_stopping", "shrinking"}, {"max_length", kMostNewTokens}};
+  json["new_tokens_per_source_token"] = kLengthFactor;
   add_ids(start, json);
   json["suppress_tokens"] = {kUnknown, start};
   return json;
