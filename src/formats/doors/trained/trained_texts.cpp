@@ -76,17 +76,24 @@ bool is_character(const std::string& piece) {
   return std::ranges::count_if(piece, [](char c) { return (c & 0xc0) != 0x80; }) == 1;
 }
 
-// Another way to cut, by pieces that are no words; empty for words.
-std::string other_cutting(const PieceFiles& p) {
+// Pieces of pyonmttok.
+bool has_joiners(const PieceFiles& p) {
   constexpr std::string_view kJoiner = "\uffed";
-  if (any_piece(p, [&](const std::string& piece) { return piece.find(kJoiner) != std::string::npos; }))
-    return "pyonmttok's joiners";
+  return any_piece(p, [&](const std::string& piece) { return piece.find(kJoiner) != std::string::npos; });
+}
+
+// The cutting of pieces that have no mark and are no words.
+std::string other_cutting(const PieceFiles& p) {
   const auto most = [&](auto&& wanted) {
     const auto count = std::ranges::count_if(p.source, wanted);
     return count > 8 && static_cast<size_t>(count) * 2 > p.source.size();
   };
   if (most(is_number)) return "GPT-2's byte pairs, whose pieces are numbers";
   return most(is_character) ? "single characters" : "";
+}
+
+std::string refused_cutting(const std::string& cutting) {
+  return "texts of this model are cut by " + cutting + ", which is not read; give ids";
 }
 
 std::string dumped(const Json& json, int indent) {
@@ -121,13 +128,13 @@ std::vector<std::string> file_names(const Files& files) {
 std::string language_of(const std::string& text) { return is_language(text) ? text : std::string(); }
 
 void find_cut(const Files& files, PieceFiles& p) {
-  const std::string other = p.unread.empty() ? other_cutting(p) : p.unread;
-  if (!other.empty())
-    return void(p.missing = "texts of this model are cut by " + other + ", which is not read; give ids");
+  const std::string unread = p.unread.empty() && has_joiners(p) ? "pyonmttok's joiners" : p.unread;
+  if (!unread.empty()) return void(p.missing = refused_cutting(unread));
   if (any_piece(p, [](const std::string& piece) { return piece.size() > 2 && piece.ends_with(kGoesOn); }))
     return take_files(files, kCodes, "codes", {".codes", "bpecodes"}, p);
   if (any_piece(p, [](const std::string& piece) { return piece.starts_with(kWordMark); }))
     return take_files(files, kModels, "sentencepiece", {".model", ".spm"}, p);
+  if (const std::string other = other_cutting(p); !other.empty()) return void(p.missing = refused_cutting(other));
   p.cut = "words";
 }
 
