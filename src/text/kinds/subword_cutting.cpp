@@ -158,8 +158,8 @@ class SubwordCutting final : public PieceCutting {
 
   const Vocabulary& words_;
   std::unordered_set<char32_t> alphabet_;
-  // Lengths of pieces, the longest first. Longer ones than this are no pieces of texts: they would be looked for at each
-  // byte.
+  // Lengths of pieces, the longest first. Longer ones than this are no pieces of texts: they would be looked for at
+  // each byte.
   static constexpr size_t kLongest = 1024;
   std::set<size_t, std::greater<>> lengths_;
 };

@@ -177,9 +177,8 @@ void refuse_texts(TrainedMapper& m, const Json& hparams) {
 
 // Settings that change the network without a variable that tells.
 void refuse_silent(TrainedMapper& m, const Json& hparams) {
-  constexpr std::pair<const char*, bool> kFlags[] = {{"proximity_bias", false},
-                                                     {"unidirectional_encoder", false},
-                                                     {"causal_decoder_self_attention", true}};
+  constexpr std::pair<const char*, bool> kFlags[] = {
+      {"proximity_bias", false}, {"unidirectional_encoder", false}, {"causal_decoder_self_attention", true}};
   for (const auto& [key, only] : kFlags)
     if (const auto at = hparams.find(key); at != hparams.end() && *at == !only)
       m.refuse(std::string(key) + (only ? " is off" : " is on"));
