@@ -184,7 +184,7 @@ TEST_P(DeviceLongPrompts, UpToTheLastPosition) {
   request = request_for({Ids(prompt.begin(), prompt.begin() + 4000)}, 300);
   LAPILLI_ASSERT_VALUE(const auto grown, run_search(model_, request));
   expect_best(model_, grown.hypotheses[0][0].ids, 4000);
-  const auto beyond = run_search(model_, request_for({ids_of(1, 8192, 257)}, 1));
+  const auto beyond = run_search(model_, request_for({ids_of(1, 8192, 257)}, 2));
   ASSERT_FALSE(beyond.ok());
   EXPECT_EQ(beyond.error().code, ErrorCode::invalid_argument);
 }
