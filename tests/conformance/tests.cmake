@@ -24,8 +24,11 @@ lapilli_gpu_test(conformance.search COMMAND conformance --strict ${searches} DRI
   LABELS fast)
 # Models as other programs write them.
 file(GLOB doors CONFIGURE_DEPENDS LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/data/formats/*)
-lapilli_gpu_test(conformance.doors COMMAND conformance --strict ${doors} DRIVERS lavapipe MASKS full floor LABELS fast)
-lapilli_gpu_test(conformance.doors COMMAND conformance --strict --every 4 ${doors} DRIVERS swiftshader LABELS slow)
+lapilli_gpu_test(conformance.doors COMMAND conformance --strict ${doors} LABELS slow)
+lapilli_gpu_test(conformance.doors.sampled COMMAND conformance --strict --every 8 ${doors} DRIVERS lavapipe MASKS floor LABELS fast)
+lapilli_gpu_test(conformance.doors.sampled COMMAND conformance --strict --every 16 ${doors} DRIVERS swiftshader LABELS slow)
+lapilli_gpu_test(conformance.doors.all COMMAND conformance --strict ${doors} DRIVERS lavapipe MASKS floor LABELS long)
+lapilli_gpu_test(conformance.doors.all COMMAND conformance --strict ${doors} DRIVERS swiftshader LABELS long)
 # Texts to vectors, by directories of sentence-transformers.
 file(GLOB sentences CONFIGURE_DEPENDS LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/data/sentences/*)
 lapilli_gpu_test(conformance.sentences COMMAND conformance --strict ${sentences} DRIVERS lavapipe MASKS full floor
