@@ -71,9 +71,6 @@ Json pieces_of(const ct2::Beside& beside, const ArgosPackage& package) {
 Status add_search(const ct2::Beside& beside, const ArgosPackage& package, const FileName& name, Json& generation) {
   generation["num_beams"] = 4;
   generation["length_penalty"] = 0.2;
-  // Argos puts a word of the source there; without that, another piece is chosen.
-  if (const auto unknown = ct2::id_of(beside.vocabularies.target, beside.text("unk_token", "<unk>")))
-    generation["suppress_tokens"] = {*unknown};
   if (package.target_prefix.empty()) return {};
   const auto id = ct2::id_of(beside.vocabularies.target, package.target_prefix);
   if (!id)
