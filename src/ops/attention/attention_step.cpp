@@ -652,8 +652,10 @@ void add_prompts(std::vector<OpCase>& all, KvFormat kv) {
   CaseShape many{};
   for (const uint32_t group : {2u, 4u}) {
     many.group = capped.group = group;
-    for (const uint32_t head_dim : {64u, 128u, 256u}) add({18}, {1, 20, 1, head_dim, 19}, many);
-    add({18}, {1, 20, 1, 256, 19}, capped);
+    add({18}, {1, 20, 1, 64, 19}, many);
+    // Small enough for the test on a user's device; tiles of wide heads have eight rows at most.
+    for (const uint32_t head_dim : {128u, 256u}) add({10}, {1, 12, 1, head_dim, 11}, many);
+    add({10}, {1, 12, 1, 256, 11}, capped);
   }
 }
 
