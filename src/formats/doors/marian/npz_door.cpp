@@ -160,22 +160,27 @@ Status add_texts_of(const Folder& folder, const Settings& decoder, const Mapped&
   return {};
 }
 
+// A setting from 0 to `most`; `absent` is marian-decoder's own.
+Result<double> number_of(const Settings& decoder, const char* key, const char* absent, double most,
+                         const std::string& where) {
+  const std::string text = decoder.text(key, absent);
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  if (text.empty() || end != text.c_str() + text.size() || !(number >= 0 && number <= most))
+    return fail(ErrorCode::invalid_data, "%s: %s is %s", where, key, quote_name(text, 40));
+  return number;
+}
+
 // As marian-decoder searches with these settings.
 Result<nlohmann::json> search_of(const Settings& decoder, const std::string& where, Names& unused) {
-  nlohmann::json json = {
-      {"num_beams", 1}, {"length_penalty", 0.0}, {"early_stopping", "shrinking"}, {"max_length", kMostNewPieces}};
+  nlohmann::json json = {{"num_beams", 1}, {"early_stopping", "shrinking"}, {"max_length", kMostNewPieces}};
   const uint64_t beams = decoder.number("beam-size", 12, kMostBeams);
   if (beams == 0 || beams > kMostBeams)
     return fail(ErrorCode::unsupported, "%s: beam-size is %s, not a number from 1 to %u", where,
                 quote_name(decoder.text("beam-size"), 40), kMostBeams);
   json["num_beams"] = beams;
-  if (const std::string normalize = decoder.text("normalize"); !normalize.empty()) {
-    char* end = nullptr;
-    const double exponent = std::strtod(normalize.c_str(), &end);
-    if (end != normalize.c_str() + normalize.size() || !(exponent >= 0 && exponent <= 10))
-      return fail(ErrorCode::invalid_data, "%s: normalize is %s", where, quote_name(normalize, 40));
-    json["length_penalty"] = exponent;
-  }
+  LAPILLI_TRY(json["length_penalty"], number_of(decoder, "normalize", "0", 10, where));
+  LAPILLI_TRY(json["new_tokens_per_source_token"], number_of(decoder, "max-length-factor", "3", 1000, where));
   if (const std::string penalty = decoder.text("word-penalty", "0"); penalty.find_first_of("123456789") != penalty.npos)
     unused.push_back("word-penalty of decoder.yml (" + penalty + ")");
   return json;
