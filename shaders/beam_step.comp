@@ -257,7 +257,7 @@ void choose_running(bool limit, uint places) {
 }
 #endif
 
-// Of a beam that shrinks the best `places` candidates count: those that have not ended run on, and no others. Returns
+// In a beam that shrinks, the best `places` candidates count: those that have not ended run on, and no others. Returns
 // how many these are.
 uint shrink(const uint places, const bool limit) {
   uint kept = 0u;

@@ -1,4 +1,4 @@
-// What deflate has packed, by zlib: members of zip archives, and gzip files. Without zlib both are refused.
+// Unpacks deflate by zlib: members of zip archives, and gzip files. Without zlib both are refused.
 #pragma once
 
 #include <cstddef>

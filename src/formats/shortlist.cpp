@@ -16,7 +16,7 @@ struct ListHeader {
   uint64_t magic, checksum, frequent, best, offsets, ids;
 };
 
-// Of all whole words behind it.
+// The checksum covers all whole words behind it.
 uint64_t list_checksum(std::span<const std::byte> bytes) {
   uint64_t sum = 0;
   for (size_t at = 0; at + sizeof(uint64_t) <= bytes.size(); at += sizeof(uint64_t)) {
@@ -43,7 +43,7 @@ Result<ListHeader> read_list_header(const FileName& name, std::span<const std::b
   return h;
 }
 
-// What a list that does not fit asks its user to do.
+// The advice where a list does not fit the model.
 constexpr const char* kListAdvice = "it is of another model; take it away, and the whole vocabulary is used";
 
 }  // namespace

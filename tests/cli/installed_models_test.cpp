@@ -130,7 +130,7 @@ TEST_F(CliDeviceInstalled, ChainsGoOverEnglishAndDirectOnesComeFirst) {
   const auto chain = translate("es", "de");
   EXPECT_EQ(chain.code, 0) << chain.err;
   EXPECT_THAT(chain.err, HasSubstr("es to de: over English, by "));
-  // What the first one wrote, the second one reads.
+  // The second one reads the text that the first one wrote.
   const std::string between = lines_of(first.out).at(0);
   const auto second = run(with_packages({"translate", "--model", (folder_.path() / "en_de").string(), between}));
   EXPECT_EQ(chain.out, second.out);

@@ -81,7 +81,7 @@ Result<Outcome> run_marian_search(const MarianCase& m, const std::string& search
                           search.ends_with("shortlist")});
 }
 
-// Of the records of real models, which have margins inside.
+// Records of real models have their margins inside.
 Result<Outcome> run_real_search(const MarianCase& m, const std::string& search, uint32_t beams) {
   const Json& all = m.c.at(search);
   const Json& best = all.is_array() ? all.at(0) : all;

@@ -143,8 +143,8 @@ class Sentence : private search::Bookkeeping {
     count = std::min(count + 1, beams_);
   }
 
-  // Of a beam that shrinks the best `places` candidates count: those that have not ended run on, and no others. Returns
-  // how many these are.
+  // In a beam that shrinks, the best `places` candidates count: those that have not ended run on, and no others.
+  // Returns how many these are.
   uint32_t shrink(uint32_t places) {
     const auto runs = [&](const Pick& pick) {
       return pick.id != search::kNoId && !ended(pick) && !search::forbidden(pick.score);

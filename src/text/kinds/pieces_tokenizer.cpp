@@ -100,7 +100,7 @@ std::vector<std::string> hidden_pieces(const Json& json) {
   return pieces;
 }
 
-// Of pieces that are there twice the first one is found by its text; both are written.
+// A text finds the first of two equal pieces; the ids of both are written.
 Result<Vocabulary> read_side(const Json& json, const char* key, const FileName& name) {
   const auto list = json.find(key);
   if (list == json.end() || !list->is_array() || list->empty())

@@ -73,7 +73,7 @@ void add_texts(const Files& files, const Directory& d, MadeFiles& made) {
   if (d.fields.config["model_type"] == "marian") add_marian_vocabularies(d.fields.config, d.beside.vocabularies, made);
 }
 
-// Of the directory's files, those that this reader alone reads, and those that nobody does.
+// Tells the directory's files that this reader alone reads from those that nobody reads.
 void sort_files(const Files& files, Opened& opened) {
   if (!files.on_disk()) return;
   for (const std::string& name : names_in(files.directory()))
