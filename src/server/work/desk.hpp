@@ -1,0 +1,51 @@
+// Where protocols hand in work, and learn of the models.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "server/http/exchange.hpp"
+#include "server/work/model_facts.hpp"
+#include "server/work/work.hpp"
+
+namespace lapilli::server {
+
+// Thread-safe; nothing here waits.
+class Desk {
+ public:
+  virtual ~Desk() = default;
+
+  // Starts work as soon as its model is there. Work of an exchange is cancelled when its client leaves; an exchange of
+  // null has no client.
+  virtual void start(std::shared_ptr<Work> work, const std::shared_ptr<Exchange>& exchange) = 0;
+  // Runs a function on a thread of the small pool: parsing, decoding of files, writing of answers.
+  virtual void run(std::function<void()> function) = 0;
+
+  // The models in the order in which they were named; never changes.
+  [[nodiscard]] virtual const std::vector<ModelFacts>& models() const = 0;
+  // The language of a text, held to `among` (codes such as "en"; none: any that the detector knows).
+  struct Detected {
+    std::string language;  // "": unknown
+    int confidence = 0;    // 0 to 100
+  };
+  [[nodiscard]] virtual bool detects() const = 0;
+  [[nodiscard]] virtual std::vector<Detected> detect(const std::string& text,
+                                                     const std::vector<std::string>& among) const = 0;
+
+  // Limits that protocols state and hold.
+  struct Limits {
+    uint64_t characters = 0;  // of the texts of a request, 0: none
+    uint32_t texts = 1024;    // of a list
+    uint32_t alternatives = 16;
+    uint64_t sound_seconds = 0, pixels = 0, files = 0;  // 0: none
+    bool token_ids = false;                             // embeddings of ids are allowed
+  };
+  [[nodiscard]] virtual const Limits& limits() const = 0;
+
+  // Files that wait for their download under a random name, for a bounded time: the name to put into a path.
+  virtual std::string keep_file(std::string bytes, const std::string& name, const std::string& type) = 0;
+};
+
+}  // namespace lapilli::server
