@@ -1,0 +1,228 @@
+#include "server/work/job_pump.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace lapilli::server {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// With several models at work, the device time that each gets in a turn.
+constexpr uint64_t kTurnUs = 20000;
+// New work waits no longer for a round than this.
+constexpr uint64_t kWaitUs = 1000;
+constexpr auto kIdleRound = std::chrono::milliseconds(100);
+
+int64_t now_ns() { return std::chrono::nanoseconds(Clock::now().time_since_epoch()).count(); }
+
+bool is_late(const Work& work) { return work.deadline && Clock::now() > *work.deadline; }
+
+Error left_error() { return Error(lapilli::Status::cancelled, "the client has left"); }
+Error late_error() { return Error(lapilli::Status::cancelled, "the request took longer than the server allows"); }
+
+}  // namespace
+
+void set_texts(Work& work, std::vector<std::string> texts) {
+  const auto kept = std::make_shared<const std::vector<std::string>>(std::move(texts));
+  work.inputs = detail::inputs_of(*kept);
+  work.kept = kept;
+}
+
+void set_pairs(Work& work, std::vector<std::pair<std::string, std::string>> pairs) {
+  const auto kept = std::make_shared<const std::vector<std::pair<std::string, std::string>>>(std::move(pairs));
+  work.inputs = detail::inputs_of(*kept);
+  work.kept = kept;
+}
+
+int http_status(lapilli::Status status) {
+  switch (status) {
+    case lapilli::Status::ok: return 200;
+    case lapilli::Status::invalid_argument:
+    case lapilli::Status::invalid_data:
+    case lapilli::Status::unsupported: return 400;
+    case lapilli::Status::not_found: return 404;
+    case lapilli::Status::out_of_memory:
+    case lapilli::Status::no_device:
+    case lapilli::Status::device_lost:
+    case lapilli::Status::timeout:
+    case lapilli::Status::cancelled: return 503;
+    default: return 500;
+  }
+}
+
+JobPump::JobPump(ModelShelf& shelf, Pool& pool)
+    : shelf_(shelf), pool_(pool), last_round_ns_(now_ns()), thread_([this] { loop(); }) {}
+
+JobPump::~JobPump() {
+  {
+    const std::lock_guard lock(mutex_);
+    over_ = true;
+  }
+  woken_.notify_all();
+  thread_.join();
+}
+
+void JobPump::start(std::shared_ptr<Work> work) {
+  {
+    const std::lock_guard lock(mutex_);
+    new_.push_back(std::move(work));
+  }
+  woken_.notify_all();
+}
+
+void JobPump::wake() {
+  {
+    const std::lock_guard lock(mutex_);
+    changed_ = true;
+  }
+  woken_.notify_all();
+}
+
+JobPump::Counts JobPump::counts() const { return {running_count_, waiting_count_, ended_, tokens_, steps_}; }
+
+double JobPump::quiet_s() const { return 1e-9 * static_cast<double>(now_ns() - last_round_ns_); }
+
+void JobPump::loop() {
+  for (;;) {
+    last_round_ns_ = now_ns();
+    take_new();
+    begin_waiting();
+    stop_left();
+    pump_models();
+    read_events();
+    end_jobs();
+    {
+      const std::lock_guard lock(mutex_);
+      if (over_ && running_.empty() && waiting_.empty() && new_.empty()) return;
+    }
+    sleep();
+  }
+}
+
+void JobPump::take_new() {
+  const std::lock_guard lock(mutex_);
+  for (auto& work : new_) waiting_.push_back(std::move(work));
+  new_.clear();
+  changed_ = false;
+  if (!over_) return;
+  for (auto& work : waiting_) work->cancelled = true;
+  for (Running& one : running_) one.work->cancelled = true;
+}
+
+void JobPump::begin_waiting() {
+  Failures failures;
+  for (auto it = waiting_.begin(); it != waiting_.end();)
+    it = begin(*it, failures) ? waiting_.erase(it) : std::next(it);
+  waiting_count_ = waiting_.size();
+  shelf_.drop_idle();
+}
+
+// False: its model is being loaded. All that wait for a model share the failure of its load; a later request tries
+// again.
+bool JobPump::begin(const std::shared_ptr<Work>& work, Failures& failures) {
+  if (work->cancelled) return refuse(work, left_error(), 503), true;
+  if (is_late(*work)) return refuse(work, late_error(), 504), true;
+  if (!failures.contains(work->model)) {
+    if (const auto model = shelf_.get(work->model)) return start_job(work, model), true;
+    const auto failure = shelf_.take_failure(work->model);
+    if (!failure) return false;
+    failures.emplace(work->model, *failure);
+  }
+  const Error& why = failures.at(work->model);
+  refuse(work, why, why.status() == lapilli::Status::out_of_memory ? 503 : 500);
+  return true;
+}
+
+void JobPump::start_job(const std::shared_ptr<Work>& work, const std::shared_ptr<const Model>& model) {
+  auto job = model->start_inputs(work->inputs, work->options);
+  if (!job) return refuse(work, job.error(), http_status(job.error().status()));
+  running_.push_back({work, model, std::make_shared<Job>(std::move(*job))});
+}
+
+void JobPump::stop_left() {
+  for (Running& one : running_) {
+    if (is_late(*one.work)) one.late = true;
+    if ((!one.late && !one.work->cancelled) || std::exchange(one.told_to_stop, true)) continue;
+    one.job->cancel();
+  }
+}
+
+std::vector<std::shared_ptr<const Model>> JobPump::models_at_work() const {
+  std::vector<std::shared_ptr<const Model>> models;
+  for (const Running& one : running_)
+    if (std::ranges::find(models, one.model) == models.end()) models.push_back(one.model);
+  return models;
+}
+
+void JobPump::pump_models() {
+  const auto models = models_at_work();
+  for (const auto& model : models) (void)model->pump(models.size() > 1 ? kTurnUs : LAPILLI_UNLIMITED);
+}
+
+void JobPump::read_events() {
+  for (Running& one : running_) read_events(one);
+}
+
+void JobPump::read_events(Running& one) {
+  for (;;) {
+    auto event = one.job->next_event();
+    if (!event || !*event) return;
+    const EventKind kind = (*event)->kind;
+    if (kind == EventKind::end) one.ended = true;
+    if (kind != EventKind::end && kind != EventKind::progress && one.work->on_event) one.work->on_event(**event);
+  }
+}
+
+void JobPump::end_jobs() {
+  for (auto it = running_.begin(); it != running_.end();) {
+    if (it->ended) hand_over(*it);
+    it = it->ended ? running_.erase(it) : std::next(it);
+  }
+  running_count_ = running_.size();
+}
+
+// Results are copied, and answers written, on the pool's threads.
+void JobPump::hand_over(const Running& one) {
+  ++ended_;
+  pool_.run([this, one] {
+    Outcome outcome;
+    outcome.model = one.model;
+    auto results = one.job->take();
+    const bool stopped = !results || results->cancelled();
+    if (stopped && one.late) {
+      outcome.error = late_error();
+      outcome.status = 504;
+    } else if (stopped) {
+      outcome.error = results ? left_error() : results.error();
+      outcome.status = http_status(outcome.error->status());
+    } else {
+      tokens_ += results->stats().generated_tokens;
+      steps_ += results->stats().decoder_steps;
+      outcome.results = std::move(*results);
+    }
+    one.work->done(std::move(outcome));
+  });
+}
+
+void JobPump::refuse(const std::shared_ptr<Work>& work, const Error& error, int status) {
+  pool_.run([work, error, status] {
+    Outcome outcome;
+    outcome.error = error;
+    outcome.status = status;
+    work->done(std::move(outcome));
+  });
+}
+
+void JobPump::sleep() {
+  if (!running_.empty()) {
+    (void)running_.front().model->wait(kWaitUs);
+    return;
+  }
+  std::unique_lock lock(mutex_);
+  woken_.wait_for(lock, kIdleRound, [this] { return changed_ || over_ || !new_.empty(); });
+}
+
+}  // namespace lapilli::server

@@ -1,0 +1,83 @@
+// The thread that drives a device: it starts jobs of work that has its model, pumps the jobs of all models in turns,
+// and hands outcomes to the pool.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "lapilli/lapilli.hpp"
+#include "server/work/model_shelf.hpp"
+#include "server/work/pool.hpp"
+#include "server/work/work.hpp"
+
+namespace lapilli::server {
+
+// Thread-safe.
+class JobPump {
+ public:
+  // Both outlive it. The shelf's `changed` calls wake().
+  JobPump(ModelShelf& shelf, Pool& pool);
+  ~JobPump();  // cancels what is left and waits for it
+  JobPump(const JobPump&) = delete;
+  JobPump& operator=(const JobPump&) = delete;
+
+  void start(std::shared_ptr<Work> work);
+  void wake();
+
+  struct Counts {
+    uint64_t running = 0, waiting = 0;  // jobs, and work whose model is being loaded
+    uint64_t ended = 0, tokens = 0, steps = 0;
+  };
+  [[nodiscard]] Counts counts() const;
+  // Seconds since the thread last came round; what /health asks.
+  [[nodiscard]] double quiet_s() const;
+
+ private:
+  struct Running {
+    std::shared_ptr<Work> work;
+    std::shared_ptr<const Model> model;
+    std::shared_ptr<Job> job;
+    bool told_to_stop = false, late = false, ended = false;
+  };
+  using Failures = std::map<std::string, Error>;  // of loads, by the model's name
+  void loop();
+  void take_new();
+  void begin_waiting();
+  bool begin(const std::shared_ptr<Work>& work, Failures& failures);
+  void start_job(const std::shared_ptr<Work>& work, const std::shared_ptr<const Model>& model);
+  void stop_left();
+  void pump_models();
+  void read_events();
+  void read_events(Running& one);
+  void end_jobs();
+  void hand_over(const Running& one);
+  void refuse(const std::shared_ptr<Work>& work, const Error& error, int status);
+  void sleep();
+  [[nodiscard]] std::vector<std::shared_ptr<const Model>> models_at_work() const;
+
+  ModelShelf& shelf_;
+  Pool& pool_;
+  std::list<Running> running_;                  // these two are the thread's own
+  std::list<std::shared_ptr<Work>> waiting_;
+  mutable std::mutex mutex_;  // guards the next three
+  std::condition_variable woken_;
+  std::vector<std::shared_ptr<Work>> new_;
+  bool changed_ = false, over_ = false;
+  std::atomic<uint64_t> running_count_{0}, waiting_count_{0}, ended_{0}, tokens_{0}, steps_{0};
+  std::atomic<int64_t> last_round_ns_{0};
+  std::thread thread_;
+};
+
+// The status of HTTP for an error of the library.
+int http_status(lapilli::Status status);
+
+}  // namespace lapilli::server
