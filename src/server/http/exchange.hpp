@@ -23,8 +23,8 @@ class Exchange {
   virtual void write(std::string piece) = 0;
   virtual void end() = 0;
 
-  // True once the client has left. `then` is called once on the I/O thread when it leaves, or at once if it has left; it
-  // is dropped when the answer is sent.
+  // True once the client has left. `then` is called once on the I/O thread when it leaves, or at once if it has left;
+  // it is dropped when the answer is sent.
   [[nodiscard]] virtual bool gone() const = 0;
   virtual void on_gone(std::function<void()> then) = 0;
 };

@@ -28,7 +28,7 @@ class HttpHandler {
  public:
   virtual ~HttpHandler() = default;
   struct Admission {
-    std::optional<Response> refusal;     // sent instead of reading the body
+    std::optional<Response> refusal;      // sent instead of reading the body
     uint64_t most_body_bytes = 16 << 20;  // a larger one is answered by `too_large`
   };
   // The head of a request, before its body is read.

@@ -12,8 +12,8 @@ struct ModelFacts {
   std::string name;       // as requests call it
   std::string directory;  // or OWNER/NAME of a fetched model
   std::string family;
-  std::string input;               // "text", "sound" or "picture"
-  std::vector<std::string> tasks;  // "translate", "transcribe", "embed", ..., as `lapilli inspect` says them
+  std::string input;                          // "text", "sound" or "picture"
+  std::vector<std::string> tasks;             // "translate", "transcribe", "embed", ..., as `lapilli inspect` says them
   std::vector<std::string> sources, targets;  // languages; empty: the files name none
   uint32_t dimensions = 0;                    // of vectors
   uint64_t weight_bytes = 0;                  // of device memory

@@ -24,10 +24,10 @@ struct Outcome {
 };
 
 struct Work {
-  std::string model;                  // its name among the server's models
-  std::vector<lapilli_input> inputs;  // may point into `kept`
-  std::shared_ptr<const void> kept;   // lives until `done` has returned
-  Options options;                    // with the task; no functions
+  std::string model;                                              // its name among the server's models
+  std::vector<lapilli_input> inputs;                              // may point into `kept`
+  std::shared_ptr<const void> kept;                               // lives until `done` has returned
+  Options options;                                                // with the task; no functions
   std::optional<std::chrono::steady_clock::time_point> deadline;  // then it is cancelled: 504
 
   // Called on the pump's thread for each event of the job but PROGRESS and END: quick, and without waiting. Optional.
