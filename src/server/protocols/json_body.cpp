@@ -99,6 +99,11 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
+uint64_t characters_of(std::string_view text) {
+  const auto begins = [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; };
+  return static_cast<uint64_t>(std::count_if(text.begin(), text.end(), begins));
+}
+
 std::string media_type(std::string_view content_type) {
   std::string type(content_type.substr(0, content_type.find(';')));
   while (!type.empty() && (type.back() == ' ' || type.back() == '\t')) type.pop_back();
@@ -139,6 +144,10 @@ void Parameters::read_form(Form form) {
 void Parameters::refuse(std::string_view name, const std::string& why, int status) {
   if (refusal_) return;
   refusal_ = {status, name.empty() ? why : std::string(name) + ": " + why, std::string(name)};
+}
+
+void Parameters::refuse(const Refusal& refusal) {
+  if (!refusal_) refusal_ = refusal;
 }
 
 const nlohmann::json* Parameters::json(std::string_view name) const {

@@ -50,6 +50,7 @@ class Parameters {
   [[nodiscard]] const Refusal& refusal() const { return refusal_; }
   // Keeps the fault unless there is one.
   void refuse(std::string_view name, const std::string& why, int status = 400);
+  void refuse(const Refusal& refusal);
 
   [[nodiscard]] bool has(std::string_view name) const;
   std::optional<std::string> text(std::string_view name);
@@ -95,6 +96,8 @@ class Parameters {
 };
 
 bool is_utf8(std::string_view text);
+// Characters of UTF-8.
+uint64_t characters_of(std::string_view text);
 // The type before a semicolon, in lower case: "application/json".
 std::string media_type(std::string_view content_type);
 

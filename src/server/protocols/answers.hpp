@@ -1,0 +1,45 @@
+// What the protocols on models' work share: the choice of a model, and outcomes that are no answers.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/protocols/json_body.hpp"
+#include "server/work/desk.hpp"
+
+namespace lapilli::server {
+
+void answer_json(Exchange& exchange, const Json& json);
+
+// The model of a request, or why there is none.
+struct ModelChoice {
+  const ModelFacts* model = nullptr;
+  Refusal refusal;
+};
+// Takes the model that is named, and the only one that does `task` if `name` is empty or among `others`: names that
+// clients send for what somebody else serves. `input`: "text", "sound", "picture".
+ModelChoice choose_model(const Desk& desk, const std::string& name, std::string_view task, std::string_view input,
+                         std::span<const char* const> others = {});
+
+// Why the outcome is no answer: it failed as a whole, or the first input did. `parameter` is the member of the request
+// with the inputs; `list` true: it names the input's place in it.
+Refusal failure_of(const Outcome& outcome, const std::string& parameter, bool list);
+
+// Why texts that were cut are refused, with the tokens of the first of them and the limit. `work` made the outcome.
+Refusal too_long(const Outcome& outcome, const Work& work, const std::string& parameter, bool list, int status);
+
+// A random name: "chatcmpl-" and 24 letters and digits.
+std::string random_name(const std::string& prefix);
+// Seconds since 1970.
+int64_t unix_time();
+
+// The bytes as RFC 4648 says, with padding.
+std::string base64(std::string_view bytes);
+// "[0.12,-1.5]": each number with the fewest digits that give the same float.
+std::string float_list(const std::vector<float>& values);
+
+}  // namespace lapilli::server

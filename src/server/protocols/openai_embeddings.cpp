@@ -1,0 +1,139 @@
+// POST /v1/embeddings: vectors of texts, as `lapilli embed` makes them.
+#include <bit>
+#include <utility>
+
+#include "server/protocols/openai.hpp"
+
+namespace lapilli::server {
+
+namespace {
+
+struct EmbeddingsRequest {
+  std::vector<std::string> texts;
+  std::vector<Ids> ids;  // instead of texts
+  bool list = false, base64 = false, truncate = false;
+  uint32_t dimensions = 0;
+  const ModelFacts* model = nullptr;
+};
+
+bool is_ids(const nlohmann::json& input) {
+  if (!input.is_array() || input.empty()) return false;
+  return input[0].is_number() || (input[0].is_array() && (input[0].empty() || input[0][0].is_number()));
+}
+
+void read_ids(const nlohmann::json& list, Parameters& from, std::vector<Ids>& to) {
+  Ids ids;
+  for (const nlohmann::json& id : list) {
+    const bool fits = id.is_number_integer() && (id.is_number_unsigned() ? id.get<uint64_t>() <= INT32_MAX : false);
+    if (!fits) return from.refuse("input", "item " + std::to_string(to.size()) + " has an id outside the vocabulary");
+    ids.push_back(id.get<int32_t>());
+  }
+  if (ids.empty()) return from.refuse("input", "item " + std::to_string(to.size()) + " is an empty list of ids");
+  to.push_back(std::move(ids));
+}
+
+void read_all_ids(const Desk& desk, const nlohmann::json& input, Parameters& from, EmbeddingsRequest& to) {
+  const size_t most = desk.limits().texts;
+  if (!desk.limits().token_ids)
+    return from.refuse("input",
+                       "token ids belong to another model's tokenizer; send texts (LangChain's OpenAIEmbeddings: "
+                       "check_embedding_ctx_length=False; llama-index sends texts)");
+  to.list = input[0].is_array();
+  if (to.list && input.size() > most)
+    return from.refuse("input", std::to_string(input.size()) + " lists are above the limit of " + std::to_string(most));
+  if (!to.list) return read_ids(input, from, to.ids);
+  for (const nlohmann::json& one : input) {
+    if (!one.is_array())
+      return from.refuse("input", "item " + std::to_string(to.ids.size()) + " must be a list of ids");
+    read_ids(one, from, to.ids);
+  }
+}
+
+void read_input(const Desk& desk, Parameters& from, EmbeddingsRequest& to) {
+  const nlohmann::json* input = from.json("input");
+  if (input && is_ids(*input)) return read_all_ids(desk, *input, from, to);
+  auto texts = from.texts("input", desk.limits().texts);
+  if (!texts || texts->all.empty()) return from.refuse("input", "give a text, or a list of texts");
+  to.list = texts->list;
+  to.texts = std::move(texts->all);
+}
+
+void check_characters(const Desk& desk, Parameters& from, const EmbeddingsRequest& to) {
+  const uint64_t most = desk.limits().characters;
+  uint64_t all = 0;
+  for (const std::string& text : to.texts) all += characters_of(text);
+  if (most == 0 || all <= most) return;
+  from.refuse("input", std::to_string(all) + " characters are above the limit of " + std::to_string(most), 413);
+}
+
+void choose(const Desk& desk, Parameters& from, EmbeddingsRequest& to) {
+  const ModelChoice choice = choose_model(desk, from.text("model").value_or(""), "embed", "text");
+  if (!choice.model) return from.refuse(choice.refusal);
+  to.model = choice.model;
+  if (to.dimensions > to.model->dimensions && to.model->dimensions > 0)
+    from.refuse("dimensions", std::to_string(to.dimensions) + " are more than the " +
+                                  std::to_string(to.model->dimensions) + " of the model");
+}
+
+EmbeddingsRequest read_request(const Desk& desk, Parameters& from) {
+  static constexpr const char* kFormats[] = {"float", "base64"};
+  EmbeddingsRequest to;
+  read_input(desk, from, to);
+  check_characters(desk, from, to);
+  to.base64 = from.one_of("encoding_format", kFormats).value_or("float") == "base64";
+  to.truncate = from.flag("truncate").value_or(false);
+  to.dimensions = static_cast<uint32_t>(from.whole("dimensions", 1, 1 << 20).value_or(0));
+  if (!from.refusal()) choose(desk, from, to);
+  return to;
+}
+
+std::string little_endian(const std::vector<float>& values) {
+  std::string bytes;
+  bytes.reserve(values.size() * sizeof(float));
+  for (const float value : values)
+    for (int shift = 0; shift < 32; shift += 8)
+      bytes += static_cast<char>(std::bit_cast<uint32_t>(value) >> shift & 0xff);
+  return bytes;
+}
+
+std::string embeddings_json(const Results& results, const EmbeddingsRequest& request) {
+  std::string data;
+  uint64_t tokens = 0;
+  for (size_t i = 0; i < results.size(); ++i) {
+    const std::vector<float>& vector = results[i].vector;
+    data += std::string(i == 0 ? "" : ",") + "{\"object\":\"embedding\",\"index\":" + std::to_string(i) +
+            ",\"embedding\":" + (request.base64 ? '"' + base64(little_endian(vector)) + '"' : float_list(vector)) + "}";
+    tokens += results[i].tokens;
+  }
+  return "{\"object\":\"list\",\"data\":[" + data + "],\"model\":" + json_line(request.model->name) +
+         ",\"usage\":" + json_line({{"prompt_tokens", tokens}, {"total_tokens", tokens}}) + "}";
+}
+
+void give(Work& work, EmbeddingsRequest& request) {
+  if (request.ids.empty()) return set_texts(work, std::move(request.texts));
+  const auto kept = std::make_shared<std::vector<Ids>>(std::move(request.ids));
+  work.inputs = detail::inputs_of(*kept);
+  work.kept = kept;
+}
+
+}  // namespace
+
+void openai_embeddings(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
+  Parameters from(exchange->request());
+  EmbeddingsRequest request = read_request(desk, from);
+  if (from.refusal()) return refuse_openai(*exchange, from.refusal());
+  auto work = std::make_shared<Work>();
+  work->model = request.model->name;
+  work->options.task = "embed";
+  work->options.encoder.dimensions = request.dimensions;
+  give(*work, request);
+  work->done = [exchange, request, work = work.get()](const Outcome& outcome) {
+    Refusal why = failure_of(outcome, "input", request.list);
+    if (!why && !request.truncate) why = too_long(outcome, *work, "input", request.list, 400);
+    if (why) return refuse_openai(*exchange, why);
+    exchange->answer({200, embeddings_json(*outcome.results, request), "application/json", {}});
+  };
+  desk.start(std::move(work), exchange);
+}
+
+}  // namespace lapilli::server
