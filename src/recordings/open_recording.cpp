@@ -64,6 +64,11 @@ Result<std::unique_ptr<Reader>> open_sound_file(const std::string& path) {
   return open_sound_stream(stream, path);
 }
 
+Result<std::unique_ptr<Reader>> open_recording_stream(Stream stream, const std::string& name,
+                                                      const MediaRequest& request) {
+  return open_kept(stream, true, name, request);
+}
+
 Result<std::unique_ptr<Reader>> open_recording(const std::string& path, const MediaRequest& request) {
   LAPILLI_TRY(Stream stream, open_input(path));
   if (can_seek(stream.get())) return open_kept(stream, path == "-", path, request);

@@ -49,6 +49,9 @@ struct MediaRequest {
 // where it is installed; or the content of a pipe ("-": standard input), WAV while it comes, other kinds once they are
 // complete. Errors name the file and the command that converts it to WAV.
 Result<std::unique_ptr<Reader>> open_recording(const std::string& path, const MediaRequest& request);
+// The same for an open, seekable stream at its beginning. `name`: for messages.
+Result<std::unique_ptr<Reader>> open_recording_stream(Stream stream, const std::string& name,
+                                                      const MediaRequest& request);
 // A sound file alone: WAV, FLAC, Ogg, Opus, MP3 and more with libsndfile, otherwise WAV.
 Result<std::unique_ptr<Reader>> open_sound_file(const std::string& path);
 // The same for an open, seekable stream, which is taken on success.

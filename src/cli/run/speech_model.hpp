@@ -9,10 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "cli/run/spoken_line.hpp"
 #include "lapilli/lapilli.h"
+#include "subtitles/spoken_line.hpp"
 
 namespace lapilli::cli {
+
+using subtitles::SpokenLine, subtitles::SpokenWord;
 
 struct SpeechModelRequest {
   std::string model;  // directory

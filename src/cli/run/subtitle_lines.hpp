@@ -8,10 +8,12 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/run/cues.hpp"
-#include "cli/run/spoken_line.hpp"
+#include "subtitles/spoken_line.hpp"
+#include "subtitles/subtitle_writer.hpp"
 
 namespace lapilli::cli {
+
+using subtitles::SpokenLine, subtitles::SpokenWord;
 
 // `json` is one object a line, `document` a single object.
 enum class SpeechFormat : uint8_t { text, srt, vtt, json, document, tsv };
@@ -38,7 +40,10 @@ constexpr bool is_subtitles(SpeechFormat f) { return f == SpeechFormat::srt || f
 class SubtitleLines {
  public:
   // `file`: the source of segments as JSON names it, and other formats if they name it.
-  SubtitleLines(SpeechStyle style, std::string file) : style_(style), file_(std::move(file)) {}
+  SubtitleLines(SpeechStyle style, std::string file)
+      : style_(style),
+        file_(std::move(file)),
+        writer_({style.format == SpeechFormat::vtt, style.ids, style.words, style.line_width, style.line_count}) {}
   [[nodiscard]] std::string head() const;
   // The output behind the last line.
   [[nodiscard]] std::string tail() const;
@@ -53,12 +58,11 @@ class SubtitleLines {
   [[nodiscard]] std::string where() const;
   [[nodiscard]] std::string rows(const SpokenLine& line, const std::string& text) const;
   [[nodiscard]] std::string object(const SpokenLine& line) const;
-  std::string subtitles(const SpokenLine& line, double length);
-  [[nodiscard]] std::string cue_text(const Cue& cue) const;
 
   SpeechStyle style_;
   std::string file_;
-  uint64_t cues_ = 0, objects_ = 0;  // so far
+  subtitles::SubtitleWriter writer_;
+  uint64_t objects_ = 0;  // so far
 };
 
 }  // namespace lapilli::cli

@@ -1,10 +1,10 @@
-#include "cli/run/cues.hpp"
+#include "subtitles/cues.hpp"
 
 #include <algorithm>
 #include <string>
 #include <utility>
 
-namespace lapilli::cli {
+namespace lapilli::subtitles {
 
 namespace {
 
@@ -85,4 +85,4 @@ std::vector<Cue> cues_of(const SpokenLine& line, const CueShape& shape) {
   return {{line.begin, line.end, {{{line.begin, line.end, line.text, line.ids, 0}}}}};
 }
 
-}  // namespace lapilli::cli
+}  // namespace lapilli::subtitles

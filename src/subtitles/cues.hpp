@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "cli/run/spoken_line.hpp"
+#include "subtitles/spoken_line.hpp"
 
-namespace lapilli::cli {
+namespace lapilli::subtitles {
 
 struct CueShape {
   uint32_t width = 0;       // characters a line; 0: no limit, or with `by_words` a word a line
@@ -27,4 +27,4 @@ std::vector<Cue> cues_of(const SpokenLine& line, const CueShape& shape);
 // True if a blank separates the word from the previous one.
 inline bool stands_apart(const SpokenWord& word, bool ids) { return ids || word.text.starts_with(' '); }
 
-}  // namespace lapilli::cli
+}  // namespace lapilli::subtitles

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace lapilli::cli {
+namespace lapilli::subtitles {
 
 struct SpokenWord {
   double begin = 0, end = 0;  // seconds
@@ -22,4 +22,4 @@ struct SpokenLine {
   std::string language = {};  // a code; empty if the model gives none
 };
 
-}  // namespace lapilli::cli
+}  // namespace lapilli::subtitles
