@@ -28,7 +28,7 @@ class HttpHandler {
  public:
   virtual ~HttpHandler() = default;
   struct Admission {
-    std::optional<Response> refusal;     // sent instead of reading the body
+    std::optional<Response> refusal;      // sent instead of reading the body
     uint64_t most_body_bytes = 16 << 20;  // a larger one is answered by `too_large`
   };
   // The head of a request, before its body is read.
@@ -43,6 +43,8 @@ class HttpServer {
  public:
   HttpServer();
   ~HttpServer();  // stops
+  // False in a build without Boost, whose open() says so.
+  static bool can_serve();
   // Binds and listens; "" or why it cannot. `handler` outlives this object.
   std::string open(const HttpOptions& options, HttpHandler& handler);
   [[nodiscard]] uint16_t port() const;
