@@ -66,7 +66,7 @@ class JobPump {
 
   ModelShelf& shelf_;
   Pool& pool_;
-  std::list<Running> running_;                  // these two are the thread's own
+  std::list<Running> running_;  // these two are the thread's own
   std::list<std::shared_ptr<Work>> waiting_;
   mutable std::mutex mutex_;  // guards the next three
   std::condition_variable woken_;

@@ -85,7 +85,8 @@ std::shared_ptr<const Model> ModelShelf::oldest_unused() {
   const std::lock_guard lock(mutex_);
   Entry* oldest = nullptr;
   for (Entry& entry : entries_)
-    if (entry.model && entry.model.use_count() == 1 && (oldest == nullptr || entry.used < oldest->used)) oldest = &entry;
+    if (entry.model && entry.model.use_count() == 1 && (oldest == nullptr || entry.used < oldest->used))
+      oldest = &entry;
   return oldest == nullptr ? nullptr : std::exchange(oldest->model, nullptr);
 }
 
@@ -99,8 +100,8 @@ bool ModelShelf::make_room() {
 void ModelShelf::drop_idle() {
   if (limits_.idle_s <= 0) return;
   std::vector<std::shared_ptr<const Model>> dropped;  // freed outside the lock
-  const auto oldest = Clock::now() - std::chrono::duration_cast<Clock::duration>(
-                                         std::chrono::duration<double>(limits_.idle_s));
+  const auto oldest =
+      Clock::now() - std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limits_.idle_s));
   const std::lock_guard lock(mutex_);
   for (Entry& entry : entries_)
     if (entry.model && entry.model.use_count() == 1 && entry.used < oldest)
