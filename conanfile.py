@@ -28,6 +28,7 @@ class Lapilli(ConanFile):
         "fetch": [True, False],
         "markdown": [True, False],
         "audio": [True, False],
+        "server": [True, False],
     }
     default_options = {
         "shared": False,
@@ -42,6 +43,7 @@ class Lapilli(ConanFile):
         "fetch": False,
         "markdown": False,
         "audio": False,
+        "server": False,
     }
     implements = ["auto_shared_fpic"]
     exports = "CMakeLists.txt"
@@ -91,6 +93,8 @@ class Lapilli(ConanFile):
                 self.requires("libsamplerate/[>=0.2 <1]")
             if self.options.fetch:
                 self.requires("libcurl/[>=7.78 <9]")
+            if self.options.server:
+                self.requires("boost/[>=1.74 <2]", options={"header_only": True})
 
     def build_requirements(self):
         self.tool_requires("cmake/[>=3.22 <4]")
@@ -99,12 +103,12 @@ class Lapilli(ConanFile):
     def generate(self):
         deps = CMakeDeps(self)
         # CMakeLists.txt looks for headers and libraries itself, in the folders that the toolchain names.
-        for found in ("vulkan-headers", "nlohmann_json", "stb", "libwebp", "libtiff", "cli11", "utf8proc", "pcre2", "md4c", "libsndfile", "libsamplerate"):
+        for found in ("vulkan-headers", "nlohmann_json", "stb", "libwebp", "libtiff", "cli11", "utf8proc", "pcre2", "md4c", "libsndfile", "libsamplerate", "boost"):
             deps.set_property(found, "cmake_find_mode", "none")
         deps.generate()
         tools = CMakeToolchain(self)
         tools.user_presets_path = False  # nothing is written into the sources
-        for option in ("unicode", "regex", "zlib", "images", "webp", "tiff", "build_cli", "fetch", "markdown", "audio"):
+        for option in ("unicode", "regex", "zlib", "images", "webp", "tiff", "build_cli", "fetch", "markdown", "audio", "server"):
             tools.cache_variables["LAPILLI_" + option.upper()] = bool(self.options.get_safe(option))
         tools.cache_variables["LAPILLI_BUILD_TESTS"] = False
         tools.cache_variables["LAPILLI_BUILD_SAMPLES"] = False

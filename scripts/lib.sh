@@ -64,6 +64,8 @@ missing_packages() {
   have_header samplerate.h || echo libsamplerate0-dev
   have_header CLI/CLI.hpp || echo libcli11-dev
   have_header curl/curl.h || have_any '/usr/include/*/curl/curl.h' || echo libcurl4-openssl-dev
+  have_header boost/beast/http/basic_parser.hpp || echo libboost-dev
+  have_header cld2/public/compact_lang_det.h || echo libcld2-dev
   [ "$1" != run ] || return 0
   # Tests always run on lavapipe, also where there is a GPU.
   have_any '/usr/share/vulkan/icd.d/lvp_icd*.json' '/usr/local/share/vulkan/icd.d/lvp_icd*.json' ||

@@ -43,6 +43,8 @@ class HttpServer {
  public:
   HttpServer();
   ~HttpServer();  // stops
+  // False in a build without Boost, whose open() says so.
+  static bool can_serve();
   // Binds and listens; "" or why it cannot. `handler` outlives this object.
   std::string open(const HttpOptions& options, HttpHandler& handler);
   [[nodiscard]] uint16_t port() const;

@@ -1,0 +1,23 @@
+// Replaces http_server.cpp in builds without Boost.
+#include "server/http/http_server.hpp"
+
+namespace lapilli::server {
+
+struct HttpServer::Impl {};
+
+HttpServer::HttpServer() = default;
+HttpServer::~HttpServer() = default;
+
+bool HttpServer::can_serve() { return false; }
+
+std::string HttpServer::open(const HttpOptions&, HttpHandler&) {
+  return "this lapilli was built without Boost's headers and serves nothing: install them (Debian: libboost-dev), "
+         "configure and build again";
+}
+
+uint16_t HttpServer::port() const { return 0; }
+void HttpServer::start() {}
+void HttpServer::stop(double) {}
+HttpServer::Counts HttpServer::counts() const { return {}; }
+
+}  // namespace lapilli::server
