@@ -27,15 +27,10 @@ class Exchange {
   [[nodiscard]] virtual uint64_t unsent() const { return 0; }
   static constexpr uint64_t kMostUnsent = uint64_t{8} << 20;
 
-<<<<<<< HEAD
-  // True once the client has left. `then` is called once on the I/O thread when it leaves, or at once if it has left;
-  // it is dropped when the answer is sent.
-=======
   // True once the client has left: its connection broke, or it said that it sends no more. (A client that shuts down
   // its half of the connection and waits is not to be told from one that has left; nginx, Go and uvicorn take both for
   // gone, and so does this server. An answer that comes all the same is still sent.) `then` is called once on the I/O
   // thread when it leaves, or at once if it has left; it is dropped when the answer is sent.
->>>>>>> http
   [[nodiscard]] virtual bool gone() const = 0;
   virtual void on_gone(std::function<void()> then) = 0;
 };
