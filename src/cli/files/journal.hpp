@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "documents/document_text.hpp"
+
 namespace lapilli::cli {
 
 // The inputs and settings that an output depends on, as names and values. A run is resumed only if they are equal.
@@ -28,15 +30,7 @@ struct Point {
 };
 
 // The result of a segment whose document is not done.
-struct SavedSegment {
-  bool failed = false;
-  std::string text;
-  struct Link {
-    uint64_t source_begin = 0, source_end = 0, target_begin = 0, target_end = 0;
-    float weight = 0;
-  };
-  std::vector<Link> links;
-};
+using SavedSegment = documents::TranslatedSegment;
 
 struct Journal {
   Identity identity;

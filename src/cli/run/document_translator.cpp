@@ -26,7 +26,7 @@ int DocumentTranslator::open() {
   }
   const ForeignKind* foreign = foreign_file("", std::string_view(bytes).substr(0, kTellingBytes), true);
   if (foreign) return complain(exit_input, name() + ": " + refusal_of(*foreign));
-  const std::string wrong = document_.parse(source_.format, std::move(bytes));
+  const std::string wrong = document_.parse(format_name(source_.format), std::move(bytes));
   return wrong.empty() ? int{exit_ok} : complain(exit_input, name() + ": " + wrong);
 }
 

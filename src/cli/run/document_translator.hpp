@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "cli/files/document_text.hpp"
 #include "cli/files/text_sources.hpp"
 #include "cli/run/run_state.hpp"
+#include "documents/document_text.hpp"
 
 namespace lapilli::cli {
 
@@ -33,7 +33,7 @@ class DocumentTranslator {
   const Source& source_;
   uint64_t index_;
   bool told_unaligned_ = false;
-  DocumentText document_;
+  documents::DocumentText document_;
   std::vector<SavedSegment> done_;
 };
 

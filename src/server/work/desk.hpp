@@ -25,15 +25,6 @@ class Desk {
 
   // The models in the order in which they were named; never changes.
   [[nodiscard]] virtual const std::vector<ModelFacts>& models() const = 0;
-  // The language of a text, held to `among` (codes such as "en"; none: any that the detector knows).
-  struct Detected {
-    std::string language;  // "": unknown
-    int confidence = 0;    // 0 to 100
-  };
-  [[nodiscard]] virtual bool detects() const = 0;
-  [[nodiscard]] virtual std::vector<Detected> detect(const std::string& text,
-                                                     const std::vector<std::string>& among) const = 0;
-
   // Limits that protocols state and hold.
   struct Limits {
     uint64_t characters = 0;  // of the texts of a request, 0: none
@@ -43,6 +34,15 @@ class Desk {
     bool token_ids = false;                             // embeddings of ids are allowed
   };
   [[nodiscard]] virtual const Limits& limits() const = 0;
+  // Those of the key that a request came with.
+  [[nodiscard]] virtual const Limits& limits(const Exchange&) const { return limits(); }
+
+  // Counts since the start, for pages of usage and /metrics.
+  struct Usage {
+    uint64_t characters = 0, texts = 0, documents = 0;
+  };
+  virtual void count(const Usage& more) = 0;
+  [[nodiscard]] virtual Usage usage() const = 0;
 
   // Files that wait for their download under a random name, for a bounded time: the name to put into a path.
   virtual std::string keep_file(std::string bytes, const std::string& name, const std::string& type) = 0;

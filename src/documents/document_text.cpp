@@ -1,4 +1,4 @@
-#include "cli/files/document_text.hpp"
+#include "documents/document_text.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -6,19 +6,19 @@
 
 #include "documents/document.hpp"
 
-namespace lapilli::cli {
+namespace lapilli::documents {
 
 struct DocumentText::Content {
-  std::optional<documents::Document> document;
+  std::optional<Document> document;
 };
 
 DocumentText::DocumentText() : content_(std::make_unique<Content>()) {}
 DocumentText::~DocumentText() = default;
 
-std::string DocumentText::parse(Format format, std::string bytes) {
-  const auto kind = documents::kind_called(format_name(format));
-  if (!kind) return std::string(format_name(format)) + " is no kind of document";
-  auto document = documents::Document::parse(*kind, std::move(bytes));
+std::string DocumentText::parse(std::string_view kind, std::string bytes) {
+  const auto known = kind_called(kind);
+  if (!known) return std::string(kind) + " is no kind of document";
+  auto document = Document::parse(*known, std::move(bytes));
   if (!document) return document.error().message;
   content_->document.emplace(std::move(*document));
   return "";
@@ -30,19 +30,19 @@ size_t DocumentText::line(size_t segment) const { return content_->document->lin
 bool DocumentText::needs_links(size_t segment) const { return content_->document->segments()[segment].needs_links; }
 
 bool DocumentText::keeps(size_t segment, std::string_view words) const {
-  const documents::Segment& s = content_->document->segments()[segment];
-  return std::any_of(s.marks.begin(), s.marks.end(), [&](const documents::Mark& m) {
+  const Segment& s = content_->document->segments()[segment];
+  return std::any_of(s.marks.begin(), s.marks.end(), [&](const Mark& m) {
     return m.kept && std::string_view(s.text).substr(m.begin, m.end - m.begin).find(words) != std::string_view::npos;
   });
 }
 
-std::string DocumentText::render(const std::vector<SavedSegment>& translations, std::string& bytes) const {
-  std::vector<documents::Translation> given(size());
+std::string DocumentText::render(const std::vector<TranslatedSegment>& translations, std::string& bytes) const {
+  std::vector<Translation> given(size());
   for (size_t i = 0; i < given.size(); ++i) {
     const bool known = i < translations.size() && !translations[i].failed;
     given[i].text = known ? translations[i].text : text(i);
     if (!known) continue;
-    for (const SavedSegment::Link& l : translations[i].links)
+    for (const TranslatedSegment::Link& l : translations[i].links)
       given[i].links.push_back({static_cast<size_t>(l.source_begin), static_cast<size_t>(l.source_end),
                                 static_cast<size_t>(l.target_begin), static_cast<size_t>(l.target_end), l.weight});
   }
@@ -52,4 +52,4 @@ std::string DocumentText::render(const std::vector<SavedSegment>& translations, 
   return "";
 }
 
-}  // namespace lapilli::cli
+}  // namespace lapilli::documents

@@ -1,0 +1,309 @@
+#include "server/work/translation.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <span>
+#include <utility>
+
+#include "documents/document_text.hpp"
+#include "server/work/language_detector.hpp"
+#include "server/work/language_ways.hpp"
+#include "server/work/languages.hpp"
+
+namespace lapilli::server {
+
+namespace {
+
+using documents::DocumentText;
+using documents::TranslatedSegment;
+
+// A line of a text, or a segment of a document.
+struct Piece {
+  size_t text = 0;     // which one it belongs to
+  size_t segment = 0;  // its number within it
+  std::string source;
+  std::vector<std::string> targets;  // the translation and its alternatives
+  std::vector<TranslatedSegment::Link> links;
+};
+
+bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n\v\f") == std::string_view::npos; }
+
+// Calls `add` with each line and what ends it.
+template <class Add>
+void each_line(std::string_view text, Add add) {
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    const size_t next = std::min(end + 1, text.size());
+    const size_t shown = end > 0 && end < text.size() && text[end - 1] == '\r' ? end - 1 : end;
+    add(text.substr(0, shown), text.substr(shown, next - shown));
+    text.remove_prefix(next);
+  }
+}
+
+// One request on its way. The works that it starts keep it.
+class Translation : public std::enable_shared_from_this<Translation> {
+ public:
+  Translation(Desk& desk, std::shared_ptr<Exchange> exchange, TranslationRequest request,
+              std::function<void(Translated)> then)
+      : desk_(desk), exchange_(std::move(exchange)), request_(std::move(request)), then_(std::move(then)) {}
+
+  void run() {
+    translated_.texts.resize(request_.texts.size());
+    if (!read_texts() || !find_languages() || !check_alternatives()) return finish();
+    for (size_t i = 0; i < pieces_.size(); ++i) {
+      const std::string& from = translated_.texts[pieces_[i].text].from;
+      groups_[from].push_back(i);
+    }
+    left_ = groups_.size() + 1;
+    for (const auto& [from, numbers] : groups_) start(from, numbers);
+    end_group();
+  }
+
+ private:
+  bool refuse(const std::string& parameter, const std::string& why, int status = 400) {
+    const std::lock_guard lock(mutex_);
+    if (translated_.status == 200) translated_.error = why;
+    if (translated_.status == 200) translated_.parameter = parameter;
+    if (translated_.status == 200) translated_.status = status;
+    return false;
+  }
+
+  bool read_texts() {
+    documents_.resize(request_.texts.size());
+    for (size_t i = 0; i < request_.texts.size(); ++i) {
+      if (request_.kind.empty())
+        read_lines(i);
+      else if (!read_document(i))
+        return false;
+    }
+    return true;
+  }
+
+  void read_lines(size_t text) {
+    size_t number = 0;
+    each_line(request_.texts[text], [&](std::string_view line, std::string_view) {
+      if (!is_blank(line)) pieces_.push_back({text, number, std::string(line), {}, {}});
+      ++number;
+    });
+  }
+
+  bool read_document(size_t text) {
+    documents_[text] = std::make_unique<DocumentText>();
+    const std::string wrong = documents_[text]->parse(request_.kind, request_.texts[text]);
+    if (!wrong.empty()) return refuse("q", wrong);
+    for (size_t i = 0; i < documents_[text]->size(); ++i)
+      pieces_.push_back({text, i, documents_[text]->text(i), {}, {}});
+    return true;
+  }
+
+  bool find_languages() {
+    const bool detect = request_.from.empty() || request_.from == "auto";
+    if (detect && !detects_languages())
+      return refuse("source",
+                    "this server cannot detect languages, for it was built without libcld2: name the source language");
+    const auto among = known_languages(desk_.models());
+    for (size_t i = 0; i < translated_.texts.size(); ++i) {
+      translated_.texts[i].from = request_.from;
+      if (detect) detect_text(i, among);
+      if (!find_text_way(i)) return false;
+    }
+    return true;
+  }
+
+  void detect_text(size_t text, const std::vector<std::string>& among) {
+    std::string all;
+    for (const Piece& piece : pieces_)
+      if (piece.text == text && all.size() < kDetectBytes) all += piece.source + "\n";
+    const auto found = detect_language(all, among);
+    TranslatedText& to = translated_.texts[text];
+    to.from = found.empty() ? "" : found.front().language;
+    to.confidence = found.empty() || is_blank(all) ? 0 : found.front().confidence;
+  }
+
+  // Texts of one language share its way.
+  bool find_text_way(size_t text) {
+    TranslatedText& to = translated_.texts[text];
+    if (!ways_.contains(to.from)) ways_[to.from] = find_way(desk_.models(), to.from, request_.to);
+    const LanguageWay& way = ways_[to.from];
+    to.between = way.between;
+    if (way.same || !way.steps.empty()) return true;
+    const auto known = known_languages(desk_.models());
+    if (find_language(known, to.from).empty()) return refuse("source", to.from + " is not supported");
+    if (find_language(known, request_.to).empty()) return refuse("target", request_.to + " is not supported");
+    return refuse("target", language_name(request_.to) + " (" + request_.to +
+                                ") is not available as a target language from " + language_name(to.from) + " (" +
+                                to.from + ")");
+  }
+
+  bool check_alternatives() {
+    if (request_.alternatives <= desk_.limits(*exchange_).alternatives) return true;
+    return refuse("alternatives", "alternatives: " + std::to_string(request_.alternatives) + " are more than the " +
+                                      std::to_string(desk_.limits(*exchange_).alternatives) + " that this server gives");
+  }
+
+  void start(const std::string& from, const std::vector<size_t>& numbers) {
+    const LanguageWay& way = ways_.at(from);
+    std::vector<std::string> texts;
+    for (const size_t i : numbers) texts.push_back(pieces_[i].source);
+    if (way.same) {
+      for (const size_t i : numbers) pieces_[i].targets = {pieces_[i].source};
+      return end_group();
+    }
+    step(way, 0, numbers, std::move(texts));
+  }
+
+  void step(const LanguageWay& way, size_t number, const std::vector<size_t>& pieces, std::vector<std::string> texts) {
+    const LanguageStep& with = way.steps[number];
+    auto work = std::make_shared<Work>();
+    work->model = with.model;
+    set_texts(*work, std::move(texts));
+    work->options.task = "translate";
+    work->options.source_language = with.from;
+    work->options.target_language = with.to;
+    const bool last = number + 1 == way.steps.size();
+    if (last && request_.alternatives > 0) set_alternatives(work->options);
+    work->done = [self = shared_from_this(), &way, number, pieces](Outcome outcome) {
+      self->end_step(way, number, pieces, std::move(outcome));
+    };
+    desk_.start(std::move(work), exchange_);
+  }
+
+  // More beams than the model's own only where so many sequences are asked.
+  void set_alternatives(Options& options) const {
+    constexpr int32_t kUsualBeams = 4;
+    const auto sequences = static_cast<int32_t>(request_.alternatives) + 1;
+    options.num_return_sequences = sequences;
+    options.num_beams = std::max(sequences, kUsualBeams);
+  }
+
+  void end_step(const LanguageWay& way, size_t number, const std::vector<size_t>& pieces, Outcome outcome) {
+    if (outcome.error) return refuse("", outcome.error->message(), outcome.status), end_group();
+    const Results& results = *outcome.results;
+    for (size_t i = 0; i < results.size(); ++i)
+      if (results[i].error) return refuse("q", where(pieces_[pieces[i]]) + results[i].error->message()), end_group();
+    if (number + 1 < way.steps.size()) {
+      std::vector<std::string> texts;
+      for (const Output& output : results) texts.push_back(output.text());
+      return step(way, number + 1, pieces, std::move(texts));
+    }
+    for (size_t i = 0; i < results.size(); ++i) {
+      Piece& piece = pieces_[pieces[i]];
+      for (const Sequence& sequence : results[i].sequences) piece.targets.push_back(sequence.text);
+      if (number == 0) align(piece, outcome, i);
+    }
+    end_group();
+  }
+
+  // Links tell where the markup of a segment goes. Without them it goes by proportion.
+  void align(Piece& piece, const Outcome& outcome, size_t input) const {
+    const auto& document = documents_[piece.text];
+    if (!document || !document->needs_links(piece.segment) || exchange_->gone()) return;
+    for (size_t part = 0; part < (*outcome.results)[input].sequences.front().parts.size(); ++part) {
+      auto attention = Attention::run(*outcome.model, *outcome.results, input, 0, part);
+      if (!attention) continue;
+      const auto found = attention->align();
+      if (!found) continue;
+      for (const lapilli_word_link& l : *found)
+        piece.links.push_back({l.source_begin, l.source_end, l.target_begin, l.target_end, l.weight});
+    }
+  }
+
+  [[nodiscard]] std::string where(const Piece& piece) const {
+    return request_.texts.size() > 1 ? "text " + std::to_string(piece.text + 1) + ": " : "";
+  }
+
+  // The last one writes the texts.
+  void end_group() {
+    if (--left_ > 0) return;
+    if (translated_.status == 200) write_texts();
+    finish();
+  }
+
+  void write_texts() {
+    size_t first = 0;
+    for (size_t i = 0; i < translated_.texts.size(); ++i) {
+      size_t end = first;
+      while (end < pieces_.size() && pieces_[end].text == i) ++end;
+      const std::span<const Piece> pieces(pieces_.data() + first, end - first);
+      if (documents_[i])
+        write_document(i, pieces);
+      else
+        write_lines(i, pieces);
+      first = end;
+    }
+  }
+
+  // Beside the translation stands its k-th alternative, with that of each line that has one.
+  void write_lines(size_t text, std::span<const Piece> pieces) {
+    TranslatedText& to = translated_.texts[text];
+    for (size_t k = 0; k <= request_.alternatives; ++k) {
+      const std::string made = joined(request_.texts[text], pieces, k);
+      if (k == 0)
+        to.text = made;
+      else if (made != to.text && std::ranges::find(to.alternatives, made) == to.alternatives.end())
+        to.alternatives.push_back(made);
+    }
+  }
+
+  static std::string joined(std::string_view source, std::span<const Piece> pieces, size_t rank) {
+    std::string all;
+    size_t number = 0, at = 0;
+    each_line(source, [&](std::string_view line, std::string_view end) {
+      const bool made = at < pieces.size() && pieces[at].segment == number++;
+      if (!made) {
+        all.append(line).append(end);
+        return;
+      }
+      const auto& targets = pieces[at++].targets;
+      if (!targets.empty()) all += targets[std::min(rank, targets.size() - 1)];
+      all += end;
+    });
+    return all;
+  }
+
+  void write_document(size_t text, std::span<const Piece> pieces) {
+    std::vector<TranslatedSegment> segments;
+    for (const Piece& piece : pieces)
+      segments.push_back({piece.targets.empty(), piece.targets.empty() ? "" : piece.targets.front(), piece.links});
+    const std::string wrong = documents_[text]->render(segments, translated_.texts[text].text);
+    if (!wrong.empty()) refuse("", wrong, 500);
+  }
+
+  void finish() {
+    for (TranslatedText& text : translated_.texts) text.from = short_language(text.from);
+    then_(std::move(translated_));
+  }
+
+  static constexpr size_t kDetectBytes = 4096;  // of a text, for its language
+
+  Desk& desk_;
+  const std::shared_ptr<Exchange> exchange_;
+  const TranslationRequest request_;
+  const std::function<void(Translated)> then_;
+  std::vector<std::unique_ptr<DocumentText>> documents_;  // of each text; null: plain text
+  std::vector<Piece> pieces_;                             // in the order of the texts
+  std::map<std::string, LanguageWay> ways_;               // by the language from which
+  std::map<std::string, std::vector<size_t>> groups_;     // pieces by that language
+  std::atomic<size_t> left_{0};                           // groups that have not ended
+  std::mutex mutex_;                                      // guards the refusal
+  Translated translated_;
+};
+
+}  // namespace
+
+void translate(Desk& desk, const std::shared_ptr<Exchange>& exchange, TranslationRequest request,
+               std::function<void(Translated)> then) {
+  Desk::Usage usage;
+  for (const std::string& text : request.texts) usage.characters += count_characters(text);
+  usage.texts = request.texts.size();
+  desk.count(usage);
+  std::make_shared<Translation>(desk, exchange, std::move(request), std::move(then))->run();
+}
+
+uint64_t count_characters(std::string_view text) {
+  return static_cast<uint64_t>(std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+}  // namespace lapilli::server

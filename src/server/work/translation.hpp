@@ -1,0 +1,49 @@
+// Translations of texts and documents, whichever protocol asks: the model or the two models for the languages, texts
+// line by line as the program takes them, documents with their markup.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "server/work/desk.hpp"
+
+namespace lapilli::server {
+
+struct TranslationRequest {
+  std::vector<std::string> texts;  // UTF-8
+  std::string from, to;            // any usual codes; `from` "" or "auto": detected for each text
+  std::string kind;                // "": plain text; a kind of document: "html", "markdown", "srt", "vtt", "text"
+  uint32_t alternatives = 0;       // of each text, beside its translation
+};
+
+struct TranslatedText {
+  std::string text;
+  std::vector<std::string> alternatives;  // as many as differ
+  std::string from;                       // a short code
+  int confidence = 100;                   // of a detected language
+  std::string between;                    // the language between two models; "": one model did it
+};
+
+struct Translated {
+  std::vector<TranslatedText> texts;  // one for each, if all is well
+  int status = 200;
+  std::string error;
+  std::string parameter;  // "source", "target" or "q": the one at fault; "" if none
+};
+
+// Calls `then` once, on a thread of the pool.
+void translate(Desk& desk, const std::shared_ptr<Exchange>& exchange, TranslationRequest request,
+               std::function<void(Translated)> then);
+
+// Short codes of all languages that the models translate from or to, sorted.
+std::vector<std::string> known_languages(const std::vector<ModelFacts>& models);
+// Short codes of the languages into which they translate from this one, sorted, through another one as well.
+std::vector<std::string> targets_from(const std::vector<ModelFacts>& models, const std::string& from);
+
+// Number of code points.
+uint64_t count_characters(std::string_view text);
+
+}  // namespace lapilli::server
