@@ -58,14 +58,6 @@ void read_input(const Desk& desk, Parameters& from, EmbeddingsRequest& to) {
   to.texts = std::move(texts->all);
 }
 
-void check_characters(const Desk& desk, Parameters& from, const EmbeddingsRequest& to) {
-  const uint64_t most = desk.limits().characters;
-  uint64_t all = 0;
-  for (const std::string& text : to.texts) all += characters_of(text);
-  if (most == 0 || all <= most) return;
-  from.refuse("input", std::to_string(all) + " characters are above the limit of " + std::to_string(most), 413);
-}
-
 void choose(const Desk& desk, Parameters& from, EmbeddingsRequest& to) {
   const ModelChoice choice = choose_model(desk, from.text("model").value_or(""), "embed", "text");
   if (!choice.model) return from.refuse(choice.refusal);
@@ -79,7 +71,7 @@ EmbeddingsRequest read_request(const Desk& desk, Parameters& from) {
   static constexpr const char* kFormats[] = {"float", "base64"};
   EmbeddingsRequest to;
   read_input(desk, from, to);
-  check_characters(desk, from, to);
+  check_characters(desk, from, "input", to.texts);
   to.base64 = from.one_of("encoding_format", kFormats).value_or("float") == "base64";
   to.truncate = from.flag("truncate").value_or(false);
   to.dimensions = static_cast<uint32_t>(from.whole("dimensions", 1, 1 << 20).value_or(0));

@@ -140,7 +140,8 @@ class Translation : public std::enable_shared_from_this<Translation> {
   bool check_alternatives() {
     if (request_.alternatives <= desk_.limits(*exchange_).alternatives) return true;
     return refuse("alternatives", "alternatives: " + std::to_string(request_.alternatives) + " are more than the " +
-                                      std::to_string(desk_.limits(*exchange_).alternatives) + " that this server gives");
+                                      std::to_string(desk_.limits(*exchange_).alternatives) +
+                                      " that this server gives");
   }
 
   void start(const std::string& from, const std::vector<size_t>& numbers) {
