@@ -62,6 +62,8 @@ Protocol openai() {
       {"GET", "/v1/models", &list_models},
       {"GET", "/v1/models/*", &show_model},
       {"POST", "/v1/embeddings", &openai_embeddings},
+      {"POST", "/v1/completions", &openai_completions},
+      {"POST", "/v1/chat/completions", &openai_chat},
       {"POST", "/v1/audio/transcriptions", &openai_transcriptions, kMostRecording},
       {"POST", "/v1/audio/translations", &openai_translations, kMostRecording},
   };
