@@ -76,6 +76,7 @@ void add_commands(CLI::App& app, Context& context) {
   add_picture_commands(app, context);
   add_rerank(app, context);
   add_search(app, context);
+  add_serve(app, context);
   add_devices(app, context);
   add_doctor(app, context);
   add_models(app, context);

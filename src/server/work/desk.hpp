@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "server/http/exchange.hpp"
+#include "server/kept_files.hpp"
 #include "server/work/model_facts.hpp"
 #include "server/work/work.hpp"
 
@@ -44,8 +45,15 @@ class Desk {
   virtual void count(const Usage& more) = 0;
   [[nodiscard]] virtual Usage usage() const = 0;
 
-  // Files that wait for their download under a random name, for a bounded time: the name to put into a path.
-  virtual std::string keep_file(std::string bytes, const std::string& name, const std::string& type) = 0;
+  // Files that wait for their download under a random name, for a bounded time; null: there is none of this name.
+  virtual std::string keep_file(KeptFile file) = 0;
+  [[nodiscard]] virtual std::shared_ptr<const KeptFile> kept_file(const std::string& name) = 0;
+
+  // What the server's own routes tell.
+  [[nodiscard]] virtual bool asks_for_keys() const = 0;
+  // False if the thread of the device has not come round for long.
+  [[nodiscard]] virtual bool is_alive() const = 0;
+  [[nodiscard]] virtual std::string metrics() const = 0;
 };
 
 }  // namespace lapilli::server

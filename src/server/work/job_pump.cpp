@@ -81,6 +81,14 @@ void JobPump::wake() {
   woken_.notify_all();
 }
 
+void JobPump::cancel_all() {
+  {
+    const std::lock_guard lock(mutex_);
+    cancel_all_ = changed_ = true;
+  }
+  woken_.notify_all();
+}
+
 JobPump::Counts JobPump::counts() const { return {running_count_, waiting_count_, ended_, tokens_, steps_}; }
 
 double JobPump::quiet_s() const { return 1e-9 * static_cast<double>(now_ns() - last_round_ns_); }
@@ -107,7 +115,7 @@ void JobPump::take_new() {
   for (auto& work : new_) waiting_.push_back(std::move(work));
   new_.clear();
   changed_ = false;
-  if (!over_) return;
+  if (!over_ && !cancel_all_) return;
   for (auto& work : waiting_) work->cancelled = true;
   for (Running& one : running_) one.work->cancelled = true;
 }

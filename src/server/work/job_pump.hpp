@@ -32,6 +32,8 @@ class JobPump {
 
   void start(std::shared_ptr<Work> work);
   void wake();
+  // Cancels all work, also that which comes later.
+  void cancel_all();
 
   struct Counts {
     uint64_t running = 0, waiting = 0;  // jobs, and work whose model is being loaded
@@ -68,10 +70,10 @@ class JobPump {
   Pool& pool_;
   std::list<Running> running_;  // these two are the thread's own
   std::list<std::shared_ptr<Work>> waiting_;
-  mutable std::mutex mutex_;  // guards the next three
+  mutable std::mutex mutex_;  // guards the next five
   std::condition_variable woken_;
   std::vector<std::shared_ptr<Work>> new_;
-  bool changed_ = false, over_ = false;
+  bool changed_ = false, over_ = false, cancel_all_ = false;
   std::atomic<uint64_t> running_count_{0}, waiting_count_{0}, ended_{0}, tokens_{0}, steps_{0};
   std::atomic<int64_t> last_round_ns_{0};
   std::thread thread_;

@@ -1,0 +1,315 @@
+#include "server/server.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "server/http/origin.hpp"
+#include "server/keys.hpp"
+#include "server/metrics.hpp"
+#include "server/protocols/protocol.hpp"
+#include "server/turn.hpp"
+#include "server/work/job_pump.hpp"
+#include "server/work/model_shelf.hpp"
+#include "server/work/pool.hpp"
+
+namespace lapilli::server {
+
+#define LAPILLI_PROTOCOL(name) Protocol name();
+#include "server/protocols/protocols.inc"
+#undef LAPILLI_PROTOCOL
+
+namespace {
+
+constexpr unsigned kPoolThreads = 2;
+constexpr double kAliveS = 60;   // a driver on the CPU may take long for one submission
+constexpr double kKeptS = 3600;  // files that wait for their download
+constexpr uint64_t kKeptBytes = uint64_t{256} << 20;
+constexpr auto kGrace = std::chrono::seconds(12);  // for requests at a stop, before they are told so
+constexpr double kCloseS = 17;
+constexpr int kRetryS = 2;
+
+std::vector<Protocol> all_protocols() {
+  std::vector<Protocol> all;
+#define LAPILLI_PROTOCOL(name) all.push_back(name());
+#include "server/protocols/protocols.inc"
+#undef LAPILLI_PROTOCOL
+  return all;
+}
+
+// A route with a * at its end serves all that begins alike.
+bool leads_to(const Route& route, std::string_view path) {
+  const std::string_view shown(route.path);
+  return shown.ends_with('*') ? path.starts_with(shown.substr(0, shown.size() - 1)) : path == shown;
+}
+
+Response retry_after(Response response, uint32_t seconds) {
+  response.headers.emplace_back("Retry-After", std::to_string(seconds));
+  return response;
+}
+
+}  // namespace
+
+struct Server::Impl final : Desk, HttpHandler {
+  // ---- opening ----
+
+  Trouble open(const ServerOptions& given) {
+    options = given;
+    loopback = host_is_loopback(options.http.host) || options.http.host == "::1";
+    if (const Trouble trouble = read_keys(); trouble.status != LAPILLI_OK) return trouble;
+    std::vector<ModelFacts> facts;
+    if (const Trouble trouble = read_models(facts); trouble.status != LAPILLI_OK) return trouble;
+    auto opened = Device::open(options.device);
+    if (!opened) return {static_cast<int32_t>(opened.error().status()), opened.error().message()};
+    shelf = std::make_unique<ModelShelf>(std::move(facts), *opened,
+                                         ModelShelf::Limits{options.model, 60 * options.idle_minutes},
+                                         [this] { wake_pump(); });
+    pool = std::make_unique<Pool>(kPoolThreads);
+    {
+      const std::lock_guard lock(pump_mutex);
+      pump = std::make_unique<JobPump>(*shelf, *pool);
+    }
+    if (const std::string wrong = http.open(options.http, *this); !wrong.empty())
+      return {LAPILLI_INVALID_ARGUMENT, wrong};
+    return {};
+  }
+
+  Trouble read_keys() {
+    std::string wrong;
+    auto found = options.keys.empty() ? std::vector<Key>() : parse_keys(options.keys, options.limits, wrong);
+    if (!wrong.empty()) return {LAPILLI_INVALID_ARGUMENT, "--keys: " + wrong};
+    keys = std::make_unique<KeyRing>(std::move(found));
+    return {};
+  }
+
+  Trouble read_models(std::vector<ModelFacts>& facts) const {
+    for (const NamedModel& model : options.models) {
+      std::string wrong;
+      facts.push_back(read_facts(model.name, model.directory, wrong));
+      if (!wrong.empty()) return {LAPILLI_INVALID_DATA, model.name + ": " + wrong};
+    }
+    return {};
+  }
+
+  // A load may end before the pump is there.
+  void wake_pump() {
+    const std::lock_guard lock(pump_mutex);
+    if (pump) pump->wake();
+  }
+
+  // ---- requests ----
+
+  struct Found {
+    const Protocol* protocol = nullptr;
+    const Route* route = nullptr;
+    bool other_method = false;  // the path is known, but not with this method
+  };
+  [[nodiscard]] Found find(const Request& request) const {
+    Found found;
+    for (const Protocol& protocol : protocols) {
+      for (const Route& route : protocol.routes) {
+        if (!leads_to(route, request.path)) continue;
+        const bool fits = request.method == route.method || (request.method == "HEAD" && route.method[0] == 'G');
+        if (fits) return {&protocol, &route, false};
+        if (found.protocol == nullptr) found = {&protocol, nullptr, true};
+      }
+    }
+    return found;
+  }
+
+  // Errors outside of all routes are said as the first protocol says them.
+  [[nodiscard]] Response error(const Found& found, int status, const std::string& why) const {
+    return (found.protocol ? *found.protocol : protocols.front()).error(status, why, "");
+  }
+
+  // Checks that the head alone can decide; none of them costs work.
+  Admission admit(const Request& head) override {
+    const Found found = find(head);
+    Admission admission;
+    admission.refusal = refusal_of(head, found);
+    if (!admission.refusal && found.route) admission.most_body_bytes = found.route->most_body_bytes;
+    return admission;
+  }
+
+  std::optional<Response> refusal_of(const Request& head, const Found& found) {
+    const std::string_view host = head.header("host"), origin = head.header("origin");
+    if (loopback && !host_is_loopback(host))
+      return error(found, 403, "this server answers for this machine alone, and the request is for another host");
+    if (!origin_allowed(origin, host, options.cors))
+      return error(found, 403, "pages of other origins may not ask this server; --cors ORIGIN lets one in");
+    if (is_preflight(head)) return preflight_response(head, options.cors);
+    if (found.other_method) return error(found, 405, "the path knows no " + head.method);
+    if (found.route == nullptr) return error(found, 404, "there is nothing at " + head.path);
+    if (stopping) return with_cors(head, retry_after(error(found, 503, "the server stops"), kRetryS));
+    const bool works = head.method == "POST";
+    if (works && at_work >= options.queue)
+      return with_cors(head, retry_after(error(found, 429,
+                                               "the server has " + std::to_string(at_work) +
+                                                   " requests at work or waiting, and takes no more now"),
+                                         kRetryS));
+    return {};
+  }
+
+  [[nodiscard]] Response with_cors(const Request& head, Response response) const {
+    for (auto& field : cors_headers(head.header("origin"), options.cors)) response.headers.push_back(std::move(field));
+    return response;
+  }
+
+  Response refuse(const Request& head, int status, const std::string& why) override {
+    return with_cors(head, error(find(head), status, why));
+  }
+
+  void handle(std::shared_ptr<Exchange> exchange) override {
+    const Found found = find(exchange->request());
+    const bool works = exchange->request().method == "POST";
+    if (works) ++at_work;
+    const std::string protocol = found.protocol->name;
+    auto turn = std::make_shared<Turn>(exchange, cors_headers(exchange->request().header("origin"), options.cors),
+                                       [this, works, protocol](int status, double seconds) {
+                                         if (works) --at_work;
+                                         requests.count(protocol, status, seconds);
+                                       });
+    exchange.reset();
+    pool->run([this, turn = std::move(turn), found] { handle_whole(turn, found); });
+  }
+
+  void handle_whole(const std::shared_ptr<Turn>& turn, const Found& found) {
+    if (const auto refusal = check_key(*turn, found)) return turn->answer(*refusal);
+    found.route->handle(*this, turn);
+  }
+
+  std::optional<Response> check_key(Turn& turn, const Found& found) {
+    const Protocol& protocol = *found.protocol;
+    if (keys->empty() || !found.route->needs_key) return {};
+    const std::string given = protocol.key(turn.request());
+    if (given.empty()) return protocol.error(protocol.missing_key_status, "this server asks for a key", "");
+    const Key* key = keys->find(given);
+    if (key == nullptr) return protocol.error(protocol.wrong_key_status, "the key is none of this server's", "");
+    turn.set_limits(key->limits);
+    if (key->most_bytes > 0 && turn.request().body.size() > key->most_bytes)
+      return protocol.error(413,
+                            "the body has " + std::to_string(turn.request().body.size()) + " bytes, and the key " +
+                                "allows " + std::to_string(key->most_bytes),
+                            "");
+    const uint32_t wait_s = keys->count(*key);
+    if (wait_s == 0) return {};
+    return retry_after(
+        protocol.error(429, "the key allows " + std::to_string(key->requests_a_minute) + " requests a minute", ""),
+        wait_s);
+  }
+
+  // ---- the desk ----
+
+  void start(std::shared_ptr<Work> work, const std::shared_ptr<Exchange>& exchange) override {
+    if (options.deadline_s > 0 && !work->deadline)
+      work->deadline = Turn::Clock::now() + std::chrono::duration_cast<Turn::Clock::duration>(
+                                                std::chrono::duration<double>(options.deadline_s));
+    if (exchange)
+      exchange->on_gone([left = std::weak_ptr(work)] {
+        if (const auto there = left.lock()) there->cancelled = true;
+      });
+    pump->start(std::move(work));
+  }
+  void run(std::function<void()> function) override { pool->run(std::move(function)); }
+  [[nodiscard]] const std::vector<ModelFacts>& models() const override { return shelf->facts(); }
+  [[nodiscard]] const Limits& limits() const override { return options.limits; }
+  [[nodiscard]] const Limits& limits(const Exchange& exchange) const override {
+    const auto* turn = dynamic_cast<const Turn*>(&exchange);
+    return turn != nullptr && turn->limits() != nullptr ? *turn->limits() : options.limits;
+  }
+  void count(const Usage& more) override {
+    const std::lock_guard lock(usage_mutex);
+    used.characters += more.characters;
+    used.texts += more.texts;
+    used.documents += more.documents;
+  }
+  [[nodiscard]] Usage usage() const override {
+    const std::lock_guard lock(usage_mutex);
+    return used;
+  }
+  std::string keep_file(KeptFile file) override { return files.keep(std::move(file)); }
+  [[nodiscard]] std::shared_ptr<const KeptFile> kept_file(const std::string& name) override { return files.find(name); }
+  [[nodiscard]] bool asks_for_keys() const override { return !keys->empty(); }
+  [[nodiscard]] bool is_alive() const override { return pump->quiet_s() < kAliveS; }
+
+  [[nodiscard]] std::string metrics() const override {
+    const auto number = [](uint64_t value) { return static_cast<double>(value); };
+    const JobPump::Counts jobs = pump->counts();
+    const HttpServer::Counts net = http.counts();
+    const auto device = shelf->device().usage();
+    std::string all = requests.text();
+    all += metric("lapilli_connections", "gauge", "Open connections", number(net.open));
+    all += metric("lapilli_requests_at_work", "gauge", "Requests at work or waiting", at_work);
+    all += metric("lapilli_jobs_running", "gauge", "Jobs of models", number(jobs.running));
+    all += metric("lapilli_jobs_waiting", "gauge", "Jobs whose model is being loaded", number(jobs.waiting));
+    all += metric("lapilli_generated_tokens_total", "counter", "Tokens of the best sequences", number(jobs.tokens));
+    all += metric("lapilli_models_loaded", "gauge", "Models on the device", number(shelf->loaded().size()));
+    all += metric("lapilli_model_loads_total", "counter", "Loads of models", number(shelf->loads()));
+    all += metric("lapilli_device_bytes", "gauge", "Device memory in use", device ? number(device->held_bytes) : 0);
+    all +=
+        metric("lapilli_characters_total", "counter", "Characters of texts to translate", number(usage().characters));
+    return all;
+  }
+
+  // ---- the end ----
+
+  void stop() {
+    if (stopping.exchange(true)) return;
+    std::thread late([this] {
+      std::unique_lock lock(pump_mutex);
+      if (!closed.wait_for(lock, kGrace, [this] { return is_closed; })) pump->cancel_all();
+    });
+    http.stop(kCloseS);
+    {
+      const std::lock_guard lock(pump_mutex);
+      is_closed = true;
+    }
+    closed.notify_all();
+    late.join();
+  }
+
+  // Work ends before the pool that takes its outcomes, and before the connections that they answer.
+  ~Impl() override {
+    stop();
+    std::unique_ptr<JobPump> last;
+    {
+      const std::lock_guard lock(pump_mutex);
+      last = std::move(pump);
+    }
+    last.reset();
+    pool.reset();
+    shelf.reset();
+  }
+
+  ServerOptions options;
+  const std::vector<Protocol> protocols = all_protocols();
+  bool loopback = true;
+  std::unique_ptr<KeyRing> keys;
+  Metrics requests;
+  KeptFiles files{kKeptS, kKeptBytes};
+  std::atomic<uint32_t> at_work{0};
+  std::atomic<bool> stopping{false};
+  mutable std::mutex usage_mutex;
+  Usage used;
+  HttpServer http;
+  std::unique_ptr<ModelShelf> shelf;
+  std::unique_ptr<Pool> pool;
+  std::mutex pump_mutex;  // guards the pointer and the next two
+  std::unique_ptr<JobPump> pump;
+  std::condition_variable closed;
+  bool is_closed = false;
+};
+
+Server::Server() : impl_(std::make_unique<Impl>()) {}
+Server::~Server() = default;
+Server::Trouble Server::open(const ServerOptions& options) { return impl_->open(options); }
+const std::vector<ModelFacts>& Server::models() const { return impl_->models(); }
+uint16_t Server::port() const { return impl_->http.port(); }
+void Server::start() { impl_->http.start(); }
+void Server::stop() { impl_->stop(); }
+
+}  // namespace lapilli::server

@@ -1,0 +1,56 @@
+// An exchange within the server: it is counted, has a key's limits, and lets pages read its answer.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "server/http/exchange.hpp"
+#include "server/work/desk.hpp"
+
+namespace lapilli::server {
+
+class Turn final : public Exchange {
+ public:
+  using Clock = std::chrono::steady_clock;
+  // `over` gets the status and the seconds when the last one drops it.
+  Turn(std::shared_ptr<Exchange> client, Fields headers, std::function<void(int, double)> over)
+      : client_(std::move(client)), headers_(std::move(headers)), over_(std::move(over)) {}
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+  ~Turn() override {
+    client_.reset();  // answers 500 if nobody has answered
+    over_(status_, std::chrono::duration<double>(Clock::now() - since_).count());
+  }
+
+  [[nodiscard]] const Request& request() const override { return client_->request(); }
+  void answer(Response response) override { client_->answer(seen(std::move(response))); }
+  void begin(Response head) override { client_->begin(seen(std::move(head))); }
+  void write(std::string piece) override { client_->write(std::move(piece)); }
+  void end() override { client_->end(); }
+  [[nodiscard]] uint64_t unsent() const override { return client_->unsent(); }
+  [[nodiscard]] bool gone() const override { return client_->gone(); }
+  void on_gone(std::function<void()> then) override { client_->on_gone(std::move(then)); }
+
+  void set_limits(const Desk::Limits& limits) { limits_ = &limits; }
+  // Null: those of the server.
+  [[nodiscard]] const Desk::Limits* limits() const { return limits_; }
+
+ private:
+  Response seen(Response response) {
+    status_ = response.status;
+    response.headers.insert(response.headers.end(), headers_.begin(), headers_.end());
+    return response;
+  }
+  std::shared_ptr<Exchange> client_;
+  const Fields headers_;  // of every answer
+  const std::function<void(int, double)> over_;
+  const Clock::time_point since_ = Clock::now();
+  std::atomic<int> status_{500};
+  const Desk::Limits* limits_ = nullptr;
+};
+
+}  // namespace lapilli::server
