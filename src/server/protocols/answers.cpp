@@ -41,6 +41,15 @@ void answer_json(Exchange& exchange, const Json& json) {
   exchange.answer({200, json_line(json), "application/json", {}});
 }
 
+std::string bearer_key(const Request& request) {
+  const std::string_view given = request.header("authorization");
+  constexpr std::string_view kScheme = "bearer ";
+  if (given.size() < kScheme.size()) return "";
+  for (size_t i = 0; i < kScheme.size(); ++i)
+    if ((given[i] | 0x20) != (kScheme[i] | 0x20)) return "";
+  return std::string(given.substr(std::min(given.find_first_not_of(' ', kScheme.size()), given.size())));
+}
+
 ModelChoice choose_model(const Desk& desk, const std::string& name, std::string_view task, std::string_view input,
                          std::span<const char* const> others) {
   const auto suits = [&](const ModelFacts& m) { return m.does(task) && (m.input.empty() || m.input == input); };
@@ -59,6 +68,15 @@ ModelChoice choose_model(const Desk& desk, const std::string& name, std::string_
   for (const char* other : others) any = any || name == other;
   if (any) return only_model(fitting, task);
   return {nullptr, {404, "The model `" + name + "` does not exist; /v1/models lists those that do", "model"}};
+}
+
+void check_characters(const Desk& desk, Parameters& from, const std::string& name,
+                      const std::vector<std::string>& texts) {
+  const uint64_t most = desk.limits().characters;
+  uint64_t all = 0;
+  for (const std::string& text : texts) all += most > 0 ? characters_of(text) : 0;
+  if (all > most)
+    from.refuse(name, std::to_string(all) + " characters are above the limit of " + std::to_string(most), 413);
 }
 
 Refusal failure_of(const Outcome& outcome, const std::string& parameter, bool list) {
@@ -118,12 +136,16 @@ std::string base64(std::string_view bytes) {
   return text;
 }
 
+std::string float_text(float value) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, value).ptr};
+}
+
 std::string float_list(const std::vector<float>& values) {
   std::string text = "[";
-  char number[32];
   for (const float value : values) {
     if (text.size() > 1) text += ',';
-    text.append(number, std::to_chars(number, number + sizeof number, value).ptr);
+    text += float_text(value);
   }
   return text + "]";
 }

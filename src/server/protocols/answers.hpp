@@ -15,6 +15,9 @@ namespace lapilli::server {
 
 void answer_json(Exchange& exchange, const Json& json);
 
+// The key of "Authorization: Bearer KEY"; "" if there is none.
+std::string bearer_key(const Request& request);
+
 // The model of a request, or why there is none.
 struct ModelChoice {
   const ModelFacts* model = nullptr;
@@ -24,6 +27,10 @@ struct ModelChoice {
 // clients send for what somebody else serves. `input`: "text", "sound", "picture".
 ModelChoice choose_model(const Desk& desk, const std::string& name, std::string_view task, std::string_view input,
                          std::span<const char* const> others = {});
+
+// 413 if the texts have more characters than a request may.
+void check_characters(const Desk& desk, Parameters& from, const std::string& name,
+                      const std::vector<std::string>& texts);
 
 // Why the outcome is no answer: it failed as a whole, or the first input did. `parameter` is the member of the request
 // with the inputs; `list` true: it names the input's place in it.
@@ -39,7 +46,9 @@ int64_t unix_time();
 
 // The bytes as RFC 4648 says, with padding.
 std::string base64(std::string_view bytes);
-// "[0.12,-1.5]": each number with the fewest digits that give the same float.
+// The fewest digits that give the same float: "0.1". `value` is finite.
+std::string float_text(float value);
+// "[0.12,-1.5]"
 std::string float_list(const std::vector<float>& values);
 
 }  // namespace lapilli::server

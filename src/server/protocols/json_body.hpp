@@ -74,6 +74,10 @@ class Parameters {
   [[nodiscard]] bool is_json() const { return is_json_; }
   // The part of a multipart form; a field without a file's name counts if it has the name.
   [[nodiscard]] const FormField* part(std::string_view name) const;
+  // The contents of the parts NAME and NAME[], at most `most` and one more.
+  [[nodiscard]] std::vector<std::string_view> parts(std::string_view name, size_t most) const {
+    return values(name, most);
+  }
 
   // Refuses members of the table that are there with another than a neutral value.
   void refuse_unserved(std::span<const Unserved> table);

@@ -5,6 +5,8 @@ namespace lapilli::server {
 
 namespace {
 
+constexpr uint64_t kMostRecording = uint64_t{512} << 20;
+
 const char* openai_type(int status) {
   switch (status) {
     case 401: return "authentication_error";
@@ -20,15 +22,6 @@ Json openai_code(int status, const std::string& parameter) {
   if (status == 413) return "context_length_exceeded";
   if (status == 429) return "rate_limit_exceeded";
   return nullptr;
-}
-
-std::string bearer_key(const Request& request) {
-  const std::string_view given = request.header("authorization");
-  constexpr std::string_view kScheme = "bearer ";
-  if (given.size() < kScheme.size()) return "";
-  for (size_t i = 0; i < kScheme.size(); ++i)
-    if ((given[i] | 0x20) != (kScheme[i] | 0x20)) return "";
-  return std::string(given.substr(std::min(given.find_first_not_of(' ', kScheme.size()), given.size())));
 }
 
 Json model_json(const ModelFacts& model) {
@@ -69,6 +62,10 @@ Protocol openai() {
       {"GET", "/v1/models", &list_models},
       {"GET", "/v1/models/*", &show_model},
       {"POST", "/v1/embeddings", &openai_embeddings},
+      {"POST", "/v1/completions", &openai_completions},
+      {"POST", "/v1/chat/completions", &openai_chat},
+      {"POST", "/v1/audio/transcriptions", &openai_transcriptions, kMostRecording},
+      {"POST", "/v1/audio/translations", &openai_translations, kMostRecording},
   };
   protocol.error = &openai_error;
   protocol.key = &bearer_key;

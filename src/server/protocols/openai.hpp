@@ -17,5 +17,9 @@ void refuse_openai(Exchange& exchange, const Refusal& refusal);
 
 // Routes, as Route::handle.
 void openai_embeddings(Desk& desk, const std::shared_ptr<Exchange>& exchange);
+void openai_transcriptions(Desk& desk, const std::shared_ptr<Exchange>& exchange);
+void openai_completions(Desk& desk, const std::shared_ptr<Exchange>& exchange);
+void openai_chat(Desk& desk, const std::shared_ptr<Exchange>& exchange);
+void openai_translations(Desk& desk, const std::shared_ptr<Exchange>& exchange);
 
 }  // namespace lapilli::server

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "server/protocols/openai.hpp"
+#include "server/protocols/token_ids.hpp"
 
 namespace lapilli::server {
 
@@ -16,54 +17,13 @@ struct EmbeddingsRequest {
   const ModelFacts* model = nullptr;
 };
 
-bool is_ids(const nlohmann::json& input) {
-  if (!input.is_array() || input.empty()) return false;
-  return input[0].is_number() || (input[0].is_array() && (input[0].empty() || input[0][0].is_number()));
-}
-
-void read_ids(const nlohmann::json& list, Parameters& from, std::vector<Ids>& to) {
-  Ids ids;
-  for (const nlohmann::json& id : list) {
-    const bool fits = id.is_number_integer() && (id.is_number_unsigned() ? id.get<uint64_t>() <= INT32_MAX : false);
-    if (!fits) return from.refuse("input", "item " + std::to_string(to.size()) + " has an id outside the vocabulary");
-    ids.push_back(id.get<int32_t>());
-  }
-  if (ids.empty()) return from.refuse("input", "item " + std::to_string(to.size()) + " is an empty list of ids");
-  to.push_back(std::move(ids));
-}
-
-void read_all_ids(const Desk& desk, const nlohmann::json& input, Parameters& from, EmbeddingsRequest& to) {
-  const size_t most = desk.limits().texts;
-  if (!desk.limits().token_ids)
-    return from.refuse("input",
-                       "token ids belong to another model's tokenizer; send texts (LangChain's OpenAIEmbeddings: "
-                       "check_embedding_ctx_length=False; llama-index sends texts)");
-  to.list = input[0].is_array();
-  if (to.list && input.size() > most)
-    return from.refuse("input", std::to_string(input.size()) + " lists are above the limit of " + std::to_string(most));
-  if (!to.list) return read_ids(input, from, to.ids);
-  for (const nlohmann::json& one : input) {
-    if (!one.is_array())
-      return from.refuse("input", "item " + std::to_string(to.ids.size()) + " must be a list of ids");
-    read_ids(one, from, to.ids);
-  }
-}
-
 void read_input(const Desk& desk, Parameters& from, EmbeddingsRequest& to) {
   const nlohmann::json* input = from.json("input");
-  if (input && is_ids(*input)) return read_all_ids(desk, *input, from, to);
+  if (input && holds_token_ids(*input)) return read_token_ids(desk, *input, from, "input", to.ids, to.list);
   auto texts = from.texts("input", desk.limits().texts);
   if (!texts || texts->all.empty()) return from.refuse("input", "give a text, or a list of texts");
   to.list = texts->list;
   to.texts = std::move(texts->all);
-}
-
-void check_characters(const Desk& desk, Parameters& from, const EmbeddingsRequest& to) {
-  const uint64_t most = desk.limits().characters;
-  uint64_t all = 0;
-  for (const std::string& text : to.texts) all += characters_of(text);
-  if (most == 0 || all <= most) return;
-  from.refuse("input", std::to_string(all) + " characters are above the limit of " + std::to_string(most), 413);
 }
 
 void choose(const Desk& desk, Parameters& from, EmbeddingsRequest& to) {
@@ -79,7 +39,7 @@ EmbeddingsRequest read_request(const Desk& desk, Parameters& from) {
   static constexpr const char* kFormats[] = {"float", "base64"};
   EmbeddingsRequest to;
   read_input(desk, from, to);
-  check_characters(desk, from, to);
+  check_characters(desk, from, "input", to.texts);
   to.base64 = from.one_of("encoding_format", kFormats).value_or("float") == "base64";
   to.truncate = from.flag("truncate").value_or(false);
   to.dimensions = static_cast<uint32_t>(from.whole("dimensions", 1, 1 << 20).value_or(0));

@@ -1,0 +1,140 @@
+// POST /v1/pictures: pictures to captions, to the text in them, or to classes, as `lapilli caption`, `read` and
+// `classify` give them. Of this server alone.
+#include <cstdio>
+#include <utility>
+
+#include "server/protocols/answers.hpp"
+#include "server/protocols/protocol.hpp"
+
+namespace lapilli::server {
+
+Protocol pictures();
+
+namespace {
+
+constexpr uint64_t kMostPicturesBytes = uint64_t{512} << 20;
+constexpr size_t kMostPictures = 256;
+
+// A picture of the body as a file without a name, since the library reads files.
+class PictureFile {
+ public:
+#if defined(_WIN32)
+  // Windows cannot open a file by the number of its descriptor.
+  bool keep(std::string_view) { return false; }
+#else
+  bool keep(std::string_view bytes) {
+    file_.reset(std::tmpfile());
+    if (!file_ || std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size()) return false;
+    if (std::fflush(file_.get()) != 0) return false;
+    path_ = "/dev/fd/" + std::to_string(fileno(file_.get()));
+    return true;
+  }
+#endif
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  struct Close {
+    void operator()(std::FILE* f) const { std::fclose(f); }
+  };
+  std::unique_ptr<std::FILE, Close> file_;
+  std::string path_;
+};
+
+struct PicturesRequest {
+  const ModelFacts* model = nullptr;
+  std::string task, prompt;
+  std::vector<std::string_view> files;  // within the body
+  uint32_t top = 5;
+};
+
+Response pictures_error(int status, const std::string& message, const std::string&) {
+  return {status, json_line({{"error", message}}), "application/json", {}};
+}
+
+void refuse_pictures(Exchange& exchange, const Refusal& why) {
+  exchange.answer(pictures_error(why.status, why.message, why.parameter));
+}
+
+// Without a task, what the only model of pictures does first.
+void choose_picture_model(const Desk& desk, Parameters& from, PicturesRequest& to) {
+  const std::string name = from.text("model").value_or("");
+  for (const ModelFacts& model : desk.models()) {
+    const bool fits = model.input == "picture" && !model.tasks.empty() && (name.empty() || model.name == name);
+    if (to.task.empty() && fits) to.task = model.tasks.front();
+  }
+  const ModelChoice choice = choose_model(desk, name, to.task.empty() ? "caption" : to.task, "picture");
+  if (!choice.model) from.refuse(choice.refusal);
+  to.model = choice.model;
+}
+
+PicturesRequest read_pictures(const Desk& desk, Parameters& from) {
+  static constexpr const char* kTasks[] = {"caption", "read", "classify"};
+  constexpr int64_t kMostClasses = 1000;
+  PicturesRequest to;
+  const size_t most = desk.limits().files > 0 ? desk.limits().files : kMostPictures;
+  to.files = from.parts("file", most);
+  if (to.files.empty()) from.refuse("file", "is missing: send pictures as parts of multipart/form-data");
+  if (to.files.size() > most) from.refuse("file", "there are more than " + std::to_string(most) + " pictures", 413);
+  to.task = from.one_of("task", kTasks).value_or("");
+  to.prompt = from.text("prompt").value_or("");
+  to.top = static_cast<uint32_t>(from.whole("top", 1, kMostClasses).value_or(to.top));
+  if (!from.refusal()) choose_picture_model(desk, from, to);
+  return to;
+}
+
+Json picture_json(const Output& output, bool classes) {
+  if (!output.ok()) return {{"error", output.error->message()}};
+  if (!classes) return {{"text", output.text()}};
+  Json all = Json::array();
+  for (const Class& c : output.classes) all.push_back({{"label", c.label}, {"probability", c.probability}});
+  return {{"classes", std::move(all)}};
+}
+
+// A picture that cannot be read does not stop the others.
+Json pictures_json(const Results& results, const PicturesRequest& request) {
+  Json all = Json::array();
+  for (const Output& output : results) all.push_back(picture_json(output, request.task == "classify"));
+  return {{"model", request.model->name}, {"task", request.task}, {"pictures", std::move(all)}};
+}
+
+using PictureFiles = std::vector<PictureFile>;
+
+std::shared_ptr<PictureFiles> keep_pictures(const std::vector<std::string_view>& files) {
+  auto kept = std::make_shared<PictureFiles>(files.size());
+  for (size_t i = 0; i < files.size(); ++i)
+    if (!(*kept)[i].keep(files[i])) return nullptr;
+  return kept;
+}
+
+void run_pictures(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
+  Parameters from(exchange->request());
+  const PicturesRequest request = read_pictures(desk, from);
+  if (from.refusal()) return refuse_pictures(*exchange, from.refusal());
+  const auto kept = keep_pictures(request.files);
+  if (!kept) return refuse_pictures(*exchange, {503, "there is no place to keep the pictures", ""});
+  auto work = std::make_shared<Work>();
+  work->model = request.model->name;
+  work->options.prompt = request.prompt;
+  work->options.picture.classes = request.top;
+  for (const PictureFile& file : *kept) work->inputs.push_back(picture_file(file.path()));
+  work->kept = kept;
+  work->done = [exchange, request](const Outcome& outcome) {
+    const bool none = outcome.results && outcome.results->size() == 1 && !(*outcome.results)[0].ok();
+    if (!outcome.results || none) return refuse_pictures(*exchange, failure_of(outcome, "file", false));
+    answer_json(*exchange, pictures_json(*outcome.results, request));
+  };
+  desk.start(std::move(work), exchange);
+}
+
+}  // namespace
+
+Protocol pictures() {
+  Protocol protocol;
+  protocol.name = "pictures";
+  protocol.routes = {{"POST", "/v1/pictures", &run_pictures, kMostPicturesBytes}};
+  protocol.error = &pictures_error;
+  protocol.key = &bearer_key;
+  return protocol;
+}
+
+}  // namespace lapilli::server
