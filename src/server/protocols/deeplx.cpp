@@ -1,4 +1,5 @@
 // DeepLX: https://github.com/OwO-Network/DeepLX.
+#include <algorithm>
 #include <utility>
 
 #include "server/protocols/deepl.hpp"
@@ -7,7 +8,7 @@ namespace lapilli::server {
 
 namespace {
 
-constexpr uint32_t kAlternatives = 3;  // as many as it gives
+constexpr uint32_t kMostAlternatives = 3;  // as many as it gives
 
 void refuse(Exchange& exchange, int status, const std::string& message) {
   exchange.answer({status, json_line({{"code", status}, {"message", message}})});
@@ -39,7 +40,7 @@ void deeplx_translate(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
   what.to = parameters.required_text("target_lang");
   if (!parameters.one_of("tag_handling", kHandlings).value_or("").empty()) what.kind = "html";
   if (what.from == "AUTO") what.from = "auto";
-  if (what.kind.empty()) what.alternatives = kAlternatives;
+  if (what.kind.empty()) what.alternatives = std::min(kMostAlternatives, desk.limits(*exchange).alternatives);
   if (const Refusal& refusal = parameters.refusal()) return refuse(*exchange, refusal.status, refusal.message);
   const uint64_t most = desk.limits(*exchange).characters, characters = count_characters(what.texts.front());
   if (most > 0 && characters > most)
