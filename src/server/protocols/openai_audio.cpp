@@ -120,7 +120,7 @@ AudioRequest read_request(const Desk& desk, Asked& from, const char* task) {
 Options options_of(const AudioRequest& request) {
   Options options;
   if (!request.has_windows()) return options;
-  options.task = request.style.task;
+  if (request.style.task == "translate") options.task = request.style.task;  // models of one language know no tasks
   options.source_language = request.language;
   options.prompt = request.prompt;
   options.speech.word_times = request.style.words;
