@@ -2,9 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "server/served.hpp"
+#include "support/temp_directory.hpp"
 
 namespace lapilli::server::test {
 namespace {
@@ -53,17 +56,40 @@ TEST(ServeDeviceModels, ALoadGoesOnWhenItsClientLeaves) {
   EXPECT_EQ(metric_of(slow, "lapilli_model_loads_total"), 1);
 }
 
+// The bundled model as one of other languages.
+std::string renamed_model(const TempDirectory& folder, const std::string& from, const std::string& to) {
+  const std::string model = folder.path() + "/" + from + "-" + to;
+  std::filesystem::copy(kBundled, model);
+  std::ofstream(model + "/tokenizer_config.json")
+      << R"({"tokenizer_class": "MarianTokenizer", "source_lang": ")" << from << R"(", "target_lang": ")" << to << "\"}";
+  return model;
+}
+
 // Each of two models fits, both do not.
 TEST(ServeDeviceModels, TheOneUnusedForLongestLeaves) {
-  ServerOptions options = Served::with({{"one", kBundled}, {"two", kBundled}});
-  options.device.memory_limit = uint64_t{44} << 20;
+  const TempDirectory folder;
+  ServerOptions options = Served::with({{"en-fr", kBundled}, {"de-es", renamed_model(folder, "de", "es")}});
+  options.device.memory_limit = uint64_t{52} << 20;
   Served small(options);
   ASSERT_EQ(small.trouble(), "");
-  for (const char* name : {"one", "two", "one"}) {
-    (void)name;
-  }
-  EXPECT_EQ(json_of(small.post("/translate", station())), Json({{"translatedText", kGare}}));
+  const Json other = {{"q", kStation}, {"source", "de"}, {"target", "es"}};
+  for (const Json& asked : {station(), other, station(), station()})
+    EXPECT_EQ(json_of(small.post("/translate", asked)), Json({{"translatedText", kGare}})) << asked;
   EXPECT_EQ(metric_of(small, "lapilli_models_loaded"), 1);
+  EXPECT_EQ(metric_of(small, "lapilli_model_loads_total"), 3);
+}
+
+TEST(ServeDeviceModels, TwoModelsMakeAWayOverEnglish) {
+  const TempDirectory folder;
+  Served both({{"en-fr", kBundled}, {"de-en", renamed_model(folder, "de", "en")}});
+  ASSERT_EQ(both.trouble(), "");
+  // The first model answers in French whatever its name says, and the second one reads that as if it were English.
+  const Json made = json_of(both.post("/translate", {{"q", {kStation, ""}}, {"source", "de"}, {"target", "fr"}}));
+  ASSERT_EQ(made["translatedText"].size(), 2u) << made;
+  EXPECT_NE(made["translatedText"][0], "");
+  EXPECT_EQ(metric_of(both, "lapilli_models_loaded"), 2);
+  for (const Json& one : json_of(both.get("/languages")))
+    if (one["code"] == "de") EXPECT_EQ(one["targets"], Json({"de", "en", "fr"}));
 }
 
 TEST(ServeDeviceModels, WhatCannotFitIsSaid) {
