@@ -31,7 +31,6 @@ class Served {
     trouble_ = trouble.message;
     if (trouble_.empty()) server_.start();
   }
-  explicit Served(std::vector<NamedModel> models) : Served(with(std::move(models))) {}
   static ServerOptions with(std::vector<NamedModel> models) {
     ServerOptions options;
     options.models = std::move(models);
@@ -73,8 +72,8 @@ struct Multipart {
     return *this;
   }
   Multipart& file(const std::string& name, const std::string& file_name, const std::string& bytes) {
-    body += "--edge\r\nContent-Disposition: form-data; name=\"" + name + "\"; filename=\"" + file_name +
-            "\"\r\n\r\n" + bytes + "\r\n";
+    body += "--edge\r\nContent-Disposition: form-data; name=\"" + name + "\"; filename=\"" + file_name + "\"\r\n\r\n" +
+            bytes + "\r\n";
     return *this;
   }
   [[nodiscard]] std::string whole() const { return body + "--edge--\r\n"; }
