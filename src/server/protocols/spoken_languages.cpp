@@ -1,58 +1,15 @@
 #include "server/protocols/spoken_languages.hpp"
 
-#include <algorithm>
-#include <iterator>
+#include "server/work/languages.hpp"
 
 namespace lapilli::server {
 
-namespace {
-
-struct Spoken {
-  std::string_view code, name;
-};
-
-// The languages of Whisper.
-constexpr Spoken kSpoken[] = {{"af", "afrikaans"},      {"am", "amharic"},     {"ar", "arabic"},
-                              {"as", "assamese"},       {"az", "azerbaijani"}, {"ba", "bashkir"},
-                              {"be", "belarusian"},     {"bg", "bulgarian"},   {"bn", "bengali"},
-                              {"bo", "tibetan"},        {"br", "breton"},      {"bs", "bosnian"},
-                              {"ca", "catalan"},        {"cs", "czech"},       {"cy", "welsh"},
-                              {"da", "danish"},         {"de", "german"},      {"el", "greek"},
-                              {"en", "english"},        {"es", "spanish"},     {"et", "estonian"},
-                              {"eu", "basque"},         {"fa", "persian"},     {"fi", "finnish"},
-                              {"fo", "faroese"},        {"fr", "french"},      {"gl", "galician"},
-                              {"gu", "gujarati"},       {"ha", "hausa"},       {"haw", "hawaiian"},
-                              {"he", "hebrew"},         {"hi", "hindi"},       {"hr", "croatian"},
-                              {"ht", "haitian creole"}, {"hu", "hungarian"},   {"hy", "armenian"},
-                              {"id", "indonesian"},     {"is", "icelandic"},   {"it", "italian"},
-                              {"ja", "japanese"},       {"jw", "javanese"},    {"ka", "georgian"},
-                              {"kk", "kazakh"},         {"km", "khmer"},       {"kn", "kannada"},
-                              {"ko", "korean"},         {"la", "latin"},       {"lb", "luxembourgish"},
-                              {"ln", "lingala"},        {"lo", "lao"},         {"lt", "lithuanian"},
-                              {"lv", "latvian"},        {"mg", "malagasy"},    {"mi", "maori"},
-                              {"mk", "macedonian"},     {"ml", "malayalam"},   {"mn", "mongolian"},
-                              {"mr", "marathi"},        {"ms", "malay"},       {"mt", "maltese"},
-                              {"my", "myanmar"},        {"ne", "nepali"},      {"nl", "dutch"},
-                              {"nn", "nynorsk"},        {"no", "norwegian"},   {"oc", "occitan"},
-                              {"pa", "punjabi"},        {"pl", "polish"},      {"ps", "pashto"},
-                              {"pt", "portuguese"},     {"ro", "romanian"},    {"ru", "russian"},
-                              {"sa", "sanskrit"},       {"sd", "sindhi"},      {"si", "sinhala"},
-                              {"sk", "slovak"},         {"sl", "slovenian"},   {"sn", "shona"},
-                              {"so", "somali"},         {"sq", "albanian"},    {"sr", "serbian"},
-                              {"su", "sundanese"},      {"sv", "swedish"},     {"sw", "swahili"},
-                              {"ta", "tamil"},          {"te", "telugu"},      {"tg", "tajik"},
-                              {"th", "thai"},           {"tk", "turkmen"},     {"tl", "tagalog"},
-                              {"tr", "turkish"},        {"tt", "tatar"},       {"uk", "ukrainian"},
-                              {"ur", "urdu"},           {"uz", "uzbek"},       {"vi", "vietnamese"},
-                              {"yi", "yiddish"},        {"yo", "yoruba"},      {"yue", "cantonese"},
-                              {"zh", "chinese"}};
-
-}  // namespace
-
 std::string spoken_language(std::string_view code) {
-  const auto found =
-      std::find_if(std::begin(kSpoken), std::end(kSpoken), [&](const Spoken& s) { return s.code == code; });
-  return std::string(found == std::end(kSpoken) ? code : found->name);
+  if (code == "my") return "myanmar";  // Whisper's own words for two languages
+  if (code == "ht") return "haitian creole";
+  std::string name = language_name(code);
+  for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return name;
 }
 
 }  // namespace lapilli::server
