@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint32_t kMostAlternatives = 3;  // as many as it gives
 
-void refuse(Exchange& exchange, int status, const std::string& message) {
+void refuse_deeplx(Exchange& exchange, int status, const std::string& message) {
   exchange.answer({status, json_line({{"code", status}, {"message", message}})});
 }
 
@@ -41,13 +41,13 @@ void deeplx_translate(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
   if (!parameters.one_of("tag_handling", kHandlings).value_or("").empty()) what.kind = "html";
   if (what.from == "AUTO") what.from = "auto";
   if (what.kind.empty()) what.alternatives = std::min(kMostAlternatives, desk.limits(*exchange).alternatives);
-  if (const Refusal& refusal = parameters.refusal()) return refuse(*exchange, refusal.status, refusal.message);
+  if (const Refusal& refusal = parameters.refusal()) return refuse_deeplx(*exchange, refusal.status, refusal.message);
   const uint64_t most = desk.limits(*exchange).characters, characters = count_characters(what.texts.front());
   if (most > 0 && characters > most)
-    return refuse(*exchange, 413,
+    return refuse_deeplx(*exchange, 413,
                   std::to_string(characters) + " characters are above the limit of " + std::to_string(most));
   translate(desk, exchange, what, [exchange, to = what.to](const Translated& made) {
-    if (made.status != 200) return refuse(*exchange, made.status, made.error);
+    if (made.status != 200) return refuse_deeplx(*exchange, made.status, made.error);
     exchange->answer({200, json_line(answer_json_of(made, to))});
   });
 }

@@ -18,19 +18,19 @@ Protocol libretranslate();
 
 namespace {
 
-constexpr uint64_t kMostFileBytes = uint64_t{512} << 20;
+constexpr uint64_t kMostLibreFileBytes = uint64_t{512} << 20;
 
 Response libre_error(int status, const std::string& message, const std::string&) {
   return {status, json_line({{"error", message}})};
 }
 
-void refuse(Exchange& exchange, int status, const std::string& message) {
+void refuse_libre(Exchange& exchange, int status, const std::string& message) {
   exchange.answer(libre_error(status, message, ""));
 }
 
 bool refused(Exchange& exchange, const Parameters& parameters) {
   const Refusal& refusal = parameters.refusal();
-  if (refusal) refuse(exchange, refusal.status, "Invalid request: " + refusal.message);
+  if (refusal) refuse_libre(exchange, refusal.status, "Invalid request: " + refusal.message);
   return bool{refusal};
 }
 
@@ -57,7 +57,7 @@ Json languages_json(const Desk& desk) {
   return all;
 }
 
-void languages(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
+void libre_languages(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
   exchange->answer({200, json_line(languages_json(desk))});
 }
 
@@ -86,20 +86,20 @@ Json settings_json(const Desk& desk) {
           {"supportedFilesFormat", endings}};
 }
 
-void settings(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
+void libre_settings(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
   exchange->answer({200, json_line(settings_json(desk))});
 }
 
 void suggest(Desk&, const std::shared_ptr<Exchange>& exchange) {
-  refuse(*exchange, 403, "Suggestions are disabled on this server.");
+  refuse_libre(*exchange, 403, "Suggestions are disabled on this server.");
 }
 
-void detect(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
+void libre_detect(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
   Parameters parameters(exchange->request());
   const std::string text = parameters.required_text("q");
   if (refused(*exchange, parameters)) return;
   if (!detects_languages())
-    return refuse(*exchange, 400, "this server cannot detect languages, for it was built without libcld2");
+    return refuse_libre(*exchange, 400, "this server cannot detect languages, for it was built without libcld2");
   Json all = Json::array();
   for (const DetectedLanguage& one : detect_language(text, known_languages(desk.models())))
     all.push_back({{"confidence", one.confidence}, {"language", short_language(one.language)}});
@@ -108,7 +108,7 @@ void detect(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
 
 // ---- texts ----
 
-struct TextsRequest {
+struct LibreTexts {
   TranslationRequest what;
   bool list = false, detect = false;
 };
@@ -122,9 +122,9 @@ std::string above_limits(const Desk::Limits& limits, const std::vector<std::stri
          std::to_string(limits.characters) + ")";
 }
 
-TextsRequest read_texts(const Desk::Limits& limits, Parameters& parameters) {
+LibreTexts read_libre_texts(const Desk::Limits& limits, Parameters& parameters) {
   static constexpr const char* kFormats[] = {"text", "html"};
-  TextsRequest to;
+  LibreTexts to;
   if (!parameters.has("q")) parameters.refuse("", "missing q parameter");
   if (auto texts = parameters.texts("q", limits.texts)) {
     to.list = texts->list;
@@ -142,7 +142,7 @@ TextsRequest read_texts(const Desk::Limits& limits, Parameters& parameters) {
 
 Json detected_json(const TranslatedText& text) { return {{"confidence", text.confidence}, {"language", text.from}}; }
 
-Json texts_json(const TextsRequest& request, const Translated& made) {
+Json libre_texts_json(const LibreTexts& request, const Translated& made) {
   Json translations = Json::array(), alternatives = Json::array(), detected = Json::array();
   for (const TranslatedText& text : made.texts) {
     translations.push_back(text.text);
@@ -157,17 +157,17 @@ Json texts_json(const TextsRequest& request, const Translated& made) {
   return answer;
 }
 
-void translate_texts(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
+void libre_translate(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
   Parameters parameters(exchange->request());
   if (is_deeplx(parameters)) return deeplx_translate(desk, exchange);
-  TextsRequest request = read_texts(desk.limits(*exchange), parameters);
+  LibreTexts request = read_libre_texts(desk.limits(*exchange), parameters);
   if (refused(*exchange, parameters)) return;
   const std::string above = above_limits(desk.limits(*exchange), request.what.texts);
-  if (!above.empty()) return refuse(*exchange, 400, above);
+  if (!above.empty()) return refuse_libre(*exchange, 400, above);
   const TranslationRequest what = request.what;
   translate(desk, exchange, what, [exchange, request = std::move(request)](const Translated& made) {
-    if (made.status != 200) return refuse(*exchange, made.status, made.error);
-    exchange->answer({200, json_line(texts_json(request, made))});
+    if (made.status != 200) return refuse_libre(*exchange, made.status, made.error);
+    exchange->answer({200, json_line(libre_texts_json(request, made))});
   });
 }
 
@@ -181,18 +181,18 @@ std::string url_of(const Request& request, const std::string& path) {
 void translate_file(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
   Parameters parameters(exchange->request());
   const FormField* file = parameters.part("file");
-  if (file == nullptr || !file->file) return refuse(*exchange, 400, "Invalid request: missing file parameter");
+  if (file == nullptr || !file->file) return refuse_libre(*exchange, 400, "Invalid request: missing file parameter");
   const std::string from = lower(parameters.required_text("source")), to = lower(parameters.required_text("target"));
   if (refused(*exchange, parameters)) return;
   const DocumentKind* kind = document_kind_of(*file->file);
-  if (kind == nullptr) return refuse(*exchange, 400, "Invalid request: file format not supported");
+  if (kind == nullptr) return refuse_libre(*exchange, 400, "Invalid request: file format not supported");
   const std::string above = above_limits(desk.limits(*exchange), {std::string(file->value())});
-  if (!above.empty()) return refuse(*exchange, 400, above);
+  if (!above.empty()) return refuse_libre(*exchange, 400, above);
   TranslationRequest what{{std::string(file->value())}, from, to, kind->kind, 0};
   desk.count({0, 0, 1});
   const std::string name = translated_name(*file->file, *kind, to);
   translate(desk, exchange, std::move(what), [&desk, exchange, name, kind](Translated made) {
-    if (made.status != 200) return refuse(*exchange, made.status, made.error);
+    if (made.status != 200) return refuse_libre(*exchange, made.status, made.error);
     const std::string kept = desk.keep_file({name, kind->type, std::move(made.texts.front().text)});
     const std::string path = "/download_file/" + kept + kind->ending;
     exchange->answer({200, json_line({{"translatedFileUrl", url_of(exchange->request(), path)}})});
@@ -204,7 +204,7 @@ void download_file(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
   std::string name = path.substr(path.find_last_of('/') + 1);
   name = name.substr(0, name.find('.'));
   const auto file = desk.kept_file(name);
-  if (!file) return refuse(*exchange, 404, "there is no such file, or no longer");
+  if (!file) return refuse_libre(*exchange, 404, "there is no such file, or no longer");
   Response response{200, file->bytes, file->type};
   response.headers = {{"Content-Disposition", "attachment"}};
   exchange->answer(std::move(response));
@@ -215,12 +215,12 @@ void download_file(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
 Protocol libretranslate() {
   Protocol protocol;
   protocol.name = "libretranslate";
-  protocol.routes = {{"POST", "/translate", &translate_texts},
-                     {"POST", "/detect", &detect},
-                     {"GET", "/languages", &languages, 0, false},
-                     {"GET", "/frontend/settings", &settings, 0, false},
+  protocol.routes = {{"POST", "/translate", &libre_translate},
+                     {"POST", "/detect", &libre_detect},
+                     {"GET", "/languages", &libre_languages, 0, false},
+                     {"GET", "/frontend/settings", &libre_settings, 0, false},
                      {"POST", "/suggest", &suggest},
-                     {"POST", "/translate_file", &translate_file, kMostFileBytes},
+                     {"POST", "/translate_file", &translate_file, kMostLibreFileBytes},
                      {"GET", "/download_file/*", &download_file, 0, false}};
   protocol.error = &libre_error;
   protocol.key = &libre_key;

@@ -14,6 +14,8 @@ using Clock = std::chrono::steady_clock;
 constexpr uint64_t kTurnUs = 20000;
 // New work waits no longer for a round than this.
 constexpr uint64_t kWaitUs = 1000;
+// A round looks at each job, so with many jobs it comes less often.
+constexpr auto kPauseOfJob = std::chrono::microseconds(10);
 constexpr auto kIdleRound = std::chrono::milliseconds(100);
 
 int64_t now_ns() { return std::chrono::nanoseconds(Clock::now().time_since_epoch()).count(); }
@@ -225,12 +227,13 @@ void JobPump::refuse(const std::shared_ptr<Work>& work, const Error& error, int 
 }
 
 void JobPump::sleep() {
-  if (!running_.empty()) {
-    (void)running_.front().model->wait(kWaitUs);
-    return;
+  {
+    const auto pause = running_.empty() ? std::chrono::microseconds(kIdleRound) : static_cast<int64_t>(running_.size()) * kPauseOfJob;
+    std::unique_lock lock(mutex_);
+    const bool woken = woken_.wait_for(lock, pause, [this] { return changed_ || over_ || !new_.empty(); });
+    if (woken || running_.empty()) return;
   }
-  std::unique_lock lock(mutex_);
-  woken_.wait_for(lock, kIdleRound, [this] { return changed_ || over_ || !new_.empty(); });
+  (void)running_.front().model->wait(kWaitUs);
 }
 
 }  // namespace lapilli::server
