@@ -46,7 +46,9 @@ class FakeDesk : public Desk {
     models_.push_back(std::move(facts));
   }
 
-  void start(std::shared_ptr<Work> work, const std::shared_ptr<Exchange>&) override { started.push_back(std::move(work)); }
+  void start(std::shared_ptr<Work> work, const std::shared_ptr<Exchange>&) override {
+    started.push_back(std::move(work));
+  }
   void run(std::function<void()> function) override { function(); }
   [[nodiscard]] const std::vector<ModelFacts>& models() const override { return models_; }
   [[nodiscard]] const Limits& limits() const override { return allowed; }

@@ -54,7 +54,8 @@ TEST_F(ServeDevice, ListsKeepTheirLengthAndDetectEachText) {
 }
 
 TEST_F(ServeDevice, LinesStayLines) {
-  const Json asked = {{"q", "Where is the station?\r\n\n  \nWhere is the station?\n"}, {"source", "en"}, {"target", "fr"}};
+  const Json asked = {
+      {"q", "Where is the station?\r\n\n  \nWhere is the station?\n"}, {"source", "en"}, {"target", "fr"}};
   EXPECT_EQ(json_of(served().post("/translate", asked))["translatedText"],
             std::string(kGare) + "\r\n\n  \n" + kGare + "\n");
 }
@@ -65,13 +66,15 @@ TEST_F(ServeDevice, AlternativesDiffer) {
   EXPECT_EQ(made["translatedText"], kGare);
   ASSERT_GE(made["alternatives"].size(), 1u) << made;
   EXPECT_NE(made["alternatives"][0], kGare);
-  const Answer many = served().post("/translate", {{"q", "a"}, {"source", "en"}, {"target", "fr"}, {"alternatives", 10000}});
+  const Answer many =
+      served().post("/translate", {{"q", "a"}, {"source", "en"}, {"target", "fr"}, {"alternatives", 10000}});
   EXPECT_EQ(many.status, 400);
   EXPECT_NE(many.body.find("16"), std::string::npos) << many.body;
 }
 
 TEST_F(ServeDevice, HtmlKeepsItsTags) {
-  const Json asked = {{"q", "<p>Where is <b>the station</b>?</p>"}, {"source", "en"}, {"target", "fr"}, {"format", "html"}};
+  const Json asked = {
+      {"q", "<p>Where is <b>the station</b>?</p>"}, {"source", "en"}, {"target", "fr"}, {"format", "html"}};
   const std::string made = json_of(served().post("/translate", asked))["translatedText"];
   EXPECT_EQ(made, "<p>Où est <b>la gare</b> ?</p>");
 }
@@ -105,8 +108,10 @@ TEST_F(ServeDevice, LanguagesAndSettings) {
 }
 
 TEST_F(ServeDevice, AFileComesBackByItsAddress) {
-  const Multipart form =
-      Multipart().file("file", "../../letter.txt", "Where is the station?\n").field("source", "en").field("target", "fr");
+  const Multipart form = Multipart()
+                             .file("file", "../../letter.txt", "Where is the station?\n")
+                             .field("source", "en")
+                             .field("target", "fr");
   const Json made = json_of(served().ask("POST", "/translate_file", Multipart::kHeader, form.whole()));
   const std::string url = made.value("translatedFileUrl", "");
   const std::string site = "http://127.0.0.1:" + std::to_string(served().port());
@@ -123,17 +128,19 @@ TEST_F(ServeDevice, DeepLTakesTextsInFormsAndBodies) {
   EXPECT_EQ(made["translations"][0]["text"], kGare);
   EXPECT_EQ(made["translations"][0]["detected_source_language"], "EN");
   EXPECT_EQ(made["translations"][0]["billed_characters"], 21);
-  const Json two = json_of(served().post_form(
-      "/v2/translate", "text=Where+is+the+station%3F&text=%3Cx+k%3D%220%22%3EHello.%3C/x%3E&target_lang=FR&source_lang=EN&tag_handling=xml"));
+  const Json two = json_of(served().post_form("/v2/translate",
+                                              "text=Where+is+the+station%3F&text=%3Cx+k%3D%220%22%3EHello.%3C/"
+                                              "x%3E&target_lang=FR&source_lang=EN&tag_handling=xml"));
   ASSERT_EQ(two["translations"].size(), 2u) << two;
   EXPECT_EQ(two["translations"][0]["text"], kGare);
   EXPECT_TRUE(two["translations"][1]["text"].get<std::string>().starts_with("<x k=\"0\">")) << two;
 }
 
 TEST_F(ServeDevice, DeepLsErrorsHaveAMessage) {
-  for (const Json& asked : {Json{{"target_lang", "FR"}}, Json{{"text", {"a"}}}, Json{{"text", {"a"}}, {"target_lang", "XX"}},
-                            Json{{"text", {"a"}}, {"target_lang", "FR"}, {"formality", "more"}},
-                            Json{{"text", {"a"}}, {"target_lang", "FR"}, {"glossary_id", "1"}}}) {
+  for (const Json& asked :
+       {Json{{"target_lang", "FR"}}, Json{{"text", {"a"}}}, Json{{"text", {"a"}}, {"target_lang", "XX"}},
+        Json{{"text", {"a"}}, {"target_lang", "FR"}, {"formality", "more"}},
+        Json{{"text", {"a"}}, {"target_lang", "FR"}, {"glossary_id", "1"}}}) {
     const Answer answer = served().post("/v2/translate", asked);
     EXPECT_EQ(answer.status, 400) << asked;
     EXPECT_NE(json_of(answer).value("message", ""), "") << answer.body;
@@ -143,7 +150,8 @@ TEST_F(ServeDevice, DeepLsErrorsHaveAMessage) {
 }
 
 TEST_F(ServeDevice, DeepLsDocumentsAreFetchedLater) {
-  const Multipart form = Multipart().file("file", "letter.txt", kStation).field("target_lang", "FR").field("source_lang", "EN");
+  const Multipart form =
+      Multipart().file("file", "letter.txt", kStation).field("target_lang", "FR").field("source_lang", "EN");
   const Json job = json_of(served().ask("POST", "/v2/document", Multipart::kHeader, form.whole()));
   const std::string path = "/v2/document/" + job.value("document_id", "");
   const Json key = {{"document_key", job.value("document_key", "")}};
@@ -158,8 +166,8 @@ TEST_F(ServeDevice, DeepLsDocumentsAreFetchedLater) {
 }
 
 TEST_F(ServeDevice, DeepLXSharesAPath) {
-  const Json made = json_of(
-      served().post("/translate", {{"text", kStation}, {"source_lang", "EN"}, {"target_lang", "FR"}}));
+  const Json made =
+      json_of(served().post("/translate", {{"text", kStation}, {"source_lang", "EN"}, {"target_lang", "FR"}}));
   EXPECT_EQ(made["code"], 200) << made;
   EXPECT_EQ(made["data"], kGare);
   EXPECT_EQ(made["target_lang"], "FR");
@@ -191,8 +199,9 @@ TEST_F(ServeDevice, ManyConnectionsShareSteps) {
   const std::string body = Json({{"q", kStation}, {"source", "en"}, {"target", "fr"}}).dump();
   for (int i = 0; i < 64; ++i) {
     clients.emplace_back(served().port());
-    clients.back().send("POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: " +
-                        std::to_string(body.size()) + "\r\n\r\n" + body);
+    clients.back().send(
+        "POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: " +
+        std::to_string(body.size()) + "\r\n\r\n" + body);
   }
   for (RawClient& client : clients) EXPECT_EQ(json_of(client.answer(false, 60000)), Json({{"translatedText", kGare}}));
 }
@@ -217,7 +226,8 @@ TEST(ServeDeviceKeys, EachProtocolSaysItsOwnWords) {
   EXPECT_EQ(keyed.post("/v2/translate", {{"text", {"a"}}, {"target_lang", "FR"}}, deepl).status, 200);
   EXPECT_EQ(keyed.get("/v1/models").status, 401);
   EXPECT_EQ(keyed.get("/health").status, 200);
-  EXPECT_EQ(keyed.post("/translate", {{"q", "123456"}, {"source", "en"}, {"target", "fr"}, {"api_key", "slow"}}).status, 400);
+  EXPECT_EQ(keyed.post("/translate", {{"q", "123456"}, {"source", "en"}, {"target", "fr"}, {"api_key", "slow"}}).status,
+            400);
   const Answer again = keyed.post("/translate", {{"q", "1"}, {"source", "en"}, {"target", "fr"}, {"api_key", "slow"}});
   EXPECT_EQ(again.status, 429);
   EXPECT_GT(std::atoi(again.headers.at("retry-after").c_str()), 0);

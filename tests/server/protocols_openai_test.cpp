@@ -48,7 +48,7 @@ std::shared_ptr<Work> started(FakeDesk& desk, const std::string& path, const std
   return desk.started.empty() ? std::make_shared<Work>() : desk.started.front();
 }
 
-TEST(ServerOpenai, ModelsAreListedAndShown) {
+TEST(ProtocolOpenai, ModelsAreListedAndShown) {
   OpenaiDesk desk;
   Request get;
   get.method = "GET";
@@ -67,7 +67,7 @@ TEST(ServerOpenai, ModelsAreListedAndShown) {
   EXPECT_EQ(json::parse(missing->given.body)["error"]["code"], "model_not_found");
 }
 
-TEST(ServerOpenai, EmbeddingsRefuseByName) {
+TEST(ProtocolOpenai, EmbeddingsRefuseByName) {
   OpenaiDesk desk;
   const std::string many = R"({"input":[)" + [] {
     std::string all = "\"\"";
@@ -86,14 +86,14 @@ TEST(ServerOpenai, EmbeddingsRefuseByName) {
       {R"({"input":"a","encoding_format":"int8"})", "encoding_format", "encoding_format: must be one of float, base64"},
       {R"({"input":"a","dimensions":65})", "dimensions", "dimensions: 65 are more than the 64 of the model"},
       {R"({"input":"a","dimensions":0})", "dimensions", "dimensions: 0 is below the least, 1"},
-      {R"({"input":"a","model":"other"})", "model",
-       "The model `other` does not exist; /v1/models lists those that do", 404},
+      {R"({"input":"a","model":"other"})", "model", "The model `other` does not exist; /v1/models lists those that do",
+       404},
       {R"({"input":"a","model":"ear"})", "model", "model: ear can transcribe, and not embed, of text"},
   };
   for (const Refused& c : cases) expect_refused(desk, "/v1/embeddings", c);
 }
 
-TEST(ServerOpenai, EmbeddingsOfIdsWhereAllowed) {
+TEST(ProtocolOpenai, EmbeddingsOfIdsWhereAllowed) {
   OpenaiDesk desk;
   desk.allowed.token_ids = true;
   const auto work = started(desk, "/v1/embeddings", R"({"input":[[1,2,3],[4]],"dimensions":8})");
@@ -106,7 +106,7 @@ TEST(ServerOpenai, EmbeddingsOfIdsWhereAllowed) {
                    {wrong, "input", "input: item 0 has a number that is no id of the vocabulary"});
 }
 
-TEST(ServerOpenai, TextsRefuseByName) {
+TEST(ProtocolOpenai, TextsRefuseByName) {
   OpenaiDesk desk;
   const Refused cases[] = {
       {"{}", "prompt", "prompt: give a text, or a list of texts"},
@@ -130,7 +130,7 @@ TEST(ServerOpenai, TextsRefuseByName) {
   for (const Refused& c : cases) expect_refused(desk, "/v1/completions", c);
 }
 
-TEST(ServerOpenai, NullIsAbsentAndUnknownIsIgnored) {
+TEST(ProtocolOpenai, NullIsAbsentAndUnknownIsIgnored) {
   OpenaiDesk desk;
   const auto plain = started(desk, "/v1/completions", R"({"prompt":"a"})");
   const auto nulls = started(desk, "/v1/completions",
@@ -143,24 +143,26 @@ TEST(ServerOpenai, NullIsAbsentAndUnknownIsIgnored) {
   EXPECT_EQ(nulls->inputs.size(), 1u);
 }
 
-TEST(ServerOpenai, OptionsReachTheModel) {
+TEST(ProtocolOpenai, OptionsReachTheModel) {
   OpenaiDesk desk;
-  const auto work = started(desk, "/v1/completions",
-                            R"({"prompt":["a","b"],"n":3,"max_tokens":7,"temperature":0.5,"top_p":0.9,"seed":5,"stop":"x"})");
+  const auto work =
+      started(desk, "/v1/completions",
+              R"({"prompt":["a","b"],"n":3,"max_tokens":7,"temperature":0.5,"top_p":0.9,"seed":5,"stop":"x"})");
   EXPECT_EQ(work->model, "writer");
   EXPECT_EQ(work->inputs.size(), 6u);
   EXPECT_EQ(work->options.max_new_tokens, 7);
   EXPECT_EQ(work->options.chat.stops, std::vector<std::string>{"x"});
   const json settings = json::parse(work->options.json);
   EXPECT_EQ(settings, json::parse(R"({"do_sample":true,"temperature":0.5,"top_p":0.9,"seed":5})"));
-  const auto two = started(desk, "/v1/completions",
-                           R"({"prompt":"a","stop":["x","y"],"max_tokens":7,"max_completion_tokens":9,"temperature":0})");
+  const auto two =
+      started(desk, "/v1/completions",
+              R"({"prompt":"a","stop":["x","y"],"max_tokens":7,"max_completion_tokens":9,"temperature":0})");
   EXPECT_EQ(two->options.chat.stops, (std::vector<std::string>{"x", "y"}));
   EXPECT_EQ(two->options.max_new_tokens, 9);
   EXPECT_EQ(json::parse(two->options.json), json::parse(R"({"do_sample":false})"));
 }
 
-TEST(ServerOpenai, ContentPartsAreJoined) {
+TEST(ProtocolOpenai, ContentPartsAreJoined) {
   OpenaiDesk desk;
   const char* parts = R"({"messages":[
       {"role":"system","content":[{"type":"text","text":"A"},{"type":"text","text":"B"}]},
@@ -178,7 +180,7 @@ TEST(ServerOpenai, ContentPartsAreJoined) {
   EXPECT_EQ(work->inputs[0].text_bytes, 0u);
 }
 
-TEST(ServerOpenai, ChatsRefuseByName) {
+TEST(ProtocolOpenai, ChatsRefuseByName) {
   OpenaiDesk desk;
   const Refused cases[] = {
       {"{}", "messages", "messages: give a list of messages"},
@@ -192,7 +194,8 @@ TEST(ServerOpenai, ChatsRefuseByName) {
        "messages: [0].content must be a text or a list of parts"},
       {R"({"messages":[{"role":"assistant","content":null,"tool_calls":[{"id":"1"}]}]})", "messages",
        "messages: [0].tool_calls is not served"},
-      {R"({"messages":[{"role":"user","content":"a"}],"tools":[{"type":"function"}]})", "tools", "tools: is not served"},
+      {R"({"messages":[{"role":"user","content":"a"}],"tools":[{"type":"function"}]})", "tools",
+       "tools: is not served"},
       {R"({"messages":[{"role":"user","content":"a"}],"response_format":{"type":"json_object"}})", "response_format",
        "response_format: is not served"},
       {R"({"messages":[{"role":"user","content":"a"}],"logprobs":true,"top_logprobs":1000000000})", "top_logprobs",
@@ -207,7 +210,7 @@ TEST(ServerOpenai, ChatsRefuseByName) {
   for (const Refused& c : cases) expect_refused(desk, "/v1/chat/completions", c);
 }
 
-TEST(ServerOpenai, TranscriptionsRefuseByName) {
+TEST(ProtocolOpenai, TranscriptionsRefuseByName) {
   OpenaiDesk desk;
   const std::string file = form_part("file", "no sound", "x.mp3");
   const auto form = [&](const std::string& name, const std::string& value) { return file + form_part(name, value); };
@@ -230,14 +233,13 @@ TEST(ServerOpenai, TranscriptionsRefuseByName) {
       {form("model", "whisper-2"),
        {"model", "model", "The model `whisper-2` does not exist; /v1/models lists those that do", 404}},
   };
-  for (const auto& [parts, c] : cases)
-    expect_refused(desk, "/v1/audio/transcriptions", multipart_request(parts), c);
+  for (const auto& [parts, c] : cases) expect_refused(desk, "/v1/audio/transcriptions", multipart_request(parts), c);
   const auto exchange = send(desk, openai(), "/v1/audio/transcriptions", multipart_request(file));
   EXPECT_EQ(exchange->given.status, 400);
   EXPECT_EQ(exchange->given.body.find("x.mp3"), std::string::npos) << exchange->given.body;
 }
 
-TEST(ServerOpenai, TheOnlyModelIsTakenAndSeveralAreNamed) {
+TEST(ProtocolOpenai, TheOnlyModelIsTakenAndSeveralAreNamed) {
   OpenaiDesk desk;
   desk.add("other ear", "sound", {"transcribe"}, "whisper");
   for (const std::string& name : {std::string(), form_part("model", "whisper-1")})
@@ -277,9 +279,8 @@ std::string written(const std::string& format, bool words = false, bool segments
   return transcript(spoken(), style, Model());
 }
 
-TEST(ServerOpenai, TranscriptsInEachFormat) {
-  EXPECT_EQ(written("json"),
-            R"({"text":"Good morning. <b> & so on","usage":{"type":"duration","seconds":7}})");
+TEST(ProtocolOpenai, TranscriptsInEachFormat) {
+  EXPECT_EQ(written("json"), R"({"text":"Good morning. <b> & so on","usage":{"type":"duration","seconds":7}})");
   EXPECT_EQ(written("text"), "Good morning. <b> & so on\n");
   EXPECT_EQ(written("srt"),
             "1\n00:00:00,000 --> 00:00:01,500\nGood morning.\n\n2\n00:00:01,500 --> 00:00:06,250\n<b> & so on\n\n");
@@ -288,7 +289,7 @@ TEST(ServerOpenai, TranscriptsInEachFormat) {
             "00:00:01.500 --> 00:00:06.250\n&lt;b> &amp; so on\n\n");
 }
 
-TEST(ServerOpenai, VerboseTranscriptsHaveEachField) {
+TEST(ProtocolOpenai, VerboseTranscriptsHaveEachField) {
   const json verbose = json::parse(written("verbose_json", true));
   EXPECT_EQ(verbose["task"], "transcribe");
   EXPECT_EQ(verbose["language"], "german");
@@ -312,13 +313,13 @@ TEST(ServerOpenai, VerboseTranscriptsHaveEachField) {
   EXPECT_FALSE(json::parse(written("verbose_json")).contains("words"));
 }
 
-TEST(ServerOpenai, LanguagesHaveTheirNames) {
+TEST(ProtocolOpenai, LanguagesHaveTheirNames) {
   EXPECT_EQ(spoken_language("de"), "german");
   EXPECT_EQ(spoken_language("yue"), "cantonese");
   EXPECT_EQ(spoken_language("xx"), "xx");
 }
 
-TEST(ServerOpenai, KeysAreBearers) {
+TEST(ProtocolOpenai, KeysAreBearers) {
   const auto key = [](const std::string& header) {
     Request request;
     request.headers = {{"authorization", header}};

@@ -27,7 +27,7 @@ std::string refusal_of(const Request& request) {
   return from.refusal().message;
 }
 
-TEST(ServerParameters, JsonIsReadOrRefusedByName) {
+TEST(ProtocolParameters, JsonIsReadOrRefusedByName) {
   const Case cases[] = {
       {"{}", ""},
       {"", ""},
@@ -61,7 +61,7 @@ TEST(ServerParameters, JsonIsReadOrRefusedByName) {
   for (const Case& c : cases) EXPECT_EQ(refusal_of(json_request(c.body)), c.refusal) << c.body;
 }
 
-TEST(ServerParameters, FormsAreReadAlike) {
+TEST(ProtocolParameters, FormsAreReadAlike) {
   const Case cases[] = {
       {"n=3&t=0.5&q=a&q=b&b=true&s=x&w=float", ""},
       {"n=&t=&b=&penalty=", ""},
@@ -78,7 +78,7 @@ TEST(ServerParameters, FormsAreReadAlike) {
   for (const Case& c : cases) EXPECT_EQ(refusal_of(form_request(c.body)), c.refusal) << c.body;
 }
 
-TEST(ServerParameters, NestingAndNumbersOfValuesAreBounded) {
+TEST(ProtocolParameters, NestingAndNumbersOfValuesAreBounded) {
   const std::string deep = R"({"else":)" + std::string(100000, '[');
   EXPECT_EQ(refusal_of(json_request(deep)), "the body: arrays and objects nest deeper than 64 levels");
   std::string many = R"({"else":[0)";
@@ -88,7 +88,7 @@ TEST(ServerParameters, NestingAndNumbersOfValuesAreBounded) {
   EXPECT_EQ(refusal_of(json_request(brackets)), "");
 }
 
-TEST(ServerParameters, TheBodyCountsBeforeTheQuery) {
+TEST(ProtocolParameters, TheBodyCountsBeforeTheQuery) {
   Request request = form_request("s=body");
   request.query = "s=query&w=float";
   Parameters from(request);
@@ -96,7 +96,7 @@ TEST(ServerParameters, TheBodyCountsBeforeTheQuery) {
   EXPECT_EQ(from.text("w"), "float");
 }
 
-TEST(ServerParameters, PlusSignsAndListsOfForms) {
+TEST(ProtocolParameters, PlusSignsAndListsOfForms) {
   const Request request = form_request("text=a+b%2Bc&text=%3Cx+k%3D%220%22%3E");
   Parameters from(request);
   const auto texts = from.texts("text", 10);
@@ -105,8 +105,9 @@ TEST(ServerParameters, PlusSignsAndListsOfForms) {
   EXPECT_EQ(texts->all, (std::vector<std::string>{"a b+c", "<x k=\"0\">"}));
 }
 
-TEST(ServerParameters, SeedsOf64BitsAreExact) {
-  const Request json = json_request(R"({"seed":9223372036854775807})"), form = form_request("seed=-9223372036854775807");
+TEST(ProtocolParameters, SeedsOf64BitsAreExact) {
+  const Request json = json_request(R"({"seed":9223372036854775807})"),
+                form = form_request("seed=-9223372036854775807");
   Parameters of_json(json), of_form(form);
   EXPECT_EQ(of_json.whole("seed", INT64_MIN, INT64_MAX), INT64_MAX);
   EXPECT_EQ(of_form.whole("seed", INT64_MIN, INT64_MAX), -INT64_MAX);

@@ -26,7 +26,7 @@ struct RouteCase {
   int status = 400;
 };
 
-TEST(ServerRerank, RefusesByNameInItsShape) {
+TEST(ProtocolRerank, RefusesByNameInItsShape) {
   const RouteCase cases[] = {
       {"/v1/rerank", R"({"documents":["a"]})", "query: is missing"},
       {"/v1/rerank", R"({"query":"a"})", "documents: give a list of texts"},
@@ -49,7 +49,7 @@ TEST(ServerRerank, RefusesByNameInItsShape) {
   }
 }
 
-TEST(ServerRerank, DocumentsBecomePairs) {
+TEST(ProtocolRerank, DocumentsBecomePairs) {
   JudgesDesk desk;
   const auto exchange = send(desk, rerank(), "/v2/rerank",
                              json_request(R"({"model":"judge","query":"q","documents":["a",{"text":"b"}],"top_n":1})"));
@@ -62,7 +62,7 @@ TEST(ServerRerank, DocumentsBecomePairs) {
   EXPECT_EQ(std::string(work.inputs[1].pair, work.inputs[1].pair_bytes), "b");
 }
 
-TEST(ServerTei, RefusesByNameInItsShape) {
+TEST(ProtocolTei, RefusesByNameInItsShape) {
   const RouteCase cases[] = {
       {"/embed", "{}", "inputs: give a text, or a list of texts"},
       {"/embed", R"({"inputs":{"a":1}})", "inputs: must be a text or a list of texts, not an object"},
@@ -87,7 +87,7 @@ TEST(ServerTei, RefusesByNameInItsShape) {
   }
 }
 
-TEST(ServerTei, LimitsOfCharactersAreThoseOfTheKey) {
+TEST(ProtocolTei, LimitsOfCharactersAreThoseOfTheKey) {
   JudgesDesk desk;
   desk.allowed.characters = 3;
   const auto exchange = send(desk, tei(), "/embed", json_request(R"({"inputs":["aé","bc"]})"));
@@ -95,7 +95,7 @@ TEST(ServerTei, LimitsOfCharactersAreThoseOfTheKey) {
   EXPECT_EQ(json::parse(exchange->given.body)["error"], "inputs: 4 characters are above the limit of 3");
 }
 
-TEST(ServerTei, PairsAndTextsOfPredict) {
+TEST(ProtocolTei, PairsAndTextsOfPredict) {
   JudgesDesk desk;
   send(desk, tei(), "/predict", json_request(R"({"inputs":[["a"],["b","c"]]})"));
   send(desk, tei(), "/predict", json_request(R"({"inputs":["b","c"]})"));
@@ -108,7 +108,7 @@ TEST(ServerTei, PairsAndTextsOfPredict) {
   EXPECT_EQ(desk.started[2]->inputs.size(), 1u);
 }
 
-TEST(ServerTei, VectorsHaveLengthOneUnlessAsked) {
+TEST(ProtocolTei, VectorsHaveLengthOneUnlessAsked) {
   JudgesDesk desk;
   send(desk, tei(), "/embed", json_request(R"({"inputs":"a"})"));
   send(desk, tei(), "/embed", json_request(R"({"inputs":"a","normalize":false})"));
@@ -117,15 +117,14 @@ TEST(ServerTei, VectorsHaveLengthOneUnlessAsked) {
   EXPECT_FALSE(desk.started[1]->options.encoder.normalize);
 }
 
-TEST(ServerPictures, RefuseByName) {
+TEST(ProtocolPictures, RefuseByName) {
   FakeDesk desk;
   desk.add("eye", "picture", {"classify"}, "vit");
   const std::string file = form_part("file", "no picture", "../../x.png");
   const std::pair<std::string, const char*> cases[] = {
       {"", "file: is missing: send pictures as parts of multipart/form-data"},
       {file + form_part("task", "paint"), "task: must be one of caption, read, classify"},
-      {file + form_part("task", "read"),
-       "model: no model of this server can read; \"lapilli serve --model\" adds one"},
+      {file + form_part("task", "read"), "model: no model of this server can read; \"lapilli serve --model\" adds one"},
       {file + form_part("top", "0"), "top: 0 is below the least, 1"},
   };
   for (const auto& [parts, message] : cases) {

@@ -108,7 +108,10 @@ TEST_F(ServeDeviceProtocols, TextsThatAreTooLongAreRefusedOrCut) {
   const Route routes[] = {
       {"/v1/embeddings", {{"input", longer}}, {{"input", {"a", longer}}}, 400, "input[1]"},
       {"/embed", {{"inputs", longer}}, {{"inputs", {"a", longer}}}, 413, "inputs[1]"},
-      {"/v1/rerank", {{"query", "q"}, {"documents", {longer}}}, {{"query", "q"}, {"documents", {"a", longer}}}, 400,
+      {"/v1/rerank",
+       {{"query", "q"}, {"documents", {longer}}},
+       {{"query", "q"}, {"documents", {"a", longer}}},
+       400,
        "documents[1]"},
       {"/rerank", {{"query", "q"}, {"texts", {longer}}}, {{"query", "q"}, {"texts", {"a", longer}}}, 413, "texts[1]"},
       {"/predict", {{"inputs", longer}}, {{"inputs", {{"a"}, {longer}}}}, 413, "inputs[1]"},

@@ -73,8 +73,8 @@ struct Multipart {
     return *this;
   }
   Multipart& file(const std::string& name, const std::string& file_name, const std::string& bytes) {
-    body += "--edge\r\nContent-Disposition: form-data; name=\"" + name + "\"; filename=\"" + file_name +
-            "\"\r\n\r\n" + bytes + "\r\n";
+    body += "--edge\r\nContent-Disposition: form-data; name=\"" + name + "\"; filename=\"" + file_name + "\"\r\n\r\n" +
+            bytes + "\r\n";
     return *this;
   }
   [[nodiscard]] std::string whole() const { return body + "--edge--\r\n"; }

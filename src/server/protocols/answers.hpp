@@ -38,8 +38,7 @@ ModelChoice choose_model(const Desk& desk, const std::string& name, std::string_
                          std::span<const char* const> others = {});
 
 // 413 if the texts have more characters than a request may.
-void check_characters(Asked& from, const std::string& name,
-                      const std::vector<std::string>& texts);
+void check_characters(Asked& from, const std::string& name, const std::vector<std::string>& texts);
 
 // Why the outcome is no answer: it failed as a whole, or the first input did. `parameter` is the member of the request
 // with the inputs; `list` true: it names the input's place in it.

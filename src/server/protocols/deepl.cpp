@@ -78,8 +78,10 @@ void translate_texts(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
   for (const std::string& text : request.what.texts) characters += count_characters(text);
   const uint64_t most = desk.limits(*exchange).characters;
   if (most > 0 && characters > most)
-    return exchange->answer(deepl_error(413, "text: " + std::to_string(characters) + " characters are above the " +
-                                                 std::to_string(most) + " of a request", ""));
+    return exchange->answer(deepl_error(
+        413,
+        "text: " + std::to_string(characters) + " characters are above the " + std::to_string(most) + " of a request",
+        ""));
   translate(desk, exchange, request.what, [exchange, request](const Translated& made) {
     if (made.status != 200) return exchange->answer(deepl_error(made.status, made.error, made.parameter));
     exchange->answer({200, json_line(texts_json(request, made))});
@@ -109,8 +111,7 @@ void languages(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
 }
 
 void usage(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
-  exchange->answer(
-      {200, json_line({{"character_count", desk.usage().characters}, {"character_limit", kNoLimit}})});
+  exchange->answer({200, json_line({{"character_count", desk.usage().characters}, {"character_limit", kNoLimit}})});
 }
 
 void glossaries(Desk&, const std::shared_ptr<Exchange>& exchange) {

@@ -16,7 +16,6 @@ namespace lapilli::server {
 
 Protocol libretranslate();
 
-
 namespace {
 
 constexpr uint64_t kMostFileBytes = uint64_t{512} << 20;

@@ -338,8 +338,9 @@ void tei_info(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
   Asked from(desk, *exchange, false);
   const ModelFacts* facts = any_tei_model(desk, from);
   if (!facts) return refuse_tei(*exchange, from.refusal());
-  with_model(desk, exchange, *facts,
-             [exchange, facts, limits = from.limits](const Model& model) { answer_json(*exchange, info_json(limits, *facts, model)); });
+  with_model(desk, exchange, *facts, [exchange, facts, limits = from.limits](const Model& model) {
+    answer_json(*exchange, info_json(limits, *facts, model));
+  });
 }
 
 }  // namespace

@@ -26,8 +26,7 @@ bool holds_token_ids(const nlohmann::json& input) {
   return input[0].is_number() || (input[0].is_array() && (input[0].empty() || input[0][0].is_number()));
 }
 
-void read_token_ids(const nlohmann::json& input, Asked& from, const char* name,
-                    std::vector<Ids>& to, bool& list) {
+void read_token_ids(const nlohmann::json& input, Asked& from, const char* name, std::vector<Ids>& to, bool& list) {
   const size_t most = from.limits.texts;
   if (!from.limits.token_ids)
     return from.refuse(name,

@@ -6,12 +6,10 @@ namespace lapilli::server {
 
 namespace {
 
-constexpr DocumentKind kKinds[] = {{".txt", "text", "text/plain; charset=utf-8"},
-                                   {".md", "markdown", "text/markdown; charset=utf-8"},
-                                   {".html", "html", "text/html; charset=utf-8"},
-                                   {".htm", "html", "text/html; charset=utf-8"},
-                                   {".srt", "srt", "application/x-subrip"},
-                                   {".vtt", "vtt", "text/vtt; charset=utf-8"}};
+constexpr DocumentKind kKinds[] = {
+    {".txt", "text", "text/plain; charset=utf-8"}, {".md", "markdown", "text/markdown; charset=utf-8"},
+    {".html", "html", "text/html; charset=utf-8"}, {".htm", "html", "text/html; charset=utf-8"},
+    {".srt", "srt", "application/x-subrip"},       {".vtt", "vtt", "text/vtt; charset=utf-8"}};
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
