@@ -60,8 +60,8 @@ TEST(ServeDeviceModels, ALoadGoesOnWhenItsClientLeaves) {
 std::string renamed_model(const TempDirectory& folder, const std::string& from, const std::string& to) {
   const std::string model = folder.path() + "/" + from + "-" + to;
   std::filesystem::copy(kBundled, model);
-  std::ofstream(model + "/tokenizer_config.json")
-      << R"({"tokenizer_class": "MarianTokenizer", "source_lang": ")" << from << R"(", "target_lang": ")" << to << "\"}";
+  std::ofstream(model + "/tokenizer_config.json") << R"({"tokenizer_class": "MarianTokenizer", "source_lang": ")"
+                                                  << from << R"(", "target_lang": ")" << to << "\"}";
   return model;
 }
 

@@ -8,13 +8,14 @@
 
 #include "lapilli/lapilli.hpp"
 #include "server/served.hpp"
-#include "server/small_ear.hpp"
+#include "server/small_models.hpp"
 #include "support/temp_directory.hpp"
 
 namespace lapilli::server::test {
 namespace {
 
 std::string sentence_model(const std::string& name) { return LAPILLI_TEST_DATA "/sentences/" + name + "/model"; }
+// Replies "Good day! How are you?" to whatever is said.
 const std::string kTalker = LAPILLI_TEST_DATA "/chat/tiny";
 const std::string kSound = LAPILLI_TEST_DATA "/models/whisper-long/audio/long.wav";
 
@@ -24,6 +25,7 @@ struct Models {
                               {"judge", sentence_model("cross-bert-identity")},
                               {"classes", sentence_model("cross-deberta-nli")},
                               {"talker", kTalker},
+                              {"writer", small_writer(folder.path())},
                               {"ear", small_ear(folder.path())}})};
 };
 
@@ -189,7 +191,8 @@ TEST_F(ServeDeviceProtocols, TeiPredictsTokenizesAndTells) {
 constexpr const char* kGood = "Good day! How are you?";
 
 TEST_F(ServeDeviceProtocols, AChatIsAnswered) {
-  const Json body = {{"messages", {{{"role", "user"}, {"content", "Hello!"}}}},
+  const Json body = {{"model", "talker"},
+                     {"messages", {{{"role", "user"}, {"content", "Hello!"}}}},
                      {"chat_template_kwargs", {{"enable_thinking", false}}}};
   const Json made = asked("/v1/chat/completions", body);
   EXPECT_EQ(made["object"], "chat.completion");
@@ -214,7 +217,8 @@ std::vector<Json> events_of(const std::string& body) {
 }
 
 TEST_F(ServeDeviceProtocols, AStreamIsTheWholeAnswer) {
-  Json body = {{"messages", {{{"role", "user"}, {"content", "Hello!"}}}},
+  Json body = {{"model", "talker"},
+               {"messages", {{{"role", "user"}, {"content", "Hello!"}}}},
                {"chat_template_kwargs", {{"enable_thinking", false}}},
                {"n", 2},
                {"stream", true}};
@@ -250,39 +254,71 @@ TEST_F(ServeDeviceProtocols, AStreamIsTheWholeAnswer) {
   }
 }
 
-TEST_F(ServeDeviceProtocols, StopsLengthsAndScoresOfCompletions) {
-  const std::string whole = asked("/v1/completions", {{"prompt", "Hello"}, {"max_tokens", 8}})["choices"][0]["text"];
-  const Json cut = asked("/v1/completions", {{"prompt", "Hello"}, {"max_tokens", 2}, {"logprobs", 1}});
+Json continued(Json options, int status = 200) {
+  options["model"] = "writer";
+  if (!options.contains("prompt")) options["prompt"] = "Hello";
+  return asked("/v1/completions", options, status);
+}
+
+TEST_F(ServeDeviceProtocols, LengthsAndScoresOfCompletions) {
+  const Json cut = continued({{"max_tokens", 2}, {"logprobs", 1}});
   EXPECT_EQ(cut["choices"][0]["finish_reason"], "length");
   EXPECT_EQ(cut["usage"]["completion_tokens"], 2);
   const Json& scores = cut["choices"][0]["logprobs"];
   ASSERT_EQ(scores["tokens"].size(), 2u) << cut;
   for (size_t i = 0; i < 2; ++i) {
-    EXPECT_LE(scores["token_logprobs"][i].get<double>(), 0);
+    EXPECT_LT(scores["token_logprobs"][i].get<double>(), 0);
     EXPECT_EQ(scores["top_logprobs"][i].begin().value(), scores["token_logprobs"][i]);
   }
-  ASSERT_GT(whole.size(), 4u);
-  const std::string stop = whole.substr(3, 2);
-  const Json stopped = asked("/v1/completions", {{"prompt", "Hello"}, {"max_tokens", 8}, {"stop", stop}});
-  EXPECT_EQ(stopped["choices"][0]["text"], whole.substr(0, whole.find(stop)));
-  EXPECT_EQ(stopped["choices"][0]["finish_reason"], "stop");
-  const Json echoed = asked("/v1/completions", {{"prompt", {"Hello", "A"}}, {"max_tokens", 2}, {"echo", true}});
+  const Json echoed = continued({{"prompt", {"Hello", "A"}}, {"max_tokens", 2}, {"echo", true}});
   EXPECT_TRUE(echoed["choices"][0]["text"].get<std::string>().starts_with("Hello"));
   EXPECT_TRUE(echoed["choices"][1]["text"].get<std::string>().starts_with("A"));
 }
 
-TEST_F(ServeDeviceProtocols, SamplesDifferAndSeedsRepeat) {
-  const Json body = {{"prompt", "Hello"}, {"max_tokens", 12}, {"temperature", 2}, {"seed", 7}, {"n", 4}};
-  const Json once = asked("/v1/completions", body)["choices"], again = asked("/v1/completions", body)["choices"];
-  EXPECT_EQ(once, again);
-  bool differ = false;
-  for (const Json& choice : once) differ = differ || choice["text"] != once[0]["text"];
-  EXPECT_TRUE(differ) << once;
+TEST_F(ServeDeviceProtocols, ACompletionEndsBeforeAStop) {
+  const std::string whole = continued({{"max_tokens", 12}})["choices"][0]["text"];
+  size_t at = 1;
+  while (at < whole.size() && (whole[at] < '!' || whole[at] > '~')) ++at;
+  ASSERT_LT(at, whole.size()) << whole;
+  const std::string stop(1, whole[at]), before = whole.substr(0, whole.find(stop));
+  for (const Json& given : {Json(stop), Json({"never said", stop})}) {
+    const Json stopped = continued({{"max_tokens", 12}, {"stop", given}});
+    EXPECT_EQ(stopped["choices"][0]["text"], before) << given;
+    EXPECT_EQ(stopped["choices"][0]["finish_reason"], "stop");
+  }
 }
 
-TEST_F(ServeDeviceProtocols, PromptsBeyondThePositionsAreRefused) {
-  const Json refused = asked("/v1/completions", {{"prompt", words(20000)}}, 400);
-  EXPECT_TRUE(refused["error"]["message"].is_string()) << refused;
+TEST_F(ServeDeviceProtocols, AStreamOfACompletionIsUtf8) {
+  const std::string whole = continued({{"max_tokens", 12}})["choices"][0]["text"];
+  const Json body = {{"model", "writer"}, {"prompt", "Hello"}, {"max_tokens", 12}, {"stream", true}};
+  auto events = events_of(served().post("/v1/completions", body).body);
+  ASSERT_GT(events.size(), 2u);
+  events.pop_back();  // [DONE]
+  std::string text;
+  for (const Json& event : events) {
+    ASSERT_TRUE(event.is_object()) << "not UTF-8";
+    text += event["choices"][0]["text"].get<std::string>();
+  }
+  EXPECT_EQ(text, whole);
+  EXPECT_EQ(events.back()["choices"][0]["finish_reason"], "length");
+}
+
+TEST_F(ServeDeviceProtocols, SamplesDifferAndSeedsRepeat) {
+  const Json body = {{"max_tokens", 12}, {"temperature", 2}, {"seed", 7}, {"n", 4}};
+  const Json once = continued(body)["choices"], again = continued(body)["choices"];
+  EXPECT_EQ(once, again);
+  for (size_t i = 1; i < once.size(); ++i) EXPECT_NE(once[i]["text"], once[0]["text"]);
+  const Json unseeded = {{"max_tokens", 12}, {"temperature", 2}};
+  EXPECT_NE(continued(unseeded)["choices"][0]["text"], continued(unseeded)["choices"][0]["text"]);
+}
+
+TEST_F(ServeDeviceProtocols, WhatExceedsThePositionsIsRefusedWithBothNumbers) {
+  const Json prompt = continued({{"prompt", words(20000)}}, 400);
+  EXPECT_NE(prompt["error"]["message"].get<std::string>().find("48"), std::string::npos) << prompt;
+  EXPECT_EQ(prompt["error"]["param"], "prompt");
+  const Json length = continued({{"max_tokens", 1000000}}, 400);
+  EXPECT_EQ(length["error"]["message"], "max_tokens: 1000000 ids exceed the model's 48 positions") << length;
+  EXPECT_EQ(length["error"]["param"], "max_tokens");
 }
 
 // ---- sound ----

@@ -33,7 +33,7 @@ def refused(kind, call):
 
 def models(client):
     names = [model.id for model in client.models.list()]
-    assert names == ["ear", "vectors", "talker"], names
+    assert names == ["ear", "vectors", "talker", "writer"], names
     assert client.models.retrieve("ear").object == "model"
     error = refused(openai.NotFoundError, lambda: client.models.retrieve("gpt-4o"))
     assert error.code == "model_not_found", error
@@ -137,29 +137,36 @@ def chats(client):
 
 
 def completions(client):
-    made = client.completions.create(model="talker", prompt=["Hello", "A"], max_tokens=3, n=2, seed=3, temperature=1)
+    made = client.completions.create(model="writer", prompt=["Hello", "A"], max_tokens=3, n=2, seed=3, temperature=1)
     assert [choice.index for choice in made.choices] == [0, 1, 2, 3] and made.usage.completion_tokens <= 12
-    scored = client.completions.create(model="talker", prompt="Hello", max_tokens=3, logprobs=1)
+    scored = client.completions.create(model="writer", prompt="Hello", max_tokens=3, logprobs=1)
     assert len(scored.choices[0].logprobs.tokens) == scored.usage.completion_tokens
-    plain = client.completions.create(model="talker", prompt="Hello", max_tokens=6).choices[0].text
-    stream = client.completions.create(model="talker", prompt="Hello", max_tokens=6, stream=True)
+    plain = client.completions.create(model="writer", prompt="Hello", max_tokens=12).choices[0].text
+    stream = client.completions.create(model="writer", prompt="Hello", max_tokens=12, stream=True)
     assert "".join(chunk.choices[0].text for chunk in stream) == plain
+
+
+def joined(data, model, tokenizer, to):
+    shutil.copytree(data / model, to)
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        shutil.copy(data / tokenizer / name, to)
+    return to
 
 
 def main(lapilli, data):
     with tempfile.TemporaryDirectory() as folder:
-        ear = shutil.copytree(Path(data) / "models/whisper-long/model", Path(folder) / "ear")
-        for name in ("tokenizer.json", "tokenizer_config.json"):
-            shutil.copy(Path(data) / "ears" / name, ear)
-        vectors = Path(data) / "sentences/bert-cls/model"
-        named = [f"ear={ear}", f"vectors={vectors}", f"talker={Path(data) / 'chat/tiny'}"]
+        data, folder = Path(data), Path(folder)
+        ear = joined(data, "models/whisper-long/model", "ears", folder / "ear")
+        writer = joined(data, "decoders/gpt2/model", "chat/tiny", folder / "writer")
+        named = [f"ear={ear}", f"vectors={data / 'sentences/bert-cls/model'}", f"talker={data / 'chat/tiny'}",
+                 f"writer={writer}"]
         with Served(lapilli, *(word for name in named for word in ("--model", name))) as served:
             url = served.url + "/v1"
             client = openai.OpenAI(base_url=url, api_key="none", max_retries=0)
             models(client)
             embeddings(client)
             other_embedders(url)
-            transcripts(client, lapilli, str(ear), str(Path(data) / "models/whisper-long/audio/long.wav"))
+            transcripts(client, lapilli, str(ear), str(data / "models/whisper-long/audio/long.wav"))
             chats(client)
             completions(client)
 
