@@ -116,8 +116,10 @@ AudioRequest read_request(const Desk& desk, Asked& from, const char* task) {
   return to;
 }
 
-// As `lapilli transcribe` runs without options: windows are measured, once each.
+// As `lapilli transcribe` runs without options: windows are measured, once each. The probability of silence is measured
+// where it is told, and leaves out nothing.
 Options options_of(const AudioRequest& request) {
+  constexpr float kNever = 2;
   Options options;
   if (!request.has_windows()) return options;
   if (request.style.task == "translate") options.task = request.style.task;  // models of one language know no tasks
@@ -128,6 +130,7 @@ Options options_of(const AudioRequest& request) {
   options.speech.compression_ratio_threshold = 2.4f;
 #endif
   options.speech.logprob_threshold = -1.0f;
+  if (request.style.format == "verbose_json") options.speech.no_speech_threshold = kNever;
   if (request.style.temperature > 0) options.speech.temperatures = {static_cast<float>(request.style.temperature)};
   return options;
 }

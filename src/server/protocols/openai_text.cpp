@@ -86,13 +86,15 @@ void read_stops(Asked& from, TextRequest& to) {
     if (!stop.empty()) to.options.chat.stops.push_back(stop);
 }
 
-// The library's names of options, as the protocol calls them.
-std::string text_message(std::string message) {
-  constexpr std::pair<std::string_view, std::string_view> kNames[] = {
-      {"max_new_tokens", "max_tokens"}, {"chat.messages", "messages"}, {"chat.arguments", "chat_template_kwargs"}};
-  for (const auto& [from, to] : kNames)
-    if (const size_t at = message.find(from); at != std::string::npos) message.replace(at, from.size(), to);
-  return message;
+// The library's names of options, as the protocol calls them. A text has its start token in front, which max_length
+// counts.
+void name_as_asked(Refusal& why, const TextRequest& request) {
+  const std::string tokens = std::to_string(request.options.max_new_tokens.value_or(0));
+  const std::string start = "max_length: " + std::to_string(request.options.max_new_tokens.value_or(0) + int64_t{1});
+  if (request.options.max_new_tokens && why.message.starts_with(start)) {
+    why.message = "max_tokens: " + tokens + why.message.substr(start.size());
+    why.parameter = "max_tokens";
+  }
 }
 
 Json score_json(float score) {
@@ -170,7 +172,7 @@ class Answering {
 
   void finish(const Outcome& outcome) {
     Refusal why = failure_of(outcome, request_.chat ? "messages" : "prompt", !request_.chat && request_.prompts() > 1);
-    why.message = text_message(why.message);
+    name_as_asked(why, request_);
     if (why) return fail(why);
     if (!request_.stream) return answer_json(*exchange_, whole(outcome));
     finish_stream(*outcome.results);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "server/protocols/answers.hpp"
+#include "server/protocols/picture_size.hpp"
 #include "server/protocols/protocol.hpp"
 
 namespace lapilli::server {
@@ -67,6 +68,21 @@ void choose_picture_model(const Desk& desk, Asked& from, PicturesRequest& to) {
   to.model = choice.model;
 }
 
+void check_pixels(Asked& from, const PicturesRequest& to) {
+  const uint64_t most = from.limits.pixels;
+  for (size_t i = 0; most > 0 && i < to.files.size(); ++i) {
+    const auto pixels = pixels_of(to.files[i]);
+    const std::string which = "picture " + std::to_string(i + 1);
+    if (!pixels)
+      from.refuse("file", which + " does not say how large it is, and larger ones than " + std::to_string(most) +
+                              " pixels are refused");
+    if (pixels && *pixels > most)
+      from.refuse("file",
+                  which + " has " + std::to_string(*pixels) + " pixels, above the limit of " + std::to_string(most),
+                  413);
+  }
+}
+
 PicturesRequest read_pictures(const Desk& desk, Asked& from) {
   static constexpr const char* kTasks[] = {"caption", "read", "classify"};
   constexpr int64_t kMostClasses = 1000;
@@ -75,6 +91,7 @@ PicturesRequest read_pictures(const Desk& desk, Asked& from) {
   to.files = from.parts("file", most);
   if (to.files.empty()) from.refuse("file", "is missing: send pictures as parts of multipart/form-data");
   if (to.files.size() > most) from.refuse("file", "there are more than " + std::to_string(most) + " pictures", 413);
+  check_pixels(from, to);
   to.task = from.one_of("task", kTasks).value_or("");
   to.prompt = from.text("prompt").value_or("");
   to.top = static_cast<uint32_t>(from.whole("top", 1, kMostClasses).value_or(to.top));
