@@ -167,15 +167,17 @@ std::string lower(std::string_view text) {
   return all;
 }
 
+// Most codes begin with that of their row. The others, such as "fra_Latn", are compared with each row.
 const Named* row_of(std::string_view code) {
-  const std::string asked(code);
-  const auto is_it = [&](const Named& row) { return tools::same_language(row.code, asked); };
-  const bool traditional = lower(code).find("hant") != std::string::npos;
-  for (const Named& row : kNames) {
-    const bool of_script = std::string_view(row.code) == "zh-Hant";
-    if (of_script == traditional && is_it(row)) return &row;
-  }
-  const auto any = std::ranges::find_if(kNames, is_it);
+  const std::string asked = lower(code), base = asked.substr(0, asked.find_first_of("-_"));
+  const bool traditional = asked.find("hant") != std::string::npos;
+  const auto of_script = [&](const Named& row) { return (std::string_view(row.code) == "zh-Hant") == traditional; };
+  for (const Named& row : kNames)
+    if (of_script(row) && base == std::string_view(row.code).substr(0, traditional ? 2 : std::string_view::npos))
+      return &row;
+  for (const Named& row : kNames)
+    if (of_script(row) && tools::same_language(row.code, asked)) return &row;
+  const auto any = std::ranges::find_if(kNames, [&](const Named& row) { return base == row.code; });
   return any == std::end(kNames) ? nullptr : any;
 }
 
