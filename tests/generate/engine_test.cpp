@@ -211,7 +211,7 @@ TEST_P(DeviceEngine, ASessionOfOlderPlansIsNotKept) {
 
 // A longer session takes over rings and lists of the one before, which count once while both are there.
 TEST_P(DeviceEngine, WhatIsHandedOverCountsOnce) {
-  LAPILLI_ASSERT_VALUE(model_, make("tiny,encoder=0,vocabulary=600,layers=3,window=24"));
+  LAPILLI_ASSERT_VALUE(model_, make("tiny,vocabulary=600,layers=3,encoder=0,window=24"));
   GenerateRequest request;
   request.decoder_ids = {{1, 2, 3}};
   request.options.max_new_tokens = request.options.min_new_tokens = 200;

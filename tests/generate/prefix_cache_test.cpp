@@ -120,7 +120,8 @@ TEST_P(DevicePrefixCache, WithNarrowFormats) {
   expect_saved(request_for({joined(one, ids_of(1, 30))}), 69);
 }
 
-Prompt answer_of(const GenerateOutput& out) { return out.hypotheses.at(0).at(0).ids; }
+// The prompt, and what was written behind it.
+Prompt talk_of(const GenerateOutput& out) { return out.hypotheses.at(0).at(0).ids; }
 
 // Turns of a chat: each prompt goes on behind the answer to the one before. The last id of an answer was never read.
 TEST_P(DevicePrefixCache, AnswersAreKeptForTheNextTurn) {
@@ -132,13 +133,12 @@ TEST_P(DevicePrefixCache, AnswersAreKeptForTheNextTurn) {
   for (int32_t turn = 0; turn < 4; ++turn) {
     LAPILLI_ASSERT_VALUE(const auto want, run_search(plain_, request));
     LAPILLI_ASSERT_VALUE(const auto out, run_search(model_, request));
-    EXPECT_EQ(answer_of(out), answer_of(want));
+    EXPECT_EQ(talk_of(out), talk_of(want));
     Prompt& prompt = request.decoder_ids.front();
     EXPECT_EQ(out.stats.saved_prompt_rows, known);
     EXPECT_EQ(out.stats.prompt_rows, prompt.size() - 1 - known);
-    prompt = joined(prompt, answer_of(out));
-    known = prompt.size() - 1;
-    prompt = joined(prompt, ids_of(turn, 7));
+    known = talk_of(out).size() - 1;
+    prompt = joined(talk_of(out), ids_of(turn, 7));
   }
 }
 
@@ -148,7 +148,7 @@ TEST_P(DevicePrefixCache, OtherAnswersAreNotKept) {
     request.options.max_new_tokens = request.options.min_new_tokens = 30;
     auto out = run_search(model_, request);
     if (!out) return ADD_FAILURE() << out.error().message, 0;
-    request.decoder_ids.front() = joined(joined(request.decoder_ids.front(), answer_of(*out)), {5, 6});
+    request.decoder_ids.front() = joined(talk_of(*out), {5, 6});
     out = run_search(model_, request);
     return out ? out->stats.saved_prompt_rows : 0;
   };
