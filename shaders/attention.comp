@@ -163,6 +163,9 @@ S score_of(S dots, const uint number, const uint at) {
     uvec4 back = query + keys_before() - number;
     dots = mix(dots, vec4(MASKED), greaterThanEqual(back, uvec4(min(p.causal, 0x80000000u))));
   }
+  if (uses(BY_MASK))
+    for (uint i = 0u; i < uint(QT); ++i)
+      if (is_hidden(slot, first + min(i, count - 1u), number)) dots[i] = MASKED;
 #elif defined(TILE)
   // Beyond the window, and a key after the query's own, which wraps.
   dots = mix(dots, vec4(MASKED), greaterThan(query - number, uvec4(min(p.window, p.positions - 1u))));

@@ -100,6 +100,7 @@ void main() {
 #elif defined(TERMS)
         // Beyond p.causal, and with a key after the query's own, which wraps.
         if (p.causal != 0u && own_query + keys_before() - j >= min(p.causal, 0x80000000u)) score = MASKED;
+        if (is_hidden(slot, own_query, j)) score = MASKED;
 #elif !defined(STEP)
         if (p.causal != 0u && j > own_query) score = MASKED;
 #endif

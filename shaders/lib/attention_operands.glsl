@@ -96,6 +96,7 @@ layout(push_constant) uniform P {
   uint line_words, first_line;           // words from a line of vectors to the next one; number of the first line there
   uint key_column, key_stride;           // of a line's keys: where they begin, and words from a head to the next one
   uint segment_column, type_column;      // of q
+  uint mask_begin;                       // word of the bound mask where sentence 0 would begin (may wrap)
 #else
   uint window;                           // keys before the query; MAP_BIAS: side length of a map window
   uint global_queries;                   // 1: the queries are the listed ones and see everything

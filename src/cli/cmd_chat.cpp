@@ -66,7 +66,8 @@ class ChatRun {
     if (const int error = read_options(arguments_, options))
       return complain(exit_input, arguments_.options.substr(1) + ": " + std::strerror(error));
     std::string directory = arguments_.model;
-    if (const int code = find_model(directory)) return code;
+    constexpr Ability kChats = {"does not chat", "does", "Qwen/Qwen3-0.6B"};
+    if (const int code = find_model_with(kChats, directory)) return code;
     if (const auto loaded = model_.load(directory, options); !loaded)
       return complain(exit_code(loaded.error().status()), loaded.error().message());
     return exit_ok;

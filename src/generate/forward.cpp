@@ -60,6 +60,20 @@ Status write_rows(const StateWriter& write, StateKind ids_kind, StateKind length
   return write_lengths(write, lengths_kind, lengths, before);
 }
 
+// A bit for each pair of a source's ids; in the first of two streams ids see themselves.
+Status write_key_masks(const StateWriter& write, const ForwardRequest& request, const model::ForwardShape& shape) {
+  const uint64_t row = mask_words(shape.source_length), stream = row * shape.batch * shape.source_length;
+  std::vector<uint32_t> words(stream * (shape.two_streams ? 2 : 1) + kBiasWords, 0);
+  for (size_t i = 0; i < request.hidden_ids.size(); ++i)
+    for (uint64_t at = 0, n = request.sources[i].size(); at < n * n; ++at) {
+      if (request.hidden_ids[i][at] == 0) continue;
+      const uint64_t query = at / n, key = at % n, word = (i * shape.source_length + query) * row + key / 32;
+      if (query != key) words[word] |= 1u << key % 32;
+      if (shape.two_streams) words[stream + word] |= 1u << key % 32;
+    }
+  return write(StateKind::key_masks, words);
+}
+
 // Behind the ids' types, each row of the states has zeros.
 Status write_types(const StateWriter& write, const ForwardRequest& request, uint32_t stride) {
   std::vector<uint32_t> types(request.sources.size() * stride, 0);
@@ -116,12 +130,14 @@ Status write_spans_apart(const StateWriter& write, std::span<const uint32_t> row
   return write(StateKind::spans, span_words(spans));
 }
 
-// The rows that a head reads, each as a source of one row.
-Status write_head_spans(const StateWriter& write, const ForwardRequest& r) {
+// The rows that a head reads, each as a source of one row. Sources follow one another, or are `apart` rows apart.
+Status write_head_spans(const StateWriter& write, const ForwardRequest& r, uint32_t apart) {
   std::vector<Span> spans;
   uint32_t from = 0;
-  for (size_t i = 0; i < r.head_rows.size(); from += static_cast<uint32_t>(r.sources[i++].size()))
+  for (size_t i = 0; i < r.head_rows.size(); ++i) {
     for (const uint32_t row : r.head_rows[i]) spans.push_back({from + row, 0, 1, 0});
+    from += apart ? apart : static_cast<uint32_t>(r.sources[i].size());
+  }
   return write(StateKind::head_spans, span_words(spans));
 }
 
@@ -274,6 +290,23 @@ Result<uint32_t> count_head_rows(const model::Config& c, const ForwardRequest& r
   return all;
 }
 
+// Adds the shape of masks, and of a second stream.
+Status check_hidden(const model::Config& c, const ForwardRequest& r, model::ForwardShape& shape) {
+  shape.masked = !r.hidden_ids.empty() || r.second_stream;
+  shape.two_streams = r.second_stream;
+  if (!shape.masked) return {};
+  if (!c.encoder.segments || !r.memories.empty() || (r.second_stream && r.want_attentions))
+    return fail(ErrorCode::invalid_argument,
+                "hidden ids or a second stream, which XLNet alone has, without memories and attention weights");
+  if (!r.hidden_ids.empty() && r.hidden_ids.size() != r.sources.size())
+    return fail(ErrorCode::invalid_argument, "hidden ids of %u sources for %u", r.hidden_ids.size(), r.sources.size());
+  for (size_t i = 0; i < r.hidden_ids.size(); ++i)
+    if (const uint64_t n = r.sources[i].size(); r.hidden_ids[i].size() != n * n)
+      return fail(ErrorCode::invalid_argument, "source %u has %u ids, but %u pairs may be hidden", i, n,
+                  r.hidden_ids[i].size());
+  return {};
+}
+
 // Room for more and longer targets than there are; what is not there has no keys.
 Status take_room(const model::Config& c, const ForwardRequest& r, model::ForwardShape& shape) {
   LAPILLI_CHECK(check_writes_text(c));
@@ -320,8 +353,9 @@ Status check_forward(const model::Config& c, const ForwardRequest& r, model::For
   LAPILLI_TRY(shape.head_rows, count_head_rows(c, r));
   LAPILLI_TRY(shape.memory_rows, check_memories(c, r, shape.batch));
   LAPILLI_CHECK(check_memory_room(c, shape));
+  LAPILLI_CHECK(check_hidden(c, r, shape));
   if (r.want_token_scores) return take_room(c, r, shape);
-  if (c.kind().decodes || r.want_attentions || shape.memory_rows) return {};
+  if (c.kind().decodes || r.want_attentions || shape.memory_rows || shape.masked) return {};
   if (shape.head_rows) shape.head_rows = std::max(shape.head_rows, r.room.head_rows);
   shape.rows = std::max(all, r.room.rows);
   shape.batch = std::max(shape.batch, r.room.sources);
@@ -365,6 +399,8 @@ Result<graph::Graph> ForwardPass::Impl::build(const std::shared_ptr<Model>& of, 
   const NetworkOnDevice& on_device = of->on_device();
   model = of;
   LAPILLI_CHECK(check_forward(on_device.config(), request, shape));
+  if (shape.two_streams && on_device.network.encoder.second_stream == model::kNoWeight)
+    return fail(ErrorCode::invalid_argument, "a second stream, whose first vector (mask_emb) is not in the files");
   shape.hidden_states = request.want_hidden_states;
   shape.attentions = request.want_attentions;
   shape.logits = request.want_logits;
@@ -403,6 +439,8 @@ Status ForwardPass::Impl::write(const ForwardRequest& request, const StateWriter
   const model::Config& c = model->on_device().config();
   LAPILLI_CHECK(write_memory(request, to));
   if (c.kind().encodes) LAPILLI_CHECK(write_sources(request, to));
+  if (shape.masked) LAPILLI_CHECK(write_key_masks(to, request, shape));
+  if (shape.head_rows) LAPILLI_CHECK(write_head_spans(to, request, shape.source_length));
   if (!c.kind().decodes) return {};
   if (!c.kind().writes) LAPILLI_CHECK(write_spans_apart(to, rows, shape.target_length));
   return write_rows(to, StateKind::target_ids, StateKind::target_lengths, targets_of(c, request), shape.target_length,
@@ -441,7 +479,7 @@ Status ForwardPass::Impl::write_packed(const ForwardRequest& request, const Stat
   const auto pass = pack_pass(sources, pass_options(c, shape.source_length));
   for (const auto& [kind, words] : words_of(pass))
     if (!words->empty()) LAPILLI_CHECK(to(kind, *words));
-  if (shape.head_rows) LAPILLI_CHECK(write_head_spans(to, request));
+  if (shape.head_rows) LAPILLI_CHECK(write_head_spans(to, request, 0));
   return to(StateKind::encode_grids, encode_grid_words(*plan, pass));
 }
 
@@ -481,7 +519,7 @@ Status ForwardPass::Impl::check_again(const ForwardRequest& request) const {
   const bool as_many = shape.rows != 0 || shape.token_scores ? now.batch <= shape.batch : now.batch == shape.batch;
   if (as_many && now.source_length <= shape.source_length && now.features <= shape.features &&
       now.target_length <= shape.target_length && now.memory_rows == shape.memory_rows && now.rows <= shape.rows &&
-      now.head_rows <= shape.head_rows)
+      now.head_rows <= shape.head_rows && now.masked == shape.masked && now.two_streams == shape.two_streams)
     return {};
   return fail(ErrorCode::invalid_argument, "a pass made for %u sources is asked for %u, or for longer ones",
               shape.batch, now.batch);
@@ -547,7 +585,8 @@ Status ForwardRun::Impl::write() {
   constexpr std::array kWritten = {StateKind::source_ids,    StateKind::lengths,    StateKind::features,
                                    StateKind::feature_spans, StateKind::target_ids, StateKind::target_lengths,
                                    StateKind::globals,       StateKind::spans,      StateKind::encode_grids,
-                                   StateKind::source_types,  StateKind::head_spans, StateKind::memory};
+                                   StateKind::source_types,  StateKind::head_spans, StateKind::memory,
+                                   StateKind::key_masks};
   if (!area) {
     LAPILLI_TRY(area, UploadArea::create(*pass.session, kWritten));
   }

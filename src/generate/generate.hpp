@@ -147,6 +147,9 @@ struct GenerateRequest {
   // Makes every product sum in one order, whatever its size: a source's ids do not depend on what runs beside it.
   // Otherwise they may differ if the two best scores are nearly equal (1e-4).
   bool deterministic = false;
+  // A decoder alone, one beam: keys and values of what is written are kept for prompts that go on behind it. Not if
+  // deterministic.
+  bool keep_answers = false;
   bool keep_order = false;  // generate(): sources are begun in the order given, not the longest first
   // Sampling: per source, the number that selects its draws, so that they do not depend on how a batch is cut; empty:
   // counted from 0.
@@ -288,6 +291,12 @@ struct ForwardRequest {
   // For models with a memory (StackConfig::memory): that of each source's segment before this one;
   // empty, or without rows: there is none. Recurrent decoders read zeros instead.
   std::vector<SegmentMemory> memories;
+  // For XLNet: a number for each pair of a source's ids, those of the first id first; not 0: the first of the pair does
+  // not see the second. An id of the sources always sees itself. Empty: all ids see all.
+  std::vector<std::vector<uint8_t>> hidden_ids;
+  // For XLNet: rows of a second stream, which know their place but not their id, are the result. They see the ids that
+  // are not hidden from their place, which may include their own.
+  bool second_stream = false;
 };
 struct ForwardTensor {
   std::string name;             // the reference's names: encoder_hidden_states.0, cross_attentions.1, logits...

@@ -105,6 +105,7 @@ Status Search::Impl::make_sentences() {
       auto s = std::make_shared<Sentence>();
       const auto number = static_cast<uint32_t>(request().sequences.empty() ? i : request().sequences[i]);
       s->prompt = given[i];
+      s->keep_answer = request().keep_answers;
       LAPILLI_CHECK(take_source(*s, i, copy == 0));
       s->options = own;
       s->words = encode_options(s->options, n, padded, number * copies + copy);

@@ -331,6 +331,7 @@ Status TranslationTask::begin_search_again() {
 
 GenerateRequest TranslationTask::plain_request(size_t sources) const {
   GenerateRequest g;
+  g.keep_answers = request_.chat.has_value();
   if (!request_.decoder_prompt.empty() && !alone_) g.decoder_ids.assign(sources, request_.decoder_prompt);
   if (conventions_.global_first) g.global_positions.assign(sources, {0});
   g.options = options_;

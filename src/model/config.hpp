@@ -394,6 +394,7 @@ struct StackNames {
   std::vector<std::string> input, input_norms;  // by FeatureInput::layers; norms are empty for layers without one
   std::vector<std::string> front;               // full names, of FeatureInput::front rows
   std::string vectors, vectors_norm;            // distance vectors; a full name, and that of a norm
+  std::string second_stream;                    // full name of the vector with which rows of a second stream begin
   std::string convolution, convolution_norm;
   LayerNames layer;
 };

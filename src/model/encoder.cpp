@@ -50,6 +50,27 @@ graph::TensorId build_stages(Builder& b, const SourceRows& source, const Encoder
   return rows_of_stages(b, source, x);
 }
 
+// What follows a layer's attention.
+graph::TensorId behind_attention(Builder& b, const std::string& label, const LayerWeights& layer, graph::TensorId x) {
+  const StackConfig& s = b.config().encoder;
+  x = after_sublayer(b, label + ".self.norm", {s, layer.self.norm}, x);
+  const auto h = before_sublayer(b, label + ".norm", {s, layer.norm}, x);
+  x = feed_forward(b, label, s, layer, {h, x});
+  return after_sublayer(b, label + ".norm", {s, layer.norm}, x);
+}
+
+// Both streams behind a layer.
+TwoStreams stream_layer(Builder& b, const std::string& label, const LayerWeights& layer, TwoStreams x,
+                        const SequenceAttention& how) {
+  x = two_stream_attention(b, label + ".self", {b.config().encoder, layer.self}, x, how);
+  return {behind_attention(b, label, layer, x.first), behind_attention(b, label + ".second", layer, x.second)};
+}
+
+graph::TensorId key_masks(Builder& b, const EncoderRun& run) {
+  const uint64_t words = mask_words(run.length), rows = uint64_t{run.batch} * run.length * (run.two_streams ? 2 : 1);
+  return b.state(state_id(StateKind::key_masks), "key_masks", 1, rows * words + kBiasWords);
+}
+
 }  // namespace
 
 graph::TensorId spans_state(Builder& b) {
@@ -81,6 +102,8 @@ graph::TensorId build_encoder(Builder& b, const EncoderRun& run) {
   if (run.keep_hidden_states) b.keep_copy("encoder_hidden_states.0", x);
   how.distances = distance_rows(b, how.keys);
   if (s.segments) how.segments = segment_rows(b, source);
+  if (run.masked) how.mask = key_masks(b, run);
+  auto second = run.two_streams ? second_stream_rows(b, source) : graph::kNone;
   const auto convolved = s.convolution ? convolve_embeddings(b, x, spans_state(b)) : graph::kNone;
 
   if (!s.windows.empty())
@@ -93,19 +116,22 @@ graph::TensorId build_encoder(Builder& b, const EncoderRun& run) {
     const bool kept = how.window == kNoWindow || layer.self.relative_bias != kNoWeight;
     how.keep_weights = run.keep_attentions && kept ? format("encoder_attentions.%u", i) : "";
     how.memory = memory_of_layer(b, label, {s, layer.self.norm}, {run.batch, run.memory_rows, i});
-    auto h = before_sublayer(b, label + ".self.norm", {s, layer.self.norm}, x);
-    x = self_attention(b, label + ".self", {s, layer.self}, {h, x}, how);
-    x = after_sublayer(b, label + ".self.norm", {s, layer.self.norm}, x);
-    h = before_sublayer(b, label + ".norm", {s, layer.norm}, x);
-    x = feed_forward(b, label, s, layer, {h, x});
-    x = after_sublayer(b, label + ".norm", {s, layer.norm}, x);
+    if (second == graph::kNone) {
+      const auto h = before_sublayer(b, label + ".self.norm", {s, layer.self.norm}, x);
+      x = self_attention(b, label + ".self", {s, layer.self}, {h, x}, how);
+      x = behind_attention(b, label, layer, x);
+    } else {
+      const TwoStreams both = stream_layer(b, label, layer, {x, second}, how);
+      x = both.first;
+      second = both.second;
+    }
     if (i == 0) x = add_convolution(b, x, convolved);
     const bool norm = i + 1 == s.layers && s.final_norm, after = norm && s.states_before_final_norm;
     if (norm && !after) x = normalize(b, "encoder.norm", {s, w.final_norm}, x);
     if (run.keep_hidden_states) b.keep_copy(format("encoder_hidden_states.%u", i + 1), x);
     if (after) x = normalize(b, "encoder.norm", {s, w.final_norm}, x);
   }
-  return x;
+  return second == graph::kNone ? x : second;
 }
 
 graph::TensorId project_memory(Builder& b, graph::TensorId memory) {

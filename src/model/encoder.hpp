@@ -13,6 +13,8 @@ struct EncoderRun {
   uint32_t features = 0;  // not a pass: the most rows of features of one source, if sources are features
   bool keep_hidden_states = false, keep_attentions = false;  // not of windows with global positions
   uint32_t memory_rows = 0;                                  // not a pass: the most rows of memory of a source
+  // Not a pass: keys are hidden by StateKind::key_masks; and a second stream, whose rows are then the result.
+  bool masked = false, two_streams = false;
 };
 // The states of an encode pass: where its sentences are, and the arguments of grids that follow its rows and tiles.
 graph::TensorId spans_state(Builder& b);

@@ -312,6 +312,7 @@ class WeightBinder : RelativeBinder {
   Status beside_layers(const StackConfig& s, const StackNames& names, StackWeights& w) {
     if (s.vectors.table != DistanceVectors::Table::none) LAPILLI_CHECK(distance_vectors(s, names, w));
     if (s.segments) segment_types(s, w);
+    LAPILLI_CHECK(second_stream(s, names, w));
     return s.convolution ? convolution(s, names, w) : Status();
   }
 

@@ -93,6 +93,7 @@ struct StackWeights {
   WeightIndex vectors = kNoWeight, vectors_norm = kNoWeight;  // distance vectors
   WeightIndex convolution = kNoWeight, convolution_norm = kNoWeight;
   WeightIndex segment_types = kNoWeight;  // rows to add to queries: each type's number in its column
+  WeightIndex second_stream = kNoWeight;  // a table that has the stream's first vector for each type of rows
   std::vector<WeightIndex> streams;  // positions of each predicting stream, including the vector that marks the stream
   std::vector<LayerWeights> layers;
 };

@@ -156,6 +156,20 @@ void RelativeBinder::segment_types(const StackConfig& s, StackWeights& w) {
   w.segment_types = shared_values("segment types", 1, words, std::move(values));
 }
 
+Status RelativeBinder::second_stream(const StackConfig& s, const StackNames& names, StackWeights& w) {
+  if (names.second_stream.empty() || !stored(names.second_stream)) return {};
+  LAPILLI_TRY(const auto* t, find({names.second_stream}, {1, 1, s.d_model}));
+  count(t);
+  LAPILLI_TRY(const auto vector, read_floats(*t));
+  const WeightLayout layout(s.row_types, s.d_model);
+  std::vector<float> values(layout.words(), 0.0f);
+  for (uint32_t type = 0; type < s.row_types; ++type)
+    for (uint32_t i = 0; i < s.d_model; ++i) values[layout.word(type, i)] = vector[i];
+  const auto words = static_cast<uint32_t>(values.size());
+  w.second_stream = shared_values("second stream", 1, words, std::move(values));
+  return {};
+}
+
 namespace {
 
 // A tensor of computed numbers.

@@ -33,6 +33,8 @@ class RelativeBinder : protected ClusterBinder {
   Status vector_projection(const AttentionNames& n, const Place& at, AttentionWeights& w);
   // A row for each type, with its number in the column of queries that is for it.
   void segment_types(const StackConfig& s, StackWeights& w);
+  // The vector with which rows of a second stream begin, whatever their type; none unless stored.
+  Status second_stream(const StackConfig& s, const StackNames& names, StackWeights& w);
 
  private:
   // The norm's bias through the projections to queries, keys and values; zeros without such a norm.

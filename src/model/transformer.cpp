@@ -255,8 +255,8 @@ DecoderRun forward_run(Builder& b, const ForwardShape& shape) {
 
 // Returns the output of the encoder's last layer.
 graph::TensorId forward_encoder(Builder& b, const ForwardShape& shape) {
-  EncoderRun run{shape.batch,         shape.source_length, shape.rows,       shape.features,
-                 shape.hidden_states, shape.attentions,    shape.memory_rows};
+  EncoderRun run{shape.batch,      shape.source_length, shape.rows,   shape.features,   shape.hidden_states,
+                 shape.attentions, shape.memory_rows,   shape.masked, shape.two_streams};
   const auto memory = build_encoder(b, run);
   if (!shape.only && !shape.token_scores) b.keep_copy("encoder_last_hidden_state", memory);
   return memory;

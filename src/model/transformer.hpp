@@ -64,13 +64,14 @@ struct ForwardShape {
   // spans). Attention weights are not kept then.
   uint32_t rows = 0;
   bool hidden_states = false, attentions = false, logits = true;
-  bool token_scores = false;           // of a model that writes: nothing but the scores of the targets' ids
-  std::optional<HeadKind> only;        // an encoder alone: nothing but the results of these heads is computed
-  uint32_t prompt_rows = 0;            // rows of a prompt at the beginning of each source, for HeadConfig::pools_prompt
-  uint32_t head_rows = 0;              // not 0: heads of each row read this many chosen ones (StateKind::head_spans)
-  uint32_t memory_rows = 0;            // the most rows of memory of a source (StateKind::memory)
-  uint32_t features = 0;               // the most rows of features of one source, if sources are features
-  std::vector<uint32_t> cross_layers;  // layers whose cross attention is kept, without `attentions`
+  bool token_scores = false;     // of a model that writes: nothing but the scores of the targets' ids
+  std::optional<HeadKind> only;  // an encoder alone: nothing but the results of these heads is computed
+  uint32_t prompt_rows = 0;      // rows of a prompt at the beginning of each source, for HeadConfig::pools_prompt
+  uint32_t head_rows = 0;        // not 0: heads of each row read this many chosen ones (StateKind::head_spans)
+  uint32_t memory_rows = 0;      // the most rows of memory of a source (StateKind::memory)
+  uint32_t features = 0;         // the most rows of features of one source, if sources are features
+  bool masked = false, two_streams = false;  // as in EncoderRun
+  std::vector<uint32_t> cross_layers;        // layers whose cross attention is kept, without `attentions`
 };
 void build_forward(Builder& b, const ForwardShape& shape);
 

@@ -194,6 +194,7 @@ uint32_t SearchEngine::positions() const {
 
 Status SearchEngine::advance(double budget_us) {
   LAPILLI_CHECK(runner_->poll());
+  LAPILLI_CHECK(keep_answers());
   // While a sentence is full, no steps are submitted until the session has more positions.
   if (full_ == 0) growth_.reset();
   if (full_ > 0 && runner_->idle()) LAPILLI_CHECK(grow());
@@ -543,6 +544,7 @@ Status SearchEngine::read_sentence(const uint32_t* entries) {
     // Keys of a passing fault of the device would go on in prompts that begin alike.
     if (note & state::LOG_NOTE_FAILED) prefixes_.clear();
     read_result(*s, entries, note);
+    keep_answer(*s, slot);
     leave(slot);
   } else if (position + 2 >= shape.target_positions) {
     slots_[slot].full = true;
@@ -589,6 +591,7 @@ void SearchEngine::end_all(const Status& status) {
     if (o.sentence) end(*o.sentence);
   pending_.clear();
   preparing_.reset();
+  answers_.clear();
   prefixes_.forget(id_);
   if (status.error().code == ErrorCode::device_lost) prefixes_.clear();
 }

@@ -72,6 +72,8 @@ class SearchEngine {
   // engine. Submits only until the device is expected to be busy for `budget_us`, counting what is in flight; at least
   // the smallest piece if nothing is.
   Status pump(double budget_us = std::numeric_limits<double>::infinity());
+  // Between two searches nobody pumps: takes note of copies that have ended since.
+  void look_after_copies();
   // Waits, bounded, for the oldest submission in flight now, if there is one, or for kernels on trial.
   Status wait();
 
@@ -137,6 +139,8 @@ class SearchEngine {
   Status read_step(std::span<const uint32_t> log);
   Status read_sentence(const uint32_t* entries);
   static void read_result(Sentence& sentence, const uint32_t* entries, uint32_t note);
+  void keep_answer(const Sentence& sentence, uint32_t slot);
+  Status keep_answers();
   void leave(uint32_t slot);
   void end_all(const Status& status);
   [[nodiscard]] WorkspaceKey grown_key() const;
@@ -160,8 +164,14 @@ class SearchEngine {
   };
   std::vector<Occupant> slots_;
   std::optional<Entry> preparing_;  // enters again with the next admission
-  std::set<uint32_t> free_slots_;   // lowest first, so that the order of rows does not depend on past sentences
-  std::set<uint32_t> cancelled_;    // slots whose sentences the device does not know to be cancelled yet
+  // What texts that have just ended wrote, until its copies are queued.
+  struct Answer {
+    std::shared_ptr<KeptPrefix> keep;
+    uint32_t slot = 0;
+  };
+  std::vector<Answer> answers_;
+  std::set<uint32_t> free_slots_;  // lowest first, so that the order of rows does not depend on past sentences
+  std::set<uint32_t> cancelled_;   // slots whose sentences the device does not know to be cancelled yet
   // Sentences cancelled before they were seen to run: the device's queue, a ring, may still name their slots.
   std::set<uint64_t> ghosts_;
   uint64_t serial_ = 0;

@@ -59,6 +59,7 @@ std::shared_ptr<SearchEngine> EnginePool::first_that(const Engines& engines, Ask
 std::shared_ptr<SearchEngine> EnginePool::find(const Wanted& wanted) {
   forget_failed();
   forget_outdated();
+  (void)first_that(engines_, [](auto& e) { return e.look_after_copies(), false; });
   if (wanted.reserve_for) return find_reserved(wanted.key);
   auto found = first_that(engines_, [&](const auto& e) { return e.serves(wanted.key, wanted.sentences); });
   const std::lock_guard lock(mutex_);

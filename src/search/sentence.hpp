@@ -51,6 +51,7 @@ struct Sentence {
   std::shared_ptr<const EncodedSource> encoded;  // its encoded source, if it was encoded before
   std::shared_ptr<const EncodedSource> keep;     // receives its encoded source; null: not kept
   std::vector<uint32_t> logits_at;               // see GenerateRequest
+  bool keep_answer = false;                      // keys and values of what it writes are kept for later prompts
   SearchOptions options;
   SearchWords words;                     // `options` as the device reads them; offsets into `words.lists`
   const Shortlist* shortlist = nullptr;  // the ids it may write are in `words` from its admission to its end; null: all

@@ -70,14 +70,18 @@ const BoundPlan* Workspace::encode_for(uint32_t rows) const {
   return encode[chosen].get();
 }
 
-// A workspace whose session knows its sizes.
-Result<std::unique_ptr<Workspace>> WorkspaceFactory::begin(const WorkspaceKey& key) {
+// A workspace whose session knows its sizes. Memory that it will take over from another one is counted already.
+Result<std::unique_ptr<Workspace>> WorkspaceFactory::begin(const WorkspaceKey& key, const Workspace* from) {
   auto w = std::make_unique<Workspace>();
   w->key = key;
   LAPILLI_TRY(w->plans, plans_.plans(key));
-  LAPILLI_TRY(auto share, memory_.reserve(need_of(w->plans)));
-  LAPILLI_TRY(w->session, Session::create(network_.device, std::make_shared<vulkan::MemoryShare>(std::move(share))));
+  LAPILLI_TRY(w->session, Session::create(network_.device));
   require_all(*w->session, w->plans);
+  vulkan::MemoryNeed need = need_of(w->plans);
+  if (from) need.bytes -= std::min(need.bytes, w->session->bytes_from(*from->session));
+  LAPILLI_TRY(auto share, memory_.reserve(need));
+  w->share = std::make_shared<vulkan::MemoryShare>(std::move(share));
+  w->session->keep(w->share);
   return w;
 }
 
@@ -127,8 +131,10 @@ Result<std::unique_ptr<vulkan::CommandRecording>> record_move(const Workspace& f
 }  // namespace
 
 Result<std::unique_ptr<Workspace>> WorkspaceFactory::grow(std::unique_ptr<Workspace>& old, const WorkspaceKey& key) {
-  LAPILLI_TRY(auto w, begin(key));
+  LAPILLI_TRY(auto w, begin(key, old.get()));
+  const uint64_t taken = w->session->bytes_from(*old->session);
   LAPILLI_CHECK(w->session->allocate(old->session.get()));
+  w->share->take_from(*old->share, taken);
   w->moved_from = std::move(old);
   LAPILLI_CHECK(bind(*w));
   // The sentences' words are moved; only the grids may differ.

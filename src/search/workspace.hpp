@@ -17,6 +17,7 @@ namespace lapilli {
 struct Workspace {
   WorkspaceKey key;
   WorkspacePlans plans;
+  std::shared_ptr<vulkan::MemoryShare> share;  // of the session's memory
   std::unique_ptr<Session> session;
   std::unique_ptr<BoundPlan> admit, prompt, prompt_logits, start, step;
   std::vector<std::unique_ptr<BoundPlan>> encode;
@@ -56,7 +57,7 @@ class WorkspaceFactory {
   Result<std::unique_ptr<Workspace>> grow(std::unique_ptr<Workspace>& old, const WorkspaceKey& key);
 
  private:
-  Result<std::unique_ptr<Workspace>> begin(const WorkspaceKey& key);
+  Result<std::unique_ptr<Workspace>> begin(const WorkspaceKey& key, const Workspace* from = nullptr);
   Status bind(Workspace& w);
   static Status write_step_grids(Workspace& w);
 

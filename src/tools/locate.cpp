@@ -81,7 +81,7 @@ std::string find_models_folder(const char* wanted, std::string& looked_at) {
       const std::string directory = normal_path(folder + "/" + place);
       if (file_is_named(directory + "/" + wanted)) return directory;
     }
-    looked_at += (looked_at.empty() ? "" : " and ") + folder;
+    if (folder != looked_at) looked_at += (looked_at.empty() ? "" : " and ") + folder;
   }
   // A relative path would refer to the compiler's working directory.
   if (const char* const package = LAPILLI_PACKAGE_MODELS; package && *package == '/') {

@@ -45,6 +45,14 @@ TEST(CliChat, WhatCannotBeIsRefusedBeforeTheModelIsLoaded) {
   EXPECT_THAT(answered({"--ids", "1 2"}).err, HasSubstr("--chat takes texts"));
 }
 
+TEST(CliChat, WithoutAModelItNamesOneThatChats) {
+  Spawn alone = lapilli({"chat", "--quiet"});
+  alone.environment.insert(alone.environment.end(), kNoDriver.begin(), kNoDriver.end());
+  const Outcome refused = run(alone);
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("does not chat: name one that does with --model (lapilli fetch Qwen/Qwen3-0.6B"));
+}
+
 TEST(CliChat, ATemplateThatCannotRunIsNamed) {
   TemporaryFolder folder;
   fs::copy(kTinyChat, folder.path() / "model", fs::copy_options::recursive);

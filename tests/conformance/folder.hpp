@@ -13,7 +13,9 @@
 
 namespace lapilli {
 class Model;
-}
+struct ForwardRequest;
+struct ForwardTensor;
+}  // namespace lapilli
 
 namespace lapilli::conformance {
 
@@ -53,6 +55,11 @@ struct RunOptions {
   size_t every = 1;                              // of a model's cases of each kind only each so-manieth
   mutable std::shared_ptr<vulkan::Device> made;  // by the_device(); goes before main ends, as layers want it
 };
+
+// Inputs of a forward case that say which ids are hidden from which, and which rows are predicted (XLNet); and the
+// results of such rows, as the reference has them.
+Status read_streams(const Record& record, const nlohmann::json& inputs, ForwardRequest& request);
+void rows_by_source(const ForwardRequest& request, std::vector<ForwardTensor>& outputs);
 
 // Cases that model_folder.cpp hands on; `directory` is the folder. May throw nlohmann's exceptions.
 Result<Outcome> run_score(const std::shared_ptr<Model>& model, const Record& record, const nlohmann::json& c);

@@ -108,7 +108,8 @@ Result<std::vector<std::vector<uint32_t>>> source_types(const Record& record, co
 bool is_known_input(const std::string& key) {
   constexpr const char* kKnown[] = {
       "input_ids",         "attention_mask",         "input_features",        "input_values",   "pixel_values",
-      "decoder_input_ids", "decoder_attention_mask", "global_attention_mask", "token_type_ids", "position_ids"};
+      "decoder_input_ids", "decoder_attention_mask", "global_attention_mask", "token_type_ids", "position_ids",
+      "perm_mask",         "target_mapping"};
   return std::any_of(std::begin(kKnown), std::end(kKnown), [&](const char* known) { return key == known; });
 }
 
@@ -148,6 +149,7 @@ Result<ForwardRequest> forward_request(const std::shared_ptr<Model>& model, cons
   if (model->info().decoder_layers > 0 && model->on_device().config().kind().writes) {
     LAPILLI_TRY(request.targets, read_targets(*model, record, c["inputs"]));
   }
+  LAPILLI_CHECK(read_streams(record, c["inputs"], request));
   request.want_hidden_states = true;
   // Without attention, an encoder alone runs packed.
   request.want_attentions = asks_for_attention(c["outputs"]);
@@ -193,6 +195,7 @@ Result<Outcome> run_forward(const std::shared_ptr<Model>& given, const Record& r
     if (!is_known_input(key)) return Outcome::unsupported("input " + key);
   LAPILLI_TRY(const auto request, forward_request(model, record, c));
   LAPILLI_TRY(auto ours, forward(model, request));
+  rows_by_source(request, ours);
   if (c["outputs"].contains("mems.0")) LAPILLI_CHECK(add_memories(*model, request, ours));
   Outcome outcome;
   for (const auto& [path, spec] : c["outputs"].items()) {
@@ -251,7 +254,8 @@ Result<GenerateRequest> generate_request(const Model& model, const Record& recor
   GenerateRequest request;
   request.deterministic = true;
   for (const auto& [key, value] : c["inputs"].items())
-    if (!is_known_input(key) || key == "decoder_attention_mask" || key == "token_type_ids")
+    if (!is_known_input(key) || key == "decoder_attention_mask" || key == "token_type_ids" || key == "perm_mask" ||
+        key == "target_mapping")
       return fail(ErrorCode::unsupported, "input %s", key.c_str());
   if (!is_decoder_alone(model)) {
     LAPILLI_TRY(auto sources, read_sources(record, c["inputs"], model.on_device().config()));

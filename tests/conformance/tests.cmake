@@ -45,7 +45,7 @@ lapilli_gpu_test(conformance COMMAND conformance --strict ${models} DRIVERS swif
 # The steps of these have the kernels of all others, and their encoders read texts, frames, samples and pictures.
 set(sampled)
 foreach(family marian t5 led prophetnet whisper-long moonshine donut vit-image-classification blenderbot-small bert modernbert
-        qwen3 deberta-v2 xlnet-sequence-classification xlnet transfo-xl t5gemma t5gemma2)
+        qwen3 deberta-v2 xlnet-sequence-classification xlnet xlnet-lm transfo-xl t5gemma t5gemma2)
   list(APPEND sampled ${PROJECT_SOURCE_DIR}/tests/data/models/${family})
 endforeach()
 lapilli_gpu_test(conformance.sampled COMMAND conformance --strict --every 4 ${sampled} MASKS floor LABELS slow UNOPTIMIZED)

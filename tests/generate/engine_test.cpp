@@ -209,6 +209,30 @@ TEST_P(DeviceEngine, ASessionOfOlderPlansIsNotKept) {
 
 // ---- sessions that grow -------------------------------------------------------------------------------------------
 
+// A longer session takes over rings and lists of the one before, which count once while both are there.
+TEST_P(DeviceEngine, WhatIsHandedOverCountsOnce) {
+  LAPILLI_ASSERT_VALUE(model_, make("tiny,vocabulary=600,layers=3,encoder=0,window=24"));
+  GenerateRequest request;
+  request.decoder_ids = {{1, 2, 3}};
+  request.options.max_new_tokens = request.options.min_new_tokens = 200;
+  const uint64_t weights = model_->memory().held();
+  std::vector<uint64_t> held;
+  LAPILLI_ASSERT_VALUE(const auto search, Search::start(model_, request));
+  LAPILLI_ASSERT_OK(search->run_to_end([&] {
+    const uint64_t now = model_->memory().held() - weights;
+    if (now != 0 && (held.empty() || held.back() != now)) held.push_back(now);
+    return true;
+  }));
+  LAPILLI_ASSERT_VALUE(const auto out, search->take());
+  device_->settle();
+  EXPECT_EQ(model_->memory().held(), weights + out.stats.session_bytes);
+  ASSERT_GE(held.size(), 3u) << "it did not grow";
+  for (size_t i = 1; i + 1 < held.size(); ++i)
+    if (held[i] > held[i + 1]) {
+      EXPECT_LT(held[i], held[i - 1] + held[i + 1]);
+    }
+}
+
 TEST_P(DeviceEngine, ASearchThatOutgrowsItsSessionGoesOn) {
   for (const uint32_t beams : {1u, 3u}) {
     for (const uint32_t batch : {0u, 2u}) {

@@ -141,7 +141,8 @@ void expect_packed_sentences(const std::string& from, const std::string& network
   ASSERT_EQ(after.network.weights.size(), before.network.weights.size());
   for (const auto& spec : after.network.weights) {
     if (spec.kind != model::WeightSpec::Kind::matrix) continue;
-    const bool dense = spec.parts.front().tensor->name.starts_with("2_Dense.");
+    const std::string& stored = spec.parts.front().tensor->name;
+    const bool dense = stored.starts_with("2_Dense.") || stored.starts_with("3_Dense.");
     EXPECT_EQ(spec.format, dense && packed::has_scales(format) ? WeightFormat::fp32 : format) << spec.name;
   }
   const auto is_there = [&](const std::string& name) { return std::filesystem::exists(packed.path() + "/" + name); };
@@ -164,6 +165,19 @@ TEST(PackModel, FoldersOfSentenceTransformers) {
   const std::string from = sentence_model("distilbert-mean-dense/model-newer");
   const PackedDirectory packed(from, WeightFormat::int8);
   EXPECT_EQ(read_file(packed.path() + "/2_Dense/model.safetensors"), read_file(from + "/2_Dense/model.safetensors"));
+}
+
+TEST(PackModel, FoldersOfDecodersThatEmbed) {
+  for (const WeightFormat format : kPacked) {
+    SCOPED_TRACE(name(format));
+    expect_packed_sentences(sentence_model("qwen3-lasttoken/model"), "", format);
+    expect_packed_sentences(sentence_model("gemma3-bidirectional/model"), "", format);
+  }
+  const TempDirectory out;  // GPT-2 stores its matrices transposed
+  const auto refused =
+      pack_model(sentence_model("gpt2-weightedmean/model"), out.path() + "/packed", WeightFormat::int8);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().message, AllOf(HasSubstr("transposed"), HasSubstr("--dtype int8 when it is loaded")));
 }
 
 TEST(PackModel, WhatCannotBePacked) {

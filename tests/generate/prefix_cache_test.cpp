@@ -120,6 +120,50 @@ TEST_P(DevicePrefixCache, WithNarrowFormats) {
   expect_saved(request_for({joined(one, ids_of(1, 30))}), 69);
 }
 
+// The prompt, and what was written behind it.
+Prompt talk_of(const GenerateOutput& out) { return out.hypotheses.at(0).at(0).ids; }
+
+// Turns of a chat: each prompt goes on behind the answer to the one before. The last id of an answer was never read.
+TEST_P(DevicePrefixCache, AnswersAreKeptForTheNextTurn) {
+  GenerateRequest request = request_for({ids_of(4, 20)});
+  request.options.max_new_tokens = request.options.min_new_tokens = 30;
+  request.deterministic = false;
+  request.keep_answers = true;
+  uint64_t known = 0;
+  for (int32_t turn = 0; turn < 4; ++turn) {
+    LAPILLI_ASSERT_VALUE(const auto want, run_search(plain_, request));
+    LAPILLI_ASSERT_VALUE(const auto out, run_search(model_, request));
+    EXPECT_EQ(talk_of(out), talk_of(want));
+    Prompt& prompt = request.decoder_ids.front();
+    EXPECT_EQ(out.stats.saved_prompt_rows, known);
+    EXPECT_EQ(out.stats.prompt_rows, prompt.size() - 1 - known);
+    known = talk_of(out).size() - 1;
+    prompt = joined(talk_of(out), ids_of(turn, 7));
+  }
+}
+
+// Without being asked for, with beams, and where sums have one order, answers are computed again.
+TEST_P(DevicePrefixCache, OtherAnswersAreNotKept) {
+  const auto saved = [&](GenerateRequest request) -> uint64_t {
+    request.options.max_new_tokens = request.options.min_new_tokens = 30;
+    auto out = run_search(model_, request);
+    if (!out) return ADD_FAILURE() << out.error().message, 0;
+    request.decoder_ids.front() = joined(talk_of(*out), {5, 6});
+    out = run_search(model_, request);
+    return out ? out->stats.saved_prompt_rows : 0;
+  };
+  GenerateRequest request = request_for({ids_of(7, 20)});
+  request.keep_answers = true;
+  EXPECT_EQ(saved(request), 19u);
+  request = request_for({ids_of(8, 20)}, 2);
+  request.deterministic = false;
+  request.keep_answers = true;
+  EXPECT_EQ(saved(request), 19u);
+  request = request_for({ids_of(9, 20)});
+  request.deterministic = false;
+  EXPECT_EQ(saved(request), 19u);
+}
+
 // The ids behind the prompt outgrow the session, and a later session is another one.
 TEST_P(DevicePrefixCache, SessionsThatGrow) {
   const Prompt one = ids_of(6, 20);

@@ -1,5 +1,5 @@
 // Memories of segments: a text in segments has the results of the whole text, searches those of passes without a
-// search, and what does not fit is refused.
+// search, and what does not fit is refused. XLNet's other way to see a part of a text: hidden ids, and a second stream.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -125,6 +125,74 @@ TEST(DeviceSegmentMemories, WhatDoesNotFitIsRefused) {
   EXPECT_THAT(forward(xlnet, r).error().message, HasSubstr("up to 8 rows"));
   r.memories.resize(2);
   EXPECT_THAT(forward(xlnet, r).error().message, HasSubstr("memories of 2 sources for 1"));
+}
+
+class DeviceHiddenIds : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    LAPILLI_ASSERT_VALUE(const auto device, shared_device_with(GetParam()));
+    LAPILLI_ASSERT_VALUE(model_, Model::load(device, LAPILLI_TEST_DATA "/models/xlnet-lm/model", {}));
+  }
+  [[nodiscard]] std::vector<float> logits(const ForwardRequest& r) const {
+    const auto outputs = forward(model_, r);
+    if (!outputs) return ADD_FAILURE() << outputs.error().message, std::vector<float>();
+    return std::ranges::find(*outputs, "logits", &ForwardTensor::name)->values;
+  }
+  // Sources of which all ids but those before `place` are hidden, the place's own included, and the place's row.
+  static ForwardRequest predicting(const std::vector<Ids>& sources, uint32_t place) {
+    ForwardRequest r;
+    r.sources = sources;
+    r.second_stream = true;
+    for (const Ids& ids : sources) {
+      auto& hidden = r.hidden_ids.emplace_back();
+      for (size_t at = 0; at < ids.size() * ids.size(); ++at) hidden.push_back(at % ids.size() >= place ? 1 : 0);
+      r.head_rows.push_back({place});
+    }
+    return r;
+  }
+  std::shared_ptr<Model> model_;
+};
+INSTANTIATE_TEST_SUITE_P(Masks, DeviceHiddenIds, testing::Values("full", "floor"),
+                         [](const auto& i) { return std::string(i.param); });
+
+TEST_P(DeviceHiddenIds, NothingHiddenChangesNothing) {
+  ForwardRequest r;
+  r.sources = random_sources({70, 33, 1}, 140, 3);  // rows of one, two and three words of a mask
+  r.want_attentions = true;                         // so that rows are padded, as those with masks are
+  const auto all = logits(r);
+  for (const Ids& ids : r.sources) r.hidden_ids.emplace_back(ids.size() * ids.size(), 0);
+  EXPECT_EQ(logits(r), all);
+}
+
+// A prediction depends on what it sees and on its place, neither on hidden ids nor on its own.
+TEST_P(DeviceHiddenIds, ArePartOfNoPrediction) {
+  const auto sources = random_sources({40, 35}, 140, 4);
+  auto changed = sources;
+  for (Ids& ids : changed)
+    for (size_t i = 34; i < ids.size(); ++i) ids[i] = (ids[i] + 7) % 140;
+  const auto before = logits(predicting(sources, 34));
+  EXPECT_EQ(logits(predicting(changed, 34)), before);
+  changed[0][33] = (changed[0][33] + 7) % 140;
+  EXPECT_NE(logits(predicting(changed, 34)), before);
+}
+
+TEST_P(DeviceHiddenIds, WhatDoesNotFitIsRefused) {
+  const auto message = [&](const std::shared_ptr<Model>& model, const ForwardRequest& r) {
+    const auto outputs = forward(model, r);
+    return outputs ? std::string() : outputs.error().message;
+  };
+  ForwardRequest r;
+  r.sources = {{5, 6, 7}};
+  r.hidden_ids = {std::vector<uint8_t>(8)};
+  EXPECT_THAT(message(model_, r), HasSubstr("source 0 has 3 ids, but 8 pairs may be hidden"));
+  r.hidden_ids.resize(2);
+  EXPECT_THAT(message(model_, r), HasSubstr("hidden ids of 2 sources for 1"));
+  r.hidden_ids = {std::vector<uint8_t>(9)};
+  r.memories.resize(1);
+  EXPECT_THAT(message(model_, r), HasSubstr("which XLNet alone has"));
+  r.memories.clear();
+  LAPILLI_ASSERT_VALUE(const auto bert, Model::load(model_->device(), LAPILLI_TEST_DATA "/models/bert/model", {}));
+  EXPECT_THAT(message(bert, r), HasSubstr("which XLNet alone has"));
 }
 
 }  // namespace

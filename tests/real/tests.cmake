@@ -28,6 +28,6 @@ if(Python3_FOUND)
   endforeach()
   # Minutes of CPU: a window for each clip, and again with gaps.
   lapilli_gpu_test(real.gaps COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/real/gaps $<TARGET_FILE:lapilli_cli>
-    ${PROJECT_BINARY_DIR}/real whisper-tiny.en LABELS long real)
+    ${PROJECT_BINARY_DIR}/real whisper-tiny.en moonshine-tiny LABELS long real)
   set_tests_properties(real.gaps.lavapipe PROPERTIES RESOURCE_LOCK real)
 endif()

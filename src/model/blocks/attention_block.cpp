@@ -93,12 +93,14 @@ void add_terms(Builder& b, const std::string& label, const AttentionLayer& layer
   a.bias.low = layer.w.distance_low;
   a.bias.count = layer.w.distance_count;
   a.bias.column = s.segments ? inner : 0;
-  a.terms = {v.by_query, v.by_key, s.segments, how.distances.first};
+  a.terms = {v.by_query, v.by_key, s.segments, how.mask != graph::kNone, how.distances.first};
   a.terms.key_column = v.shared || v.by_key ? inner : 0;
   a.terms.key_stride = v.shared ? 2 * head : head;
   a.terms.segment_column = 2 * inner;
   a.terms.type_column = 3 * inner;
   if (s.segments) reads.bias = b.weight(layer.w.segments);
+  a.terms.mask_row = how.mask_row;
+  reads.mask = how.mask;
 }
 
 graph::TensorId add_result(Builder& b, const std::string& label, const AttentionLayer& layer, graph::TensorId context,
@@ -139,10 +141,11 @@ void rotate_self(Builder& b, const std::string& label, const AttentionLayer& lay
   ops::rotate(b.g(), label + ".rotate", rows, how);
 }
 
-// Queries, and the results of attention to a set of keys.
+// Queries, the results of attention to a set of keys, and these keys with their values.
 struct Attended {
   graph::TensorId q;
   ops::AttentionResult r;
+  graph::TensorId kv = graph::kNone;
 };
 
 // All queries attend to their window and the global keys; then, in models with global positions, the rows of global
@@ -168,7 +171,7 @@ Attended window_attention(Builder& b, const std::string& label, const AttentionL
     a.global_queries = global ? 1 : 0;
     reads.context = ops::attention(b.g(), name + ".attention", reads, a, {false, layer.stack.merged_attention}).context;
   }
-  return {reads.q, {reads.context, graph::kNone}};
+  return {reads.q, {reads.context, graph::kNone}, reads.kv};
 }
 
 }  // namespace
@@ -235,18 +238,35 @@ Attended attend_to_own(Builder& b, const std::string& label, const AttentionLaye
   const auto [kv, shape] = kv_behind_memory(b, label, layer, how);
   auto q = own_projections(b, label, layer, in, {layer.stack.query_columns(), kv, shape});
   if (how.segments != graph::kNone) q = ops::add(b.g(), label + ".segments", q, how.segments);
-  if (layer.stack.reach) return {q, attend_with_reach(b, label, layer, {q, kv, shape, in.x}, how)};
+  if (layer.stack.reach) return {q, attend_with_reach(b, label, layer, {q, kv, shape, in.x}, how), kv};
   rotate_self(b, label, layer, {q, kv, graph::kNone, how.spans}, {shape, layer.stack.rotary_pairs(), is_pass(how)});
-  return {q, attend(b, label, layer, {q, kv, shape, in.x}, how)};
+  return {q, attend(b, label, layer, {q, kv, shape, in.x}, how), kv};
 }
 
 }  // namespace
 
 graph::TensorId self_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
                                const SequenceAttention& how) {
-  const auto [q, r] = attend_to_own(b, label, layer, in, how);
+  const auto [q, r, kv] = attend_to_own(b, label, layer, in, how);
   keep_weights(b, how, r);
   return add_result(b, label, layer, r.context, in.x);
+}
+
+TwoStreams two_stream_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const TwoStreams& x,
+                                const SequenceAttention& how) {
+  const Attended own = attend_to_own(b, label, layer, {x.first, x.first}, how);
+  keep_weights(b, how, own.r);
+  const std::string name = label + ".second";
+  const KvShape shape = sequence_kv(layer.stack, how, how.queries);
+  // Queries alone count; keys and values of this stream are by-products that nothing reads.
+  auto q = own_projections(b, name, layer, {x.second, x.second},
+                           {layer.stack.query_columns(), kv_activation(b, name + ".kv", shape), shape});
+  if (how.segments != graph::kNone) q = ops::add(b.g(), name + ".segments", q, how.segments);
+  SequenceAttention second = how;
+  second.keep_weights.clear();
+  second.mask_row = how.batch * how.queries;
+  const auto r = attend(b, name, layer, {q, own.kv, shape, x.second}, second);
+  return {add_result(b, label, layer, own.r.context, x.first), add_result(b, name, layer, r.context, x.second)};
 }
 
 namespace {
@@ -264,7 +284,7 @@ void keep_shared(Builder& b, const std::string& label, const StackConfig& s, ops
 
 graph::TensorId merged_attention(Builder& b, const std::string& label, const MergedLayer& layer, const Sublayer& in,
                                  graph::TensorId source_kv, const MergedSequences& how) {
-  const auto [q, own] = attend_to_own(b, label, layer.own, in, how.own);
+  const auto [q, own, kv] = attend_to_own(b, label, layer.own, in, how.own);
   const KvShape shape = sequence_kv(layer.source.stack, how.source, how.source.keys);
   const auto source = attend(b, label + ".source", layer.source, {q, source_kv, shape, in.x}, how.source);
   keep_shared(b, label, layer.own.stack, own, source.context, how.own);

@@ -32,11 +32,21 @@ struct SequenceAttention {
   // For terms of relative positions, and of segments.
   DistanceRows distances;
   graph::TensorId segments = graph::kNone;
+  // Bits of keys that queries do not see (RelativeTerms::by_mask), and the row of the first query's.
+  graph::TensorId mask = graph::kNone;
+  uint32_t mask_row = 0;
 };
 
 // x + out(attention(h)), in place of x; keys and values from h itself.
 graph::TensorId self_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
                                const SequenceAttention& how);
+// As self_attention, for two streams of as many rows (Yang et al. 2019): the second one's queries see the keys and
+// values of the first one. In the mask the second one's rows follow those of the first.
+struct TwoStreams {
+  graph::TensorId first = graph::kNone, second = graph::kNone;
+};
+TwoStreams two_stream_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const TwoStreams& x,
+                                const SequenceAttention& how);
 // As self_attention, within the windows of maps: in.h and in.x are rows of these.
 graph::TensorId map_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
                               const SwinWindows& map);

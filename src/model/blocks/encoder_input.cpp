@@ -124,15 +124,29 @@ graph::TensorId rows_of_stages(Builder& b, const SourceRows& source, graph::Tens
   return encoder_rows(b, source, x, feature_levels(b.config().features) - 1);
 }
 
-graph::TensorId segment_rows(Builder& b, const SourceRows& source) {
+namespace {
+
+// A row of a table for each row of the sources, by its type.
+graph::TensorId rows_by_type(Builder& b, const std::string& label, const SourceRows& source, WeightIndex table,
+                             uint32_t columns) {
   EmbedAttributes e = source_attributes(b, source, b.config().encoder.row_types);
-  e.d = b.config().encoder.query_columns();
+  e.d = columns;
   e.scale = 1;
   e.uncounted_id = kNoPositionId;
   const auto types = row_words(b, StateKind::source_types, "source_types", source);
-  return ops::embed(b.g(), "encoder.segments",
-                    {types, b.weight(b.network().encoder.segment_types), graph::kNone, source.spans, all_rows(source)},
-                    e);
+  return ops::embed(b.g(), label, {types, b.weight(table), graph::kNone, source.spans, all_rows(source)}, e);
+}
+
+}  // namespace
+
+graph::TensorId segment_rows(Builder& b, const SourceRows& source) {
+  const StackWeights& w = b.network().encoder;
+  return rows_by_type(b, "encoder.segments", source, w.segment_types, b.config().encoder.query_columns());
+}
+
+graph::TensorId second_stream_rows(Builder& b, const SourceRows& source) {
+  const StackWeights& w = b.network().encoder;
+  return rows_by_type(b, "encoder.second", source, w.second_stream, b.config().encoder.d_model);
 }
 
 graph::TensorId encoder_input(Builder& b, const SourceRows& source) {

@@ -18,6 +18,8 @@ struct SourceRows {
 graph::TensorId feature_layers(Builder& b, const SourceRows& source);
 // The encoder's rows from the output of its stages; in a pass, packed from here on.
 graph::TensorId rows_of_stages(Builder& b, const SourceRows& source, graph::TensorId x);
+// Rows with which a second stream begins (StackWeights::second_stream): as many as the sources have.
+graph::TensorId second_stream_rows(Builder& b, const SourceRows& source);
 // For encoders with segments: rows to add to the queries, which tell the type of each row.
 graph::TensorId segment_rows(Builder& b, const SourceRows& source);
 // [rows, encoder.d_model]

@@ -119,6 +119,7 @@ Names xlnet_names(const Config& c) {
   Names n;
   n.base_prefix = "transformer.";
   n.encoder.embedding = {n.base_prefix + "word_embedding.weight"};
+  n.encoder.second_stream = n.base_prefix + "mask_emb";
   const std::string layer = n.base_prefix + "layer.{}.", ff = layer + "ff.";
   n.encoder.layer.self = xlnet_attention(layer + "rel_attn.");
   n.encoder.layer.fc1 = ff + "layer_1";

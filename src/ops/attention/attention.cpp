@@ -30,10 +30,11 @@ struct WindowPush {
 struct TermsPush {
   LAPILLI_PUSH_BEHIND(AttentionPush, common, uint32_t queries, query_begin, query_end, tiles; uint32_t keys, causal;
                       uint32_t weights_begin, weights_ld;
-                      uint32_t line_words, first_line, key_column, key_stride, segment_column, type_column;)
+                      uint32_t line_words, first_line, key_column, key_stride, segment_column, type_column;
+                      uint32_t mask_begin;)
 };
 // Inputs after q, kv and lengths.
-constexpr size_t kDistances = 3, kGlobals = 5, kContext = 6, kVectors = 7;
+constexpr size_t kDistances = 3, kGlobals = 5, kContext = 6, kVectors = 7, kMask = 8;
 constexpr uint64_t kQueriesPerGroup = state::TILE_ROWS, kQueriesPerSubgroup = 16;
 
 // With terms the causal mask has the window.
@@ -75,6 +76,15 @@ Status infer_terms_columns(const graph::Graph& g, const graph::Node& node, const
   return {};
 }
 
+Status infer_mask(const graph::Graph& g, const graph::Node& node, const AttentionAttributes& a) {
+  if (!a.terms.by_mask) return {};
+  if (a.spans || a.keys > 32 * kBiasWords / 2)
+    return node_error(node, "a mask for rows of a pass, or for %u keys", a.keys);
+  LAPILLI_CHECK(expect_input(g, node, kMask, {"mask", 0, 0, graph::DType::u32}));
+  const uint64_t rows = a.terms.mask_row + uint64_t{a.batch} * a.queries;
+  return expect_words(g, node, node.inputs[kMask], "mask", rows * mask_words(a.keys) + kBiasWords);
+}
+
 Status infer_terms(const graph::Graph& g, const graph::Node& node, const AttentionAttributes& a) {
   if (a.bias.form != BiasForm::terms) return {};
   const RelativeTerms& t = a.terms;
@@ -86,6 +96,7 @@ Status infer_terms(const graph::Graph& g, const graph::Node& node, const Attenti
     return node_error(node, "attention with terms has either a context or weights");
   LAPILLI_CHECK(expect_input(g, node, kVectors, {"vectors", 0, 0}));
   LAPILLI_CHECK(infer_terms_columns(g, node, a));
+  LAPILLI_CHECK(infer_mask(g, node, a));
   if (!t.by_segment) return {};
   const uint64_t words = 2 * uint64_t{a.kv.heads} * a.kv.head_dim;
   if (words > kBiasWords)
@@ -274,7 +285,11 @@ class Lowering {
       return context_.work.allows(cost(block.slots * block.heads * queries)) ||
              block.slots * block.heads * (whole_sentences() ? 1 : queries) == 1;
     };
-    while (!rows_fit() || !weights_fit() || !globals_fit() || !work_fits()) {
+    const auto mask_fits = [&] {
+      const uint64_t room = kBiasWords - context_.caps.uniform_alignment / 4;
+      return !a_.terms.by_mask || q_rows(block.slots, queries) * mask_words(a_.keys) <= room;
+    };
+    while (!rows_fit() || !weights_fit() || !globals_fit() || !mask_fits() || !work_fits()) {
       if (block.slots > 1)
         block.slots = div_up<uint64_t>(block.slots, 2);
       else if ((!weights_fit() || !work_fits()) && block.heads > 1)
@@ -293,7 +308,8 @@ class Lowering {
     d.shader = shader();
     d.constants = {numbers_.local, a_.kv.head_dim, a_.kv.group};
     if (may_cap(a_)) d.constants.push_back(cap_constant(a_.cap));
-    if (terms()) d.constants.push_back(a_.terms.by_query + 2 * a_.terms.by_key + 4 * a_.terms.by_segment);
+    if (terms())
+      d.constants.push_back(a_.terms.by_query + 2 * a_.terms.by_key + 4 * a_.terms.by_segment + 8 * a_.terms.by_mask);
     Push p{};
     const uint64_t sentences = part.s1 - part.s0, queries = query_end - query_begin;
     const uint64_t heads = (part.h1 - part.h0) * a_.kv.group;
@@ -336,7 +352,7 @@ class Lowering {
     p.causal = a_.causal;
     if (terms() && a_.causal) p.causal = a_.window == kNoWindow ? kNoWindow : a_.window + 1;
     if (terms())
-      d.set_push(terms_push(p));
+      d.set_push(terms_push(p, a_.spans ? 0 : bind_mask(begin, d)));
     else if (a_.window != kNoWindow)
       d.set_push(window_push(p));
     else
@@ -394,12 +410,25 @@ class Lowering {
     return {};
   }
 
-  [[nodiscard]] TermsPush terms_push(const Push& p) const {
+  // Binds the mask from row `begin` of q on; each binding has as many words as the kernel declares. Without a mask the
+  // distances stand in for it. Returns the word where row 0 would begin.
+  uint32_t bind_mask(uint64_t begin, Dispatch& d) const {
+    const graph::TensorId mask = node_.inputs[a_.terms.by_mask ? kMask : kDistances];
+    const uint64_t words = mask_words(a_.keys), first = a_.terms.by_mask ? (a_.terms.mask_row + begin) * words : 0;
+    uint32_t delta = 0;
+    Operand bound = bind_range(context_, 4, {mask, first * 4, 0, graph::Access::read}, delta);
+    bound.end = bound.begin + uint64_t{kBiasWords} * 4;
+    bound.used = a_.terms.by_mask != 0;
+    d.operands.push_back(bound);
+    return static_cast<uint32_t>(delta - begin * words);
+  }
+
+  [[nodiscard]] TermsPush terms_push(const Push& p, uint32_t mask_begin) const {
     const RelativeTerms& t = a_.terms;
     const auto words = static_cast<uint32_t>(context_.graph.tensor(node_.inputs[kVectors]).ld);
-    return {p.common,     p.queries,    p.query_begin,   p.query_end,      p.tiles,
-            p.keys,       p.causal,     p.weights_begin, p.weights_ld,     words,
-            t.first_line, t.key_column, t.key_stride,    t.segment_column, t.type_column};
+    return {p.common,     p.queries,        p.query_begin, p.query_end, p.tiles,      p.keys,
+            p.causal,     p.weights_begin,  p.weights_ld,  words,       t.first_line, t.key_column,
+            t.key_stride, t.segment_column, t.type_column, mask_begin};
   }
 
   [[nodiscard]] WindowPush window_push(const Push& p) const {
@@ -510,6 +539,13 @@ double map_bias(const AttentionAttributes& a, const std::vector<double>& table, 
   return a.map.apart(window, p.key, p.query) ? bias + SwinWindows::kApart : bias;
 }
 
+// True if a mask hides the key from the query in this row of q.
+bool hides(const AttentionAttributes& a, const graph::Node& node, HostTensors& values, const HostPair& p) {
+  if (!a.terms.by_mask) return false;
+  const uint64_t word = (a.terms.mask_row + p.query) * mask_words(a.keys) + p.key / 32;
+  return (values.at(node.inputs[kMask]).u[word] >> (p.key % 32) & 1) != 0;
+}
+
 // The terms of a score, in double precision.
 class HostTerms {
  public:
@@ -576,6 +612,7 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
                 ((s.number * a.kv.query_heads() + h) * a.queries + i) * g.tensor(weights).ld;
         const uint64_t own = i + keys_before(a);
         const auto seen = [&](uint64_t j) {
+          if (hides(a, node, values, {j, at, h})) return false;
           if (a.causal && (j > own || (!has_window(a) && own - j > a.window))) return false;
           if (!has_window(a) || a.global_queries) return true;
           return (j > i ? j - i <= a.window_after : i - j <= a.window) || is_listed(j);
@@ -604,6 +641,7 @@ std::string tuning_key(const graph::Graph& g, const graph::Node& node) {
                 : a.window_after == 0 ? ", window before"
                                       : ", window",
                 a.bias.form == BiasForm::none    ? ""
+                : a.terms.by_mask                ? ", terms and mask"
                 : a.bias.form == BiasForm::terms ? ", terms"
                                                  : ", bias",
                 a.cap != 0 ? ", capped" : "", kv_tuning_key(g.tensor(node.inputs[1])));
@@ -628,7 +666,7 @@ ops::AttentionResult ops::attention(graph::Graph& g, const std::string& label, c
       wants.weights ? g.activation(label + " weights", heads * a.batch * a.queries, a.keys) : graph::kNone;
   g.add_node({&attention_op,
               label,
-              {o.q, o.kv, o.lengths, o.distances, o.bias, o.globals, o.context, o.vectors},
+              {o.q, o.kv, o.lengths, o.distances, o.bias, o.globals, o.context, o.vectors, o.mask},
               {context, weights},
               graph::Attributes(a)});
   return {context, weights};

@@ -32,13 +32,19 @@ struct RelativeBias {
 //   by_key:     the key, times the line's queries
 //   by_segment: the head's columns in q from segment_column on, times one of two vectors: a tensor of kBiasWords words
 //               holds [same, other][heads * head_dim]. Rows of q tell their segment in column type_column.
+//   by_mask:    no product: a mask hides keys from queries. It has words of bits, one for each key, ceil(keys / 32)
+//               words for each query; those of query 0 of the first sentence begin at row mask_row. Behind the last row
+//               there are kBiasWords more words. Not with spans.
 // There may be more keys than queries: the queries are the last positions then, and keys before them, whose rows are
 // not in q (a memory of an earlier segment), have segment 0.
 struct RelativeTerms {
-  uint32_t by_query = 0, by_key = 0, by_segment = 0;
+  uint8_t by_query = 0, by_key = 0, by_segment = 0, by_mask = 0;
   uint32_t first_line = 0, key_column = 0, key_stride = 0;
   uint32_t segment_column = 0, type_column = 0;
+  uint32_t mask_row = 0;
 };
+// Words of a mask's row.
+constexpr uint32_t mask_words(uint32_t keys) { return (keys + 31) / 32; }
 
 // "attention": q [batch * queries, heads * head_dim (and the bias, if it is in rows)]; row b * queries + i is query i
 // of sentence b and sees the keys [begin, end) of the sentence's lengths entry, restricted to positions <= i if causal.
@@ -49,7 +55,7 @@ struct RelativeTerms {
 // inputs: q, kv (arena or state; slot = sentence), lengths (uniform), distances and bias (table; with terms the
 // segments' vectors) or kNone, globals or kNone
 //   (u32; per sentence globals_stride words: count, ascending positions within the lengths; a stride of 0: no lists),
-//   context or kNone, and with terms the lines of vectors.
+//   context or kNone, and with terms the lines of vectors, then the mask (uniform) or kNone.
 // With `spans` the rows are those of an encode pass, counted through all of its sentences: q [queries, ...], kv has one
 // slot with that many positions, and row r sees the rows of its own sentence; `batch` and `keys` are the maximum number
 // of sentences and of ids in one. Lengths are then the spans (uniform), and the lists hold rows of the pass, by the
@@ -143,6 +149,7 @@ struct AttentionOperands {
   graph::TensorId globals = graph::kNone;                         // for a window
   graph::TensorId context = graph::kNone;                         // global_queries: updated in place
   graph::TensorId vectors = graph::kNone;                         // for RelativeTerms; `bias` has those of segments
+  graph::TensorId mask = graph::kNone;                            // for RelativeTerms::by_mask
 };
 // Results beside the heads' columns.
 struct AttentionWants {

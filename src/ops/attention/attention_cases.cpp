@@ -391,7 +391,7 @@ struct TermsCase {
   uint32_t slack = 0;   // rows of a pass after the last sentence
   uint32_t before = 0;  // not a pass: keys before those of the queries, one fewer in every second sentence
   uint32_t past = kNoWindow;
-  bool causal = false;
+  bool causal = false, mask = false;
 };
 
 AttentionAttributes terms_attributes(const TermsCase& s) {
@@ -406,7 +406,8 @@ AttentionAttributes terms_attributes(const TermsCase& s) {
   a.scale = 0.25f;
   a.spans = s.pass ? 1 : 0;
   const uint32_t inner = s.heads * s.head_dim;
-  a.terms = {s.by_query, s.by_key, s.by_segment, 2, inner, 2 * s.head_dim, 2 * inner, 3 * inner + 1};
+  a.terms = {s.by_query, s.by_key, s.by_segment, s.mask, 2, inner, 2 * s.head_dim, 2 * inner, 3 * inner + 1};
+  a.terms.mask_row = s.mask ? 3 : 0;
   a.bias = bias_case(BiasForm::terms, -static_cast<int32_t>(a.keys / 2), static_cast<int32_t>(a.keys / 3), a.kv);
   a.bias.column = s.by_segment ? inner : 0;
   return a;
@@ -426,6 +427,21 @@ HostTensor some_lines(const AttentionAttributes& a, CaseRandom& random) {
   return lines;
 }
 
+// Hides some keys of each query, all of them from the first query.
+HostTensor some_masks(const graph::Tensor& mask, const AttentionAttributes& a, CaseRandom& random) {
+  std::vector<uint32_t> words(mask.elements());
+  const uint64_t first = uint64_t{a.terms.mask_row} * mask_words(a.keys);
+  for (uint64_t i = 0; i < words.size(); ++i)
+    words[i] = i - first < mask_words(a.keys) ? ~0u : random.below(1u << 16) << 16 | random.below(1u << 16);
+  return words_of(std::move(words));
+}
+
+graph::TensorId add_mask(OpCase& c, const AttentionAttributes& a) {
+  if (!a.terms.by_mask) return graph::kNone;
+  const uint64_t rows = a.terms.mask_row + uint64_t{a.batch} * a.queries;
+  return add_state(c.graph, "mask", StateKind::key_masks, rows * mask_words(a.keys) + kBiasWords, graph::DType::u32);
+}
+
 OpCase make_terms(const TermsCase& s) {
   OpCase c;
   const AttentionAttributes a = terms_attributes(s);
@@ -433,6 +449,7 @@ OpCase make_terms(const TermsCase& s) {
                   s.heads, s.head_dim, s.by_query ? " by query" : "", s.by_key ? " by key" : "",
                   s.by_segment ? " by segment" : "", s.weights ? ", weights" : "");
   if (s.before) c.name += format(", %u keys before", s.before);
+  if (s.mask) c.name += ", mask";
   if (s.causal) c.name += s.past == kNoWindow ? ", causal" : format(", causal and %u back", s.past);
   const uint64_t inner = uint64_t{s.heads} * s.head_dim, rows = (s.pass ? 1 : uint64_t{a.batch}) * a.queries;
   const auto q = c.graph.activation("q", rows, s.by_segment ? 3 * inner + 4 : inner);
@@ -441,6 +458,7 @@ OpCase make_terms(const TermsCase& s) {
   reads.distances = add_weight(c.graph, "distances", kBiasWords);
   if (s.by_segment) reads.bias = add_weight(c.graph, "segments", kBiasWords);
   reads.vectors = c.graph.activation("vectors", a.bias.buckets, 3 * inner);
+  reads.mask = add_mask(c, a);
   ops::attention(c.graph, "context", reads, a, s.weights);
   if (!s.pass) {
     std::vector<std::pair<uint32_t, uint32_t>> lengths;
@@ -452,6 +470,7 @@ OpCase make_terms(const TermsCase& s) {
     const auto& g = into.graph;
     into.inputs.emplace_back(q, some_types(g.tensor(q), random_values(g.tensor(q), random, 2), a, random));
     into.inputs.emplace_back(reads.distances, some_lines(a, random));
+    if (s.mask) into.inputs.emplace_back(reads.mask, some_masks(g.tensor(reads.mask), a, random));
     for (const auto t : {kv, reads.vectors, reads.bias})
       if (t != graph::kNone) into.inputs.emplace_back(t, random_values(g.tensor(t), random, 1));
   };
@@ -479,6 +498,23 @@ void add_terms_with_memory(std::vector<OpCase>& all) {
   causal({2, 5, true, false, false, {11, 3}, false, false, 0, 150}, 149);
   causal({1, 64, true, true, false, {33, 6}}, 2);
   causal({2, 64, true, false, false, {40}, false, false, 0, 17}, 17);  // for the self-test
+}
+
+// Masks of a bit for each query and key, which lie apart from each other on devices with small bindings.
+void add_terms_with_masks(std::vector<OpCase>& all) {
+  const auto add = [&](TermsCase s) {
+    s.pass = false;
+    s.mask = true;
+    for (const bool weights : {false, true}) {
+      s.weights = weights;
+      all.push_back(make_terms(s));
+    }
+  };
+  add({3, 12, true, false, true, {5, 1, 4}});
+  add({2, 5, true, false, true, {33, 32, 31}});
+  add({2, 5, true, true, false, {9, 2}, false, false, 0, 140});
+  add({1, 8, true, false, true, {700, 3}});  // more words than a binding has
+  for (const uint32_t head_dim : {8u, 16u, 32u, 64u}) add({2, head_dim, true, false, true, {6, 3}});
 }
 
 void add_terms(std::vector<OpCase>& all) {
@@ -604,6 +640,7 @@ std::vector<OpCase> attention_cases() {
   add_maps(all);
   add_terms(all);
   add_terms_with_memory(all);
+  add_terms_with_masks(all);
   add_capped(all);
   add_log_sums(all);
   return all;

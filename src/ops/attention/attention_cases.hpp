@@ -1,4 +1,4 @@
-// Test cases of "attention", and helpers shared with those of "attention_step".
+// Test cases of "attention" and "attention_step", and what both share.
 #pragma once
 
 #include <vector>
@@ -9,6 +9,7 @@
 namespace lapilli {
 
 std::vector<OpCase> attention_cases();
+std::vector<OpCase> attention_step_cases();
 
 // A bias over distances [low, high] with few buckets.
 RelativeBias bias_case(BiasForm form, int32_t low, int32_t high, const KvShape& kv);

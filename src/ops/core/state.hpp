@@ -57,6 +57,7 @@ enum class StateKind : uint16_t {
   head_spans,      // rows that a head reads, each a span of one row; as spans
   memory,          // inputs of layers in an earlier segment [layers, batch, rows, d_model]; written by the host
   cells,           // per layer of a decoder with cells: [2 parities][beam slots][d_model] (ops/rows/recurrent_cell.hpp)
+  key_masks,       // bits of keys that queries do not see (RelativeTerms::by_mask), for each stream; uniform
 };
 constexpr uint32_t state_id(StateKind kind, uint32_t layer = 0) { return (static_cast<uint32_t>(kind) << 16) | layer; }
 constexpr StateKind state_kind(uint32_t id) { return static_cast<StateKind>(id >> 16); }

@@ -36,6 +36,7 @@ const char* state_name(StateKind kind) {
     case StateKind::head_spans: return "rows that a head reads";
     case StateKind::memory: return "memory of a segment";
     case StateKind::cells: return "cells of the decoder";
+    case StateKind::key_masks: return "masks of keys";
   }
   return "state";
 }
@@ -70,6 +71,17 @@ void Session::require_state(uint32_t id, uint64_t bytes) {
 void Session::require_arena(uint64_t bytes, ArenaOf arena) {
   uint64_t& wanted = arenas_wanted_[arena];
   wanted = std::max({wanted, bytes, uint64_t{256}});
+}
+
+uint64_t Session::bytes_from(const Session& from) const {
+  uint64_t bytes = 0;
+  const auto count = [&bytes](const auto& wanted, const auto& there) {
+    for (const auto& [key, size] : wanted)
+      if (const auto it = there.find(key); it != there.end() && it->second.size() == size) bytes += size;
+  };
+  count(arenas_wanted_, from.arenas_);
+  count(wanted_, from.states_);
+  return bytes;
 }
 
 // Allocates new buffers first, so that `from` keeps everything if memory runs out.

@@ -28,6 +28,10 @@ class Session {
   void require(const Plan& plan, ArenaOf arena = ArenaOf::steps);
   void require_state(uint32_t id, uint64_t bytes);
   void require_arena(uint64_t bytes, ArenaOf arena = ArenaOf::steps);
+  // Released as create() says; call before allocate().
+  void keep(std::shared_ptr<void> with) { with_ = std::move(with); }
+  // Bytes that allocate(&from) takes over.
+  [[nodiscard]] uint64_t bytes_from(const Session& from) const;
   // Makes the buffers. Call once; afterwards plans that need more are refused when they are bound. Buffers of `from`
   // that already have the right size are taken over with their contents; nothing of it may be bound any more.
   Status allocate(Session* from = nullptr);

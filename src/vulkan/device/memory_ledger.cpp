@@ -1,5 +1,6 @@
 #include "vulkan/device/memory_ledger.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace lapilli::vulkan {
@@ -10,6 +11,12 @@ double mib(uint64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
 
 MemoryShare::~MemoryShare() {
   if (ledger_) ledger_->give_back(need_);
+}
+
+void MemoryShare::take_from(MemoryShare& other, uint64_t bytes) {
+  bytes = std::min(bytes, other.need_.bytes);
+  other.need_.bytes -= bytes;
+  need_.bytes += bytes;
 }
 
 std::shared_ptr<MemoryLedger> MemoryLedger::of_device(uint64_t limit, std::function<void()> make_room) {

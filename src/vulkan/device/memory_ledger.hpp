@@ -35,6 +35,8 @@ class MemoryShare {
     return *this;
   }
   ~MemoryShare();
+  // Counts bytes of another share of the same ledger from now on: memory that has changed hands.
+  void take_from(MemoryShare& other, uint64_t bytes);
 
  private:
   std::shared_ptr<MemoryLedger> ledger_;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "generate/published.hpp"
+#include "model/transformer.hpp"
 #include "ops/core/op.hpp"
 #include "ops/core/shader_table.hpp"
 #include "runtime/plan/plan.hpp"
@@ -81,9 +82,32 @@ class Pipelines {
 
  private:
   Status add_network(const model::Network& network) {
+    if (!network.config.kind().decodes) return add_encoder(network);
     for (const uint32_t sentences : {1u, 8u, 64u})
       for (const uint32_t beams : {1u, 4u}) LAPILLI_CHECK(add_job(network, sentences, beams));
     return {};
+  }
+
+  // Sources alone: packed, and apart with their attention, with masks and a second stream where a model has these.
+  Status add_encoder(const model::Network& network) {
+    model::ForwardShape shape;
+    shape.batch = 8;
+    shape.source_length = 64;
+    shape.rows = 256;
+    LAPILLI_CHECK(add_pass(network, shape));
+    if (network.config.kind().reads != model::Reads::ids) return {};
+    shape.rows = 0;
+    shape.masked = network.config.encoder.segments;
+    shape.two_streams = network.encoder.second_stream != model::kNoWeight;
+    shape.attentions = !shape.two_streams;
+    return add_pass(network, shape);
+  }
+
+  Status add_pass(const model::Network& network, const model::ForwardShape& shape) {
+    graph::Graph graph;
+    model::Builder builder(network, graph);
+    model::build_forward(builder, shape);
+    return add(std::move(graph));
   }
 
   Status add_job(const model::Network& network, uint32_t sentences, uint32_t beams) {
@@ -97,6 +121,9 @@ class Pipelines {
     LAPILLI_CHECK(add(prompt_graph(network, key)));
     LAPILLI_CHECK(add(step_graph(network, key).graph));
     key.sample = true;
+    LAPILLI_CHECK(add(step_graph(network, key).graph));
+    if (!network.config.decoder.cells) return {};
+    key.shortlist = true;  // Firefox's students
     return add(step_graph(network, key).graph);
   }
 
