@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "server/fake_desk.hpp"
+#include "server/protocols/picture_size.hpp"
+#include "support/temp_directory.hpp"
 
 namespace lapilli::server {
 Protocol rerank();
@@ -135,6 +137,33 @@ TEST(ProtocolPictures, RefuseByName) {
   send(desk, pictures(), "/v1/pictures", multipart_request(file + file));
   ASSERT_EQ(desk.started.size(), 1u);
   EXPECT_EQ(desk.started[0]->inputs.size(), 2u);
+}
+
+TEST(ProtocolPictures, SizesAreInTheHeads) {
+  const auto of = [](const char* name) {
+    return pixels_of(read_file(LAPILLI_TEST_DATA "/pictures/" + std::string(name))).value_or(0);
+  };
+  EXPECT_GT(of("plain.png"), 0u);
+  EXPECT_EQ(of("plain.png"), of("plain.jpg"));
+  EXPECT_EQ(of("passes.png"), of("passes.jpg"));
+  EXPECT_EQ(pixels_of(std::string("GIF89a\x02\x00\x03\x00", 10) + std::string(20, 0)), 6u);
+  EXPECT_EQ(pixels_of(std::string("BM") + std::string(16, 0) + std::string("\x04\0\0\0\xfd\xff\xff\xff", 8)), 12u);
+  EXPECT_EQ(pixels_of(std::string("MM\0*\0\0\0\x08\0\x02\x01\0\0\x03\0\0\0\x01\0\x05\0\0"
+                                  "\x01\x01\0\x03\0\0\0\x01\0\x07\0\0",
+                                  34)),
+            35u);
+  for (const char* none : {"", "\x89PNG", "\xff\xd8\xff", "no picture, though it is long enough"})
+    EXPECT_EQ(pixels_of(none), std::nullopt) << none;
+}
+
+TEST(ProtocolPictures, LargeOnesAreRefusedBeforeTheyAreRead) {
+  FakeDesk desk;
+  desk.add("eye", "picture", {"classify"}, "vit");
+  desk.allowed.pixels = 5;
+  const std::string gif = std::string("GIF89a\x02\x00\x03\x00", 10) + std::string(20, 0);
+  const auto exchange = send(desk, pictures(), "/v1/pictures", multipart_request(form_part("file", gif, "x")));
+  EXPECT_EQ(exchange->given.status, 413);
+  EXPECT_EQ(json::parse(exchange->given.body)["error"], "file: picture 1 has 6 pixels, above the limit of 5");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "lapilli/lapilli.hpp"
 #include "server/served.hpp"
@@ -25,6 +26,7 @@ struct Models {
                               {"judge", sentence_model("cross-bert-identity")},
                               {"classes", sentence_model("cross-deberta-nli")},
                               {"talker", kTalker},
+                              {"eye", small_eye(folder.path())},
                               {"writer", small_writer(folder.path())},
                               {"ear", small_ear(folder.path())}})};
 };
@@ -392,11 +394,58 @@ TEST_F(ServeDeviceProtocols, LogarithmsOfTranscribedTokens) {
   for (const Json& one : made["logprobs"]) EXPECT_LE(one["logprob"].get<double>(), 0) << one;
 }
 
+// A WAV of silence: 16,000 samples a second, 16 bits.
+std::string silence(uint32_t samples) {
+  const auto number = [](uint32_t value, int bytes) {
+    std::string text;
+    for (int i = 0; i < bytes; ++i) text += static_cast<char>(value >> 8 * i & 0xff);
+    return text;
+  };
+  const uint32_t bytes = 2 * samples;
+  return "RIFF" + number(36 + bytes, 4) + "WAVEfmt " + number(16, 4) + number(1, 2) + number(1, 2) + number(16000, 4) +
+         number(32000, 4) + number(2, 2) + number(16, 2) + "data" + number(bytes, 4) + std::string(bytes, '\0');
+}
+
+TEST_F(ServeDeviceProtocols, NoRequestHearsAnother) {
+  constexpr size_t kConnections = 8, kEach = 4;
+  const std::string bodies[] = {spoken().field("language", "en").whole(),
+                                Multipart().file("file", "x", silence(16000)).field("language", "en").whole()};
+  const auto ask = [&](size_t which) {
+    return served().ask("POST", "/v1/audio/transcriptions", Multipart::kHeader, bodies[which], 300000).body;
+  };
+  const std::string alone[] = {ask(0), ask(1)};
+  ASSERT_NE(alone[0], alone[1]);
+  std::vector<std::thread> threads;
+  for (size_t t = 0; t < kConnections; ++t)
+    threads.emplace_back([&, t] {
+      for (size_t i = 0; i < kEach; ++i) EXPECT_EQ(ask((t + i) % 2), alone[(t + i) % 2]) << t << " " << i;
+    });
+  for (std::thread& thread : threads) thread.join();
+}
+
 TEST_F(ServeDeviceProtocols, LanguagesThatTheModelLacksAreRefused) {
   const Answer answer = heard(spoken().field("language", "klingon"));
   EXPECT_EQ(answer.status, 400) << answer.body;
   EXPECT_NE(answer.body.find("language"), std::string::npos) << answer.body;
   EXPECT_EQ(heard(Multipart().file("file", "x", "no sound")).status, 400);
+}
+
+// ---- pictures ----
+
+TEST_F(ServeDeviceProtocols, PicturesHaveTheirClasses) {
+  const auto bytes = [](const char* name) { return read_file(LAPILLI_TEST_DATA "/pictures/" + std::string(name)); };
+  const Multipart form = Multipart()
+                             .file("file", "../a", bytes("plain.png"))
+                             .file("file", "b", "no picture")
+                             .file("file", "c", bytes("grey.jpg"))
+                             .field("top", "2");
+  const Json made = json_of(served().ask("POST", "/v1/pictures", Multipart::kHeader, form.whole()));
+  ASSERT_EQ(made["pictures"].size(), 3u) << made;
+  EXPECT_EQ(made["task"], "classify");
+  ASSERT_EQ(made["pictures"][0]["classes"].size(), 2u);
+  EXPECT_GE(made["pictures"][0]["classes"][0]["probability"], made["pictures"][0]["classes"][1]["probability"]);
+  EXPECT_TRUE(made["pictures"][1]["error"].is_string());
+  EXPECT_EQ(made["pictures"][2]["classes"].size(), 2u);
 }
 
 }  // namespace

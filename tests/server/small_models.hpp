@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 namespace lapilli::server::test {
@@ -22,6 +23,14 @@ inline std::string small_ear(const std::string& folder) {
 // A GPT-2 that writes noise, some of it no UTF-8.
 inline std::string small_writer(const std::string& folder) {
   return joined_model("decoders/gpt2/model", "chat/tiny", folder + "/writer");
+}
+
+// A classifier of pictures, with a file that says how these are prepared.
+inline std::string small_eye(const std::string& folder) {
+  const std::string to = folder + "/eye";
+  std::filesystem::copy(LAPILLI_TEST_DATA "/models/vit-image-classification/model", to);
+  std::ofstream(to + "/preprocessor_config.json") << R"({"image_processor_type": "ViTImageProcessor", "size": 32})";
+  return to;
 }
 
 }  // namespace lapilli::server::test
