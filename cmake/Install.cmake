@@ -12,6 +12,12 @@ if(TARGET lapilli_cli)
     install(DIRECTORY ${PROJECT_BINARY_DIR}/share/ DESTINATION ${CMAKE_INSTALL_DATADIR})
   endif()
 endif()
+if(TARGET lapilli_cli AND LAPILLI_HAVE_BOOST AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
+  set(SYSTEM_SERVICE "@system-service")  # a name of systemd's own
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/lapilli.service.in ${PROJECT_BINARY_DIR}/package/lapilli.service
+    @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/package/lapilli.service DESTINATION lib/systemd/system)
+endif()
 if(EXISTS ${PROJECT_SOURCE_DIR}/include/lapilli)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/lapilli DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 endif()

@@ -6,17 +6,13 @@
 
 namespace lapilli::server {
 
-namespace {
-
-std::string random_name() {
+std::string random_digits() {
   constexpr char kDigits[] = "0123456789abcdef";
   std::random_device system;
   std::string name;
   for (int i = 0; i < 32; ++i) name += kDigits[system() & 15];
   return name;
 }
-
-}  // namespace
 
 void KeptFiles::drop_old(uint64_t room) {
   const auto oldest =
@@ -29,7 +25,7 @@ void KeptFiles::drop_old(uint64_t room) {
 
 std::string KeptFiles::keep(KeptFile file) {
   const uint64_t size = file.bytes.size();
-  const std::string name = random_name();
+  const std::string name = random_digits();
   const std::lock_guard lock(mutex_);
   drop_old(size);
   entries_.push_back({name, Clock::now(), std::make_shared<const KeptFile>(std::move(file))});

@@ -16,11 +16,14 @@ struct KeptFile {
   std::string bytes;
 };
 
+// 32 random hexadecimal digits, which nobody can guess.
+std::string random_digits();
+
 // Thread-safe. The oldest go when there are too many bytes.
 class KeptFiles {
  public:
   KeptFiles(double seconds, uint64_t most_bytes) : seconds_(seconds), most_bytes_(most_bytes) {}
-  // Gives a name of 32 random digits, which nobody can guess.
+  // Gives its random name.
   std::string keep(KeptFile file);
   [[nodiscard]] std::shared_ptr<const KeptFile> find(const std::string& name);
 

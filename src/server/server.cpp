@@ -233,6 +233,7 @@ struct Server::Impl final : Desk, HttpHandler {
   }
   std::string keep_file(KeptFile file) override { return files.keep(std::move(file)); }
   [[nodiscard]] std::shared_ptr<const KeptFile> kept_file(const std::string& name) override { return files.find(name); }
+  [[nodiscard]] DocumentJobs& documents() override { return document_jobs; }
   [[nodiscard]] bool asks_for_keys() const override { return !keys->empty(); }
   [[nodiscard]] bool is_alive() const override { return pump->quiet_s() < kAliveS; }
 
@@ -305,6 +306,7 @@ struct Server::Impl final : Desk, HttpHandler {
   std::unique_ptr<KeyRing> keys;
   Metrics requests;
   KeptFiles files{kKeptS, kKeptBytes};
+  DocumentJobs document_jobs{kKeptS, kKeptBytes};
   std::atomic<uint32_t> at_work{0};
   std::atomic<bool> stopping{false};
   mutable std::once_flag device_read;

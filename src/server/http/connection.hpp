@@ -44,7 +44,7 @@ struct Site {
   std::unordered_set<std::shared_ptr<Connection>> connections;
   std::array<char, size_t{1} << 16> scratch;  // what is read passes through it, so that idle connections hold none
   bool stopping = false;
-  std::function<void()> on_closed = [] {};
+  std::function<void()> on_closed = [] {}, on_idle = [] {};
   std::atomic<uint64_t> accepted{0}, requests{0}, bytes_in{0}, bytes_out{0}, open{0};
 };
 
@@ -193,7 +193,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   static constexpr const char* kStopping = "the server is stopping; try again later";
   static constexpr size_t kMostAhead = size_t{1} << 16;           // of requests behind the one that is answered
   static constexpr uint64_t kMostDiscarded = uint64_t{64} << 20;  // of a body that was refused
-  static constexpr double kLinger = 5;                            // seconds for a client to read an answer and close
+  // Seconds for a client to read an answer and close.
+  static constexpr double kLinger = 5, kLingerAtStop = 1;
 
   struct Part {
     std::string bytes;
@@ -316,9 +317,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
   }
 
   void parse() {
+    if (parsing_) return;  // a refused request is through, and the loop below goes on with the next
+    parsing_ = true;
     size_t used = 0;
     while (used < input_.size() && is_reading() && step(used)) {
     }
+    parsing_ = false;
     // What is left behind a refusal is thrown away.
     if (at_ == At::closing || at_ == At::closed) return input_.clear();
     input_.erase(0, used);
@@ -368,13 +372,14 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::pair<int, std::string> fault_of(const Problem& problem) {
     switch (parser_->wrong()) {
       case RequestParser::Wrong::header_too_large: break;
-      case RequestParser::Wrong::version: return {505, "the request speaks another HTTP than 1.0 and 1.1"};
       case RequestParser::Wrong::coding:
         return {501, "the Transfer-Encoding of the request is not known; send it as it is, or chunked"};
       case RequestParser::Wrong::host: return {400, "the request needs one Host header"};
       case RequestParser::Wrong::body_too_large: return {413, too_large()};
       case RequestParser::Wrong::no_space: return {507, "the body of the request finds no space on the disk"};
       case RequestParser::Wrong::nothing:
+        if (problem == boost::beast::http::error::bad_version)
+          return {505, "the request speaks another HTTP than 1.0 and 1.1"};
         if (problem != boost::beast::http::error::header_limit)
           return {400, "the request is no HTTP: " + problem.message()};
     }
@@ -468,8 +473,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     discarded_ = 0;
     all_queued_ = false;
     queue_whole(std::move(response));
-    within(keep_ ? site_.options.body_s : kLinger);
     lingers_until_ = std::chrono::steady_clock::now() + seconds_of(site_.options.body_s);
+    keep_ ? within(site_.options.body_s) : linger_on();
     flush();
   }
   // Both the answer and the rest of the body must be through.
@@ -574,6 +579,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     since_ = std::chrono::steady_clock::now();
     head_only_ = http10_ = bodiless_ = false;
     within(site_.options.idle_s);
+    site_.on_idle();
     if (input_.empty()) input_ = std::string();  // idle connections hold no memory
     parse();
     if (eof_ && is_reading() && !sending_) return close();
@@ -588,12 +594,13 @@ class Connection : public std::enable_shared_from_this<Connection> {
     Problem problem;
     socket_.shutdown(Tcp::socket::shutdown_send, problem);
     if (problem || eof_) return close();
-    within(kLinger);
+    linger_on();
     watch();
   }
   void linger_on() {
+    const double linger = site_.stopping ? kLingerAtStop : kLinger;
     const double left = std::chrono::duration<double>(lingers_until_ - std::chrono::steady_clock::now()).count();
-    within(std::min(kLinger, left));
+    within(std::min(linger, left));
   }
 
   void tell_gone() {
@@ -619,7 +626,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   size_t sent_ = 0;
   uint64_t window_from_ = 0, discarded_ = 0;
   At at_ = At::waiting;
-  bool armed_ = false, watching_ = false, eof_ = false, sending_ = false, admitted_ = false;
+  bool armed_ = false, watching_ = false, eof_ = false, sending_ = false, admitted_ = false, parsing_ = false;
   // Of the request and its answer.
   bool keep_ = false, head_only_ = false, http10_ = false, bodiless_ = false, head_sent_ = false, all_queued_ = false;
 };

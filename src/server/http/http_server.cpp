@@ -73,6 +73,7 @@ struct HttpServer::Impl {
     site.options.most_connections = room_for(std::max(options.most_connections, 1U));
     site.handler = &handler;
     site.on_closed = [this] { connection_closed(); };
+    site.on_idle = [this] { room_for_those_who_wait(); };
     Problem problem;
     Tcp::resolver resolver(loop->io());
     const auto found = resolver.resolve(options.host, std::to_string(options.port), Tcp::resolver::passive, problem);
@@ -110,14 +111,27 @@ struct HttpServer::Impl {
 
   void accept(Door& door) {
     if (site.stopping || door.accepting) return;
-    if (site.connections.size() >= site.options.most_connections && !close_an_idle_one()) return;
     door.accepting = true;
+    is_full() ? wait_for_next(door) : accept_next(door);
+  }
+
+  void accept_next(Door& door) {
     door.acceptor.async_accept([this, &door](const Problem& problem, Tcp::socket socket) {
       door.accepting = false;
-      if (site.stopping) return;
-      if (is_shortage(problem)) return accept_later(door);
       if (!problem) welcome(std::move(socket));
+      if (!site.stopping && is_shortage(problem)) return accept_later(door);
       accept(door);
+    });
+  }
+
+  // A full house: once somebody comes, an idle connection makes room. If all are busy, the next that closes does.
+  [[nodiscard]] bool is_full() const { return site.connections.size() >= site.options.most_connections; }
+  void wait_for_next(Door& door) {
+    door.acceptor.async_wait(Tcp::acceptor::wait_read, [this, &door](const Problem& problem) {
+      door.accepting = false;
+      if (site.stopping) return;
+      if (problem) return accept_later(door);
+      if (!is_full() || close_an_idle_one()) accept(door);
     });
   }
 
@@ -134,12 +148,13 @@ struct HttpServer::Impl {
       const auto connection = std::make_shared<Connection>(site, std::move(socket));
       site.connections.insert(connection);
       connection->start();
+      if (site.stopping) connection->stop_soon();
     } catch (const std::exception&) {
       // Without memory for one more there are those that are there.
     }
   }
 
-  // A full house: the connection without a request that has waited longest makes room.
+  // The connection without a request that has waited longest.
   bool close_an_idle_one() {
     std::shared_ptr<Connection> oldest;
     for (const auto& connection : site.connections)
@@ -150,7 +165,11 @@ struct HttpServer::Impl {
 
   void connection_closed() {
     if (site.stopping && site.connections.empty()) return (void)ending.cancel();
-    for (const auto& door : doors) loop->post([this, d = door.get()] { accept(*d); });
+    room_for_those_who_wait();
+  }
+  void room_for_those_who_wait() {
+    for (const auto& door : doors)
+      if (!door->accepting) loop->post([this, d = door.get()] { accept(*d); });
   }
 
   // ---- the end

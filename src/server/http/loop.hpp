@@ -25,15 +25,9 @@ class Loop {
     return !closed_;
   }
 
-  // Until there is nothing left to wait for. A connection that finds no memory breaks, the others go on.
+  // Until there is nothing left to wait for.
   void run() {
-    for (bool done = false; !done;) {
-      try {
-        io_.run();
-        done = true;
-      } catch (const std::exception&) {
-      }
-    }
+    unharmed([this] { io_.run(); });
   }
 
   // Runs what was posted before, and takes nothing more.
@@ -43,10 +37,22 @@ class Loop {
       closed_ = true;
     }
     io_.restart();
-    run();
+    unharmed([this] { io_.poll(); });
   }
 
  private:
+  // A connection that finds no memory breaks, the others go on.
+  template <class Function>
+  static void unharmed(Function function) {
+    for (bool done = false; !done;) {
+      try {
+        function();
+        done = true;
+      } catch (const std::exception&) {
+      }
+    }
+  }
+
   asio::io_context io_;
   std::mutex mutex_;
   bool closed_ = false;

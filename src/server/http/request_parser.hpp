@@ -17,7 +17,7 @@ class RequestParser : public boost::beast::http::basic_parser<true> {
   using Beast = boost::beast::http::error;
 
  public:
-  enum class Wrong { nothing, header_too_large, version, coding, host, body_too_large, no_space };
+  enum class Wrong { nothing, header_too_large, coding, host, body_too_large, no_space };
 
   explicit RequestParser(uint32_t most_header_bytes) : most_header_bytes_(most_header_bytes) {
     header_limit(most_header_bytes);
@@ -33,13 +33,12 @@ class RequestParser : public boost::beast::http::basic_parser<true> {
   [[nodiscard]] uint64_t body_bytes() const { return body_bytes_; }
 
  private:
-  void on_request_impl(boost::beast::http::verb, View method, View target, int version, Problem& problem) override {
+  void on_request_impl(boost::beast::http::verb, View method, View target, int version, Problem&) override {
     version_ = version;
     request.method.assign(method.data(), method.size());
     target_ = split_target({target.data(), target.size()});
     request.path = target_.path;
     request.query = target_.query;
-    if (version != 10 && version != 11) fail(Wrong::version, problem);
   }
 
   void on_field_impl(boost::beast::http::field, View name, View value, Problem& problem) override {

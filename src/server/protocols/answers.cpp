@@ -70,9 +70,8 @@ ModelChoice choose_model(const Desk& desk, const std::string& name, std::string_
   return {nullptr, {404, "The model `" + name + "` does not exist; /v1/models lists those that do", "model"}};
 }
 
-void check_characters(const Desk& desk, Parameters& from, const std::string& name,
-                      const std::vector<std::string>& texts) {
-  const uint64_t most = desk.limits().characters;
+void check_characters(Asked& from, const std::string& name, const std::vector<std::string>& texts) {
+  const uint64_t most = from.limits.characters;
   uint64_t all = 0;
   for (const std::string& text : texts) all += most > 0 ? characters_of(text) : 0;
   if (all > most)

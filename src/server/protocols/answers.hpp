@@ -13,6 +13,15 @@
 
 namespace lapilli::server {
 
+// The parameters of a request, and the limits of the key that it came with. The desk and the exchange outlive it.
+class Asked : public Parameters {
+ public:
+  // `body` false: the query alone.
+  Asked(const Desk& desk, const Exchange& exchange, bool body = true)
+      : Parameters(exchange.request(), body), limits(desk.limits(exchange)) {}
+  const Desk::Limits& limits;
+};
+
 void answer_json(Exchange& exchange, const Json& json);
 
 // The key of "Authorization: Bearer KEY"; "" if there is none.
@@ -29,8 +38,7 @@ ModelChoice choose_model(const Desk& desk, const std::string& name, std::string_
                          std::span<const char* const> others = {});
 
 // 413 if the texts have more characters than a request may.
-void check_characters(const Desk& desk, Parameters& from, const std::string& name,
-                      const std::vector<std::string>& texts);
+void check_characters(Asked& from, const std::string& name, const std::vector<std::string>& texts);
 
 // Why the outcome is no answer: it failed as a whole, or the first input did. `parameter` is the member of the request
 // with the inputs; `list` true: it names the input's place in it.

@@ -4,8 +4,10 @@
 #include <utility>
 #include <vector>
 
+#include "server/protocols/deepl.hpp"
 #include "server/protocols/json_body.hpp"
 #include "server/protocols/protocol.hpp"
+#include "server/work/document_kinds.hpp"
 #include "server/work/language_detector.hpp"
 #include "server/work/languages.hpp"
 #include "server/work/translation.hpp"
@@ -17,14 +19,6 @@ Protocol libretranslate();
 namespace {
 
 constexpr uint64_t kMostFileBytes = uint64_t{512} << 20;
-
-struct FileKind {
-  const char *ending, *kind, *type;
-};
-constexpr FileKind kFileKinds[] = {
-    {".txt", "text", "text/plain; charset=utf-8"}, {".md", "markdown", "text/markdown; charset=utf-8"},
-    {".html", "html", "text/html; charset=utf-8"}, {".htm", "html", "text/html; charset=utf-8"},
-    {".srt", "srt", "application/x-subrip"},       {".vtt", "vtt", "text/vtt; charset=utf-8"}};
 
 Response libre_error(int status, const std::string& message, const std::string&) {
   return {status, json_line({{"error", message}})};
@@ -45,12 +39,15 @@ std::string lower(std::string text) {
   return text;
 }
 
-// npm's client calls it apiKey.
+// npm's client calls it apiKey, and DeepLX has it in a header or the query.
 std::string libre_key(const Request& request) {
   Parameters parameters(request);
   for (const char* name : {"api_key", "apiKey"})
     if (const auto key = parameters.text(name)) return *key;
-  return "";
+  constexpr std::string_view kBearer = "Bearer ";  // DeepLX
+  const std::string_view header = request.header("authorization");
+  return header.starts_with(kBearer) ? std::string(header.substr(kBearer.size()))
+                                     : parameters.text("token").value_or("");
 }
 
 Json languages_json(const Desk& desk) {
@@ -75,7 +72,7 @@ Json settings_json(const Desk& desk) {
     to = *other;
   }
   Json endings = Json::array();
-  for (const FileKind& kind : kFileKinds) endings.push_back(kind.ending);
+  for (const DocumentKind& kind : document_kinds()) endings.push_back(kind.ending);
   const uint64_t most = desk.limits().characters;
   return {{"apiKeys", desk.asks_for_keys()},
           {"charLimit", most == 0 ? int64_t{-1} : static_cast<int64_t>(most)},
@@ -162,6 +159,7 @@ Json texts_json(const TextsRequest& request, const Translated& made) {
 
 void translate_texts(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
   Parameters parameters(exchange->request());
+  if (is_deeplx(parameters)) return deeplx_translate(desk, exchange);
   TextsRequest request = read_texts(desk.limits(*exchange), parameters);
   if (refused(*exchange, parameters)) return;
   const std::string above = above_limits(desk.limits(*exchange), request.what.texts);
@@ -175,18 +173,6 @@ void translate_texts(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
 
 // ---- files ----
 
-const FileKind* kind_of(const std::string& name) {
-  const auto is_it = [&](const FileKind& kind) { return lower(name).ends_with(kind.ending); };
-  const auto found = std::ranges::find_if(kFileKinds, is_it);
-  return found == std::end(kFileKinds) ? nullptr : &*found;
-}
-
-// "letter_fr.txt" of "letter.txt", of a name without folders.
-std::string translated_name(const std::string& name, const FileKind& kind, const std::string& to) {
-  const std::string plain = name.substr(name.find_last_of("/\\") + 1);
-  return plain.substr(0, plain.size() - std::string_view(kind.ending).size()) + "_" + to + kind.ending;
-}
-
 std::string url_of(const Request& request, const std::string& path) {
   const std::string_view proto = request.header("x-forwarded-proto");
   return (proto.empty() ? "http" : std::string(proto)) + "://" + std::string(request.header("host")) + path;
@@ -198,7 +184,7 @@ void translate_file(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
   if (file == nullptr || !file->file) return refuse(*exchange, 400, "Invalid request: missing file parameter");
   const std::string from = lower(parameters.required_text("source")), to = lower(parameters.required_text("target"));
   if (refused(*exchange, parameters)) return;
-  const FileKind* kind = kind_of(*file->file);
+  const DocumentKind* kind = document_kind_of(*file->file);
   if (kind == nullptr) return refuse(*exchange, 400, "Invalid request: file format not supported");
   const std::string above = above_limits(desk.limits(*exchange), {std::string(file->value())});
   if (!above.empty()) return refuse(*exchange, 400, above);

@@ -30,7 +30,7 @@ struct AudioRequest {
 
 // The values of a list in a form, in all ways in which clients write it: NAME, NAME[], both several times, or a list in
 // JSON in one field.
-std::vector<std::string> form_list(Parameters& from, const char* name) {
+std::vector<std::string> form_list(Asked& from, const char* name) {
   constexpr size_t kMost = 16, kLongest = 1024;
   std::vector<std::string> all;
   const auto given = from.texts(name, kMost).value_or(Parameters::Texts());
@@ -44,7 +44,7 @@ std::vector<std::string> form_list(Parameters& from, const char* name) {
   return all;
 }
 
-void read_granularities(Parameters& from, TranscriptStyle& to) {
+void read_granularities(Asked& from, TranscriptStyle& to) {
   const auto given = form_list(from, "timestamp_granularities");
   if (given.empty()) return;
   to.segments = false;
@@ -57,7 +57,7 @@ void read_granularities(Parameters& from, TranscriptStyle& to) {
     from.refuse("timestamp_granularities", "goes with response_format verbose_json alone, not with " + to.format);
 }
 
-void read_include(Parameters& from, TranscriptStyle& to) {
+void read_include(Asked& from, TranscriptStyle& to) {
   for (const std::string& one : form_list(from, "include")) {
     if (one != "logprobs") return from.refuse("include", "must be logprobs");
     to.log_probabilities = true;
@@ -65,7 +65,7 @@ void read_include(Parameters& from, TranscriptStyle& to) {
   }
 }
 
-void read_format(Parameters& from, AudioRequest& to) {
+void read_format(Asked& from, AudioRequest& to) {
   static constexpr const char* kFormats[] = {"json", "text", "srt", "verbose_json", "vtt"};
   to.style.format = from.one_of("response_format", kFormats).value_or("json");
   to.stream = from.flag("stream").value_or(false);
@@ -75,7 +75,7 @@ void read_format(Parameters& from, AudioRequest& to) {
   read_include(from, to.style);
 }
 
-void read_file(Parameters& from, AudioRequest& to) {
+void read_file(Asked& from, AudioRequest& to) {
   const FormField* file = from.part("file");
   if (!file) return from.refuse("file", "is missing: send the recording as a part of multipart/form-data");
   to.file = file->value();
@@ -83,7 +83,7 @@ void read_file(Parameters& from, AudioRequest& to) {
 }
 
 // Options of windows alone.
-void check_windows(Parameters& from, const AudioRequest& to) {
+void check_windows(Asked& from, const AudioRequest& to) {
   if (to.has_windows()) return;
   const std::string whole = "is not served by " + to.model->name + ", which takes a recording as a whole";
   if (!to.prompt.empty()) from.refuse("prompt", whole);
@@ -93,7 +93,7 @@ void check_windows(Parameters& from, const AudioRequest& to) {
   if (to.style.task == "translate") from.refuse("model", "translation " + whole);
 }
 
-void choose(const Desk& desk, Parameters& from, AudioRequest& to) {
+void choose(const Desk& desk, Asked& from, AudioRequest& to) {
   static constexpr const char* kWhisper[] = {"whisper-1"};
   const ModelChoice choice = choose_model(desk, from.text("model").value_or(""), "transcribe", "sound", kWhisper);
   if (!choice.model) return from.refuse(choice.refusal);
@@ -101,7 +101,7 @@ void choose(const Desk& desk, Parameters& from, AudioRequest& to) {
   check_windows(from, to);
 }
 
-AudioRequest read_request(const Desk& desk, Parameters& from, const char* task) {
+AudioRequest read_request(const Desk& desk, Asked& from, const char* task) {
   AudioRequest to;
   to.style.task = task;
   read_file(from, to);
@@ -120,7 +120,7 @@ AudioRequest read_request(const Desk& desk, Parameters& from, const char* task) 
 Options options_of(const AudioRequest& request) {
   Options options;
   if (!request.has_windows()) return options;
-  options.task = request.style.task;
+  if (request.style.task == "translate") options.task = request.style.task;  // models of one language know no tasks
   options.source_language = request.language;
   options.prompt = request.prompt;
   options.speech.word_times = request.style.words;
@@ -146,9 +146,9 @@ class Transcribing {
   Transcribing(AudioRequest request, std::shared_ptr<Exchange> exchange)
       : request_(std::move(request)), exchange_(std::move(exchange)) {}
 
-  Refusal decode(const Desk& desk) {
+  Refusal decode(uint64_t most_seconds) {
     RecordedSound::Limits limits;
-    limits.most_seconds = desk.limits().sound_seconds;
+    limits.most_seconds = most_seconds;
     limits.go_on = [this] { return !exchange_->gone(); };
     const auto trouble = sound_.open(request_.file, limits);
     request_.style.duration = trouble.status == 0 ? sound_.seconds() : 0;
@@ -200,11 +200,11 @@ class Transcribing {
 };
 
 void run_audio(Desk& desk, const std::shared_ptr<Exchange>& exchange, const char* task) {
-  Parameters from(exchange->request());
+  Asked from(desk, *exchange);
   AudioRequest request = read_request(desk, from, task);
   if (from.refusal()) return refuse_openai(*exchange, from.refusal());
   auto run = std::make_shared<Transcribing>(std::move(request), exchange);
-  if (const Refusal why = run->decode(desk)) return refuse_openai(*exchange, why);
+  if (const Refusal why = run->decode(from.limits.sound_seconds)) return refuse_openai(*exchange, why);
   auto work = std::make_shared<Work>();
   work->model = run->request().model->name;
   work->options = options_of(run->request());

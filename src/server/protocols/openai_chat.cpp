@@ -19,7 +19,7 @@ std::string role_of(const nlohmann::json& message) {
 }
 
 // The text of one part of a content, or why it is none.
-std::string part_text(const nlohmann::json& part, const std::string& where, Parameters& from) {
+std::string part_text(const nlohmann::json& part, const std::string& where, Asked& from) {
   const auto type = part.is_object() ? part.find("type") : part.end();
   if (!part.is_object() || type == part.end() || !type->is_string()) {
     from.refuse("messages", where + " must be an object with a type");
@@ -34,7 +34,7 @@ std::string part_text(const nlohmann::json& part, const std::string& where, Para
 }
 
 // Parts are joined; no content is as an empty one.
-std::string content_of(const nlohmann::json& message, const std::string& where, Parameters& from) {
+std::string content_of(const nlohmann::json& message, const std::string& where, Asked& from) {
   const auto content = message.find("content");
   if (content == message.end() || content->is_null()) return "";
   if (content->is_string()) return content->get<std::string>();
@@ -54,7 +54,7 @@ std::string unserved_member(const nlohmann::json& message) {
   return "";
 }
 
-nlohmann::json read_message(const nlohmann::json& message, const std::string& where, Parameters& from) {
+nlohmann::json read_message(const nlohmann::json& message, const std::string& where, Asked& from) {
   if (!message.is_object()) {
     from.refuse("messages", where + " must be an object");
     return nullptr;
@@ -66,7 +66,7 @@ nlohmann::json read_message(const nlohmann::json& message, const std::string& wh
   return {{"role", role}, {"content", content_of(message, where, from)}};
 }
 
-void read_messages(const Desk& desk, Parameters& from, TextRequest& to) {
+void read_messages(Asked& from, TextRequest& to) {
   const nlohmann::json* given = from.json("messages");
   if (!given || !given->is_array() || given->empty()) return from.refuse("messages", "give a list of messages");
   if (given->size() > kMostMessages)
@@ -78,11 +78,11 @@ void read_messages(const Desk& desk, Parameters& from, TextRequest& to) {
     messages.push_back(read_message((*given)[i], "[" + std::to_string(i) + "]", from));
     if (!from.refusal()) texts.push_back(messages.back()["content"].get<std::string>());
   }
-  check_characters(desk, from, "messages", texts);
+  check_characters(from, "messages", texts);
   if (!from.refusal()) to.options.chat.messages = messages.dump();
 }
 
-void read_template_arguments(Parameters& from, TextRequest& to) {
+void read_template_arguments(Asked& from, TextRequest& to) {
   const nlohmann::json* arguments = from.json("chat_template_kwargs");
   if (!arguments) return;
   if (!arguments->is_object()) return from.refuse("chat_template_kwargs", "must be an object");
@@ -93,11 +93,11 @@ void read_template_arguments(Parameters& from, TextRequest& to) {
 
 void openai_chat(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
   constexpr int64_t kMostTop = 20;
-  Parameters from(exchange->request());
+  Asked from(desk, *exchange);
   TextRequest request;
   request.chat = request.options.chat.use = true;
   request.texts = {""};
-  read_messages(desk, from, request);
+  read_messages(from, request);
   read_template_arguments(from, request);
   read_text_options(desk, from, request);
   const int64_t top = from.whole("top_logprobs", 0, kMostTop).value_or(0);

@@ -17,16 +17,16 @@ struct EmbeddingsRequest {
   const ModelFacts* model = nullptr;
 };
 
-void read_input(const Desk& desk, Parameters& from, EmbeddingsRequest& to) {
+void read_input(Asked& from, EmbeddingsRequest& to) {
   const nlohmann::json* input = from.json("input");
-  if (input && holds_token_ids(*input)) return read_token_ids(desk, *input, from, "input", to.ids, to.list);
-  auto texts = from.texts("input", desk.limits().texts);
+  if (input && holds_token_ids(*input)) return read_token_ids(*input, from, "input", to.ids, to.list);
+  auto texts = from.texts("input", from.limits.texts);
   if (!texts || texts->all.empty()) return from.refuse("input", "give a text, or a list of texts");
   to.list = texts->list;
   to.texts = std::move(texts->all);
 }
 
-void choose(const Desk& desk, Parameters& from, EmbeddingsRequest& to) {
+void choose(const Desk& desk, Asked& from, EmbeddingsRequest& to) {
   const ModelChoice choice = choose_model(desk, from.text("model").value_or(""), "embed", "text");
   if (!choice.model) return from.refuse(choice.refusal);
   to.model = choice.model;
@@ -35,11 +35,11 @@ void choose(const Desk& desk, Parameters& from, EmbeddingsRequest& to) {
                                   std::to_string(to.model->dimensions) + " of the model");
 }
 
-EmbeddingsRequest read_request(const Desk& desk, Parameters& from) {
+EmbeddingsRequest read_request(const Desk& desk, Asked& from) {
   static constexpr const char* kFormats[] = {"float", "base64"};
   EmbeddingsRequest to;
-  read_input(desk, from, to);
-  check_characters(desk, from, "input", to.texts);
+  read_input(from, to);
+  check_characters(from, "input", to.texts);
   to.base64 = from.one_of("encoding_format", kFormats).value_or("float") == "base64";
   to.truncate = from.flag("truncate").value_or(false);
   to.dimensions = static_cast<uint32_t>(from.whole("dimensions", 1, 1 << 20).value_or(0));
@@ -79,7 +79,7 @@ void give(Work& work, EmbeddingsRequest& request) {
 }  // namespace
 
 void openai_embeddings(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
-  Parameters from(exchange->request());
+  Asked from(desk, *exchange);
   EmbeddingsRequest request = read_request(desk, from);
   if (from.refusal()) return refuse_openai(*exchange, from.refusal());
   auto work = std::make_shared<Work>();

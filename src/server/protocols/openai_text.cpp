@@ -32,7 +32,7 @@ constexpr Unserved kUnservedText[] = {
 
 bool is_sampled(const nlohmann::json& settings) { return settings.value("do_sample", false); }
 
-void read_sampling(Parameters& from, TextRequest& to) {
+void read_sampling(Asked& from, TextRequest& to) {
   constexpr int64_t kMostCandidates = 1 << 20;
   nlohmann::json settings = nlohmann::json::object();
   const auto temperature = from.number("temperature", 0, 2);
@@ -58,7 +58,7 @@ void read_sampling(Parameters& from, TextRequest& to) {
   if (!settings.empty()) to.options.json = settings.dump();
 }
 
-void read_stream(Parameters& from, TextRequest& to) {
+void read_stream(Asked& from, TextRequest& to) {
   to.stream = from.flag("stream").value_or(false);
   const nlohmann::json* options = from.json("stream_options");
   if (!options) return;
@@ -70,7 +70,7 @@ void read_stream(Parameters& from, TextRequest& to) {
   to.include_usage = usage->get<bool>();
 }
 
-void read_length(Parameters& from, TextRequest& to) {
+void read_length(Asked& from, TextRequest& to) {
   for (const char* name : {"max_completion_tokens", "max_tokens"}) {
     const auto most = from.whole(name, 1, kMostTokens);
     if (!most) continue;
@@ -79,7 +79,7 @@ void read_length(Parameters& from, TextRequest& to) {
   }
 }
 
-void read_stops(Parameters& from, TextRequest& to) {
+void read_stops(Asked& from, TextRequest& to) {
   const auto stops = from.texts("stop", kMostStops);
   if (!stops) return;
   for (const std::string& stop : stops->all)
@@ -289,12 +289,12 @@ void give_prompts(Work& work, const TextRequest& request) {
 
 }  // namespace
 
-void read_text_options(const Desk& desk, Parameters& from, TextRequest& to) {
+void read_text_options(const Desk& desk, Asked& from, TextRequest& to) {
   to.options.task = "generate";
   read_length(from, to);
   read_sampling(from, to);
   read_stops(from, to);
-  to.choices = static_cast<uint32_t>(from.whole("n", 1, desk.limits().alternatives).value_or(1));
+  to.choices = static_cast<uint32_t>(from.whole("n", 1, from.limits.alternatives).value_or(1));
   read_stream(from, to);
   from.refuse_unserved(kUnservedText);
   const ModelChoice choice = choose_model(desk, from.text("model").value_or(""), "generate", "text");
@@ -302,7 +302,7 @@ void read_text_options(const Desk& desk, Parameters& from, TextRequest& to) {
   to.model = choice.model;
 }
 
-void read_log_probabilities(Parameters& from, TextRequest& to, const char* name, int64_t top) {
+void read_log_probabilities(Asked& from, TextRequest& to, const char* name, int64_t top) {
   if (!to.log_probabilities) return;
   const bool sampled = is_sampled(nlohmann::json::parse(to.options.json.empty() ? "{}" : to.options.json));
   if (top > (sampled ? 0 : 1))

@@ -25,9 +25,9 @@ struct TextRequest {
 };
 
 // The options that both have: lengths, sampling, stops, choices, streaming. Then the model.
-void read_text_options(const Desk& desk, Parameters& from, TextRequest& to);
+void read_text_options(const Desk& desk, Asked& from, TextRequest& to);
 // Logarithms of probabilities: `top`, of each token's alternatives, is served as far as a greedy search knows them.
-void read_log_probabilities(Parameters& from, TextRequest& to, const char* name, int64_t top);
+void read_log_probabilities(Asked& from, TextRequest& to, const char* name, int64_t top);
 
 // Runs it and answers.
 void start_text(Desk& desk, const std::shared_ptr<Exchange>& exchange, TextRequest request);

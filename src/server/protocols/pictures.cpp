@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "server/protocols/answers.hpp"
+#include "server/protocols/picture_size.hpp"
 #include "server/protocols/protocol.hpp"
 
 namespace lapilli::server {
@@ -56,7 +57,7 @@ void refuse_pictures(Exchange& exchange, const Refusal& why) {
 }
 
 // Without a task, what the only model of pictures does first.
-void choose_picture_model(const Desk& desk, Parameters& from, PicturesRequest& to) {
+void choose_picture_model(const Desk& desk, Asked& from, PicturesRequest& to) {
   const std::string name = from.text("model").value_or("");
   for (const ModelFacts& model : desk.models()) {
     const bool fits = model.input == "picture" && !model.tasks.empty() && (name.empty() || model.name == name);
@@ -67,14 +68,30 @@ void choose_picture_model(const Desk& desk, Parameters& from, PicturesRequest& t
   to.model = choice.model;
 }
 
-PicturesRequest read_pictures(const Desk& desk, Parameters& from) {
+void check_pixels(Asked& from, const PicturesRequest& to) {
+  const uint64_t most = from.limits.pixels;
+  for (size_t i = 0; most > 0 && i < to.files.size(); ++i) {
+    const auto pixels = pixels_of(to.files[i]);
+    const std::string which = "picture " + std::to_string(i + 1);
+    if (!pixels)
+      from.refuse("file", which + " does not say how large it is, and larger ones than " + std::to_string(most) +
+                              " pixels are refused");
+    if (pixels && *pixels > most)
+      from.refuse("file",
+                  which + " has " + std::to_string(*pixels) + " pixels, above the limit of " + std::to_string(most),
+                  413);
+  }
+}
+
+PicturesRequest read_pictures(const Desk& desk, Asked& from) {
   static constexpr const char* kTasks[] = {"caption", "read", "classify"};
   constexpr int64_t kMostClasses = 1000;
   PicturesRequest to;
-  const size_t most = desk.limits().files > 0 ? desk.limits().files : kMostPictures;
+  const size_t most = from.limits.files > 0 ? from.limits.files : kMostPictures;
   to.files = from.parts("file", most);
   if (to.files.empty()) from.refuse("file", "is missing: send pictures as parts of multipart/form-data");
   if (to.files.size() > most) from.refuse("file", "there are more than " + std::to_string(most) + " pictures", 413);
+  check_pixels(from, to);
   to.task = from.one_of("task", kTasks).value_or("");
   to.prompt = from.text("prompt").value_or("");
   to.top = static_cast<uint32_t>(from.whole("top", 1, kMostClasses).value_or(to.top));
@@ -107,7 +124,7 @@ std::shared_ptr<PictureFiles> keep_pictures(const std::vector<std::string_view>&
 }
 
 void run_pictures(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
-  Parameters from(exchange->request());
+  Asked from(desk, *exchange);
   const PicturesRequest request = read_pictures(desk, from);
   if (from.refusal()) return refuse_pictures(*exchange, from.refusal());
   const auto kept = keep_pictures(request.files);

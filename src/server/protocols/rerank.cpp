@@ -26,7 +26,7 @@ struct RerankRequest {
 };
 
 // A text, or an object with one.
-void add_document(const nlohmann::json& document, Parameters& from, std::vector<std::string>& to) {
+void add_document(const nlohmann::json& document, Asked& from, std::vector<std::string>& to) {
   if (document.is_string()) return to.push_back(document.get<std::string>());
   const auto text = document.is_object() ? document.find("text") : document.end();
   if (document.is_object() && text != document.end() && text->is_string())
@@ -34,8 +34,8 @@ void add_document(const nlohmann::json& document, Parameters& from, std::vector<
   from.refuse("documents", "item " + std::to_string(to.size()) + " must be a text, or an object with one in \"text\"");
 }
 
-void read_documents(const Desk& desk, Parameters& from, std::vector<std::string>& to) {
-  const size_t most = desk.limits().texts;
+void read_documents(Asked& from, std::vector<std::string>& to) {
+  const size_t most = from.limits.texts;
   const nlohmann::json* documents = from.json("documents");
   if (!documents || !documents->is_array() || documents->empty())
     return from.refuse("documents", "give a list of texts");
@@ -43,13 +43,13 @@ void read_documents(const Desk& desk, Parameters& from, std::vector<std::string>
     return from.refuse("documents",
                        std::to_string(documents->size()) + " texts are above the limit of " + std::to_string(most));
   for (const nlohmann::json& document : *documents) add_document(document, from, to);
-  check_characters(desk, from, "documents", to);
+  check_characters(from, "documents", to);
 }
 
-RerankRequest read_rerank(const Desk& desk, Parameters& from) {
+RerankRequest read_rerank(const Desk& desk, Asked& from) {
   RerankRequest to;
   to.ranking.query = from.required_text("query");
-  read_documents(desk, from, to.ranking.documents);
+  read_documents(from, to.ranking.documents);
   to.top = static_cast<size_t>(from.whole("top_n", 1, INT32_MAX).value_or(INT32_MAX));
   to.ranking.truncate = from.flag("truncate").value_or(from.flag("truncation").value_or(false));
   if (from.flag("return_documents").value_or(false)) to.texts = to.ranking.documents;
@@ -86,7 +86,7 @@ Response rerank_error(int status, const std::string& message, const std::string&
 }
 
 void run_rerank(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
-  Parameters from(exchange->request());
+  Asked from(desk, *exchange);
   RerankRequest request = read_rerank(desk, from);
   request.second = exchange->request().path.starts_with("/v2");
   if (const Refusal& why = from.refusal())

@@ -33,24 +33,24 @@ void refuse_tei(Exchange& exchange, const Refusal& why) {
 }
 
 // A model that a request may name, though the protocol has one alone.
-const ModelFacts* tei_model(const Desk& desk, Parameters& from, std::string_view task) {
+const ModelFacts* tei_model(const Desk& desk, Asked& from, std::string_view task) {
   const ModelChoice choice = choose_model(desk, from.text("model").value_or(""), task, "text");
   if (!choice.model) from.refuse(choice.refusal);
   return choice.model;
 }
 
 // The side of a long text that is left out.
-bool read_truncate(Parameters& from) {
+bool read_truncate(Asked& from) {
   static constexpr Unserved kLeft[] = {{"truncation_direction", "\"right\"|\"Right\"", "the end is left out"}};
   from.refuse_unserved(kLeft);
   return from.flag("truncate").value_or(false);
 }
 
-Parameters::Texts tei_inputs(const Desk& desk, Parameters& from) {
-  auto inputs = from.texts("inputs", desk.limits().texts);
+Parameters::Texts tei_inputs(Asked& from) {
+  auto inputs = from.texts("inputs", from.limits.texts);
   if (!inputs || inputs->all.empty()) from.refuse("inputs", "give a text, or a list of texts");
   Parameters::Texts texts = inputs.value_or(Parameters::Texts());
-  check_characters(desk, from, "inputs", texts.all);
+  check_characters(from, "inputs", texts.all);
   return texts;
 }
 
@@ -63,8 +63,8 @@ std::string vectors_json(const Results& results) {
 }
 
 void tei_embed(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
-  Parameters from(exchange->request());
-  const Parameters::Texts inputs = tei_inputs(desk, from);
+  Asked from(desk, *exchange);
+  const Parameters::Texts inputs = tei_inputs(from);
   const ModelFacts* model = tei_model(desk, from, "embed");
   auto work = std::make_shared<Work>();
   work->options.task = "embed";
@@ -98,14 +98,14 @@ Json ranks_json(const Ranking& ranking, bool raw, const std::vector<std::string>
 }
 
 void tei_rerank(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
-  Parameters from(exchange->request());
+  Asked from(desk, *exchange);
   RankingRequest request;
   request.member = "texts";
   request.too_long_status = 413;
   request.query = from.required_text("query");
-  if (auto texts = from.texts("texts", desk.limits().texts)) request.documents = std::move(texts->all);
+  if (auto texts = from.texts("texts", from.limits.texts)) request.documents = std::move(texts->all);
   if (request.documents.empty()) from.refuse("texts", "give a list of texts");
-  check_characters(desk, from, "texts", request.documents);
+  check_characters(from, "texts", request.documents);
   const bool raw = from.flag("raw_scores").value_or(false);
   const bool with_texts = from.flag("return_text").value_or(false);
   request.truncate = read_truncate(from);
@@ -139,7 +139,7 @@ struct PredictRequest {
   bool batch = false, raw = false, truncate = false;
 };
 
-void read_sequences(const Desk& desk, Parameters& from, PredictRequest& to) {
+void read_sequences(Asked& from, PredictRequest& to) {
   static constexpr const char* kForms =
       "give a text, [text, text] for a pair, or a list of such lists: [[text], [text, text]]";
   const nlohmann::json* inputs = from.json("inputs");
@@ -148,7 +148,7 @@ void read_sequences(const Desk& desk, Parameters& from, PredictRequest& to) {
     if (!inputs || !add_sequence(*inputs, to.pairs)) from.refuse("inputs", kForms);
     return;
   }
-  const size_t most = desk.limits().texts;
+  const size_t most = from.limits.texts;
   if (inputs->size() > most)
     return from.refuse("inputs",
                        std::to_string(inputs->size()) + " texts are above the limit of " + std::to_string(most));
@@ -182,15 +182,15 @@ Json predictions_json(const Results& results, const PredictRequest& request) {
 }
 
 void tei_predict(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
-  Parameters from(exchange->request());
+  Asked from(desk, *exchange);
   PredictRequest request;
-  read_sequences(desk, from, request);
+  read_sequences(from, request);
   request.raw = from.flag("raw_scores").value_or(false);
   request.truncate = read_truncate(from);
   const ModelFacts* model = tei_model(desk, from, "classify");
   std::vector<std::string> texts;
   for (const auto& [text, second] : request.pairs) texts.push_back(text + second);
-  check_characters(desk, from, "inputs", texts);
+  check_characters(from, "inputs", texts);
   if (from.refusal()) return refuse_tei(*exchange, from.refusal());
   auto work = std::make_shared<Work>();
   work->model = model->name;
@@ -209,7 +209,7 @@ void tei_predict(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
 // ---- /tokenize and /info: of a model without inputs ----
 
 // The first model that one of the protocol's routes serves, unless one is named.
-const ModelFacts* any_tei_model(const Desk& desk, Parameters& from) {
+const ModelFacts* any_tei_model(const Desk& desk, Asked& from) {
   const std::string name = from.text("model").value_or("");
   for (const ModelFacts& model : desk.models()) {
     const bool serves = model.does("embed") || model.does("rerank") || model.does("classify");
@@ -285,8 +285,8 @@ Json tokens_json(const Model& model, const std::string& text, bool with_special,
 
 void tei_tokenize(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
   static constexpr Unserved kNamed[] = {{"prompt_name", "", "put the prompt before the text"}};
-  Parameters from(exchange->request());
-  const Parameters::Texts inputs = tei_inputs(desk, from);
+  Asked from(desk, *exchange);
+  const Parameters::Texts inputs = tei_inputs(from);
   const bool with_special = from.flag("add_special_tokens").value_or(true);
   from.refuse_unserved(kNamed);
   const ModelFacts* facts = from.refusal() ? nullptr : any_tei_model(desk, from);
@@ -316,17 +316,17 @@ Json type_json(const ModelFacts& facts) {
   return Json{{facts.does("rerank") ? "reranker" : "classifier", labels}};
 }
 
-Json info_json(const Desk& desk, const ModelFacts& facts, const Model& model) {
+Json info_json(const Desk::Limits& limits, const ModelFacts& facts, const Model& model) {
   const lapilli_model_info info = model.info().value();
   return {{"model_id", facts.name},
           {"model_sha", nullptr},
           {"model_dtype", dtype_text(info.dtype)},
           {"model_type", type_json(facts)},
-          {"max_concurrent_requests", desk.limits().texts},
+          {"max_concurrent_requests", limits.texts},
           {"max_input_length", info.max_source_tokens},
-          {"max_batch_tokens", info.max_source_tokens * desk.limits().texts},
+          {"max_batch_tokens", info.max_source_tokens * limits.texts},
           {"max_batch_requests", nullptr},
-          {"max_client_batch_size", desk.limits().texts},
+          {"max_client_batch_size", limits.texts},
           {"auto_truncate", false},
           {"tokenization_workers", 1},
           {"version", LAPILLI_VERSION},
@@ -335,11 +335,12 @@ Json info_json(const Desk& desk, const ModelFacts& facts, const Model& model) {
 }
 
 void tei_info(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
-  Parameters from(exchange->request(), false);
+  Asked from(desk, *exchange, false);
   const ModelFacts* facts = any_tei_model(desk, from);
   if (!facts) return refuse_tei(*exchange, from.refusal());
-  with_model(desk, exchange, *facts,
-             [exchange, facts, &desk](const Model& model) { answer_json(*exchange, info_json(desk, *facts, model)); });
+  with_model(desk, exchange, *facts, [exchange, facts, limits = from.limits](const Model& model) {
+    answer_json(*exchange, info_json(limits, *facts, model));
+  });
 }
 
 }  // namespace

@@ -7,7 +7,7 @@ namespace lapilli::server {
 
 namespace {
 
-void read_one(const nlohmann::json& list, Parameters& from, const char* name, std::vector<Ids>& to) {
+void read_one(const nlohmann::json& list, Asked& from, const char* name, std::vector<Ids>& to) {
   const std::string item = "item " + std::to_string(to.size());
   if (!list.is_array() || list.empty()) return from.refuse(name, item + " must be a list of token ids");
   Ids ids;
@@ -26,10 +26,9 @@ bool holds_token_ids(const nlohmann::json& input) {
   return input[0].is_number() || (input[0].is_array() && (input[0].empty() || input[0][0].is_number()));
 }
 
-void read_token_ids(const Desk& desk, const nlohmann::json& input, Parameters& from, const char* name,
-                    std::vector<Ids>& to, bool& list) {
-  const size_t most = desk.limits().texts;
-  if (!desk.limits().token_ids)
+void read_token_ids(const nlohmann::json& input, Asked& from, const char* name, std::vector<Ids>& to, bool& list) {
+  const size_t most = from.limits.texts;
+  if (!from.limits.token_ids)
     return from.refuse(name,
                        "token ids are those of another model's tokenizer; send texts (LangChain's OpenAIEmbeddings: "
                        "check_embedding_ctx_length=False; tiktoken_enabled of older ones)");

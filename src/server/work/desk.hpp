@@ -9,6 +9,7 @@
 #include "server/http/exchange.hpp"
 #include "server/kept_files.hpp"
 #include "server/work/device_facts.hpp"
+#include "server/work/document_jobs.hpp"
 #include "server/work/model_facts.hpp"
 #include "server/work/work.hpp"
 
@@ -49,6 +50,9 @@ class Desk {
   // Files that wait for their download under a random name, for a bounded time; null: there is none of this name.
   virtual std::string keep_file(KeptFile file) = 0;
   [[nodiscard]] virtual std::shared_ptr<const KeptFile> kept_file(const std::string& name) = 0;
+
+  // Documents whose translation was asked for and is fetched later.
+  [[nodiscard]] virtual DocumentJobs& documents() = 0;
 
   // What the server's own routes tell.
   [[nodiscard]] virtual bool asks_for_keys() const = 0;

@@ -56,7 +56,8 @@ ModelFacts read_facts(const std::string& name, const std::string& directory, std
     return {};
   }
   ModelFacts facts = facts_of(json);
-  facts.name = name;
+  const std::string found = json.value("directory", directory);  // of the bundled model, too
+  facts.name = name.empty() ? found.substr(found.find_last_of("/\\") + 1) : name;
   facts.directory = directory;
   facts.created = static_cast<int64_t>(std::time(nullptr));
   return facts;

@@ -22,7 +22,7 @@ struct ModelFacts {
   [[nodiscard]] bool does(std::string_view task) const;
 };
 
-// Reads the facts of a model, or says in `error` why it cannot run.
+// Reads the facts of a model, or says in `error` why it cannot run. Without a name it has that of its folder.
 ModelFacts read_facts(const std::string& name, const std::string& directory, std::string& error);
 
 // True if the model translates between these languages, in any of their usual codes; "" and "auto" fit all.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <map>
 #include <mutex>
 #include <span>
@@ -163,6 +164,8 @@ class Translation : public std::enable_shared_from_this<Translation> {
     work->options.task = "translate";
     work->options.source_language = with.from;
     work->options.target_language = with.to;
+    work->options.split_sentences = request_.split;
+    if (request_.may_take_long) work->deadline = std::chrono::steady_clock::time_point::max();
     const bool last = number + 1 == way.steps.size();
     if (last && request_.alternatives > 0) set_alternatives(work->options);
     work->done = [self = shared_from_this(), &way, number, pieces](Outcome outcome) {
@@ -200,7 +203,7 @@ class Translation : public std::enable_shared_from_this<Translation> {
   // Links tell where the markup of a segment goes. Without them it goes by proportion.
   void align(Piece& piece, const Outcome& outcome, size_t input) const {
     const auto& document = documents_[piece.text];
-    if (!document || !document->needs_links(piece.segment) || exchange_->gone()) return;
+    if (!document || !document->needs_links(piece.segment) || (exchange_ && exchange_->gone())) return;
     for (size_t part = 0; part < (*outcome.results)[input].sequences.front().parts.size(); ++part) {
       auto attention = Attention::run(*outcome.model, *outcome.results, input, 0, part);
       if (!attention) continue;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@ struct TranslationRequest {
   std::string from, to;            // any usual codes; `from` "" or "auto": detected for each text
   std::string kind;                // "": plain text; a kind of document: "html", "markdown", "srt", "vtt", "text"
   uint32_t alternatives = 0;       // of each text, beside its translation
+  std::optional<bool> split;       // sentence by sentence, or each line as a whole; empty: as the program does
+  bool may_take_long = false;      // no deadline of requests
 };
 
 struct TranslatedText {
@@ -34,7 +37,7 @@ struct Translated {
   std::string parameter;  // "source", "target" or "q": the one at fault; "" if none
 };
 
-// Calls `then` once, on a thread of the pool.
+// Calls `then` once, on a thread of the pool. Without an exchange nobody can leave.
 void translate(Desk& desk, const std::shared_ptr<Exchange>& exchange, TranslationRequest request,
                std::function<void(Translated)> then);
 

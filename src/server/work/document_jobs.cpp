@@ -1,0 +1,58 @@
+#include "server/work/document_jobs.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "server/http/origin.hpp"
+
+namespace lapilli::server {
+
+namespace {
+
+uint64_t size_of(const DocumentState& state) { return state.file ? state.file->bytes.size() : 0; }
+
+}  // namespace
+
+void DocumentJobs::drop_old() {
+  const auto oldest =
+      Clock::now() - std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds_));
+  std::erase_if(entries_, [&](const Entry& entry) { return entry.state.done && entry.since < oldest; });
+  uint64_t bytes = 0;
+  for (const Entry& entry : entries_) bytes += size_of(entry.state);
+  for (auto it = entries_.begin(); it != entries_.end() && bytes > most_bytes_;) {
+    bytes -= size_of(it->state);
+    it = it->state.done ? entries_.erase(it) : std::next(it);
+  }
+}
+
+DocumentJobs::Name DocumentJobs::add(uint64_t characters) {
+  Entry entry{{random_digits(), random_digits()}, Clock::now(), {}};
+  entry.state.characters = characters;
+  const std::lock_guard lock(mutex_);
+  drop_old();
+  entries_.push_back(entry);
+  return entry.name;
+}
+
+void DocumentJobs::finish(const std::string& id, std::string error, KeptFile file) {
+  const std::lock_guard lock(mutex_);
+  for (Entry& entry : entries_) {
+    if (entry.name.id != id) continue;
+    entry.since = Clock::now();
+    entry.state.done = true;
+    entry.state.error = std::move(error);
+    if (entry.state.error.empty()) entry.state.file = std::make_shared<const KeptFile>(std::move(file));
+    break;
+  }
+  drop_old();
+}
+
+std::optional<DocumentState> DocumentJobs::find(const std::string& id, const std::string& key) {
+  const std::lock_guard lock(mutex_);
+  drop_old();
+  for (const Entry& entry : entries_)
+    if (entry.name.id == id && keys_equal(key, entry.name.key)) return entry.state;
+  return {};
+}
+
+}  // namespace lapilli::server

@@ -1,0 +1,367 @@
+// OpenAI's, Jina's, Cohere's and TEI's routes with small models, over connections.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "lapilli/lapilli.hpp"
+#include "server/served.hpp"
+#include "server/small_ear.hpp"
+#include "support/temp_directory.hpp"
+
+namespace lapilli::server::test {
+namespace {
+
+std::string sentence_model(const std::string& name) { return LAPILLI_TEST_DATA "/sentences/" + name + "/model"; }
+const std::string kTalker = LAPILLI_TEST_DATA "/chat/tiny";
+const std::string kSound = LAPILLI_TEST_DATA "/models/whisper-long/audio/long.wav";
+
+struct Models {
+  TempDirectory folder;
+  Served served{Served::with({{"vectors", sentence_model("bert-cls")},
+                              {"judge", sentence_model("cross-bert-identity")},
+                              {"classes", sentence_model("cross-deberta-nli")},
+                              {"talker", kTalker},
+                              {"ear", small_ear(folder.path())}})};
+};
+
+Served& served() {
+  static Models all;
+  return all.served;
+}
+
+class ServeDeviceProtocols : public ::testing::Test {
+ protected:
+  void SetUp() override { ASSERT_EQ(served().trouble(), ""); }
+};
+
+Json asked(const std::string& target, const Json& body, int status = 200) {
+  const Answer answer = served().post(target, body);
+  EXPECT_EQ(answer.status, status) << target << " " << body << "\n" << answer.body;
+  return json_of(answer);
+}
+
+std::string words(size_t count) {
+  std::string all;
+  for (size_t i = 0; i < count; ++i) all += "harbour ";
+  return all;
+}
+
+// ---- vectors ----
+
+std::vector<float> from_base64(const std::string& text) {
+  static const std::string digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string bytes;
+  uint32_t group = 0, bits = 0;
+  for (const char c : text) {
+    if (c == '=') break;
+    group = group << 6 | static_cast<uint32_t>(digits.find(c));
+    if ((bits += 6) < 8) continue;
+    bytes += static_cast<char>(group >> (bits -= 8) & 0xff);
+  }
+  std::vector<float> values(bytes.size() / sizeof(float));
+  std::memcpy(values.data(), bytes.data(), values.size() * sizeof(float));
+  return values;
+}
+
+TEST_F(ServeDeviceProtocols, VectorsAreTheLibrarysInBothEncodings) {
+  const std::vector<std::string> texts = {"Where is the station?", "", "A harbour."};
+  const Json floats = asked("/v1/embeddings", {{"input", texts}, {"model", "vectors"}});
+  const Json packed = asked("/v1/embeddings", {{"input", texts}, {"encoding_format", "base64"}});
+  auto model = Model::load(sentence_model("bert-cls"));
+  ASSERT_TRUE(model.ok());
+  const auto expected = model->embed(texts);
+  ASSERT_TRUE(expected.ok());
+  uint64_t tokens = 0;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const auto values = floats["data"][i]["embedding"].get<std::vector<float>>();
+    EXPECT_EQ(values, from_base64(packed["data"][i]["embedding"])) << i;
+    ASSERT_EQ(values.size(), (*expected)[i].vector.size());
+    for (size_t n = 0; n < values.size(); ++n) EXPECT_NEAR(values[n], (*expected)[i].vector[n], 1e-5);
+    EXPECT_EQ(floats["data"][i]["index"], i);
+    tokens += (*expected)[i].tokens;
+  }
+  EXPECT_EQ(floats["object"], "list");
+  EXPECT_EQ(floats["model"], "vectors");
+  EXPECT_EQ(floats["usage"], Json({{"prompt_tokens", tokens}, {"total_tokens", tokens}}));
+}
+
+TEST_F(ServeDeviceProtocols, VectorsAreCutToDimensions) {
+  const Json whole = asked("/v1/embeddings", {{"input", "A harbour."}});
+  const Json cut = asked("/v1/embeddings", {{"input", "A harbour."}, {"dimensions", 8}});
+  ASSERT_EQ(cut["data"][0]["embedding"].size(), 8u);
+  const auto values = whole["data"][0]["embedding"].get<std::vector<double>>();
+  ASSERT_GT(values.size(), 8u);
+}
+
+// 3,000 words: alone, second of a list, with and without "truncate", in every route.
+TEST_F(ServeDeviceProtocols, TextsThatAreTooLongAreRefusedOrCut) {
+  const std::string longer = words(3000);
+  struct Route {
+    const char* path;
+    Json alone, second;
+    int status;
+    const char* where;
+  };
+  const Route routes[] = {
+      {"/v1/embeddings", {{"input", longer}}, {{"input", {"a", longer}}}, 400, "input[1]"},
+      {"/embed", {{"inputs", longer}}, {{"inputs", {"a", longer}}}, 413, "inputs[1]"},
+      {"/v1/rerank",
+       {{"query", "q"}, {"documents", {longer}}},
+       {{"query", "q"}, {"documents", {"a", longer}}},
+       400,
+       "documents[1]"},
+      {"/rerank", {{"query", "q"}, {"texts", {longer}}}, {{"query", "q"}, {"texts", {"a", longer}}}, 413, "texts[1]"},
+      {"/predict", {{"inputs", longer}}, {{"inputs", {{"a"}, {longer}}}}, 413, "inputs[1]"},
+  };
+  for (const Route& route : routes) {
+    Json alone = route.alone, second = route.second;
+    if (std::string(route.path) == "/predict") alone["model"] = second["model"] = "judge";
+    asked(route.path, alone, route.status);
+    const std::string refused = asked(route.path, second, route.status).dump();
+    EXPECT_NE(refused.find(route.where), std::string::npos) << refused;
+    EXPECT_NE(refused.find(" tokens are more than the "), std::string::npos) << refused;
+    alone["truncate"] = second["truncate"] = true;
+    asked(route.path, alone);
+    asked(route.path, second);
+  }
+}
+
+// ---- rerankers ----
+
+TEST_F(ServeDeviceProtocols, DocumentsAreSortedByScores) {
+  const std::vector<std::string> documents = {"The harbour opens at six.", "A cat.", "It rains.", "A cat."};
+  const Json ranked = asked("/v2/rerank", {{"query", "When does it open?"}, {"documents", documents}, {"top_n", 3}});
+  ASSERT_EQ(ranked["results"].size(), 3u);
+  double before = 1;
+  for (const Json& one : ranked["results"]) {
+    const double score = one["relevance_score"];
+    EXPECT_GT(score, 0);
+    EXPECT_LE(score, before);
+    EXPECT_FALSE(one.contains("document"));
+    before = score;
+  }
+  EXPECT_EQ(ranked["meta"]["api_version"]["version"], "2");
+  const Json all = asked("/rerank", {{"query", "When does it open?"}, {"texts", documents}, {"return_text", true}});
+  const Json raw = asked("/rerank", {{"query", "When does it open?"}, {"texts", documents}, {"raw_scores", true}});
+  ASSERT_EQ(all.size(), 4u);
+  size_t first = 4, second = 4;
+  for (size_t i = 0; i < all.size(); ++i) {
+    EXPECT_EQ(all[i]["text"], documents[all[i]["index"].get<size_t>()]);
+    EXPECT_EQ(all[i]["index"], raw[i]["index"]);
+    EXPECT_NEAR(all[i]["score"].get<double>(), 1 / (1 + std::exp(-raw[i]["score"].get<double>())), 1e-12);
+    if (all[i]["index"] == 1) first = i;
+    if (all[i]["index"] == 3) second = i;
+  }
+  EXPECT_EQ(second, first + 1) << "equal documents keep their order";
+}
+
+TEST_F(ServeDeviceProtocols, TeiPredictsTokenizesAndTells) {
+  const Json one = asked("/predict", {{"inputs", {"It rains.", "It is wet."}}, {"model", "classes"}});
+  ASSERT_EQ(one.size(), 3u);
+  double sum = 0;
+  for (const Json& c : one) {
+    EXPECT_TRUE(c["label"].is_string());
+    sum += c["score"].get<double>();
+  }
+  EXPECT_NEAR(sum, 1, 1e-6);
+  const Json batch = asked("/predict", {{"inputs", {{"It rains.", "It is wet."}, {"A cat."}}}, {"model", "classes"}});
+  ASSERT_EQ(batch.size(), 2u);
+  EXPECT_EQ(batch[0], one);
+  const Json tokens = asked("/tokenize", {{"inputs", "a harbour"}, {"model", "vectors"}});
+  ASSERT_EQ(tokens.size(), 1u);
+  ASSERT_GE(tokens[0].size(), 3u) << tokens;
+  EXPECT_TRUE(tokens[0].front()["special"]) << tokens;
+  EXPECT_TRUE(tokens[0].front()["start"].is_null());
+  EXPECT_EQ(tokens[0][1]["start"], 0) << tokens;
+  const Json bare = asked("/tokenize", {{"inputs", "a harbour"}, {"model", "vectors"}, {"add_special_tokens", false}});
+  EXPECT_EQ(bare[0].size() + 2, tokens[0].size());
+  const Json info = json_of(served().get("/info"));
+  EXPECT_EQ(info["model_id"], "vectors");
+  EXPECT_TRUE(info["model_type"].contains("embedding"));
+  EXPECT_GT(info["max_input_length"].get<int>(), 0);
+}
+
+// ---- texts ----
+
+constexpr const char* kGood = "Good day! How are you?";
+
+TEST_F(ServeDeviceProtocols, AChatIsAnswered) {
+  const Json body = {{"messages", {{{"role", "user"}, {"content", "Hello!"}}}},
+                     {"chat_template_kwargs", {{"enable_thinking", false}}}};
+  const Json made = asked("/v1/chat/completions", body);
+  EXPECT_EQ(made["object"], "chat.completion");
+  ASSERT_EQ(made["choices"].size(), 1u);
+  EXPECT_EQ(made["choices"][0]["message"]["content"], kGood);
+  EXPECT_EQ(made["choices"][0]["message"]["role"], "assistant");
+  EXPECT_EQ(made["choices"][0]["finish_reason"], "stop");
+  EXPECT_GT(made["usage"]["prompt_tokens"].get<int>(), 0);
+  EXPECT_EQ(made["usage"]["total_tokens"].get<int>(),
+            made["usage"]["prompt_tokens"].get<int>() + made["usage"]["completion_tokens"].get<int>());
+  Json parts = body;
+  parts["messages"][0]["content"] = {{{"type", "text"}, {"text", "Hel"}}, {{"type", "text"}, {"text", "lo!"}}};
+  EXPECT_EQ(asked("/v1/chat/completions", parts)["usage"], made["usage"]);
+}
+
+std::vector<Json> events_of(const std::string& body) {
+  std::vector<Json> all;
+  std::istringstream lines(body);
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("data: ")) all.push_back(Json::parse(line.substr(6), nullptr, false));
+  return all;
+}
+
+TEST_F(ServeDeviceProtocols, AStreamIsTheWholeAnswer) {
+  Json body = {{"messages", {{{"role", "user"}, {"content", "Hello!"}}}},
+               {"chat_template_kwargs", {{"enable_thinking", false}}},
+               {"n", 2},
+               {"stream", true}};
+  for (const bool usage : {false, true}) {
+    if (usage) body["stream_options"] = {{"include_usage", true}};
+    const Answer answer = served().post("/v1/chat/completions", body);
+    ASSERT_EQ(answer.status, 200) << answer.body;
+    EXPECT_TRUE(answer.whole);
+    EXPECT_NE(answer.head.find("text/event-stream"), std::string::npos);
+    EXPECT_TRUE(answer.body.ends_with("data: [DONE]\n\n")) << answer.body;
+    auto events = events_of(answer.body);
+    events.pop_back();
+    if (usage) {
+      EXPECT_TRUE(events.back()["choices"].empty());
+      EXPECT_GT(events.back()["usage"]["completion_tokens"].get<int>(), 0);
+      events.pop_back();
+    }
+    std::string texts[2], finish[2];
+    for (const Json& event : events) {
+      ASSERT_EQ(event["choices"].size(), 1u) << event;
+      EXPECT_EQ(event.contains("usage"), usage);
+      const Json& choice = event["choices"][0];
+      const size_t index = choice["index"];
+      ASSERT_LT(index, 2u);
+      EXPECT_EQ(finish[index], "") << "nothing comes behind the end";
+      texts[index] += choice["delta"].value("content", "");
+      if (!choice["finish_reason"].is_null()) finish[index] = choice["finish_reason"];
+    }
+    for (size_t i = 0; i < 2; ++i) {
+      EXPECT_EQ(texts[i], kGood);
+      EXPECT_EQ(finish[i], "stop");
+    }
+  }
+}
+
+TEST_F(ServeDeviceProtocols, StopsLengthsAndScoresOfCompletions) {
+  const std::string whole = asked("/v1/completions", {{"prompt", "Hello"}, {"max_tokens", 8}})["choices"][0]["text"];
+  const Json cut = asked("/v1/completions", {{"prompt", "Hello"}, {"max_tokens", 2}, {"logprobs", 1}});
+  EXPECT_EQ(cut["choices"][0]["finish_reason"], "length");
+  EXPECT_EQ(cut["usage"]["completion_tokens"], 2);
+  const Json& scores = cut["choices"][0]["logprobs"];
+  ASSERT_EQ(scores["tokens"].size(), 2u) << cut;
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_LE(scores["token_logprobs"][i].get<double>(), 0);
+    EXPECT_EQ(scores["top_logprobs"][i].begin().value(), scores["token_logprobs"][i]);
+  }
+  ASSERT_GT(whole.size(), 4u);
+  const std::string stop = whole.substr(3, 2);
+  const Json stopped = asked("/v1/completions", {{"prompt", "Hello"}, {"max_tokens", 8}, {"stop", stop}});
+  EXPECT_EQ(stopped["choices"][0]["text"], whole.substr(0, whole.find(stop)));
+  EXPECT_EQ(stopped["choices"][0]["finish_reason"], "stop");
+  const Json echoed = asked("/v1/completions", {{"prompt", {"Hello", "A"}}, {"max_tokens", 2}, {"echo", true}});
+  EXPECT_TRUE(echoed["choices"][0]["text"].get<std::string>().starts_with("Hello"));
+  EXPECT_TRUE(echoed["choices"][1]["text"].get<std::string>().starts_with("A"));
+}
+
+TEST_F(ServeDeviceProtocols, SamplesDifferAndSeedsRepeat) {
+  const Json body = {{"prompt", "Hello"}, {"max_tokens", 12}, {"temperature", 2}, {"seed", 7}, {"n", 4}};
+  const Json once = asked("/v1/completions", body)["choices"], again = asked("/v1/completions", body)["choices"];
+  EXPECT_EQ(once, again);
+  bool differ = false;
+  for (const Json& choice : once) differ = differ || choice["text"] != once[0]["text"];
+  EXPECT_TRUE(differ) << once;
+}
+
+TEST_F(ServeDeviceProtocols, PromptsBeyondThePositionsAreRefused) {
+  const Json refused = asked("/v1/completions", {{"prompt", words(20000)}}, 400);
+  EXPECT_TRUE(refused["error"]["message"].is_string()) << refused;
+}
+
+// ---- sound ----
+
+std::string sound() {
+  std::ostringstream bytes;
+  bytes << std::ifstream(kSound, std::ios::binary).rdbuf();
+  return bytes.str();
+}
+
+Answer heard(const Multipart& form, const std::string& route = "/v1/audio/transcriptions") {
+  return served().ask("POST", route, Multipart::kHeader, form.whole());
+}
+
+Multipart spoken(const std::string& name = "x") { return Multipart().file("file", name, sound()); }
+
+TEST_F(ServeDeviceProtocols, TranscriptsAreTheLibrarysWhateverTheFilesName) {
+  const Json plain = json_of(heard(spoken().field("language", "en")));
+  ASSERT_TRUE(plain["text"].is_string()) << plain;
+  EXPECT_FALSE(plain["text"].get<std::string>().empty());
+  for (const char* name : {"録音 \\\"1\\\".wav", "x.mp3", "../../etc/passwd", "x"})
+    EXPECT_EQ(json_of(heard(spoken(name).field("language", "en").field("model", "whisper-1"))), plain) << name;
+  const Answer text = heard(spoken().field("language", "en").field("response_format", "text"));
+  EXPECT_EQ(text.body, plain["text"].get<std::string>() + "\n");
+  EXPECT_NE(text.head.find("text/plain"), std::string::npos);
+  const Json unlike = json_of(heard(spoken().field("language", "fr"), "/v1/audio/translations"));
+  EXPECT_NE(unlike["text"], plain["text"]);
+}
+
+TEST_F(ServeDeviceProtocols, WordsInAllFourSpellings) {
+  const auto verbose = [](const std::vector<std::pair<std::string, std::string>>& fields) {
+    Multipart form = spoken().field("language", "en").field("response_format", "verbose_json");
+    for (const auto& [name, value] : fields) form.field(name, value);
+    return json_of(heard(form));
+  };
+  const Json brackets = verbose({{"timestamp_granularities[]", "word"}});
+  ASSERT_TRUE(brackets["words"].is_array()) << brackets;
+  EXPECT_FALSE(brackets["words"].empty());
+  EXPECT_FALSE(brackets.contains("segments"));
+  EXPECT_EQ(brackets["language"], "english");
+  EXPECT_EQ(verbose({{"timestamp_granularities", "word"}}), brackets);
+  EXPECT_EQ(verbose({{"timestamp_granularities", "[\"word\"]"}}), brackets);
+  const Json both = verbose({{"timestamp_granularities[]", "word"}, {"timestamp_granularities[]", "segment"}});
+  EXPECT_EQ(both["words"], brackets["words"]);
+  EXPECT_TRUE(both["segments"].is_array());
+  const Json none = verbose({});
+  EXPECT_FALSE(none.contains("words"));
+  EXPECT_EQ(none["segments"].size(), both["segments"].size());
+  EXPECT_EQ(none["segments"][0]["id"], 0);
+}
+
+TEST_F(ServeDeviceProtocols, AStreamOfATranscriptIsItsText) {
+  const Json plain = json_of(heard(spoken().field("language", "en")));
+  const Answer answer = heard(spoken().field("language", "en").field("stream", "true"));
+  const auto events = events_of(answer.body);
+  ASSERT_GT(events.size(), 1u) << answer.body;
+  std::string text;
+  for (size_t i = 0; i + 1 < events.size(); ++i) {
+    EXPECT_EQ(events[i]["type"], "transcript.text.delta");
+    text += events[i]["delta"].get<std::string>();
+  }
+  EXPECT_EQ(events.back()["type"], "transcript.text.done");
+  EXPECT_EQ(events.back()["text"], plain["text"]);
+  EXPECT_EQ(text, plain["text"]);
+}
+
+TEST_F(ServeDeviceProtocols, LogarithmsOfTranscribedTokens) {
+  const Json made = json_of(heard(spoken().field("language", "en").field("include[]", "logprobs")));
+  ASSERT_TRUE(made["logprobs"].is_array()) << made;
+  ASSERT_FALSE(made["logprobs"].empty());
+  for (const Json& one : made["logprobs"]) EXPECT_LE(one["logprob"].get<double>(), 0) << one;
+}
+
+TEST_F(ServeDeviceProtocols, LanguagesThatTheModelLacksAreRefused) {
+  const Answer answer = heard(spoken().field("language", "klingon"));
+  EXPECT_EQ(answer.status, 400) << answer.body;
+  EXPECT_NE(answer.body.find("language"), std::string::npos) << answer.body;
+  EXPECT_EQ(heard(Multipart().file("file", "x", "no sound")).status, 400);
+}
+
+}  // namespace
+}  // namespace lapilli::server::test
