@@ -256,6 +256,20 @@ struct Server::Impl final : Desk, HttpHandler {
     return all;
   }
 
+  // Looking for the devices takes a while, and the first who asks waits for it.
+  [[nodiscard]] DeviceState device() const override {
+    std::call_once(device_read, [this] { device_facts = read_device_facts(options.device); });
+    DeviceState state{device_facts, options.device.select, options.device.caps, options.device.cache_directory,
+                      {},           0, 0, 0, options.device.memory_limit};
+    for (const ModelShelf::Loaded& model : shelf->loaded()) state.loaded.push_back(model.name);
+    const auto usage = shelf->device().usage();
+    if (!usage) return state;
+    state.held_bytes = usage->held_bytes;
+    state.weight_bytes = usage->weight_bytes;
+    state.peak_bytes = usage->peak_bytes;
+    return state;
+  }
+
   // ---- the end ----
 
   void stop() {
@@ -295,6 +309,8 @@ struct Server::Impl final : Desk, HttpHandler {
   DocumentJobs document_jobs{kKeptS, kKeptBytes};
   std::atomic<uint32_t> at_work{0};
   std::atomic<bool> stopping{false};
+  mutable std::once_flag device_read;
+  mutable DeviceFacts device_facts;
   mutable std::mutex usage_mutex;
   Usage used;
   HttpServer http;

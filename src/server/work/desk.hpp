@@ -8,6 +8,7 @@
 
 #include "server/http/exchange.hpp"
 #include "server/kept_files.hpp"
+#include "server/work/device_facts.hpp"
 #include "server/work/document_jobs.hpp"
 #include "server/work/model_facts.hpp"
 #include "server/work/work.hpp"
@@ -58,6 +59,16 @@ class Desk {
   // False if the thread of the device has not come round for long.
   [[nodiscard]] virtual bool is_alive() const = 0;
   [[nodiscard]] virtual std::string metrics() const = 0;
+
+  // The device and what is on it, for pages that show it.
+  struct DeviceState {
+    DeviceFacts facts;
+    std::string select, caps, cache;  // as the server opened it
+    std::vector<std::string> loaded;  // names of models
+    uint64_t held_bytes = 0, weight_bytes = 0, peak_bytes = 0;
+    uint64_t limit_bytes = 0;  // 0: none
+  };
+  [[nodiscard]] virtual DeviceState device() const { return {}; }
 };
 
 }  // namespace lapilli::server

@@ -1,0 +1,47 @@
+# The server's page as C++: src/server/page/FILE... become the table of src/server/protocols/page_files.hpp.
+#   lapilli_add_page(TARGET): adds them to a target.
+# As a script, cmake -D FOLDER=DIR -D OUT=FILE -P, it writes the table.
+set(LAPILLI_PAGE_FILES index.html app.js output.js device.js files.js recorder.js recorder-worklet.js service.js style.css words.json icon.svg)
+
+function(lapilli_page_type name result)
+  set(type "text/plain; charset=utf-8")
+  foreach(known IN ITEMS html=text/html js=text/javascript css=text/css json=application/json svg=image/svg+xml)
+    string(REGEX MATCH "^([a-z]+)=(.*)$" known "${known}")
+    if(name MATCHES "[.]${CMAKE_MATCH_1}$")
+      string(REGEX REPLACE "^[a-z]+=" "" type "${known}; charset=utf-8")
+    endif()
+  endforeach()
+  set(${result} "${type}" PARENT_SCOPE)
+endfunction()
+
+function(lapilli_write_page folder out)
+  set(text "#include \"server/protocols/page_files.hpp\"\n\nnamespace lapilli::server {\n\nnamespace {\n")
+  set(entries "")
+  set(number 0)
+  foreach(name IN LISTS LAPILLI_PAGE_FILES)
+    file(READ ${folder}/${name} bytes HEX)
+    file(SHA256 ${folder}/${name} hash)
+    string(SUBSTRING ${hash} 0 32 hash)
+    string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
+    lapilli_page_type(${name} type)
+    string(APPEND text "const unsigned char kBytes${number}[] = {${bytes}};\n")
+    string(APPEND entries "    {\"${name}\", \"${type}\", \"${hash}\", kBytes${number}, sizeof kBytes${number}},\n")
+    math(EXPR number "${number} + 1")
+  endforeach()
+  string(APPEND text "}  // namespace\n\nconst PageFile kPageFiles[] = {\n${entries}};\nconst size_t kPageFileCount = ${number};\n\n}  // namespace lapilli::server\n")
+  file(WRITE ${out} "${text}")
+endfunction()
+
+function(lapilli_add_page target)
+  set(folder ${PROJECT_SOURCE_DIR}/src/server/page)
+  set(out ${PROJECT_BINARY_DIR}/page/page_files.cpp)
+  set(script ${CMAKE_CURRENT_FUNCTION_LIST_FILE})
+  list(TRANSFORM LAPILLI_PAGE_FILES PREPEND ${folder}/ OUTPUT_VARIABLE files)
+  add_custom_command(OUTPUT ${out} DEPENDS ${files} ${script} VERBATIM COMMENT "The server's page"
+    COMMAND ${CMAKE_COMMAND} -D FOLDER=${folder} -D OUT=${out} -P ${script})
+  target_sources(${target} PRIVATE ${out})
+endfunction()
+
+if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
+  lapilli_write_page(${FOLDER} ${OUT})
+endif()
