@@ -14,9 +14,6 @@ Served& served() {
   return one;
 }
 
-constexpr const char* kStation = "Where is the station?";
-constexpr const char* kGare = "Où est la gare ?";
-
 class ServeDevice : public ::testing::Test {
  protected:
   void SetUp() override { ASSERT_EQ(served().trouble(), ""); }

@@ -12,9 +12,6 @@
 namespace lapilli::server::test {
 namespace {
 
-constexpr const char* kStation = "Where is the station?";
-constexpr const char* kGare = "Où est la gare ?";
-
 Json station() { return {{"q", kStation}, {"source", "en"}, {"target", "fr"}}; }
 
 // The value of a metric without labels.

@@ -16,6 +16,10 @@ using Json = nlohmann::json;
 
 inline const std::string kBundled = LAPILLI_SOURCE_DIR "/models/en-fr";
 
+// A sentence, and what the bundled model makes of it.
+inline constexpr const char* kStation = "Where is the station?";
+inline constexpr const char* kGare = "Où est la gare ?";
+
 // The folder of pipelines that the runs of a test share; "" if the environment forbids one.
 inline std::string test_cache() {
   const char* folder = std::getenv("LAPILLI_CACHE");
