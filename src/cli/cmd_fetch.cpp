@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "cli/arguments/model_names.hpp"
+#include "cli/arguments/registries.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "cli/progress/progress_bar.hpp"
@@ -11,6 +12,8 @@
 #include "fetched/cache.hpp"
 #include "fetched/present.hpp"
 #include "hub/fetch.hpp"
+#include "hub/registry_fetch.hpp"
+#include "tools/tools.hpp"
 
 namespace lapilli::cli {
 
@@ -49,6 +52,11 @@ int tell_other_way(const hub::ModelName& model) {
                        model.text() + "\n  lapilli translate --model ./" + model.name + " TEXT");
 }
 
+int tell_other_way(const RegistryModel& model) {
+  return fail_with(exit_input, "this build has no libcurl and fetches nothing; " + model.registry.index +
+                                   " lists where the files of " + model.registry.program + " are");
+}
+
 // The folder in which other programs for the hub have the complete model; "" if the program has its own copy, which a
 // fetch updates.
 std::string fetched_by_others(const hub::ModelName& model) {
@@ -76,25 +84,42 @@ class Fetcher {
     if (!hub) return fail_with(hub.error());
     const auto models = hub::models_directory();
     if (!models) return fail_with(models.error());
-    endpoint_ = hub->endpoint;
-    const auto fetched = hub::fetch({std::move(*hub), *models, {}, {}}, model, watch(model));
-    bar_.clear();
-    if (!fetched) return fail_with(fetched.error());
-    say(fetched->was_there ? model.text() + " is there already" : "fetched; --model " + model.text() + " is it now");
-    return print(fetched->directory + "\n");
+    page_ = hub->endpoint + "/" + model.text();
+    return tell(hub::fetch({std::move(*hub), *models, {}, {}}, model, watch(model.text())), model);
+  }
+
+  int run(const RegistryModel& model) {
+    catch_interrupts();
+    const auto hub = hub::hub_of_environment();
+    if (!hub) return fail_with(hub.error());
+    const auto models = hub::models_directory();
+    if (!models) return fail_with(models.error());
+    page_ = model.registry.index;
+    const auto [registry, pair] = model;
+    const std::string what = registry.program + "'s " + pair.from + " to " + pair.to;
+    auto fetched = hub::fetch_pair({{}, *models, {}, {}}, registry, pair, tools::same_language, watch(what));
+    if (!fetched) return tell(std::move(fetched).error(), {});
+    return tell(std::move(fetched->fetched), *hub::parse_model_name(fetched->name));
   }
 
  private:
+  int tell(const Result<hub::Fetched>& fetched, const hub::ModelName& model) {
+    bar_.clear();
+    if (!fetched) return fail_with(fetched.error());
+    say(fetched->was_there ? model.full() + " is there already" : "fetched; --model " + model.full() + " is it now");
+    return print(hub::path_in(fetched->directory, model.file) + "\n");
+  }
+
   void say(const std::string& text) {
     bar_.clear();
     if (!quiet_) std::fprintf(stderr, "lapilli: %s\n", text.c_str());
   }
 
-  hub::FetchWatch watch(const hub::ModelName& model) {
+  hub::FetchWatch watch(const std::string& what) {
     hub::FetchWatch watch;
-    watch.licence = [this, &model](const std::string& commit, const std::string& licence) {
-      say(model.text() + " at " + commit.substr(0, 12) +
-          ", licence: " + (licence.empty() ? "none is stated" : licence) + "; " + endpoint_ + "/" + model.text());
+    watch.licence = [this, what](const std::string& commit, const std::string& licence) {
+      say(what + " at " + commit.substr(0, 12) + ", licence: " + (licence.empty() ? "none is stated" : licence) + "; " +
+          page_);
     };
     watch.begin = [this](size_t files, uint64_t bytes) {
       bytes_ = bytes;
@@ -116,7 +141,7 @@ class Fetcher {
 
   bool quiet_;
   ProgressBar bar_;
-  std::string endpoint_;
+  std::string page_;  // that says more
   uint64_t bytes_ = 0;
 };
 
@@ -132,17 +157,26 @@ std::string meant_by(const std::string& typed) {
   return path.find('/') != std::string::npos && hub::parse_model_name(name) ? name : "";
 }
 
+// The revision goes before a file's name.
+std::string with_revision(const std::string& model, const std::string& revision) {
+  if (revision.empty()) return model;
+  const size_t colon = std::min(model.find(':'), model.size());
+  return model.substr(0, colon) + "@" + revision + model.substr(colon);
+}
+
 int run_fetch(const FetchArguments& arguments, const Context& context) {
   if (const std::string bundled = bundled_directory(arguments.model); !bundled.empty()) return print(bundled + "\n");
-  const std::string named = arguments.model + (arguments.revision.empty() ? "" : "@" + arguments.revision);
+  const std::string named = with_revision(arguments.model, arguments.revision);
   if (named.empty())
     return fail_with(exit_usage, "name the model: lapilli fetch OWNER/NAME; lapilli models lists some");
   const auto model = hub::parse_model_name(named);
   if (!model) {
     const std::string meant = meant_by(arguments.model);
-    return fail_with(exit_usage, "\"" + named + "\" is not OWNER/NAME or OWNER/NAME@REVISION" +
+    return fail_with(exit_usage, "\"" + named + "\" is not OWNER/NAME, OWNER/NAME@REVISION or OWNER/NAME:FILE" +
                                      (meant.empty() ? "; lapilli models lists some" : "; did you mean " + meant + "?"));
   }
+  if (const auto other = of_registry(*model))
+    return hub::can_fetch() ? Fetcher(context).run(*other) : tell_other_way(*other);
   if (const std::string there = fetched_by_others(*model); !there.empty()) return tell_others(*model, there, context);
   return hub::can_fetch() ? Fetcher(context).run(*model) : tell_other_way(*model);
 }
@@ -151,10 +185,16 @@ constexpr const char* kFetchFooter =
     R"(Examples:
   lapilli fetch Helsinki-NLP/opus-mt-en-de
   lapilli translate --model Helsinki-NLP/opus-mt-en-de "Where is the station?"
+  lapilli fetch ggerganov/whisper.cpp:ggml-base.bin
+  lapilli fetch argos/en_de
+  lapilli fetch firefox/en_de
 
 The licence is shown, then the files that Lapilli reads are fetched and checked by the hashes that the hub states. A
 second call continues an interrupted one. The directory is printed: ~/.cache/lapilli/models/OWNER/NAME/COMMIT, or below
 XDG_CACHE_HOME/lapilli or LAPILLI_CACHE where these are set. lapilli models --remove OWNER/NAME removes it.
+
+argos/FROM_TO and firefox/FROM_TO are models of Argos Translate and of Firefox, from their registries, which
+lapilli models --registry argos lists; LAPILLI_REGISTRIES names another file of addresses.
 
 A model that other programs have fetched into HF_HUB_CACHE (or HF_HOME/hub, ~/.cache/huggingface/hub) is used
 there: nothing is fetched, and nothing written there.
@@ -170,7 +210,7 @@ HF_HUB_OFFLINE or LAPILLI_OFFLINE nothing is fetched.
 void add_fetch(CLI::App& app, Context& context) {
   auto a = std::make_shared<FetchArguments>();
   CLI::App* command = app.add_subcommand("fetch", "Get a published model, which --model OWNER/NAME then finds");
-  command->add_option("model", a->model, "The model's name on the hub, OWNER/NAME or OWNER/NAME@REVISION")
+  command->add_option("model", a->model, "The model's name on the hub, OWNER/NAME[@REVISION][:FILE], or argos/FROM_TO")
       ->type_name("OWNER/NAME");
   command->add_option("--revision", a->revision, "A branch, a tag or a commit; without it, main");
   command->footer(kFetchFooter + std::string(kExitCodeHelp));

@@ -4,12 +4,14 @@
 #include <memory>
 
 #include "cli/arguments/model_names.hpp"
+#include "cli/arguments/registries.hpp"
 #include "cli/arguments/suggestions.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "fetched/huggingface_cache.hpp"
 #include "fetched/present.hpp"
 #include "hub/catalogue.hpp"
+#include "hub/registry_fetch.hpp"
 #include "hub/removal.hpp"
 #include "tools/tools.hpp"
 
@@ -19,7 +21,7 @@ namespace {
 
 struct ModelsArguments {
   hub::Wanted wanted;
-  std::string remove;
+  std::string remove, registry;
   bool json = false;
 };
 
@@ -35,7 +37,7 @@ void add_installed_models(const hub::Wanted& wanted, std::vector<hub::Listed>& c
   std::vector<hub::Installed> usable;
   for (const tools::InstalledModel& model : tools::installed_models())
     if (model.problem.empty())
-      usable.push_back({model.program, model.path, model.from, model.to, model.version});
+      usable.push_back({model.program, model.path, model.from, model.to, model.version, model.name});
     else
       complain(exit_ok, "left aside: " + model.problem);
   hub::add_installed(usable, wanted, tools::same_language, chosen);
@@ -60,6 +62,43 @@ int run_models(const ModelsArguments& arguments) {
   if (!chosen.empty()) return print(hub::table_of(chosen));
   std::fprintf(stderr, "lapilli: no model that is listed does that; others of the same families may\n");
   return exit_ok;
+}
+
+// ---- --registry ----
+
+std::vector<hub::Listed> listed_of(const std::vector<hub::OfferedModel>& offers, const hub::Registry& registry,
+                                   const hub::Wanted& wanted) {
+  std::vector<hub::Listed> all;
+  for (const hub::OfferedModel& offer : offers) {
+    hub::Listed model;
+    model.name = registry.name + "/" + offer.from + "_" + offer.to;
+    model.tasks = {"translate"};
+    model.from = {offer.from};
+    model.to = {offer.to};
+    model.licence = registry.licence;
+    model.offered = registry.program;
+    all.push_back(std::move(model));
+  }
+  return hub::select_models(all, wanted, tools::same_language);
+}
+
+// The only listing that asks the network.
+int list_registry(const ModelsArguments& a) {
+  const auto registries = known_registries();
+  if (!registries) return complain(exit_input, registries.error().message);
+  const auto found = std::ranges::find_if(*registries, [&](const auto& one) { return one.name == a.registry; });
+  std::string names;
+  for (const hub::Registry& one : *registries) names += (names.empty() ? "" : ", ") + one.name;
+  if (found == registries->end())
+    return complain(exit_usage, "no registry is called " + json_string(a.registry) + "; there are: " + names);
+  if (const auto allowed = hub::hub_of_environment(); !allowed) return complain(exit_usage, allowed.error().message);
+  const auto offers = hub::ask_registry({}, *found, {});
+  if (!offers) return complain(exit_input, offers.error().message);
+  auto chosen = listed_of(*offers, *found, a.wanted);
+  hub::add_present(hub::all_present(hub::places_of_environment()), {"", "", "translate", ""}, {},
+                   tools::is_known_family, chosen);
+  if (chosen.empty()) return complain(exit_ok, found->program + " has no model for these languages");
+  return print(a.json ? hub::json_of(chosen) : hub::table_of(chosen));
 }
 
 // ---- --remove ----
@@ -121,7 +160,8 @@ constexpr const char* kModelsFooter =
   lapilli models --task transcribe
   lapilli models --remove Helsinki-NLP/opus-mt-en-de
 
-Lists published models of the families that run, and others that are here, offline. lapilli fetch OWNER/NAME gets
+Lists published models of the families that run, and others that are here, offline; with --registry those of Argos
+Translate or Firefox, which are asked for. lapilli fetch OWNER/NAME gets
 one, listed or not. A model that other programs have fetched into HF_HUB_CACHE (or HF_HOME/hub, ~/.cache/huggingface/hub)
 is shown with its folder and used there; --remove leaves it alone, and removes others without asking.
 )";
@@ -148,10 +188,16 @@ void add_models(CLI::App& app, Context& context) {
   command->add_flag("--json", a->json, "As JSON");
   CLI::Option* remove = command->add_option("--remove", a->remove, "Remove what was fetched of this model");
   remove->type_name("OWNER/NAME")->check(not_empty())->configurable(false);
-  for (const char* other : {"--from", "--to", "--family", "--json"}) remove->excludes(other);
+  CLI::Option* registry = command->add_option("--registry", a->registry, "What another program's registry has, now");
+  registry->type_name("argos|firefox")->check(not_empty())->excludes("--family");
+  for (const char* other : {"--from", "--to", "--family", "--json", "--registry"}) remove->excludes(other);
   command->footer(kModelsFooter);
   command->callback(
-      [&context, a] { context.run = [a] { return a->remove.empty() ? run_models(*a) : run_removal(*a); }; });
+      [&context, a] { context.run = [a] {
+          if (!a->registry.empty()) return list_registry(*a);
+          return a->remove.empty() ? run_models(*a) : run_removal(*a);
+        };
+      });
 }
 
 }  // namespace lapilli::cli

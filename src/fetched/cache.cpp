@@ -101,6 +101,13 @@ std::string find_fetched(const std::string& models, const ModelName& model) {
   return found;
 }
 
+std::string path_in(const std::string& directory, const std::string& file) {
+  if (directory.empty()) return "";
+  if (!file.empty()) return file_exists(directory + "/" + file) ? directory + "/" + file : "";
+  const auto manifest = read_manifest(directory);
+  return manifest && manifest->files.size() == 1 ? directory + "/" + manifest->files[0].name : directory;
+}
+
 std::string time_now() {
   const std::time_t now = std::time(nullptr);
   std::tm utc{};

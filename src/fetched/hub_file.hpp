@@ -11,7 +11,7 @@ struct HubFile {
   std::string name;  // is_file_name()
   uint64_t size = 0;
   std::string sha256;    // of large files
-  std::string git_blob;  // of the others: SHA-1 of "blob SIZE", a zero and the content
+  std::string git_blob;  // of the others: SHA-1 of "blob SIZE", a zero and the content; both "": nothing is stated
 };
 
 struct Repository {

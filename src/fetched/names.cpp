@@ -52,6 +52,11 @@ bool is_commit(std::string_view name) {
 
 std::optional<ModelName> parse_model_name(std::string_view text) {
   ModelName parsed;
+  if (const size_t colon = text.find(':'); colon != std::string_view::npos) {
+    parsed.file = text.substr(colon + 1);
+    if (!is_plain_name(parsed.file)) return {};
+    text = text.substr(0, colon);
+  }
   if (const size_t at = text.find('@'); at != std::string_view::npos) {
     parsed.revision = text.substr(at + 1);
     if (!is_revision(parsed.revision)) return {};

@@ -7,10 +7,15 @@
 
 namespace lapilli::hub {
 
-// OWNER/NAME, or OWNER/NAME@REVISION: a branch, a tag or a commit.
+// OWNER/NAME, or OWNER/NAME@REVISION: a branch, a tag or a commit. With :FILE behind it, that file alone is the model.
 struct ModelName {
   std::string owner, name, revision;  // revision: "" if none is given
+  std::string file;                   // "": the whole repository
   [[nodiscard]] std::string text() const { return owner + "/" + name; }
+  // As it is typed.
+  [[nodiscard]] std::string full() const {
+    return text() + (revision.empty() ? "" : "@" + revision) + (file.empty() ? "" : ":" + file);
+  }
 };
 // Nothing if it is no such name.
 std::optional<ModelName> parse_model_name(std::string_view text);

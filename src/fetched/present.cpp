@@ -75,13 +75,14 @@ std::vector<Present> all_present(const Places& places) {
 
 std::string find_present(const Places& places, const ModelName& model) {
   const std::string own = places.own.empty() ? "" : find_fetched(places.own, model);
-  if (!own.empty()) return own;
+  if (const std::string path = path_in(own, model.file); !path.empty()) return path;
   const Snapshot snapshot = find_snapshot(places.shared, model);
-  return snapshot.lacks.empty() ? snapshot.directory : "";
+  return snapshot.lacks.empty() || !model.file.empty() ? path_in(snapshot.directory, model.file) : "";
 }
 
 std::string how_to_get(const Places& places, const ModelName& model) {
-  const std::string fetch = "lapilli fetch " + model.text() + (model.revision.empty() ? "" : "@" + model.revision);
+  const std::string fetch = "lapilli fetch " + model.full();
+  if (!model.file.empty()) return ", and no file of that name was fetched; " + fetch + " gets it";
   if (const Snapshot snapshot = find_snapshot(places.shared, model); !snapshot.lacks.empty())
     return ", and what lies in " + snapshot.directory + " is not whole: " + snapshot.lacks + "; " + fetch + " gets it";
   const bool begun = !places.own.empty() && !names_in(places.own + "/" + model.text()).empty();

@@ -43,6 +43,11 @@ constexpr const char* kRead[] = {"config.json",
                                  "sentencepiece.bpe.model",
                                  "tokenizer.model"};
 constexpr const char* kWeights[] = {"model.safetensors", "pytorch_model.bin"};
+// A directory of CTranslate2, or of faster-whisper.
+constexpr const char* kConverted = "model.bin";
+constexpr const char* kVocabularies[] = {"vocabulary.json",        "vocabulary.txt",        "shared_vocabulary.json",
+                                         "shared_vocabulary.txt",  "source_vocabulary.json", "source_vocabulary.txt",
+                                         "target_vocabulary.json", "target_vocabulary.txt"};
 constexpr const char* kOtherWeights[] = {"tf_model.h5", "flax_model.msgpack", "rust_model.ot", "model.onnx"};
 
 const HubFile* find(const Repository& repository, std::string_view name) {
@@ -94,6 +99,19 @@ const char* foreign_form(const Repository& repository) {
   return nullptr;
 }
 
+// Files of whisper.cpp, of which each is a model.
+std::vector<std::string> files_of_whisper(const Repository& repository) {
+  std::vector<std::string> names;
+  for (const HubFile& file : repository.files)
+    if (file.name.starts_with("ggml-") && file.name.ends_with(".bin")) names.push_back(file.name);
+  return names;
+}
+
+Failure name_the_file(const std::vector<std::string>& names) {
+  return fail(ErrorCode::invalid_argument, "%u of its files are models by themselves (%s%s); name one: OWNER/NAME:%s",
+              names.size(), names[0], names.size() > 1 ? ", " + names[1] + ", ..." : "", names[0]);
+}
+
 Failure no_weights(const Repository& repository) {
   for (const char* other : kOtherWeights) {
     if (find(repository, other))
@@ -137,9 +155,29 @@ Status check_network(const Repository& repository, const std::set<std::string>& 
   return fail(ErrorCode::unsupported, "it has no config.json, so it is no model of Transformers");
 }
 
+Selection select_converted(const Repository& repository) {
+  Selection selection;
+  const auto add = [&](const char* name) {
+    if (const HubFile* file = find(repository, name)) selection.files.push_back(*file);
+  };
+  std::ranges::for_each(kRead, add);
+  std::ranges::for_each(kVocabularies, add);
+  add(kConverted);
+  return selection;
+}
+
 }  // namespace
 
+Result<Selection> select_file(const Repository& repository, const std::string& name) {
+  const HubFile* file = find(repository, name);
+  if (!file) return fail(ErrorCode::not_found, "it has no file %s", name);
+  return Selection{{*file}, {}};
+}
+
 Result<Selection> select_files(const Repository& repository) {
+  if (!has_weights(repository, "") && find(repository, kConverted)) return select_converted(repository);
+  const auto alone = files_of_whisper(repository);
+  if (!alone.empty() && !has_weights(repository, "")) return name_the_file(alone);
   const auto places = places_of(repository);
   LAPILLI_CHECK(check_network(repository, places));
   Selection selection;

@@ -21,9 +21,11 @@ struct Selection {
 };
 
 // Configuration, tokenizer and weights, in the checkpoint reader's order: model.safetensors before pytorch_model.bin,
-// each whole or in parts. With modules.json, also those of folders like 1_Pooling, one of which may hold the network.
+// each whole or in parts; without them a directory of CTranslate2, with its vocabularies. With modules.json, also those of folders like 1_Pooling, one of which may hold the network.
 // An error names the missing file.
 Result<Selection> select_files(const Repository& repository);
+// One file, which is a model by itself (ggml-base.bin).
+Result<Selection> select_file(const Repository& repository, const std::string& name);
 
 // The files beside it that an index names, each of them in the repository.
 Result<std::vector<HubFile>> files_of_index(const Repository& repository, const std::string& index,

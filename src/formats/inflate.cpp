@@ -104,6 +104,12 @@ Result<std::vector<std::byte>> gunzip_parts(std::span<const std::byte> packed, u
   return out;
 }
 
+Result<std::vector<std::byte>> start_of(std::span<const std::byte> packed, int form, uint64_t count) {
+  if (count == 0) return std::vector<std::byte>();
+  Inflater inflater(packed, form);
+  return inflater.all(count - 1);
+}
+
 // Memory that is not there is an error like any other.
 template <class Work>
 Result<std::vector<std::byte>> within_memory(const Work& work) {
@@ -124,9 +130,20 @@ Result<std::vector<std::byte>> gunzip(std::span<const std::byte> packed, uint64_
   return within_memory([&] { return gunzip_parts(packed, bound); });
 }
 
+Result<std::vector<std::byte>> inflate_start(std::span<const std::byte> packed, uint64_t count) {
+  return within_memory([&] { return start_of(packed, kDeflateAlone, count); });
+}
+
+Result<std::vector<std::byte>> gunzip_start(std::span<const std::byte> packed, uint64_t count) {
+  return within_memory([&] { return start_of(packed, kGzip, count); });
+}
+
 #else
 
 namespace {
+
+constexpr const char *kOfArchives = "build it with zlib, or unpack the archive (unzip) and give the directory",
+                     *kOfGzip = "build it with zlib, or unpack the file (gzip -d)";
 
 Failure no_zlib(const char* advice) {
   return fail(ErrorCode::unsupported, "it is packed, and Lapilli was built without zlib, which unpacks it; %s", advice);
@@ -135,12 +152,15 @@ Failure no_zlib(const char* advice) {
 }  // namespace
 
 Result<std::vector<std::byte>> inflate(std::span<const std::byte>, uint64_t, uint32_t) {
-  return no_zlib("build it with zlib, or unpack the archive (unzip) and give the directory");
+  return no_zlib(kOfArchives);
 }
 
 Result<std::vector<std::byte>> gunzip(std::span<const std::byte>, uint64_t) {
-  return no_zlib("build it with zlib, or unpack the file (gzip -d)");
+  return no_zlib(kOfGzip);
 }
+
+Result<std::vector<std::byte>> inflate_start(std::span<const std::byte>, uint64_t) { return no_zlib(kOfArchives); }
+Result<std::vector<std::byte>> gunzip_start(std::span<const std::byte>, uint64_t) { return no_zlib(kOfGzip); }
 
 #endif
 

@@ -2,6 +2,7 @@
 #include <map>
 #include <utility>
 
+#include "base/math.hpp"
 #include "formats/inflate.hpp"
 #include "formats/zip.hpp"
 
@@ -28,12 +29,28 @@ class PackedContent final : public FileContent {
   PackedContent(File archive, const ZipEntry& entry) : archive_(std::move(archive)), entry_(entry) {}
   [[nodiscard]] uint64_t size() const override { return entry_.bytes; }
   Status read(uint64_t offset, std::span<std::byte> to) override {
+    const uint64_t end = offset + to.size();
+    if (end <= kStart && entry_.bytes > kStart && unpacked_.empty()) return read_start(offset, to);
     LAPILLI_CHECK(unpack());
     std::copy_n(unpacked_.begin() + static_cast<ptrdiff_t>(offset), to.size(), to.begin());
     return {};
   }
 
  private:
+  // Content is judged by its first bytes before the rest is unpacked.
+  static constexpr uint64_t kStart = uint64_t{1} << 14;
+
+  Status read_start(uint64_t offset, std::span<std::byte> to) {
+    if (start_.empty()) {
+      LAPILLI_TRY(const auto packed, archive_.view(entry_.offset, entry_.packed));
+      LAPILLI_TRY(start_, inflate_start(packed, kStart));
+    }
+    if (start_.size() < offset + to.size())
+      return fail(ErrorCode::invalid_data, "%u bytes come out of it, and it says that it has %u; fetch the file again",
+                  start_.size(), entry_.bytes);
+    std::copy_n(start_.begin() + static_cast<ptrdiff_t>(offset), to.size(), to.begin());
+    return {};
+  }
   Status unpack() {
     if (unpacked_.size() == entry_.bytes) return {};
     LAPILLI_TRY(const auto packed, archive_.view(entry_.offset, entry_.packed));
@@ -42,7 +59,7 @@ class PackedContent final : public FileContent {
   }
   const File archive_;
   const ZipEntry entry_;
-  std::vector<std::byte> unpacked_;
+  std::vector<std::byte> start_, unpacked_;
 };
 
 class ZipSource final : public FileSource {
@@ -62,10 +79,26 @@ class ZipSource final : public FileSource {
   const std::map<std::string, ZipEntry> entries_;
 };
 
+// All members together: each is kept while it is open.
+Status check_sizes(const File& archive, const std::vector<ZipEntry>& entries) {
+  uint64_t packed = 0, bytes = 0;
+  for (const ZipEntry& entry : entries) {
+    if (!entry.deflated) continue;
+    packed += entry.packed;
+    if (!checked_add(bytes, entry.bytes, bytes)) bytes = UINT64_MAX;
+  }
+  packed = std::min(packed, archive.size());  // members may lie over each other
+  if (bytes <= most_unpacked(packed)) return {};
+  return fail(ErrorCode::invalid_data,
+              "%s: its members would grow from %u bytes to %u, as no model's do; nothing of them is unpacked",
+              archive.path(), packed, bytes);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<FileSource>> make_zip_source(const File& archive, const std::string& folder) {
   LAPILLI_TRY(const auto entries, read_zip(archive));
+  LAPILLI_CHECK(check_sizes(archive, entries));
   std::map<std::string, ZipEntry> files;
   for (const ZipEntry& entry : entries)
     if (entry.name.starts_with(folder) && !entry.name.ends_with('/'))

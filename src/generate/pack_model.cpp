@@ -11,6 +11,7 @@
 #include "base/files.hpp"
 #include "base/half.hpp"
 #include "base/path.hpp"
+#include "formats/doors/argos.hpp"
 #include "formats/doors/door.hpp"
 #include "formats/quantization.hpp"
 #include "formats/sentence_modules.hpp"
@@ -237,6 +238,25 @@ Status copy_file(const FileName& from, const std::string& to) {
   return file.close();
 }
 
+// What a publisher says of a model, above all its licence, goes along with it.
+constexpr const char* kNotices[] = {"README.md",  "README",   "README.txt", "LICENSE", "LICENSE.md",
+                                    "LICENSE.txt", "LICENCE", "COPYING",    "NOTICE",  "NOTICE.txt"};
+bool is_notice(const std::string& name) {
+  return std::find(std::begin(kNotices), std::end(kNotices), name) != std::end(kNotices);
+}
+
+// Those of an archive; beside a file that is a whole model others' may lie.
+Status copy_notices(const Files& files, const std::string& archive, const std::string& to,
+                    std::vector<std::string>& copied) {
+  if (directory_exists(archive) || !doors::looks_like_zip(doors::first_bytes(archive, 4))) return {};
+  for (const char* name : kNotices) {
+    if (!(files / name).there()) continue;
+    LAPILLI_CHECK(copy_file(files / name, to + "/" + name));
+    copied.emplace_back(name);
+  }
+  return {};
+}
+
 using IsCopied = std::function<bool(const std::string& name)>;
 
 bool is_visible(const std::string& name) { return !name.starts_with("."); }
@@ -276,7 +296,8 @@ Result<std::vector<std::string>> copy_others(const Files& files, const Places& p
   if (!directory_exists(places.from)) return copied;  // a single file is the whole model
   const IsCopied of_folder = modules.transformer.empty() ? is_other : is_setting;
   const auto is_copied = [&](const std::string& name) {
-    return of_folder(name) && std::find(left_out.begin(), left_out.end(), name) == left_out.end();
+    return is_notice(name) ||
+           (of_folder(name) && std::find(left_out.begin(), left_out.end(), name) == left_out.end());
   };
   LAPILLI_CHECK(copy_folder(files, places, "", is_copied, copied));
   if (!modules.transformer.empty()) LAPILLI_CHECK(copy_folder(files, places, modules.transformer, is_other, copied));
@@ -367,6 +388,7 @@ Result<PackedModel> pack_model(const std::string& directory, const std::string& 
   const Places places{directory, output}, network = places.below(modules.transformer);
   LAPILLI_TRY(made.copied, copy_others(entered.files, places, modules, entered.left_out));
   LAPILLI_CHECK(write_made_files(entered, network.to, made.copied));
+  LAPILLI_CHECK(copy_notices(entered.files, directory, output, made.copied));
   // The configuration comes last: without it, an incomplete directory cannot be loaded.
   LAPILLI_CHECK(write_weights(entries, network.to + "/model.safetensors"));
   LAPILLI_CHECK(write_config(published.files, {name(format), published.network.tied}, network.to + "/config.json"));

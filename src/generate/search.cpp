@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include "base/clock.hpp"
-#include "formats/shortlist.hpp"
 #include "generate/checked_request.hpp"
+#include "search/allowed_ids.hpp"
 #include "search/engine_pool.hpp"
 #include "search/globals.hpp"
 #include "search/token_stream.hpp"
@@ -54,7 +54,6 @@ struct Search::Impl {
 
   Status make_sentences();
   [[nodiscard]] const Shortlist* shortlist() const;
-  [[nodiscard]] std::vector<uint32_t> allowed_ids(const Sentence& s) const;
   [[nodiscard]] std::vector<uint32_t> logits_rows(const std::vector<uint32_t>& asked, size_t ids) const;
   [[nodiscard]] std::vector<std::vector<float>> wanted_logits(size_t number,
                                                               std::vector<std::vector<float>> rows) const;
@@ -109,7 +108,7 @@ Status Search::Impl::make_sentences() {
       LAPILLI_CHECK(take_source(*s, i, copy == 0));
       s->options = own;
       s->words = encode_options(s->options, n, padded, number * copies + copy);
-      if (shortlist()) add_shortlist(s->words, allowed_ids(*s));
+      s->shortlist = shortlist();
       s->words.params[state::P_PREFIX] = all;
       sentences.push_back(std::move(s));
     }
@@ -123,16 +122,6 @@ Status Search::Impl::make_sentences() {
 // Null: all ids may be written.
 const Shortlist* Search::Impl::shortlist() const {
   return checked.options().common().shortlist ? model->shortlist() : nullptr;
-}
-
-// Those of the sentence's list, and those with which it can end.
-std::vector<uint32_t> Search::Impl::allowed_ids(const Sentence& s) const {
-  auto mask = shortlist()->mask(s.source);
-  mask.resize(div_up(model->info().target_vocabulary, 32u), 0);
-  for (const auto* ids : {&s.options.end_ids, &s.options.forced_eos})
-    for (const int32_t id : *ids) mask[static_cast<size_t>(id) / 32] |= 1u << (id % 32);
-  if (const auto forced = s.options.forced_bos) mask[static_cast<size_t>(*forced) / 32] |= 1u << (*forced % 32);
-  return mask;
 }
 
 // The positions of a prompt whose logits are computed. A cell follows from all before it, and only the last ones are
@@ -184,14 +173,15 @@ uint32_t Search::Impl::wanted_positions(uint32_t source_bucket, uint32_t given) 
 
 WorkspaceKey Search::Impl::key() const {
   const EnginePool& engines = model->engines();
-  uint64_t source = 0, given = 0, all_given = 0, lists = 0, own_lists = 0, all_logits = 0;
+  uint64_t source = 0, given = 0, all_given = 0, lists = 0, all_logits = 0;
   uint32_t longest = 0;
+  const uint32_t mask_words = allowed_words(model->info().target_vocabulary);
   for (const auto& s : sentences) {
     source = std::max<uint64_t>(source, s->source_positions());
     given = std::max<uint64_t>(given, s->prompt.size());
     all_given += s->prompt.size() - 1;
     all_logits += s->logits_at.size();
-    lists = std::max<uint64_t>(lists, s->words.lists.size());
+    lists = std::max<uint64_t>(lists, s->words.lists.size() + (s->shortlist ? mask_words : 0));
     longest = std::max(longest, s->options.max_length);
   }
   WorkspaceKey key;
@@ -221,8 +211,8 @@ WorkspaceKey Search::Impl::key() const {
   for (const auto& one : sentences) all_source += one->source_positions();
   key.encode_rows = engines.encode_room(s.running, s.source_positions, all_source);
   // Lists are the same for all sentences unless they depend on source ids.
-  if (options.needs_source_ids() || key.shortlist) own_lists = lists * 2 * s.running;  // as many wait as run
-  s.list_words = static_cast<uint32_t>(std::bit_ceil(std::max<uint64_t>(lists + own_lists, 256)));
+  const bool own_lists = options.needs_source_ids() || key.shortlist;
+  s.list_words = list_room(lists, own_lists ? s.running : 0);
   // As many again are prepared, so that one can always start when a sentence ends; without an encoder fewer, because
   // each takes the room of a prompt and an answer.
   const uint32_t waiting = encodes() ? s.running : div_up(s.running, 4u);

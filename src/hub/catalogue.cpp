@@ -170,6 +170,7 @@ Listed unlisted(const Present& one) {
 constexpr const char* kUnlistedHeading = "here, and not in the list";
 
 std::string heading_of(const Listed& model) {
+  if (!model.offered.empty()) return "translate (" + model.offered + ")";
   if (!model.installed.empty()) return "translate (installed by " + model.installed + ")";
   return model.listed ? joined(model.tasks, ", ") + " (" + model.family + ")" : kUnlistedHeading;
 }
@@ -262,7 +263,8 @@ void add_installed(const std::vector<Installed>& installed, const Wanted& wanted
   if (!wanted.family.empty() || (!wanted.task.empty() && wanted.task != "translate")) return;
   for (const Installed& one : installed) {
     Listed model;
-    model.name = one.path.substr(one.path.find_last_of('/') + 1);
+    model.name = one.name.empty() ? one.path.substr(one.path.find_last_of('/') + 1) : one.name;
+    std::erase_if(chosen, [&](const Listed& other) { return !other.listed && other.name == model.name; });
     model.listed = false;
     model.tasks = {"translate"};
     model.from = {one.from};

@@ -28,6 +28,7 @@ struct Listed {
   std::string fetched;         // the directory; filled in by add_present
   bool shared = false;         // `fetched` is in the cache of other programs
   std::string installed;       // the program that installed it, which is not in the list
+  std::string offered;         // the program whose registry has it
 };
 
 // The program's commands that use a model.
@@ -53,6 +54,7 @@ void add_present(const std::vector<Present>& present, const Wanted& wanted, cons
 // Adds those that another program has installed, for these languages; no family is known of them.
 struct Installed {
   std::string program, path, from, to, version;
+  std::string name;  // of one that was fetched from a registry
 };
 void add_installed(const std::vector<Installed>& installed, const Wanted& wanted, const SameLanguage& same,
                    std::vector<Listed>& chosen);

@@ -27,9 +27,10 @@ class Fetching {
   Fetching(const FetchSettings& settings, const ModelName& model, const FetchWatch& watch, Requests requests)
       : settings_(settings), model_(model), watch_(watch), requests_(std::move(requests)) {}
 
-  Result<Fetched> run() {
-    LAPILLI_TRY(repository_, ask_for(requests_, model_));
-    LAPILLI_TRY(Selection selection, select_files(repository_));
+  Result<Fetched> run(const Ask& ask, const Select& select) {
+    LAPILLI_TRY(offer_, ask(requests_));
+    repository_ = offer_.repository;
+    LAPILLI_TRY(Selection selection, select(repository_));
     directory_ = directory_of(settings_.models, model_, repository_.commit);
     if (is_there(selection)) return already_there();
     if (watch_.licence) watch_.licence(repository_.commit, repository_.licence);
@@ -56,14 +57,13 @@ class Fetching {
   // Records the requested revision as well.
   Result<Fetched> already_there() {
     auto manifest = read_manifest(directory_);
-    if (manifest && manifest->asked_for != asked_for()) {
-      manifest->asked_for = asked_for();
+    if (manifest && manifest->asked_for != offer_.asked_for) {
+      manifest->asked_for = offer_.asked_for;
       LAPILLI_CHECK(write_manifest(directory_, *manifest));
     }
     return Fetched{directory_, true};
   }
 
-  [[nodiscard]] std::string asked_for() const { return model_.revision.empty() ? "main" : model_.revision; }
   [[nodiscard]] std::string path_of(const HubFile& file) const { return directory_ + "/" + file.name; }
 
   Result<FileLock> wait_for_lock() {
@@ -98,9 +98,7 @@ class Fetching {
       return {};
     if (const size_t slash = file.name.find('/'); slash != std::string::npos)
       LAPILLI_CHECK(make_folder(directory_ + "/" + file.name.substr(0, slash)));
-    const std::string url =
-        settings_.hub.endpoint + "/" + model_.text() + "/resolve/" + repository_.commit + "/" + file.name;
-    return download(requests_, url, file, path, progress);
+    return download(requests_, offer_.url(file), file, path, progress);
   }
 
   // Checked before hours are spent; a disk that fills up meanwhile fails on writing.
@@ -135,28 +133,48 @@ class Fetching {
     return {};
   }
 
-  Status write_down(const std::vector<HubFile>& files) {
-    return write_manifest(directory_,
-                          {model_.text(), repository_.commit, asked_for(), repository_.licence, time_now(), files});
+  // Files of the same commit that were fetched before stay part of it.
+  Status write_down(std::vector<HubFile> files) {
+    const auto held = read_manifest(directory_);
+    for (const HubFile& file : held ? held->files : std::vector<HubFile>())
+      if (std::none_of(files.begin(), files.end(), [&](const HubFile& f) { return f.name == file.name; }))
+        files.push_back(file);
+    return write_manifest(directory_, {model_.text(), repository_.commit, offer_.asked_for, repository_.licence,
+                                       time_now(), std::move(files)});
   }
 
   const FetchSettings& settings_;
   const ModelName& model_;
   const FetchWatch& watch_;
   Requests requests_;
+  Offer offer_;
   Repository repository_;
   std::string directory_;
 };
 
 }  // namespace
 
-Result<Fetched> fetch(const FetchSettings& settings, const ModelName& model, const FetchWatch& watch) {
+Result<Fetched> fetch_offered(const FetchSettings& settings, const ModelName& model, const FetchWatch& watch,
+                              const Ask& ask, const Select& select) {
   LAPILLI_TRY(auto requests,
               Requests::make(settings.hub, settings.patience, settings.limits, watch.stopped, watch.note));
-  auto fetched = Fetching(settings, model, watch, std::move(requests)).run();
+  auto fetched = Fetching(settings, model, watch, std::move(requests)).run(ask, select);
   if (!fetched && fetched.error().code != ErrorCode::cancelled)
     return std::move(fetched).error().in("fetching " + model.text());
   return fetched;
+}
+
+Result<Fetched> fetch(const FetchSettings& settings, const ModelName& model, const FetchWatch& watch) {
+  const Ask ask = [&](Requests& requests) -> Result<Offer> {
+    LAPILLI_TRY(const auto repository, ask_for(requests, model));
+    const std::string files = settings.hub.endpoint + "/" + model.text() + "/resolve/" + repository.commit + "/";
+    return Offer{repository, model.revision.empty() ? "main" : model.revision,
+                 [files](const HubFile& file) { return files + file.name; }};
+  };
+  const Select select = [&](const Repository& repository) {
+    return model.file.empty() ? select_files(repository) : select_file(repository, model.file);
+  };
+  return fetch_offered(settings, model, watch, ask, select);
 }
 
 }  // namespace lapilli::hub

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "search/allowed_ids.hpp"
 #include "search/encode_pass.hpp"
 #include "search/encoded_source.hpp"
 #include "search/inbox.hpp"
@@ -305,6 +306,7 @@ bool SearchEngine::enter(Admission& a, const std::shared_ptr<Sentence>& s) {
   const uint32_t known = prefixes_.find(beginning_of(*s), reader()).positions;
   if (known + 1 < s->prompt.size() && a.prompt.size() >= key.prompt_rows) return false;
   if (waits(a, *s, known)) return false;
+  add_allowed_ids(*s, workspaces_.network().config().target_vocabulary);
   const auto block = lists_.hold(s->words.lists);
   if (!block) return false;
   Entry entry = begin_entry(a, s, *block);
@@ -568,7 +570,9 @@ void SearchEngine::read_result(Sentence& s, const uint32_t* entries, uint32_t no
 }
 
 void SearchEngine::leave(uint32_t slot) {
-  lists_.release(slots_[slot].sentence->words.lists);
+  Sentence& sentence = *slots_[slot].sentence;
+  lists_.release(sentence.words.lists);
+  drop_allowed_ids(sentence);
   if (slots_[slot].full) --full_;
   slots_[slot] = {};
   free_slots_.insert(slot);

@@ -13,6 +13,8 @@
 
 namespace lapilli {
 
+class Shortlist;
+
 // The choices of every step for one sentence, starting after its prompt ids.
 struct SentenceLog {
   struct Entry {
@@ -51,6 +53,7 @@ struct Sentence {
   std::vector<uint32_t> logits_at;               // see GenerateRequest
   SearchOptions options;
   SearchWords words;  // `options` as the device reads them; offsets into `words.lists`
+  const Shortlist* shortlist = nullptr;  // the ids it may write are in `words` from its admission to its end; null: all
 
   uint32_t mark = 0;                                    // of this occupant of its slot
   uint64_t serial = 0;                                  // number among the engine's admissions

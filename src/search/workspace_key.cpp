@@ -22,6 +22,12 @@ uint32_t prompt_id_room(const WorkspaceKey& key) {
   return key.shape.running + (key.prompt_rows ? key.prompt_rows + kCopied : 0);
 }
 
+uint32_t list_room(uint64_t words, uint32_t own) {
+  constexpr uint64_t kLeast = 256, kMost = uint64_t{1} << 23;
+  const uint64_t all = std::min(words + 2 * words * own, std::max(words, kMost));
+  return static_cast<uint32_t>(std::bit_ceil(std::max(all, kLeast)));
+}
+
 void complete_key(WorkspaceKey& key, uint32_t waiting) {
   SessionShape& s = key.shape;
   s.slots = std::min(s.running + waiting, state::MAX_ROWS / s.beams);

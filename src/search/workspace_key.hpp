@@ -44,6 +44,9 @@ uint32_t length_bucket(uint64_t n);
 uint32_t cache_bucket(uint64_t n);
 // Prompt ids that one admission has room for, decoder starts included: those of a pass, and others that need none.
 uint32_t prompt_id_room(const WorkspaceKey& key);
+// Words for the lists of a session: for one sentence's, and, if each has its own, for as many as run and wait. Beyond
+// 32 MiB sentences wait for each other's room.
+uint32_t list_room(uint64_t words, uint32_t own);
 // Completes the key of a search for up to `running` sentences at a time, with `waiting` more prepared: sets the fields
 // that follow from the others.
 void complete_key(WorkspaceKey& key, uint32_t waiting);

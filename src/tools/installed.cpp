@@ -3,6 +3,8 @@
 #include <tuple>
 
 #include "base/path.hpp"
+#include "fetched/cache.hpp"
+#include "fetched/present.hpp"
 #include "formats/doors/argos.hpp"
 #include "formats/doors/door.hpp"
 #include "generate/conventions.hpp"
@@ -15,7 +17,7 @@ namespace lapilli::tools {
 
 namespace {
 
-constexpr const char* kArgos = "Argos Translate";
+constexpr const char *kArgos = "Argos Translate", *kFirefox = "Firefox";
 
 std::string home_folder() {
   const std::string home = environment("HOME");
@@ -31,7 +33,9 @@ std::string argos_folder() {
   return data + "/argos-translate/packages";
 }
 
-InstalledModel broken(const std::string& path, std::string why) { return {kArgos, path, "", "", "", std::move(why)}; }
+InstalledModel broken(const std::string& path, std::string why) {
+  return {kArgos, path, "", "", "", std::move(why), ""};
+}
 
 // A package in files; one that translates nothing has no languages and no problem.
 InstalledModel look_at_package(const std::string& path, const Files& files) {
@@ -42,7 +46,7 @@ InstalledModel look_at_package(const std::string& path, const Files& files) {
     return broken(path,
                   path + ": its metadata.json does not name one language to translate from and one to translate to");
   if (!(files.below("model") / "model.bin").there()) return broken(path, path + ": it has no model/model.bin");
-  return {kArgos, path, package->from, package->to, package->version, ""};
+  return {kArgos, path, package->from, package->to, package->version, "", ""};
 }
 
 InstalledModel look_at_archive(const std::string& path) {
@@ -50,17 +54,33 @@ InstalledModel look_at_archive(const std::string& path) {
   return files ? look_at_package(path, *files) : broken(path, files.error().message);
 }
 
+InstalledModel look_at(const std::string& path) {
+  return directory_exists(path) ? look_at_package(path, path) : look_at_archive(path);
+}
+
 std::vector<InstalledModel> argos_packages(const std::string& folder) {
   std::vector<InstalledModel> models;
   for (const std::string& name : names_in(folder)) {
     const std::string path = folder + "/" + name;
     if (name.starts_with('.')) continue;
-    if (directory_exists(path))
-      models.push_back(look_at_package(path, path));
-    else if (doors::looks_like_zip(doors::first_bytes(path, 4)))
-      models.push_back(look_at_archive(path));
+    if (directory_exists(path) || doors::looks_like_zip(doors::first_bytes(path, 4))) models.push_back(look_at(path));
   }
   std::erase_if(models, [](const InstalledModel& m) { return m.problem.empty() && m.from.empty(); });
+  return models;
+}
+
+// What `lapilli fetch argos/en_de` and `firefox/en_de` got: the names tell the languages.
+std::vector<InstalledModel> fetched_from(const char* owner, const char* program) {
+  std::vector<InstalledModel> models;
+  const std::string own = hub::places_of_environment().own;
+  for (const std::string& name : own.empty() ? std::vector<std::string>() : names_in(own + "/" + owner)) {
+    const size_t at = name.find('_');
+    const std::string directory = hub::find_fetched(own, {owner, name, "", ""});
+    const auto manifest = hub::read_manifest(directory);
+    if (at == std::string::npos || !manifest) continue;
+    models.push_back({program, hub::path_in(directory, ""), name.substr(0, at), name.substr(at + 1),
+                      manifest->asked_for, "", std::string(owner) + "/" + name});
+  }
   return models;
 }
 
@@ -100,8 +120,11 @@ bool may_translate(const std::string& model, const std::string& from, const std:
 
 std::vector<InstalledModel> installed_models() {
   auto models = argos_packages(argos_folder());
+  for (auto& fetched : {fetched_from("argos", kArgos), fetched_from("firefox", kFirefox)})
+    models.insert(models.end(), fetched.begin(), fetched.end());
   std::ranges::stable_sort(models, [](const InstalledModel& a, const InstalledModel& b) {
-    if (std::tie(a.from, a.to) != std::tie(b.from, b.to)) return std::tie(a.from, a.to) < std::tie(b.from, b.to);
+    if (std::tie(a.from, a.to, a.program) != std::tie(b.from, b.to, b.program))
+      return std::tie(a.from, a.to, a.program) < std::tie(b.from, b.to, b.program);
     return doors::is_newer_version(a.version, b.version);
   });
   return models;

@@ -7,6 +7,8 @@ namespace lapilli::tools {
 
 std::string known_models_file() { return bundled_file("models.jsonl"); }
 
+std::string registries_file() { return bundled_file("registries.json"); }
+
 bool is_known_family(const std::string& model_type) { return model::find_family(model_type) != nullptr; }
 
 bool same_language(const std::string& a, const std::string& b) {

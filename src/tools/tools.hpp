@@ -113,8 +113,9 @@ struct InstalledModel {
   std::string path;     // of its directory or file, as --model takes it
   std::string from, to, version;
   std::string problem;  // why it cannot be used; "" if it can, as far as its metadata tell
+  std::string name;     // "argos/en_de" of one that `lapilli fetch` got from a registry; "" of others
 };
-// By their languages; of those for one pair the newest comes first.
+// By their languages; of those for one pair Argos' come before Firefox's, and the newest of each first.
 std::vector<InstalledModel> installed_models();
 // Why an installed model cannot run, by the headers of its weights and its tokenizer; "" if it can.
 std::string installed_problem(const InstalledModel& model);
@@ -123,6 +124,8 @@ bool may_translate(const std::string& model, const std::string& from, const std:
 
 // Path of the list of known models, models.jsonl, beside the bundled model; "" if it does not exist.
 std::string known_models_file();
+// Path of the list of registries, registries.json, in the same place.
+std::string registries_file();
 // True if the program can read models whose config.json has this model_type.
 bool is_known_family(const std::string& model_type);
 // True if two codes may mean the same language: "en" and "eng_Latn", but not "zh_CN" and "zh_TW".

@@ -483,6 +483,20 @@ TEST(Marian, PackedFilesAreUnpacked) {
   expect_no_student(student.open(), kModel);
 }
 
+// Files are told apart by their starts; of these only the model's own is unpacked.
+TEST(Marian, OtherPackedFilesAreNotUnpacked) {
+  const Student student;
+  const std::string whole = gzipped(file_content(fs::path(kStudent) / kModel));
+  student.put("other.bin.gz", gzipped("no model") + "damaged");
+  student.put("more.bin.gz", gzipped(std::string(100000, 'x')).substr(0, 2000));
+  EXPECT_TRUE(student.open().ok());
+  student.put("model.enfr.bin.gz", whole.substr(0, 2000));
+  const auto two = student.open();
+  ASSERT_FALSE(two.ok());
+  if (two.error().message.find("without zlib") != std::string::npos) GTEST_SKIP();
+  EXPECT_THAT(two.error().message, HasSubstr("2 models of Marian"));
+}
+
 // ---- shortlists -----------------------------------------------------------------------------------------------------
 
 Result<Shortlist> read_list(const std::string& text, uint64_t target = 256, uint64_t source = 256) {

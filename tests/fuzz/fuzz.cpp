@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -13,12 +14,18 @@
 #include "documents/document.hpp"
 #include "formats/checkpoint.hpp"
 #include "formats/doors/door.hpp"
+#include "formats/doors/marian/network.hpp"
+#include "formats/doors/marian/npz_file.hpp"
+#include "formats/doors/marian/vocabulary_file.hpp"
 #include "formats/doors/trained/tf_table.hpp"
 #include "formats/generation_config.hpp"
 #include "formats/hf_config.hpp"
+#include "formats/inflate.hpp"
 #include "formats/pickle.hpp"
 #include "formats/readers.hpp"
+#include "formats/shortlist.hpp"
 #include "formats/zip.hpp"
+#include "hub/registry.hpp"
 #include "hub/repository.hpp"
 #include "recordings/reader.hpp"
 #include "recordings/wav_chunks.hpp"
@@ -49,6 +56,22 @@ Files files_of(std::initializer_list<Named> named) {
 }
 
 Bytes bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
+
+// A directory on disk, for readers that list one; the same for all inputs of a run.
+const std::string& folder() {
+  static const std::string path = [] {
+    std::string name = std::filesystem::temp_directory_path().string() + "/lapilli-fuzz-XXXXXX";
+    if (!mkdtemp(name.data())) std::abort();
+    return name;
+  }();
+  return path;
+}
+
+std::string put(const std::string& name, Bytes bytes) {
+  const std::string path = folder() + "/" + name;
+  std::ofstream(path, std::ios::binary) << text_of(bytes);
+  return path;
+}
 
 // A file of the tests' data, which a directory needs besides the one that is made up.
 std::string given(const char* name) {
@@ -85,15 +108,7 @@ void ctranslate2(Bytes bytes) {
       {{"model.bin", bytes}, {"config.json", bytes_of(config)}, {"shared_vocabulary.json", bytes_of(vocabulary)}}));
 }
 
-void ggml(Bytes bytes) {
-  char name[] = "/tmp/lapilli-fuzz-ggml-XXXXXX.bin";
-  static const std::string path = [&] {
-    const int file = mkstemps(name, 4);
-    return file < 0 ? std::string() : std::string(name);
-  }();
-  std::ofstream(path, std::ios::binary) << text_of(bytes);
-  enter(Files(path));
-}
+void ggml(Bytes bytes) { enter(Files(put("ggml-tiny.bin", bytes))); }
 
 void fairseq(Bytes bytes) {
   static const std::string source = given("fairseq-args/dict.en.txt"), target = given("fairseq-args/dict.pt.txt"),
@@ -124,6 +139,125 @@ void tensor2tensor(Bytes bytes) {
                   {"checkpoint", bytes_of(named)},
                   {"model.ckpt-7.index", bytes},
                   {"model.ckpt-7.data-00000-of-00001", bytes_of(data)}}));
+}
+
+// ---- Marian, Firefox, Argos -----------------------------------------------------------------------------------------
+
+void put_given(const std::string& from, const std::string& name) {
+  put(name, bytes_of(given((from + "/" + name).c_str())));
+}
+
+void firefox(Bytes bytes) {
+  static const bool there = [] {
+    for (const char* name : {"vocab.enpt.spm", "lex.50.50.enpt.s2t.bin"})
+      put_given("firefox-shared-int8-alphas", name);
+    return true;
+  }();
+  (void)there;
+  put("model.enpt.intgemm.alphas.bin", bytes);
+  enter(Files(folder()));
+}
+
+// The registry's form of the same.
+void firefox_gz(Bytes bytes) {
+  static const bool there = [] {
+    put_given("firefox-shared-int8-alphas", "model.enpt.intgemm.alphas.bin");
+    return true;
+  }();
+  (void)there;
+  put("vocab.enpt.spm.gz", bytes);
+  enter(Files(folder()));
+}
+
+// The bytes are the head without magic and checksum, which are right, and the lists.
+void shortlist(Bytes bytes) {
+  uint64_t sum = 0;
+  for (size_t at = 0; at + 8 <= bytes.size(); at += 8) {
+    uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + at, sizeof(word));
+    sum ^= word + 0x9e3779b9 + (sum << 6) + (sum >> 2);
+  }
+  const uint64_t head[] = {0xF11A48D5013417F5, sum};
+  const std::string file = text_of(std::as_bytes(std::span(head))) + text_of(bytes);
+  const Files files = files_of({{"lex.s2t.bin", bytes_of(file)}});
+  const auto list = Shortlist::read(files / "lex.s2t.bin", {.source = 300, .target = 290, .shared = true});
+  const int32_t source[] = {0, 5, 299};
+  if (list) (void)list->mask(source);
+}
+
+void npz(Bytes bytes) {
+  static const std::string from = "marian-npz-tied-all";
+  static const bool there = [] {
+    for (const char* name : {"source.spm", "target.spm", "opus.spm32k-spm32k.vocab.yml"}) put_given(from, name);
+    return true;
+  }();
+  (void)there;
+  enter(Files(put("model.npz", bytes)));
+}
+
+void npy(Bytes bytes) {
+  const Files files = files_of({{"special:model.yml.npy", bytes}, {"a.npy", bytes}});
+  (void)doors::marian::read_npz(files, {"special:model.yml.npy", "a.npy"}, "fuzz");
+}
+
+void vocabulary_yaml(Bytes bytes) { (void)doors::marian::parse_vocabulary(text_of(bytes), "fuzz"); }
+
+// The settings of a network whose parameters are there.
+void marian_settings(Bytes bytes) {
+  const auto settings = doors::marian::Settings::parse(text_of(bytes), "fuzz");
+  if (!settings) return;
+  static const auto parameters = [] {
+    put_given("firefox-shared-float32", "model.enpt.bin");
+    const auto file = File::open(folder() + "/model.enpt.bin");
+    return doors::marian::read_bin(*file);
+  }();
+  if (!parameters) std::abort();
+  (void)doors::marian::map_network(*parameters, *settings, "fuzz");
+}
+
+void argos(Bytes bytes) { enter(Files(put("package.argosmodel", bytes))); }
+
+void argos_metadata(Bytes bytes) {
+  static const std::string model = given("ct2-marian/int8/model.bin"), config = given("ct2-marian/int8/config.json"),
+                           vocabulary = given("ct2-marian/int8/shared_vocabulary.json");
+  enter(files_of({{"metadata.json", bytes},
+                  {"model/model.bin", bytes_of(model)},
+                  {"model/config.json", bytes_of(config)},
+                  {"model/shared_vocabulary.json", bytes_of(vocabulary)}}));
+}
+
+// Two bytes are the size that is said, in 16 bytes.
+void inflate_member(Bytes bytes) {
+  if (bytes.size() < 2) return;
+  uint16_t said = 0;
+  std::memcpy(&said, bytes.data(), sizeof(said));
+  (void)inflate(bytes.subspan(2), uint64_t{said} * 16, 0);
+  (void)gunzip(bytes.subspan(2), 1 << 20);
+}
+
+// ---- the trainers' own ----------------------------------------------------------------------------------------------
+
+void hparams(Bytes bytes) {
+  static const std::string index = given("tensor2tensor-postnorm/model.ckpt-7.index"),
+                           data = given("tensor2tensor-postnorm/model.ckpt-7.data-00000-of-00001"),
+                           named = "model_checkpoint_path: \"model.ckpt-7\"\n";
+  enter(files_of({{"hparams.json", bytes},
+                  {"checkpoint", bytes_of(named)},
+                  {"model.ckpt-7.index", bytes_of(index)},
+                  {"model.ckpt-7.data-00000-of-00001", bytes_of(data)}}));
+}
+
+void subwords(Bytes bytes) {
+  static const std::string from = "tensor2tensor-postnorm";
+  static const bool there = [] {
+    for (const char* name :
+         {"hparams.json", "checkpoint", "model.ckpt-7.index", "model.ckpt-7.data-00000-of-00001", "flags.txt"})
+      put_given(from, name);
+    return true;
+  }();
+  (void)there;
+  put("vocab.translate_enpt_tiny.260.subwords", bytes);
+  enter(Files(folder()));
 }
 
 void put_varint(std::string& to, uint64_t value) {
@@ -208,6 +342,17 @@ void document(Bytes bytes) {
 
 void hub_answer(Bytes bytes) { (void)hub::read_repository(text_of(bytes)); }
 
+void argos_index(Bytes bytes) {
+  const hub::Registry argos{"argos", "Argos", hub::Registry::Form::argos_index, "https://a.example/i", "", ""};
+  (void)hub::read_offers(argos, text_of(bytes));
+}
+
+void mozilla_records(Bytes bytes) {
+  const hub::Registry firefox{"firefox",  "Firefox", hub::Registry::Form::remote_settings, "https://a.example/r",
+                              "https://b.example/", ""};
+  (void)hub::read_offers(firefox, text_of(bytes));
+}
+
 struct FuzzedReader {
   const char* name;
   void (*read)(Bytes bytes);
@@ -220,6 +365,18 @@ constexpr FuzzedReader kReaders[] = {{"ctranslate2", ctranslate2},
                                      {"opennmt-py", opennmt},
                                      {"tensor2tensor", tensor2tensor},
                                      {"table", table},
+                                     {"hparams", hparams},
+                                     {"subwords", subwords},
+                                     {"firefox", firefox},
+                                     {"firefox-gz", firefox_gz},
+                                     {"shortlist", shortlist},
+                                     {"npz", npz},
+                                     {"npy", npy},
+                                     {"vocabulary-yaml", vocabulary_yaml},
+                                     {"marian-settings", marian_settings},
+                                     {"argos", argos},
+                                     {"argos-metadata", argos_metadata},
+                                     {"inflate", inflate_member},
                                      {"safetensors", safetensors},
                                      {"pytorch", pytorch},
                                      {"zip", zip},
@@ -232,7 +389,9 @@ constexpr FuzzedReader kReaders[] = {{"ctranslate2", ctranslate2},
                                      {"vtt", document<documents::Kind::vtt>},
                                      {"markdown", document<documents::Kind::markdown>},
                                      {"html", document<documents::Kind::html>},
-                                     {"hub", hub_answer}};
+                                     {"hub", hub_answer},
+                                     {"argos-index", argos_index},
+                                     {"mozilla-records", mozilla_records}};
 
 const FuzzedReader& chosen() {
   const char* name = std::getenv("LAPILLI_FUZZ");

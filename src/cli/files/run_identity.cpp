@@ -52,6 +52,12 @@ std::string files_of(const std::string& folder, int depth = 1) {
   return hash.text();
 }
 
+// A model may also be one file.
+std::string stamp_of(const std::string& model) {
+  if (directory_exists(model)) return files_of(model);
+  return std::to_string(file_size(model)) + ' ' + std::to_string(file_time(model));
+}
+
 class Collector {
  public:
   explicit Collector(Identity begun) : identity_(std::move(begun)) {}
@@ -131,13 +137,15 @@ void add_options(Collector& all, const TextArguments& a, const std::string& opti
 Identity identity_of_run(const std::string& command, const lapilli_model_info& model) {
   return {{"version of lapilli", lapilli_version()},
           {"command", command},
-          {"model", std::string(model.directory) + " " + files_of(model.directory)},
+          {"model", std::string(model.directory) + " " + stamp_of(model.directory)},
           {"device", model.device}};
 }
 
 Identity identity_of(const TextCommand& about, const TextArguments& arguments, const std::string& options,
-                     const lapilli_model_info& model, const std::vector<Source>& sources) {
+                     const ModelsOfRun& models, const std::vector<Source>& sources) {
+  const lapilli_model_info& model = models.last;
   Collector all(identity_of_run(about.name, model));
+  if (!models.first.empty()) all.add("first model", models.first + " " + stamp_of(models.first));
   add_options(all, arguments, options, name_of(static_cast<Dtype>(model.dtype)));
   for (const Source& source : sources) {
     all.add("input " + source.name, size_and_hash(source.name));

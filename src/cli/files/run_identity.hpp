@@ -14,8 +14,12 @@ namespace lapilli::cli {
 Identity identity_of_run(const std::string& command, const lapilli_model_info& model);
 
 // `options`: the value of --options. All sources are files.
+struct ModelsOfRun {
+  const lapilli_model_info& last;
+  std::string first;  // the directory of a chain's first model; "" if there is one model
+};
 Identity identity_of(const TextCommand& about, const TextArguments& arguments, const std::string& options,
-                     const lapilli_model_info& model, const std::vector<Source>& sources);
+                     const ModelsOfRun& models, const std::vector<Source>& sources);
 
 // True if a run on these sources can be resumed: all can be read again with the same content.
 bool can_be_resumed(const std::vector<Source>& sources);

@@ -259,13 +259,16 @@ bool TextModel::add_input(const Line& line, LineResult& result, Inputs& inputs) 
 }
 
 // Puts the results of a chain's first model in place of the texts. Those that fail are left out.
-std::optional<Error> TextModel::run_first(Inputs& inputs, Options& options, LineResults& results) const {
+std::optional<Error> TextModel::run_first(Inputs& inputs, Options& options, LineResults& results) {
   Options of_first = first_options_;
   of_first.input_numbers = options.input_numbers;
   of_first.deterministic = options.deterministic;
-  of_first.progress = [&options](uint64_t done, uint64_t all) { return options.progress(done, 2 * all); };
+  const auto report = options.progress;
+  of_first.progress = [report](uint64_t done, uint64_t all) { return report(done, 2 * all); };
+  options.progress = [report](uint64_t done, uint64_t all) { return report(all + done, 2 * all); };
   const auto made = first_->translate(inputs.texts, of_first);
   if (!made) return made.error();
+  statistics_.add(made->stats());
   Inputs left;
   options.input_numbers.clear();
   for (size_t i = 0; i < inputs.owners.size(); ++i) {

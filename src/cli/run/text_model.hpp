@@ -47,6 +47,8 @@ class TextModel {
   // The models of a chain share the limit on memory.
   Result<void> load(const ModelChoice& choice, const std::string& options_text);
   [[nodiscard]] const Model& model() const { return model_; }
+  // Of a chain's first model; "" if there is one model.
+  [[nodiscard]] std::string first_directory() const { return first_ ? first_->info().value().directory : ""; }
   [[nodiscard]] const Device& device() const { return device_; }
   // As the arguments say, for callers that run the model themselves.
   [[nodiscard]] const Options& options() const { return options_; }
@@ -85,7 +87,7 @@ class TextModel {
   void set_scores_and_spans();
   void set_options(const ModelChoice& choice, const std::string& options_text);
   Result<void> load_first(const ModelChoice& choice, const ModelOptions& limits);
-  std::optional<Error> run_first(Inputs& inputs, Options& options, LineResults& results) const;
+  std::optional<Error> run_first(Inputs& inputs, Options& options, LineResults& results);
   [[nodiscard]] std::optional<double> find_unsure_below() const;
   bool add_input(const Line& line, LineResult& result, Inputs& inputs) const;
   static bool add_pair(const Line& line, LineResult& result, Inputs& inputs);

@@ -89,7 +89,7 @@ bool is_used(const std::string& name) {
 std::vector<std::string> unused_of(std::vector<std::string> names) {
   for (std::string& name : names) name = name.substr(0, name.find('/'));
   std::ranges::sort(names);
-  names.erase(std::ranges::unique(names).begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   std::erase_if(names, [](const std::string& name) { return name.empty() || is_used(name); });
   return names;
 }

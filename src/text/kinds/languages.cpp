@@ -199,6 +199,12 @@ struct CodeParts {
   std::string language, script, region;
 };
 
+// Argos' own codes of two forms of languages, which no standard has.
+void read_own_code(CodeParts& parts) {
+  if (parts.language == "zt") parts = {"zh", "hant", parts.region};
+  if (parts.language == "pb") parts = {"pt", parts.script, "br"};
+}
+
 CodeParts split(std::string_view code) {
   CodeParts parts;
   std::string part;
@@ -220,6 +226,7 @@ CodeParts split(std::string_view code) {
       part.push_back(lower(c));
   }
   take();
+  read_own_code(parts);
   return parts;
 }
 

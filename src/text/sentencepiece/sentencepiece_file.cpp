@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/files.hpp"
-#include "text/sentencepiece/protobuf_reader.hpp"
+#include "base/protobuf_reader.hpp"
 #include "text/unicode/utf8.hpp"
 
 namespace lapilli {

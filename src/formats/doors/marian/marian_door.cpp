@@ -33,11 +33,11 @@ constexpr size_t kStart = 32;              // bytes that tell the format
 Result<std::vector<std::string>> bins_in(const Files& files) {
   std::vector<std::string> found;
   if (!files.on_disk() || files.directory().empty() || !directory_exists(files.directory())) return found;
-  const Files folder = unpacked(files);
   for (const std::string& name : unpacked_names(files.directory())) {
     if (!name.ends_with(".bin")) continue;
-    if (name.starts_with("model.")) LAPILLI_CHECK(File::open(folder / name));
-    if (is_bin(name, first_bytes(folder / name, kStart))) found.push_back(name);
+    const auto start = unpacked_start(files, name, kStart);
+    if (!start && name.starts_with("model.")) return start.error();
+    if (start && is_bin(name, *start)) found.push_back(name);
   }
   return found;
 }
@@ -251,8 +251,10 @@ std::pair<std::string, std::string> cut_path(const std::string& path) {
 Result<std::optional<Opened>> open_marian(const FileName& name) {
   const auto [folder, packed] = marian::cut_path(name.path());
   const std::string file = marian::unpacked_name(packed);
-  const FileName plain = file == packed ? name : marian::unpacked(folder) / file;
-  if (!marian::is_bin(file, first_bytes(plain, marian::kStart))) return std::optional<Opened>();
+  const auto start = file == packed ? Result<std::string>(first_bytes(name, marian::kStart))
+                                    : marian::unpacked_start(folder, file, marian::kStart);
+  if (!start && file.starts_with("model.")) return start.error();
+  if (!start || !marian::is_bin(file, *start)) return std::optional<Opened>();
   LAPILLI_TRY(auto opened, marian::read(Files(folder), file));
   return std::optional(std::move(opened));
 }

@@ -171,6 +171,14 @@ Result<double> number_of(const Settings& decoder, const char* key, const char* a
   return number;
 }
 
+// A score is (sum - penalty n) / n^normalize for n ids: with normalize 1 the penalty is the same for all.
+Status check_word_penalty(double penalty, double normalize, const std::string& where) {
+  if (penalty == 0 || normalize == 1) return {};
+  return fail(ErrorCode::unsupported,
+              "%s: word-penalty is %g with normalize %g, and no search here has one; set it to 0, or normalize to 1",
+              where, penalty, normalize);
+}
+
 // As marian-decoder searches with these settings.
 Result<nlohmann::json> search_of(const Settings& decoder, const std::string& where, Names& unused) {
   nlohmann::json json = {{"num_beams", 1}, {"early_stopping", "shrinking"}, {"max_length", kMostNewPieces}};
@@ -181,8 +189,9 @@ Result<nlohmann::json> search_of(const Settings& decoder, const std::string& whe
   json["num_beams"] = beams;
   LAPILLI_TRY(json["length_penalty"], number_of(decoder, "normalize", "0", 10, where));
   LAPILLI_TRY(json["new_tokens_per_source_token"], number_of(decoder, "max-length-factor", "3", 1000, where));
-  if (const std::string penalty = decoder.text("word-penalty", "0"); penalty.find_first_of("123456789") != penalty.npos)
-    unused.push_back("word-penalty of decoder.yml (" + penalty + ")");
+  LAPILLI_TRY(const double penalty, number_of(decoder, "word-penalty", "0", 1000, where));
+  LAPILLI_CHECK(check_word_penalty(penalty, json["length_penalty"], where));
+  if (penalty != 0) unused.push_back("word-penalty of decoder.yml, which changes nothing where normalize is 1");
   return json;
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/path.hpp"
+#include "formats/doors/door.hpp"
 #include "formats/inflate.hpp"
 
 namespace lapilli::doors::marian {
@@ -42,9 +43,13 @@ class PlainContent final : public FileContent {
 Result<std::unique_ptr<FileContent>> unpack(const FileName& name) {
   LAPILLI_TRY(const auto file, File::open(name));
   LAPILLI_TRY(const auto packed, file.view(0, file.size()));
-  auto bytes = gunzip(packed, kMostUnpacked);
+  auto bytes = gunzip(packed, std::min(kMostUnpacked, most_unpacked(file.size())));
   if (!bytes) return std::move(bytes).error().in(name.path());
   return std::unique_ptr<FileContent>(std::make_unique<UnpackedContent>(std::move(bytes).value()));
+}
+
+FileName packed_name(const Files& directory, const std::string& name) {
+  return directory / (name + std::string(kPacked));
 }
 
 class UnpackedSource final : public FileSource {
@@ -55,7 +60,7 @@ class UnpackedSource final : public FileSource {
       LAPILLI_TRY(auto file, File::open(plain));
       return std::unique_ptr<FileContent>(std::make_unique<PlainContent>(std::move(file)));
     }
-    const FileName packed = below_ / (name + std::string(kPacked));
+    const FileName packed = packed_name(below_, name);
     if (!packed.there()) return fail(ErrorCode::not_found, "no file has this name");
     return unpack(packed);
   }
@@ -66,6 +71,16 @@ class UnpackedSource final : public FileSource {
 
 }  // namespace
 
+Result<std::string> unpacked_start(const Files& directory, const std::string& name, size_t count) {
+  const FileName plain = directory / name, packed = packed_name(directory, name);
+  if (plain.there() || !packed.there()) return first_bytes(plain, count);
+  LAPILLI_TRY(const auto file, File::open(packed));
+  LAPILLI_TRY(const auto bytes, file.view(0, file.size()));
+  const auto start = gunzip_start(bytes, count);
+  if (!start) return Error(start.error()).in(packed.path());
+  return std::string(reinterpret_cast<const char*>(start->data()), start->size());
+}
+
 std::string unpacked_name(const std::string& name) {
   return name.ends_with(kPacked) ? name.substr(0, name.size() - kPacked.size()) : name;
 }
@@ -74,8 +89,7 @@ std::vector<std::string> unpacked_names(const std::string& directory) {
   auto names = names_in(directory);
   for (std::string& name : names) name = unpacked_name(name);
   std::ranges::sort(names);
-  const auto repeated = std::ranges::unique(names);
-  names.erase(repeated.begin(), repeated.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
 }
 

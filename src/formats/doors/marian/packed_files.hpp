@@ -13,6 +13,8 @@ namespace lapilli::doors::marian {
 Files unpacked(const Files& directory);
 // Names of the files that such a directory on disk has; sorted.
 std::vector<std::string> unpacked_names(const std::string& directory);
+// The first bytes of a file of it, at most `count`; a packed one is unpacked no further. Empty if there is none.
+Result<std::string> unpacked_start(const Files& directory, const std::string& name, size_t count);
 // A file's name without ".gz".
 std::string unpacked_name(const std::string& name);
 

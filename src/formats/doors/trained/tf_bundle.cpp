@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "base/math.hpp"
+#include "base/protobuf_reader.hpp"
 #include "formats/doors/trained/tf_table.hpp"
 #include "formats/quote.hpp"
 #include "formats/readers.hpp"
@@ -15,61 +16,35 @@ namespace {
 
 constexpr uint64_t kMostIndexBytes = uint64_t{64} << 20, kMostShards = 4096;
 
-// Field of a protocol buffer.
-struct Field {
-  uint64_t number = 0, value = 0;
-  std::string_view bytes;  // of those with a length
-};
-
-bool take_field(std::string_view& in, Field& f) {
-  uint64_t tag = 0;
-  if (!take_varint(in, tag)) return false;
-  f = {tag >> 3, 0, {}};
-  const auto fixed = [&](size_t size) {
-    if (in.size() < size) return false;
-    for (size_t i = size; i-- > 0;) f.value = f.value << 8 | static_cast<uint8_t>(in[i]);
-    in.remove_prefix(size);
-    return true;
-  };
-  switch (tag & 7) {
-    case 0: return take_varint(in, f.value);
-    case 1: return fixed(8);
-    case 5: return fixed(4);
-    case 2: {
-      uint64_t size = 0;
-      if (!take_varint(in, size) || size > in.size()) return false;
-      f.bytes = in.substr(0, size);
-      in.remove_prefix(size);
-      return true;
-    }
-    default: return false;
-  }
-}
-
 struct BundleEntry {
   uint64_t type = 0, shard = 0, offset = 0, bytes = 0, sum = 0;
   std::vector<uint64_t> shape;
   bool slices = false;
 };
 
+// The size of a dimension, which has a name, too.
+bool read_dimension(std::string_view in, uint64_t& size) {
+  WireReader fields(in);
+  for (WireField f; fields.next(f);)
+    if (f.number == 1) size = f.value;
+  return !fields.failed();
+}
+
 bool read_shape(std::string_view in, std::vector<uint64_t>& shape) {
-  for (Field dimension; !in.empty();) {
-    if (!take_field(in, dimension)) return false;
-    if (dimension.number != 2) continue;
+  WireReader fields(in);
+  for (WireField f; fields.next(f);) {
+    if (f.number != 2) continue;
     uint64_t size = 0;
-    for (Field f; !dimension.bytes.empty();) {
-      if (!take_field(dimension.bytes, f)) return false;
-      if (f.number == 1) size = f.value;
-    }
+    if (!read_dimension(f.bytes, size)) return false;
     if (size > uint64_t{1} << 40 || shape.size() == max_stored_rank) return false;  // negative ones are large here
     shape.push_back(size);
   }
-  return true;
+  return !fields.failed();
 }
 
 bool read_entry(std::string_view in, BundleEntry& e) {
-  for (Field f; !in.empty();) {
-    if (!take_field(in, f)) return false;
+  WireReader fields(in);
+  for (WireField f; fields.next(f);) {
     switch (f.number) {
       case 1: e.type = f.value; break;
       case 2:
@@ -83,7 +58,7 @@ bool read_entry(std::string_view in, BundleEntry& e) {
       default: break;
     }
   }
-  return true;
+  return !fields.failed();
 }
 
 struct Placed {
@@ -129,11 +104,12 @@ class BundleReader {
   }
   Status read_header(std::string_view in) {
     uint64_t endianness = 0;
-    for (Field f; !in.empty();) {
-      if (!take_field(in, f)) return damaged("has a damaged header");
+    WireReader fields(in);
+    for (WireField f; fields.next(f);) {
       if (f.number == 1) shards_ = f.value;
       if (f.number == 2) endianness = f.value;
     }
+    if (fields.failed()) return damaged("has a damaged header");
     if (endianness != 0) return damaged("was written on a big-endian machine, which is not read");
     if (shards_ == 0 || shards_ > kMostShards) return damaged(format("says that it has %u data files", shards_));
     data_.resize(shards_);

@@ -3,6 +3,8 @@
 #include <array>
 #include <cstring>
 
+#include "base/protobuf_reader.hpp"
+
 namespace lapilli::doors::trained {
 
 namespace {
@@ -144,17 +146,6 @@ uint32_t crc32c(uint32_t before, std::string_view bytes) {
 }
 
 uint32_t masked(uint32_t crc) { return (crc >> 15 | crc << 17) + 0xa282ead8u; }
-
-bool take_varint(std::string_view& bytes, uint64_t& value) {
-  value = 0;
-  for (int i = 0; i < 10 && !bytes.empty(); ++i) {
-    const auto byte = static_cast<uint8_t>(bytes[0]);
-    bytes.remove_prefix(1);
-    value |= static_cast<uint64_t>(byte & 0x7f) << (7 * i);
-    if (byte < 0x80) return i < 9 || byte < 2;
-  }
-  return false;
-}
 
 Result<std::vector<TableEntry>> read_table(std::string_view file, const std::string& path) {
   if (file.size() < kFooter || number_at<uint64_t>(file, file.size() - 8) != kMagic)

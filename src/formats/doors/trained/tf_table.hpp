@@ -20,7 +20,4 @@ Result<std::vector<TableEntry>> read_table(std::string_view bytes, const std::st
 uint32_t crc32c(uint32_t before, std::string_view bytes);
 uint32_t masked(uint32_t crc);
 
-// A number of 7 bits a byte at the front of `bytes`, which is taken away; false if it is cut or too long.
-bool take_varint(std::string_view& bytes, uint64_t& value);
-
 }  // namespace lapilli::doors::trained

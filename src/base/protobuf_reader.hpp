@@ -1,4 +1,4 @@
-// Reads protobuf's wire format as far as SentencePiece models use it. Pure, any thread.
+// Reads protobuf's wire format as far as models use it: without groups. Pure, any thread.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +14,9 @@ struct WireField {
   std::string_view bytes;  // type 2: points into the data
 };
 
+// A number of 7 bits a byte, taken off the front; false if it is cut off or too long.
+bool take_varint(std::string_view& from, uint64_t& value);
+
 // Reads fields in order; nothing follows after `failed`.
 class WireReader {
  public:
@@ -22,7 +25,6 @@ class WireReader {
   [[nodiscard]] bool failed() const { return failed_; }
 
  private:
-  bool varint(uint64_t& value);
   bool fixed(size_t size, uint64_t& value);
   bool read_value(WireField& field);
 
