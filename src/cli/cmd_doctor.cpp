@@ -1,6 +1,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "cli/arguments/model_names.hpp"
 #include "cli/commands.hpp"
 #include "cli/files/target_file.hpp"
 #include "cli/output.hpp"
@@ -29,6 +30,8 @@ int run_doctor(const DoctorArguments& arguments, const Context& context) {
     if (!obstacle.empty()) return complain(exit_output, obstacle);
   }
   tools::DoctorRequest request = arguments.request;
+  if (!request.model.empty())
+    if (const int code = find_model(request.model)) return code;
   request.cache = cache_folder(false);
   request.progress = [&](const std::string& what) {
     if (!what.empty() && !context.quiet) std::fprintf(stderr, "lapilli: examining %s\n", what.c_str());
@@ -46,6 +49,7 @@ constexpr const char* kDoctorFooter =
     R"(Examples:
   lapilli doctor                            a page about the device that translate would use
   lapilli doctor --quick                    in seconds: fewer runs, no rates
+  lapilli doctor --model DIR                with this model in place of the bundled one
   lapilli doctor --report doctor.json       and all of it as JSON, to attach to a bug report
 
 The report names the device and its driver, no user and no folder. The exit code is 0 if all is well, 1 if something is wrong.
@@ -60,6 +64,8 @@ void add_doctor(CLI::App& app, Context& context) {
       "doctor", "Examine a device: every kernel, the bundled model, memory, what is kept, what is off and why");
   command->add_option("--device", r.select, "Index (a whole number), part of the name or UUID of a device");
   command->add_option("--caps", r.caps, "Pretend that the device can do less");
+  command->add_option("--model", r.model, "Examine this model in place of the bundled one")
+      ->type_name("DIR|OWNER/NAME");
   command->add_flag("--quick", r.quick, "Fewer runs, cases and sentences, and no rates");
   command->add_option("--runs", r.runs, "Runs of each kernel's case; 0: 100, with --quick 5")
       ->transform(whole_number(0, kMostRuns))

@@ -12,8 +12,6 @@
 #include "fetched/cache.hpp"
 #include "fetched/present.hpp"
 #include "hub/fetch.hpp"
-#include "hub/registry_fetch.hpp"
-#include "tools/tools.hpp"
 
 namespace lapilli::cli {
 
@@ -95,9 +93,8 @@ class Fetcher {
     const auto models = hub::models_directory();
     if (!models) return fail_with(models.error());
     page_ = model.registry.index;
-    const auto [registry, pair] = model;
-    const std::string what = registry.program + "'s " + pair.from + " to " + pair.to;
-    auto fetched = hub::fetch_pair({{}, *models, {}, {}}, registry, pair, tools::same_language, watch(what));
+    const std::string what = model.registry.program + "'s " + model.pair.from + " to " + model.pair.to;
+    auto fetched = fetch_from(model, *models, watch(what));
     if (!fetched) return tell(std::move(fetched).error(), {});
     return tell(std::move(fetched->fetched), *hub::parse_model_name(fetched->name));
   }

@@ -192,12 +192,12 @@ void add_models(CLI::App& app, Context& context) {
   registry->type_name("argos|firefox")->check(not_empty())->excludes("--family");
   for (const char* other : {"--from", "--to", "--family", "--json", "--registry"}) remove->excludes(other);
   command->footer(kModelsFooter);
-  command->callback(
-      [&context, a] { context.run = [a] {
-          if (!a->registry.empty()) return list_registry(*a);
-          return a->remove.empty() ? run_models(*a) : run_removal(*a);
-        };
-      });
+  command->callback([&context, a] {
+    context.run = [a] {
+      if (!a->registry.empty()) return list_registry(*a);
+      return a->remove.empty() ? run_models(*a) : run_removal(*a);
+    };
+  });
 }
 
 }  // namespace lapilli::cli

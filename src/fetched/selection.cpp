@@ -45,7 +45,7 @@ constexpr const char* kRead[] = {"config.json",
 constexpr const char* kWeights[] = {"model.safetensors", "pytorch_model.bin"};
 // A directory of CTranslate2, or of faster-whisper.
 constexpr const char* kConverted = "model.bin";
-constexpr const char* kVocabularies[] = {"vocabulary.json",        "vocabulary.txt",        "shared_vocabulary.json",
+constexpr const char* kVocabularies[] = {"vocabulary.json",        "vocabulary.txt",         "shared_vocabulary.json",
                                          "shared_vocabulary.txt",  "source_vocabulary.json", "source_vocabulary.txt",
                                          "target_vocabulary.json", "target_vocabulary.txt"};
 constexpr const char* kOtherWeights[] = {"tf_model.h5", "flax_model.msgpack", "rust_model.ot", "model.onnx"};

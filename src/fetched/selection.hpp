@@ -21,8 +21,8 @@ struct Selection {
 };
 
 // Configuration, tokenizer and weights, in the checkpoint reader's order: model.safetensors before pytorch_model.bin,
-// each whole or in parts; without them a directory of CTranslate2, with its vocabularies. With modules.json, also those of folders like 1_Pooling, one of which may hold the network.
-// An error names the missing file.
+// each whole or in parts; without them a directory of CTranslate2, with its vocabularies. With modules.json, also those
+// of folders like 1_Pooling, one of which may hold the network. An error names the missing file.
 Result<Selection> select_files(const Repository& repository);
 // One file, which is a model by itself (ggml-base.bin).
 Result<Selection> select_file(const Repository& repository, const std::string& name);

@@ -151,13 +151,9 @@ Failure no_zlib(const char* advice) {
 
 }  // namespace
 
-Result<std::vector<std::byte>> inflate(std::span<const std::byte>, uint64_t, uint32_t) {
-  return no_zlib(kOfArchives);
-}
+Result<std::vector<std::byte>> inflate(std::span<const std::byte>, uint64_t, uint32_t) { return no_zlib(kOfArchives); }
 
-Result<std::vector<std::byte>> gunzip(std::span<const std::byte>, uint64_t) {
-  return no_zlib(kOfGzip);
-}
+Result<std::vector<std::byte>> gunzip(std::span<const std::byte>, uint64_t) { return no_zlib(kOfGzip); }
 
 Result<std::vector<std::byte>> inflate_start(std::span<const std::byte>, uint64_t) { return no_zlib(kOfArchives); }
 Result<std::vector<std::byte>> gunzip_start(std::span<const std::byte>, uint64_t) { return no_zlib(kOfGzip); }

@@ -17,8 +17,8 @@ Result<std::vector<std::byte>> inflate(std::span<const std::byte> packed, uint64
 // A gzip file, of one part or several: at most `bound` bytes. Memory grows with what comes out of it.
 Result<std::vector<std::byte>> gunzip(std::span<const std::byte> packed, uint64_t bound);
 
-// The first `count` bytes of what the two above give, or all if there are fewer; no more is unpacked. Whether the rest is
-// intact is not looked at.
+// The first `count` bytes of what the two above give, or all if there are fewer; no more is unpacked. Whether the rest
+// is intact is not looked at.
 Result<std::vector<std::byte>> inflate_start(std::span<const std::byte> packed, uint64_t count);
 Result<std::vector<std::byte>> gunzip_start(std::span<const std::byte> packed, uint64_t count);
 

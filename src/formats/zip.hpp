@@ -31,8 +31,8 @@ Result<std::vector<ZipEntry>> read_zip(const File& archive);
 const ZipEntry* find_entry(const std::vector<ZipEntry>& entries, std::string_view name);
 
 // The files of an archive by name, without the folder that they may all lie in ("translate-en_de-1_9/"). A packed one
-// is unpacked when a byte behind its start is read, as a whole, and kept while it is open. An archive whose members grow
-// more than most_unpacked() is refused.
+// is unpacked when a byte behind its start is read, as a whole, and kept while it is open. An archive whose members
+// grow more than most_unpacked() is refused.
 Result<std::unique_ptr<FileSource>> make_zip_source(const File& archive, const std::string& folder);
 // The one folder that all files lie in, with its slash; "" if there is none.
 std::string folder_of_all(const std::vector<ZipEntry>& entries);

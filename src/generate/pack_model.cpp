@@ -239,7 +239,7 @@ Status copy_file(const FileName& from, const std::string& to) {
 }
 
 // What a publisher says of a model, above all its licence, goes along with it.
-constexpr const char* kNotices[] = {"README.md",  "README",   "README.txt", "LICENSE", "LICENSE.md",
+constexpr const char* kNotices[] = {"README.md",   "README",  "README.txt", "LICENSE", "LICENSE.md",
                                     "LICENSE.txt", "LICENCE", "COPYING",    "NOTICE",  "NOTICE.txt"};
 bool is_notice(const std::string& name) {
   return std::find(std::begin(kNotices), std::end(kNotices), name) != std::end(kNotices);
@@ -296,8 +296,7 @@ Result<std::vector<std::string>> copy_others(const Files& files, const Places& p
   if (!directory_exists(places.from)) return copied;  // a single file is the whole model
   const IsCopied of_folder = modules.transformer.empty() ? is_other : is_setting;
   const auto is_copied = [&](const std::string& name) {
-    return is_notice(name) ||
-           (of_folder(name) && std::find(left_out.begin(), left_out.end(), name) == left_out.end());
+    return is_notice(name) || (of_folder(name) && std::find(left_out.begin(), left_out.end(), name) == left_out.end());
   };
   LAPILLI_CHECK(copy_folder(files, places, "", is_copied, copied));
   if (!modules.transformer.empty()) LAPILLI_CHECK(copy_folder(files, places, modules.transformer, is_other, copied));

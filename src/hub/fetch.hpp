@@ -40,7 +40,7 @@ struct Fetched {
 // A model as a server offers it.
 struct Offer {
   Repository repository;
-  std::string asked_for;                               // the revision as it was requested, or its version
+  std::string asked_for;                                // the revision as it was requested, or its version
   std::function<std::string(const HubFile& file)> url;  // of a file
 };
 using Ask = std::function<Result<Offer>(Requests& requests)>;

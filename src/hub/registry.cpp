@@ -77,8 +77,8 @@ std::string last_part(const std::string& url) { return url.substr(url.find_last_
 std::optional<OfferedModel> read_argos_entry(const Json& entry) {
   if (!entry.is_object()) return {};
   const std::string type = plain_text(entry, "type");
-  OfferedModel model{plain_text(entry, "from_code"), plain_text(entry, "to_code"), name_at(entry, "package_version"),
-                     {}};
+  OfferedModel model{
+      plain_text(entry, "from_code"), plain_text(entry, "to_code"), name_at(entry, "package_version"), {}};
   OfferedFile file{"", urls_in(entry), {}, ""};
   if (file.urls.empty() || (!type.empty() && type != "translate")) return {};
   file.name = last_part(file.urls.front());
@@ -130,8 +130,8 @@ bool is_whole(const OfferedModel& model) {
 // Quality estimation is not read, and of a doubled name the first counts.
 void add_file(OfferedModel& model, OfferedFile file) {
   constexpr size_t kMostFiles = 8;
-  const bool known = file.name.starts_with("model.") || file.name.starts_with("lex.") ||
-                     file.name.find("vocab.") != std::string::npos;
+  const bool known =
+      file.name.starts_with("model.") || file.name.starts_with("lex.") || file.name.find("vocab.") != std::string::npos;
   if (!known || model.files.size() == kMostFiles || has_file(model, file.name)) return;
   model.files.push_back(std::move(file));
 }
@@ -169,7 +169,7 @@ void keep_newest(std::vector<OfferedModel>& models) {
 }
 
 bool read_registry(const Json& json, Registry& registry) {
-  registry = {name_at(json, "name"), "", {}, plain_text(json, "index"), plain_text(json, "files"),
+  registry = {name_at(json, "name"),      "", {}, plain_text(json, "index"), plain_text(json, "files"),
               plain_text(json, "license")};
   const auto program = json.is_object() ? json.find("program") : json.end();
   if (!json.is_object() || program == json.end() || !program->is_string()) return false;
@@ -221,8 +221,8 @@ std::optional<LanguageCodes> parse_pair(std::string_view name) {
 
 const OfferedModel* find_offer(const std::vector<OfferedModel>& offers, const LanguageCodes& pair,
                                const SameLanguage& same) {
-  const auto exactly = std::ranges::find_if(
-      offers, [&](const OfferedModel& m) { return m.from == pair.from && m.to == pair.to; });
+  const auto exactly =
+      std::ranges::find_if(offers, [&](const OfferedModel& m) { return m.from == pair.from && m.to == pair.to; });
   const auto found = exactly != offers.end() ? exactly : std::ranges::find_if(offers, [&](const OfferedModel& m) {
     return same(m.from, pair.from) && same(m.to, pair.to);
   });

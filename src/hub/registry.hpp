@@ -24,10 +24,10 @@ struct Registry {
 };
 
 struct OfferedFile {
-  std::string name;                // is_plain_name()
-  std::vector<std::string> urls;   // to be tried in this order
-  std::optional<uint64_t> size;    // not all lists state it
-  std::string sha256;              // "": not stated
+  std::string name;               // is_plain_name()
+  std::vector<std::string> urls;  // to be tried in this order
+  std::optional<uint64_t> size;   // not all lists state it
+  std::string sha256;             // "": not stated
 };
 
 struct OfferedModel {

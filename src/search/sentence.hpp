@@ -52,7 +52,7 @@ struct Sentence {
   std::shared_ptr<const EncodedSource> keep;     // receives its encoded source; null: not kept
   std::vector<uint32_t> logits_at;               // see GenerateRequest
   SearchOptions options;
-  SearchWords words;  // `options` as the device reads them; offsets into `words.lists`
+  SearchWords words;                     // `options` as the device reads them; offsets into `words.lists`
   const Shortlist* shortlist = nullptr;  // the ids it may write are in `words` from its admission to its end; null: all
 
   uint32_t mark = 0;                                    // of this occupant of its slot

@@ -11,6 +11,7 @@
 #include "runtime/tune/device_limits.hpp"
 #include "tools/bundled_sentences.hpp"
 #include "tools/guard.hpp"
+#include "tools/named_model.hpp"
 #include "tools/tools.hpp"
 #include "vulkan/caps/capabilities_json.hpp"
 #include "vulkan/caps/persistent_cache.hpp"
@@ -59,7 +60,10 @@ class Doctor {
     LAPILLI_CHECK(section("the device", [&] { return tell_device(); }));
     LAPILLI_CHECK(section("its memory", [&] { return tell_memory(), Status(); }));
     LAPILLI_CHECK(section("every kernel", [&] { return examine_all_kernels(); }));
-    LAPILLI_CHECK(section("the bundled model", [&] { return examine_model(); }));
+    if (request_.model.empty())
+      LAPILLI_CHECK(section("the bundled model", [&] { return examine_model(); }));
+    else
+      LAPILLI_CHECK(section("the model", [&] { return examine_named_model(); }));
     if (!request_.quick) LAPILLI_CHECK(section("rates", [&] { return tell_rates(); }));
     LAPILLI_CHECK(section("what is kept between runs", [&] { return examine_cache(), Status(); }));
     tell_advice();
@@ -207,6 +211,23 @@ class Doctor {
       entry = {{"results", sentences->total}, {"equal", sentences->equal}, {"wrong", sentences->wrong}};
       if (!sentences->wrong.empty()) wrong("The bundled model gives other words than it should: please report it.");
     }
+    add_verdicts(entry);
+    report_["model"] = std::move(entry);
+    return {};
+  }
+
+  // The report does not name it: it may be somebody's own.
+  Status examine_named_model() {
+    const auto ran = run_named_model(device_, request_.model);
+    if (!ran) return ran.error();
+    Json entry = {{"family", ran->family},
+                  {"program", ran->program.empty() ? Json() : Json(ran->program)},
+                  {"parameters", ran->parameters},
+                  {"same_twice", ran->same}};
+    line("model", format("%s%s, %.1f million parameters: %s", ran->family,
+                         ran->program.empty() ? "" : " of " + ran->program, static_cast<double>(ran->parameters) / 1e6,
+                         ran->same ? "it runs, twice with the same results" : "TWO RUNS DIFFER"));
+    if (!ran->same) wrong("The model gives other results the second time: the driver cannot be relied on.");
     add_verdicts(entry);
     report_["model"] = std::move(entry);
     return {};

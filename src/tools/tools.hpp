@@ -93,6 +93,7 @@ Outcome tune(const TuneRequest& request);
 // Examines a device: its memory, every kernel against the reference, the bundled model's sentences, its rates.
 struct DoctorRequest {
   std::string select, caps;
+  std::string model;   // examined in place of the bundled one; "": that one
   bool quick = false;  // fewer kernels, runs and sentences, no rates
   unsigned runs = 0;   // per kernel case; 0: 100, quick 5
   std::string cache;   // cache folder; "": none

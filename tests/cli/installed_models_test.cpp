@@ -1,7 +1,11 @@
 // Packages that Argos Translate has installed: listed, and used where no model is named that serves the languages.
 #include <gmock/gmock.h>
 
+#include <csignal>
+#include <thread>
+
 #include "cli/program.hpp"
+#include "fetched/cache.hpp"
 #include "formats/doors/argos.hpp"
 
 namespace lapilli::test {
@@ -139,6 +143,78 @@ TEST_F(CliDeviceInstalled, ChainsGoOverEnglishAndDirectOnesComeFirst) {
   EXPECT_THAT(refused.err, HasSubstr("a chain of two"));
   install("es_de", "es", "de", "1.9");
   EXPECT_EQ(translate("es", "de").out, kPackageSays);
+}
+
+TEST_F(CliDeviceInstalled, TheBundledModelIsHalfOfAChain) {
+  install("es_en", "es", "en", "1.9");
+  const auto first = run(with_packages({"translate", "--model", (folder_.path() / "es_en").string(), kText}));
+  const auto chain = translate("es", "fr");
+  EXPECT_EQ(chain.code, 0) << chain.err;
+  EXPECT_THAT(chain.err, HasSubstr("then Lapilli's en-fr"));
+  EXPECT_EQ(chain.out, run(lapilli({"translate", lines_of(first.out).at(0)})).out);
+}
+
+TEST_F(CliDeviceInstalled, AChainCountsBothModels) {
+  install("es_en", "es", "en", "1.9");
+  install("en_de", "en", "de", "1.9");
+  const auto one = translate("es", "en", {"--stats", "--json", "-q"});
+  const auto both = translate("es", "de", {"--stats", "--json", "-q"});
+  EXPECT_EQ(both.code, 0) << both.err;
+  const auto batches = [](const Outcome& outcome) {
+    return nlohmann::json::parse(lines_of(outcome.err).back())["batches"].get<int>();
+  };
+  EXPECT_EQ(batches(both), 2 * batches(one));
+}
+
+TEST_F(CliDeviceInstalled, AnInterruptedChainIsResumedWithTheSameFirstModelAlone) {
+  install("es_en", "es", "en", "1.9");
+  install("en_de", "en", "de", "1.9");
+  std::string lines;
+  for (int i = 0; i < 400; ++i) lines += "Hello world " + std::to_string(i) + "\n";
+  write("in/letter", lines);
+  const std::string to = (folder_.path() / "out").string();
+  const std::vector<std::string> arguments{
+      "translate", "--from", "es", "--to", "de", "-o", to, "--batch", "2", (folder_.path() / "in/letter").string()};
+  Process process(with_packages(arguments));
+  while (!fs::exists(to + ".part") || fs::file_size(to + ".part") < 300)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  process.signal(SIGTERM);
+  ASSERT_EQ(process.finish().code, 143);
+  auto resumed = arguments;
+  resumed.push_back("--resume");
+  write("es_en/other.txt", "another model");
+  const auto refused = run(with_packages(resumed));
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("was begun with another first model"));
+  fs::remove(folder_.path() / "es_en/other.txt");
+  EXPECT_EQ(run(with_packages(resumed)).code, 0);
+}
+
+// Beside Argos' packages: a model that `lapilli fetch firefox/en_de` would have left.
+TEST_F(CliDeviceInstalled, ArgosComesBeforeFirefox) {
+  const fs::path cache = folder_.path() / "cache";
+  const std::string mark(64, 'a'), student = model_directory("../formats/firefox-shared-int8-alphas");
+  const fs::path fetched = cache / "models/firefox/en_de" / mark;
+  fs::create_directories(fetched);
+  hub::Manifest manifest{"firefox/en_de", mark, "1.0", "mpl-2.0", hub::time_now(), {}};
+  for (const char* name : {"model.enpt.intgemm.alphas.bin", "vocab.enpt.spm", "lex.50.50.enpt.s2t.bin"}) {
+    fs::copy(fs::path(student) / name, fetched / name);
+    manifest.files.push_back({name, fs::file_size(fetched / name), std::string(64, 'b'), ""});
+  }
+  ASSERT_TRUE(hub::write_manifest(fetched.string(), manifest).ok());
+  const auto translated = [&] {
+    Spawn spawn = with_packages({"translate", "--from", "en", "--to", "de", "--no-unsure", kText});
+    std::replace(spawn.environment.begin(), spawn.environment.end(), "LAPILLI_CACHE=" + test_cache(),
+                 "LAPILLI_CACHE=" + cache.string());
+    return run(spawn);
+  };
+  const auto alone = translated();
+  EXPECT_EQ(alone.code, 0) << alone.err;
+  EXPECT_THAT(alone.err, HasSubstr("en to de: Firefox's firefox/en_de (version 1.0)"));
+  install("en_de", "en", "de", "1.9");
+  const auto both = translated();
+  EXPECT_EQ(both.out, kPackageSays) << both.err;
+  EXPECT_THAT(both.err, HasSubstr("for Argos Translate's come first"));
 }
 
 TEST_F(CliDeviceInstalled, NothingThatServesThemIsTheModelsOwnError) {

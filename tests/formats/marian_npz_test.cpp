@@ -120,6 +120,26 @@ TEST_F(MarianNpz, SettingsOfTheSearchAreThoseOfDecoderYml) {
   EXPECT_THAT(why(folder()), HasSubstr("beam-size is '0'"));
 }
 
+TEST_F(MarianNpz, AWordPenaltyIsRefusedWhereItTells) {
+  std::string& decoder = all_["decoder.yml"];
+  const auto set = [&](const std::string& key, const std::string& value) {
+    const size_t at = decoder.find(key + ":");
+    const size_t end = at == std::string::npos ? at : decoder.find('\n', at);
+    if (at != std::string::npos) decoder.erase(at, end - at + 1);
+    decoder += key + ": " + value + "\n";
+  };
+  if (decoder.back() != '\n') decoder += '\n';
+  set("normalize", "1");
+  set("word-penalty", "0.2");
+  const auto entered = doors::enter(folder());
+  ASSERT_TRUE(entered.ok()) << entered.error().message;
+  EXPECT_THAT(entered->origin.unused, ::testing::Contains(HasSubstr("changes nothing where normalize is 1")));
+  set("normalize", "0.6");
+  EXPECT_THAT(why(folder()), HasSubstr("word-penalty is 0.2 with normalize 0.6"));
+  set("word-penalty", "0");
+  EXPECT_EQ(why(folder()), "");
+}
+
 TEST_F(MarianNpz, WhatIsMissingIsNamed) {
   auto vocabulary = all_.extract("opus.spm32k-spm32k.vocab.yml");
   EXPECT_THAT(why(folder()), HasSubstr("looked for the two that decoder.yml names"));

@@ -149,8 +149,7 @@ void put_given(const std::string& from, const std::string& name) {
 
 void firefox(Bytes bytes) {
   static const bool there = [] {
-    for (const char* name : {"vocab.enpt.spm", "lex.50.50.enpt.s2t.bin"})
-      put_given("firefox-shared-int8-alphas", name);
+    for (const char* name : {"vocab.enpt.spm", "lex.50.50.enpt.s2t.bin"}) put_given("firefox-shared-int8-alphas", name);
     return true;
   }();
   (void)there;
@@ -348,8 +347,8 @@ void argos_index(Bytes bytes) {
 }
 
 void mozilla_records(Bytes bytes) {
-  const hub::Registry firefox{"firefox",  "Firefox", hub::Registry::Form::remote_settings, "https://a.example/r",
-                              "https://b.example/", ""};
+  const hub::Registry firefox{
+      "firefox", "Firefox", hub::Registry::Form::remote_settings, "https://a.example/r", "https://b.example/", ""};
   (void)hub::read_offers(firefox, text_of(bytes));
 }
 

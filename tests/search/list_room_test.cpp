@@ -1,10 +1,11 @@
 // Room for the lists of a session: bounded, whatever the sentences ask for; masks of shortlists are there from a
 // sentence's admission to its end alone.
+#include "search/list_room.hpp"
+
 #include <gtest/gtest.h>
 
 #include "formats/shortlist.hpp"
 #include "search/allowed_ids.hpp"
-#include "search/list_room.hpp"
 #include "search/workspace_key.hpp"
 #include "support/fixtures.hpp"
 
@@ -42,9 +43,11 @@ TEST(ListRoom, WhatDoesNotFitWaitsForRoom) {
 }
 
 TEST(AllowedIds, AreThereWhileTheSentenceIs) {
-  const std::string name = std::string(LAPILLI_TEST_DATA) + "/formats/firefox-shared-int8-alphas/lex.50.50.enpt.s2t.bin";
+  const std::string name =
+      std::string(LAPILLI_TEST_DATA) + "/formats/firefox-shared-int8-alphas/lex.50.50.enpt.s2t.bin";
   constexpr uint32_t kIds = 257;
-  LAPILLI_ASSERT_VALUE(const auto list, Shortlist::read(name, {.source = kIds - 1, .target = kIds - 1, .shared = true}));
+  LAPILLI_ASSERT_VALUE(const auto list,
+                       Shortlist::read(name, {.source = kIds - 1, .target = kIds - 1, .shared = true}));
   Sentence s;
   s.source = {5, 9, 0};
   s.options.end_ids = {0};

@@ -43,6 +43,9 @@ TEST(Languages, AcceptsUsualForms) {
   EXPECT_EQ(found(mbart, ""), "");
 
   const LanguageTable nllb = table(nllb_languages());
+  for (const char* own : {"zt", "ZT", "zh-Hant"}) EXPECT_EQ(found(nllb, own), "zho_Hant") << own;
+  EXPECT_EQ(found(nllb, "pb"), "por_Latn");
+  EXPECT_TRUE(is_known_language("zt") && is_known_language("pb"));
   EXPECT_EQ(found(nllb, "fr"), "fra_Latn");
   EXPECT_EQ(found(nllb, "fra"), "fra_Latn");
   EXPECT_EQ(found(nllb, "en_XX"), "eng_Latn");

@@ -40,7 +40,8 @@ std::vector<InstalledModel> of_pair(std::vector<InstalledModel>& all, const std:
 }
 
 std::string name_of(const InstalledModel& model) {
-  return model.program + "'s " + (model.name.empty() ? model.path : model.name) + (model.version.empty() ? "" : " (version " + model.version + ")");
+  return model.program + "'s " + (model.name.empty() ? model.path : model.name) +
+         (model.version.empty() ? "" : " (version " + model.version + ")");
 }
 
 std::string why_behind(const InstalledModel& first, const InstalledModel& other) {

@@ -23,4 +23,9 @@ std::optional<RegistryModel> of_registry(const hub::ModelName& name) {
   return RegistryModel{*found, *pair};
 }
 
+Result<hub::FetchedOffer> fetch_from(const RegistryModel& model, const std::string& models,
+                                     const hub::FetchWatch& watch) {
+  return hub::fetch_pair({{}, models, {}, {}}, model.registry, model.pair, tools::same_language, watch);
+}
+
 }  // namespace lapilli::cli

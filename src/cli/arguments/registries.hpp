@@ -4,9 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "base/result.hpp"
 #include "fetched/names.hpp"
-#include "hub/registry.hpp"
+#include "hub/registry_fetch.hpp"
 
 namespace lapilli::cli {
 
@@ -18,5 +17,8 @@ struct RegistryModel {
   hub::LanguageCodes pair;
 };
 std::optional<RegistryModel> of_registry(const hub::ModelName& name);
+// Fetches it into this directory of models.
+Result<hub::FetchedOffer> fetch_from(const RegistryModel& model, const std::string& models,
+                                     const hub::FetchWatch& watch);
 
 }  // namespace lapilli::cli

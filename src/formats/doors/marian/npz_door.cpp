@@ -217,6 +217,8 @@ Result<Opened> read_folder(const Folder& folder, const std::string& model) {
   LAPILLI_TRY(auto mapped, map_network(parameters, settings, name.path()));
   Opened opened{{"Marian", settings.text("version", "without a version"), mapped.unused},
                 {folder.files, {}, {}, std::move(mapped.tensors)}};
+  if (folder.has("source.bpe"))
+    opened.origin.unused.push_back("source.bpe: codes of subword-nmt are not read for Marian's models; given ids run");
   SpecialPieces ids;
   LAPILLI_CHECK(add_texts_of(folder, decoder, mapped, opened, ids));
   LAPILLI_TRY(auto search, search_of(decoder, (folder.files / kDecoderFile).path(), opened.origin.unused));

@@ -1,0 +1,106 @@
+// A first session with a model of each other program: what it is, a text or a recording, how fast it is, a directory of
+// our own, and the same text from that.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "cli/program.hpp"
+
+namespace lapilli::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+namespace fs = std::filesystem;
+
+struct ForeignModel {
+  const char* kind;
+  const char* path;     // below tests/data/formats
+  const char* program;  // as inspect names it
+  const char* dtype;    // in which its weights lie already, or which is packed
+  std::vector<std::string> task;
+};
+
+std::ostream& operator<<(std::ostream& out, const ForeignModel& model) { return out << model.kind; }
+
+std::vector<std::string> translating(std::vector<std::string> more = {"Where is the station?"}) {
+  more.insert(more.begin(), {"translate", "--no-unsure", "--max-length", "12"});
+  return more;
+}
+
+std::vector<ForeignModel> kinds() {
+  const std::string sound = LAPILLI_TEST_DATA "/sounds/spoken.wav";
+  return {{"CTranslate2", "ct2-marian/int8", "CTranslate2", "int8", translating({"--ids", "20 31 42 53 0"})},
+          {"Argos", "argos/translate-en_fr-1_9.argosmodel", "Argos Translate", "int8", translating()},
+          {"Ggml", "ggml-whisper/ggml-q8_0.bin", "whisper.cpp", "int8", {"transcribe", "--no-unsure", sound}},
+          {"Firefox", "firefox-shared-int8-alphas", "Marian", "int8", translating()},
+          {"Marian", "marian-npz-tied-all", "Marian", "fp16", translating()},
+          {"Fairseq", "fairseq-args", "fairseq", "fp16", translating()},
+          {"OpenNmt", "opennmt-v3-shaw", "OpenNMT-py", "fp16", translating()},
+          {"Tensor2Tensor", "tensor2tensor-postnorm", "Tensor2Tensor", "fp16", translating()}};
+}
+
+class CliDeviceForeign : public testing::TestWithParam<ForeignModel> {
+ protected:
+  static std::string path() { return std::string(LAPILLI_TEST_DATA "/formats/") + GetParam().path; }
+  // The task's output with a model, whose weights are held as the test says.
+  static Outcome perform(const std::string& model) {
+    std::vector<std::string> arguments = GetParam().task;
+    arguments.insert(arguments.begin() + 1, {"-q", "--model", model, "--dtype", GetParam().dtype});
+    return run(lapilli(arguments));
+  }
+  static void needs_what_unpacks(const Outcome& outcome) {
+    if (outcome.err.find("without zlib") != std::string::npos) GTEST_SKIP() << outcome.err;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(All, CliDeviceForeign, testing::ValuesIn(kinds()), [](const auto& p) { return p.param.kind; });
+
+TEST_P(CliDeviceForeign, AFirstSession) {
+  const TemporaryFolder folder;
+  const std::string packed = (folder.path() / "packed").string();
+  const Outcome looked = run(lapilli({"inspect", path()}));
+  needs_what_unpacks(looked);
+  ASSERT_EQ(looked.code, 0) << looked.err;
+  EXPECT_THAT(looked.out, HasSubstr(GetParam().program));
+  const Outcome made = perform(path());
+  EXPECT_EQ(made.code, 0) << made.err;
+  EXPECT_NE(made.out, "");
+  const Outcome timed = run(lapilli(
+      {"bench", path(), "--runs", "1", "--batch", "1", "--beam", "1", "--source", "4", "--target", "4", "--json"}));
+  EXPECT_EQ(timed.code, 0) << timed.err;
+  const Outcome wrote = run(lapilli({"pack", path(), packed, "--dtype", GetParam().dtype}));
+  ASSERT_EQ(wrote.code, 0) << wrote.err;
+  EXPECT_THAT(run(lapilli({"inspect", packed})).out, Not(HasSubstr(std::string("of ") + GetParam().program)));
+  const Outcome again = perform(packed);
+  EXPECT_EQ(again.out, made.out) << again.err;
+}
+
+TEST(CliDeviceDoctorForeign, ExaminesAModelOfAnotherProgram) {
+  const Outcome out = run(lapilli(
+      {"doctor", "--quick", "--runs", "1", "-q", "--model", LAPILLI_TEST_DATA "/formats/firefox-shared-float32"}));
+  EXPECT_EQ(out.code, 0) << out.out << out.err;
+  EXPECT_THAT(out.out, HasSubstr("marian_nmt of Marian"));
+  EXPECT_THAT(out.out, HasSubstr("twice with the same results"));
+  const Outcome none = run(lapilli({"doctor", "--quick", "--model", "/nowhere/at/all"}));
+  EXPECT_EQ(none.code, 3);
+}
+
+TEST(CliPack, LicencesAndReadmesGoAlong) {
+  const TemporaryFolder folder;
+  const fs::path source = folder.path() / "model", packed = folder.path() / "packed";
+  fs::copy(LAPILLI_TEST_DATA "/formats/ct2-marian/int8", source);
+  for (const char* name : {"README.md", "LICENSE"}) std::ofstream(source / name) << "of the publisher\n";
+  const Outcome made = run(lapilli({"pack", source.string(), packed.string(), "--dtype", "int8"}));
+  ASSERT_EQ(made.code, 0) << made.err;
+  for (const char* name : {"README.md", "LICENSE"}) EXPECT_TRUE(fs::exists(packed / name)) << name;
+  EXPECT_FALSE(fs::exists(packed / "model.bin"));
+  const fs::path of_archive = folder.path() / "argos";
+  const Outcome argos = run(lapilli({"pack", LAPILLI_TEST_DATA "/formats/argos/translate-en_fr-1_9.argosmodel",
+                                     of_archive.string(), "--dtype", "int8"}));
+  if (argos.err.find("without zlib") != std::string::npos) GTEST_SKIP() << argos.err;
+  EXPECT_TRUE(fs::exists(of_archive / "README.md")) << argos.out << argos.err;
+}
+
+}  // namespace
+}  // namespace lapilli::test
