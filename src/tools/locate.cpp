@@ -5,6 +5,7 @@
 
 #include "base/path.hpp"
 #include "fetched/present.hpp"
+#include "formats/doors/door.hpp"
 
 #if defined(_WIN32)
 #include <windows.h>
@@ -108,6 +109,9 @@ Result<std::string> check_named(const std::string& name) {
   // The network of a directory with modules.json may lie in a folder.
   for (const char* file : {"/config.json", "/modules.json"})
     if (directory_exists(directory) && file_kind(directory + file) != FileKind::none) return directory;
+  // Other programs' models may have neither, or be one file; what is wrong with one, its load says.
+  const auto entered = doors::enter(directory);
+  if (!entered || !entered->origin.program.empty()) return directory;
   return fail(ErrorCode::not_found, "LAPILLI_MODEL names %s, which is not %s; set it to one with a published model",
               directory, directory_exists(directory) ? "a directory with a config.json" : "a directory");
 }

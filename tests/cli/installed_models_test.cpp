@@ -190,28 +190,28 @@ TEST_F(CliDeviceInstalled, AnInterruptedChainIsResumedWithTheSameFirstModelAlone
   EXPECT_EQ(run(with_packages(resumed)).code, 0);
 }
 
-// Beside Argos' packages: a model that `lapilli fetch firefox/en_de` would have left.
+// Beside Argos' packages: a model that `lapilli fetch firefox/en_pt` would have left.
 TEST_F(CliDeviceInstalled, ArgosComesBeforeFirefox) {
   const fs::path cache = folder_.path() / "cache";
   const std::string mark(64, 'a'), student = model_directory("../formats/firefox-shared-int8-alphas");
-  const fs::path fetched = cache / "models/firefox/en_de" / mark;
+  const fs::path fetched = cache / "models/firefox/en_pt" / mark;
   fs::create_directories(fetched);
-  hub::Manifest manifest{"firefox/en_de", mark, "1.0", "mpl-2.0", hub::time_now(), {}};
+  hub::Manifest manifest{"firefox/en_pt", mark, "1.0", "mpl-2.0", hub::time_now(), {}};
   for (const char* name : {"model.enpt.intgemm.alphas.bin", "vocab.enpt.spm", "lex.50.50.enpt.s2t.bin"}) {
     fs::copy(fs::path(student) / name, fetched / name);
     manifest.files.push_back({name, fs::file_size(fetched / name), std::string(64, 'b'), ""});
   }
   ASSERT_TRUE(hub::write_manifest(fetched.string(), manifest).ok());
   const auto translated = [&] {
-    Spawn spawn = with_packages({"translate", "--from", "en", "--to", "de", "--no-unsure", kText});
+    Spawn spawn = with_packages({"translate", "--from", "en", "--to", "pt", "--no-unsure", kText});
     std::replace(spawn.environment.begin(), spawn.environment.end(), "LAPILLI_CACHE=" + test_cache(),
                  "LAPILLI_CACHE=" + cache.string());
     return run(spawn);
   };
   const auto alone = translated();
   EXPECT_EQ(alone.code, 0) << alone.err;
-  EXPECT_THAT(alone.err, HasSubstr("en to de: Firefox's firefox/en_de (version 1.0)"));
-  install("en_de", "en", "de", "1.9");
+  EXPECT_THAT(alone.err, HasSubstr("en to pt: Firefox's firefox/en_pt (version 1.0)"));
+  install("en_pt", "en", "pt", "1.9");
   const auto both = translated();
   EXPECT_EQ(both.out, kPackageSays) << both.err;
   EXPECT_THAT(both.err, HasSubstr("for Argos Translate's come first"));

@@ -313,9 +313,9 @@ TEST_F(CliHub, EveryTaskIsACommand) {
 TEST_F(CliHub, NamesThatAreNone) {
   const std::pair<const char*, const char*> cases[] = {
       {"opus-mt-en-de",
-       "\"opus-mt-en-de\" is not OWNER/NAME or OWNER/NAME@REVISION; did you mean "
+       "\"opus-mt-en-de\" is not OWNER/NAME, OWNER/NAME@REVISION or OWNER/NAME:FILE; did you mean "
        "Helsinki-NLP/opus-mt-en-de?"},
-      {"xyzzy", "\"xyzzy\" is not OWNER/NAME or OWNER/NAME@REVISION; lapilli models lists some"},
+      {"xyzzy", "\"xyzzy\" is not OWNER/NAME, OWNER/NAME@REVISION or OWNER/NAME:FILE; lapilli models lists some"},
       {"../../etc", "is not OWNER/NAME"},
       {"a/b/c", "is not OWNER/NAME"},
       {"https://huggingface.co/google/flan-t5-small/tree/main", "did you mean google/flan-t5-small?"},
