@@ -10,7 +10,6 @@ namespace lapilli::test {
 namespace {
 
 using testing::HasSubstr;
-using testing::Not;
 namespace fs = std::filesystem;
 
 struct ForeignModel {
@@ -32,35 +31,44 @@ std::vector<ForeignModel> kinds() {
   const std::string sound = LAPILLI_TEST_DATA "/sounds/spoken.wav";
   return {{"CTranslate2", "ct2-marian/int8", "CTranslate2", "int8", translating({"--ids", "20 31 42 53 0"})},
           {"Argos", "argos/translate-en_fr-1_9.argosmodel", "Argos Translate", "int8", translating()},
-          {"Ggml", "ggml-whisper/ggml-q8_0.bin", "whisper.cpp", "int8", {"transcribe", "--no-unsure", sound}},
+          {"Ggml", "ggml-whisper/ggml-q8_0.bin", "whisper.cpp", "int8", {"transcribe", sound}},
           {"Firefox", "firefox-shared-int8-alphas", "Marian", "int8", translating()},
-          {"Marian", "marian-npz-tied-all", "Marian", "fp16", translating()},
+          {"Marian", "marian-npz-tied-all", "Marian", "fp16", translating({"--to", "fra", "Where is the station?"})},
           {"Fairseq", "fairseq-args", "fairseq", "fp16", translating()},
           {"OpenNmt", "opennmt-v3-shaw", "OpenNMT-py", "fp16", translating()},
           {"Tensor2Tensor", "tensor2tensor-postnorm", "Tensor2Tensor", "fp16", translating()}};
 }
 
-class CliDeviceForeign : public testing::TestWithParam<ForeignModel> {
+class CliDeviceForeignSession : public testing::TestWithParam<ForeignModel> {
  protected:
-  static std::string path() { return std::string(LAPILLI_TEST_DATA "/formats/") + GetParam().path; }
+  // The twin of whisper.cpp's has a small vocabulary, for which it needs the settings beside it.
+  void SetUp() override {
+    const fs::path recorded = fs::path(LAPILLI_TEST_DATA "/formats") / GetParam().path;
+    path_ = recorded.string();
+    if (recorded.parent_path().filename() != "ggml-whisper") return;
+    for (const char* name : {"config.json", "generation_config.json"})
+      fs::copy(fs::path(LAPILLI_TEST_DATA "/models/whisper/model") / name, folder_.path() / name);
+    path_ = (folder_.path() / recorded.filename()).string();
+    fs::copy(recorded, path_);
+  }
+  [[nodiscard]] const std::string& path() const { return path_; }
   // The task's output with a model, whose weights are held as the test says.
   static Outcome perform(const std::string& model) {
     std::vector<std::string> arguments = GetParam().task;
     arguments.insert(arguments.begin() + 1, {"-q", "--model", model, "--dtype", GetParam().dtype});
     return run(lapilli(arguments));
   }
-  static void needs_what_unpacks(const Outcome& outcome) {
-    if (outcome.err.find("without zlib") != std::string::npos) GTEST_SKIP() << outcome.err;
-  }
+  TemporaryFolder folder_;
+  std::string path_;
 };
 
-INSTANTIATE_TEST_SUITE_P(All, CliDeviceForeign, testing::ValuesIn(kinds()), [](const auto& p) { return p.param.kind; });
+INSTANTIATE_TEST_SUITE_P(All, CliDeviceForeignSession, testing::ValuesIn(kinds()),
+                         [](const auto& p) { return p.param.kind; });
 
-TEST_P(CliDeviceForeign, AFirstSession) {
-  const TemporaryFolder folder;
-  const std::string packed = (folder.path() / "packed").string();
+TEST_P(CliDeviceForeignSession, AFirstSession) {
+  const std::string packed = (folder_.path() / "packed").string();
   const Outcome looked = run(lapilli({"inspect", path()}));
-  needs_what_unpacks(looked);
+  if (looked.err.find("without zlib") != std::string::npos) GTEST_SKIP() << looked.err;
   ASSERT_EQ(looked.code, 0) << looked.err;
   EXPECT_THAT(looked.out, HasSubstr(GetParam().program));
   const Outcome made = perform(path());
@@ -71,7 +79,8 @@ TEST_P(CliDeviceForeign, AFirstSession) {
   EXPECT_EQ(timed.code, 0) << timed.err;
   const Outcome wrote = run(lapilli({"pack", path(), packed, "--dtype", GetParam().dtype}));
   ASSERT_EQ(wrote.code, 0) << wrote.err;
-  EXPECT_THAT(run(lapilli({"inspect", packed})).out, Not(HasSubstr(std::string("of ") + GetParam().program)));
+  EXPECT_TRUE(fs::exists(fs::path(packed) / "model.safetensors"));
+  EXPECT_EQ(run(lapilli({"inspect", packed})).code, 0);
   const Outcome again = perform(packed);
   EXPECT_EQ(again.out, made.out) << again.err;
 }
