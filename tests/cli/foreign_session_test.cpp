@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "cli/program.hpp"
+#include "formats/hostile.hpp"
 
 namespace lapilli::test {
 namespace {
@@ -41,15 +42,28 @@ std::vector<ForeignModel> kinds() {
 
 class CliDeviceForeignSession : public testing::TestWithParam<ForeignModel> {
  protected:
-  // The twin of whisper.cpp's has a small vocabulary, for which it needs the settings beside it.
   void SetUp() override {
     const fs::path recorded = fs::path(LAPILLI_TEST_DATA "/formats") / GetParam().path;
     path_ = recorded.string();
-    if (recorded.parent_path().filename() != "ggml-whisper") return;
-    for (const char* name : {"config.json", "generation_config.json"})
-      fs::copy(fs::path(LAPILLI_TEST_DATA "/models/whisper/model") / name, folder_.path() / name);
-    path_ = (folder_.path() / recorded.filename()).string();
-    fs::copy(recorded, path_);
+    if (recorded.parent_path().filename() == "ggml-whisper") make_hearing(recorded);
+  }
+  // The twin of whisper.cpp's has 64 positions, and recordings need whole seconds: it gets 50. Its small vocabulary
+  // needs the settings beside it.
+  void make_hearing(const fs::path& recorded) {
+    const std::string name = "encoder.positional_embedding";
+    const int32_t seconds = 50, width = 32 * sizeof(float);
+    std::string bytes = read_file(recorded.string());
+    const size_t table = bytes.find(name) + name.size();
+    ASSERT_LT(table, bytes.size());
+    bytes.erase(table + size_t{50} * width, size_t{14} * width);
+    bytes.replace(table - name.size() - sizeof(seconds), sizeof(seconds), little(seconds));
+    bytes.replace(8, sizeof(seconds), little(seconds));
+    path_ = folder_.file("ggml-tiny.bin", bytes);
+    const std::string settings = LAPILLI_TEST_DATA "/models/whisper/model/";
+    auto config = read_json(settings + "config.json");
+    config["max_source_positions"] = seconds;
+    folder_.file("config.json", config.dump());
+    folder_.file("generation_config.json", read_file(settings + "generation_config.json"));
   }
   [[nodiscard]] const std::string& path() const { return path_; }
   // The task's output with a model, whose weights are held as the test says.
