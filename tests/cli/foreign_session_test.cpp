@@ -85,6 +85,9 @@ TEST_P(CliDeviceForeignSession, AFirstSession) {
   if (looked.err.find("without zlib") != std::string::npos) GTEST_SKIP() << looked.err;
   ASSERT_EQ(looked.code, 0) << looked.err;
   EXPECT_THAT(looked.out, HasSubstr(GetParam().program));
+  Spawn of_environment = lapilli({"inspect"});
+  of_environment.environment.push_back("LAPILLI_MODEL=" + path());
+  EXPECT_EQ(run(of_environment).out, looked.out);
   const Outcome made = perform(path());
   EXPECT_EQ(made.code, 0) << made.err;
   EXPECT_NE(made.out, "");
