@@ -8,7 +8,7 @@ if(WIN32)
   set(LAPILLI_FILES_ALONE "/(loader|locate|path|system|http_curl)[.]cpp$")
 endif()
 # These files of the program use the errors of src/base, the others those of the public interface: two groups.
-set(LAPILLI_OUTWARD_FILES "/src/(cli/(files/sound_sources|cmd_fetch|cmd_models|arguments/model_(choice|names)|run/(transcription|sound_input))|server/protocols/recorded_sound)[.]cpp$")
+set(LAPILLI_OUTWARD_FILES "/src/(cli/(files/sound_sources|cmd_fetch|cmd_models|arguments/(model_(choice|names)|registries)|run/(transcription|sound_input))|server/protocols/recorded_sound)[.]cpp$")
 
 function(lapilli_one_file_a_folder target sources)
   set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)

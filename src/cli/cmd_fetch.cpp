@@ -103,7 +103,8 @@ class Fetcher {
   int tell(const Result<hub::Fetched>& fetched, const hub::ModelName& model) {
     bar_.clear();
     if (!fetched) return fail_with(fetched.error());
-    say(fetched->was_there ? model.full() + " is there already" : "fetched; --model " + model.full() + " is it now");
+    const std::string name = model.text() + (model.file.empty() ? "" : ":" + model.file);
+    say(fetched->was_there ? name + " is there already" : "fetched; --model " + name + " is it now");
     return print(hub::path_in(fetched->directory, model.file) + "\n");
   }
 

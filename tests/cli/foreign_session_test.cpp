@@ -5,12 +5,12 @@
 #include <filesystem>
 
 #include "cli/program.hpp"
+#include "formats/hostile.hpp"
 
 namespace lapilli::test {
 namespace {
 
 using testing::HasSubstr;
-using testing::Not;
 namespace fs = std::filesystem;
 
 struct ForeignModel {
@@ -32,37 +32,62 @@ std::vector<ForeignModel> kinds() {
   const std::string sound = LAPILLI_TEST_DATA "/sounds/spoken.wav";
   return {{"CTranslate2", "ct2-marian/int8", "CTranslate2", "int8", translating({"--ids", "20 31 42 53 0"})},
           {"Argos", "argos/translate-en_fr-1_9.argosmodel", "Argos Translate", "int8", translating()},
-          {"Ggml", "ggml-whisper/ggml-q8_0.bin", "whisper.cpp", "int8", {"transcribe", "--no-unsure", sound}},
+          {"Ggml", "ggml-whisper/ggml-q8_0.bin", "whisper.cpp", "int8", {"transcribe", sound}},
           {"Firefox", "firefox-shared-int8-alphas", "Marian", "int8", translating()},
-          {"Marian", "marian-npz-tied-all", "Marian", "fp16", translating()},
+          {"Marian", "marian-npz-tied-all", "Marian", "fp16", translating({"--to", "fra", "Where is the station?"})},
           {"Fairseq", "fairseq-args", "fairseq", "fp16", translating()},
           {"OpenNmt", "opennmt-v3-shaw", "OpenNMT-py", "fp16", translating()},
           {"Tensor2Tensor", "tensor2tensor-postnorm", "Tensor2Tensor", "fp16", translating()}};
 }
 
-class CliDeviceForeign : public testing::TestWithParam<ForeignModel> {
+class CliDeviceForeignSession : public testing::TestWithParam<ForeignModel> {
  protected:
-  static std::string path() { return std::string(LAPILLI_TEST_DATA "/formats/") + GetParam().path; }
+  void SetUp() override {
+    const fs::path recorded = fs::path(LAPILLI_TEST_DATA "/formats") / GetParam().path;
+    path_ = recorded.string();
+    if (recorded.parent_path().filename() == "ggml-whisper") make_hearing(recorded);
+  }
+  // The twin of whisper.cpp's has 64 positions, and recordings need whole seconds: it gets 50. Its small vocabulary
+  // needs the settings beside it.
+  void make_hearing(const fs::path& recorded) {
+    const std::string name = "encoder.positional_embedding";
+    const int32_t seconds = 50, width = 32 * sizeof(float);
+    std::string bytes = read_file(recorded.string());
+    const size_t table = bytes.find(name) + name.size();
+    ASSERT_LT(table, bytes.size());
+    bytes.erase(table + size_t{50} * width, size_t{14} * width);
+    bytes.replace(table - name.size() - sizeof(seconds), sizeof(seconds), little(seconds));
+    bytes.replace(8, sizeof(seconds), little(seconds));
+    path_ = folder_.file("ggml-tiny.bin", bytes);
+    const std::string settings = LAPILLI_TEST_DATA "/models/whisper/model/";
+    auto config = read_json(settings + "config.json");
+    config["max_source_positions"] = seconds;
+    folder_.file("config.json", config.dump());
+    folder_.file("generation_config.json", read_file(settings + "generation_config.json"));
+  }
+  [[nodiscard]] const std::string& path() const { return path_; }
   // The task's output with a model, whose weights are held as the test says.
   static Outcome perform(const std::string& model) {
     std::vector<std::string> arguments = GetParam().task;
     arguments.insert(arguments.begin() + 1, {"-q", "--model", model, "--dtype", GetParam().dtype});
     return run(lapilli(arguments));
   }
-  static void needs_what_unpacks(const Outcome& outcome) {
-    if (outcome.err.find("without zlib") != std::string::npos) GTEST_SKIP() << outcome.err;
-  }
+  TemporaryFolder folder_;
+  std::string path_;
 };
 
-INSTANTIATE_TEST_SUITE_P(All, CliDeviceForeign, testing::ValuesIn(kinds()), [](const auto& p) { return p.param.kind; });
+INSTANTIATE_TEST_SUITE_P(All, CliDeviceForeignSession, testing::ValuesIn(kinds()),
+                         [](const auto& p) { return p.param.kind; });
 
-TEST_P(CliDeviceForeign, AFirstSession) {
-  const TemporaryFolder folder;
-  const std::string packed = (folder.path() / "packed").string();
+TEST_P(CliDeviceForeignSession, AFirstSession) {
+  const std::string packed = (folder_.path() / "packed").string();
   const Outcome looked = run(lapilli({"inspect", path()}));
-  needs_what_unpacks(looked);
+  if (looked.err.find("without zlib") != std::string::npos) GTEST_SKIP() << looked.err;
   ASSERT_EQ(looked.code, 0) << looked.err;
   EXPECT_THAT(looked.out, HasSubstr(GetParam().program));
+  Spawn of_environment = lapilli({"inspect"});
+  of_environment.environment.push_back("LAPILLI_MODEL=" + path());
+  EXPECT_EQ(run(of_environment).out, looked.out);
   const Outcome made = perform(path());
   EXPECT_EQ(made.code, 0) << made.err;
   EXPECT_NE(made.out, "");
@@ -71,7 +96,8 @@ TEST_P(CliDeviceForeign, AFirstSession) {
   EXPECT_EQ(timed.code, 0) << timed.err;
   const Outcome wrote = run(lapilli({"pack", path(), packed, "--dtype", GetParam().dtype}));
   ASSERT_EQ(wrote.code, 0) << wrote.err;
-  EXPECT_THAT(run(lapilli({"inspect", packed})).out, Not(HasSubstr(std::string("of ") + GetParam().program)));
+  EXPECT_TRUE(fs::exists(fs::path(packed) / "model.safetensors"));
+  EXPECT_EQ(run(lapilli({"inspect", packed})).code, 0);
   const Outcome again = perform(packed);
   EXPECT_EQ(again.out, made.out) << again.err;
 }
