@@ -101,6 +101,14 @@ void choose(const Desk& desk, Asked& from, AudioRequest& to) {
   check_windows(from, to);
 }
 
+// A Whisper without languages is one of English.
+std::string language_without_detection(const AudioRequest& request) {
+  const auto& known = request.model->sources;
+  if (!request.language.empty()) return request.language;
+  if (known.size() == 1) return known.front();
+  return known.empty() && request.has_windows() ? "en" : "";
+}
+
 AudioRequest read_request(const Desk& desk, Asked& from, const char* task) {
   AudioRequest to;
   to.style.task = task;
@@ -111,8 +119,7 @@ AudioRequest read_request(const Desk& desk, Asked& from, const char* task) {
   read_format(from, to);
   from.refuse_unserved(kUnservedAudio);
   if (!from.refusal()) choose(desk, from, to);
-  if (!to.model || !to.style.language.empty()) return to;
-  to.style.language = !to.language.empty() ? to.language : to.model->sources.size() == 1 ? to.model->sources[0] : "";
+  if (to.model) to.style.language = language_without_detection(to);
   return to;
 }
 

@@ -26,6 +26,8 @@ constexpr Unserved kUnservedText[] = {
     {"modalities", "[\"text\"]", ""},
     {"audio", "", ""},
     {"prediction", "", ""},
+    {"reasoning_effort", "\"none\"", "chat_template_kwargs reach the template"},
+    {"verbosity", "\"medium\"", ""},
     {"web_search_options", "", ""},
     {"store", "false", ""},
 };

@@ -41,6 +41,8 @@ class PictureFile {
   std::string path_;
 };
 
+using PictureFiles = std::vector<PictureFile>;
+
 struct PicturesRequest {
   const ModelFacts* model = nullptr;
   std::string task, prompt;
@@ -99,8 +101,14 @@ PicturesRequest read_pictures(const Desk& desk, Asked& from) {
   return to;
 }
 
-Json picture_json(const Output& output, bool classes) {
-  if (!output.ok()) return {{"error", output.error->message()}};
+// The library names a picture by its file, which has no name for the client.
+std::string without_path(std::string message, const std::string& path) {
+  const size_t at = path.empty() ? std::string::npos : message.find(path);
+  return at == std::string::npos ? message : message.replace(at, path.size(), "the file");
+}
+
+Json picture_json(const Output& output, const std::string& path, bool classes) {
+  if (!output.ok()) return {{"error", without_path(output.error->message(), path)}};
   if (!classes) return {{"text", output.text()}};
   Json all = Json::array();
   for (const Class& c : output.classes) all.push_back({{"label", c.label}, {"probability", c.probability}});
@@ -108,13 +116,12 @@ Json picture_json(const Output& output, bool classes) {
 }
 
 // A picture that cannot be read does not stop the others.
-Json pictures_json(const Results& results, const PicturesRequest& request) {
+Json pictures_json(const Results& results, const PicturesRequest& request, const PictureFiles& files) {
   Json all = Json::array();
-  for (const Output& output : results) all.push_back(picture_json(output, request.task == "classify"));
+  for (size_t i = 0; i < results.size(); ++i)
+    all.push_back(picture_json(results[i], files[i].path(), request.task == "classify"));
   return {{"model", request.model->name}, {"task", request.task}, {"pictures", std::move(all)}};
 }
-
-using PictureFiles = std::vector<PictureFile>;
 
 std::shared_ptr<PictureFiles> keep_pictures(const std::vector<std::string_view>& files) {
   auto kept = std::make_shared<PictureFiles>(files.size());
@@ -135,10 +142,12 @@ void run_pictures(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
   work->options.picture.classes = request.top;
   for (const PictureFile& file : *kept) work->inputs.push_back(picture_file(file.path()));
   work->kept = kept;
-  work->done = [exchange, request](const Outcome& outcome) {
+  work->done = [exchange, request, kept = kept.get()](const Outcome& outcome) {
     const bool none = outcome.results && outcome.results->size() == 1 && !(*outcome.results)[0].ok();
-    if (!outcome.results || none) return refuse_pictures(*exchange, failure_of(outcome, "file", false));
-    answer_json(*exchange, pictures_json(*outcome.results, request));
+    Refusal why = none || !outcome.results ? failure_of(outcome, "file", false) : Refusal();
+    why.message = without_path(why.message, kept->front().path());
+    if (why) return refuse_pictures(*exchange, why);
+    answer_json(*exchange, pictures_json(*outcome.results, request, *kept));
   };
   desk.start(std::move(work), exchange);
 }
