@@ -21,4 +21,8 @@ if(LAPILLI_HAVE_BOOST)
       $<TARGET_FILE:lapilli_cli> ${PROJECT_SOURCE_DIR}/tests/data LABELS clients)
     set_tests_properties(server.clients.${client}.lavapipe PROPERTIES SKIP_RETURN_CODE 77)
   endforeach()
+  # The page in headless Chromium: NODE_PATH names the folder of npm's puppeteer-core and axe-core.
+  lapilli_gpu_test(server.clients.page COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/page/run $<TARGET_FILE:lapilli_cli>
+    ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/page-shots LABELS clients)
+  set_tests_properties(server.clients.page.lavapipe PROPERTIES SKIP_RETURN_CODE 77)
 endif()
