@@ -1,5 +1,7 @@
 // lapilli serve: the program's models behind HTTP, for clients of other programs.
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -49,8 +51,6 @@ struct ServeArguments {
   bool no_cache = false;
 };
 
-bool is_model(const std::string& directory) { return file_exists(directory + "/config.json"); }
-
 std::string last_part(const std::string& path) {
   const size_t end = path.find_last_not_of("/\\");
   const size_t begin = path.find_last_of("/\\", end);
@@ -77,20 +77,25 @@ int add_model(std::string given, std::vector<server::NamedModel>& to) {
   return exit_ok;
 }
 
-int add_folder(const std::string& folder, std::vector<server::NamedModel>& to) {
+// What cannot run is left aside and said.
+int add_folder(const std::string& folder, std::vector<server::NamedModel>& to, const Context& context) {
   const size_t before = to.size();
-  for (const std::string& name : names_in(folder))
-    if (is_model(folder + "/" + name))
-      if (const int code = add_model(folder + "/" + name, to); code != exit_ok) return code;
+  for (const std::string& name : names_in(folder)) {
+    std::string wrong;
+    (void)server::read_facts(name, folder + "/" + name, wrong);
+    if (!wrong.empty() && !context.quiet) complain(exit_ok, "note: left aside: " + wrong);
+    if (!wrong.empty()) continue;
+    if (const int code = add_model(folder + "/" + name, to); code != exit_ok) return code;
+  }
   if (to.size() > before) return exit_ok;
-  return complain(exit_input, "--models " + folder + ": no folder in it has a config.json");
+  return complain(exit_input, "--models " + folder + ": nothing in it is a model that runs");
 }
 
-int find_models(const ServeArguments& arguments, std::vector<server::NamedModel>& to) {
+int find_models(const ServeArguments& arguments, const Context& context, std::vector<server::NamedModel>& to) {
   for (const std::string& given : arguments.models)
     if (const int code = add_model(given, to); code != exit_ok) return code;
   if (!arguments.folder.empty())
-    if (const int code = add_folder(arguments.folder, to); code != exit_ok) return code;
+    if (const int code = add_folder(arguments.folder, to, context); code != exit_ok) return code;
   return to.empty() ? add_model("", to) : exit_ok;
 }
 
@@ -130,7 +135,7 @@ void wait_for_end() {
 
 int run_serve(const ServeArguments& arguments, const Context& context) {
   server::ServerOptions options = arguments.options;
-  if (const int code = find_models(arguments, options.models); code != exit_ok) return code;
+  if (const int code = find_models(arguments, context, options.models); code != exit_ok) return code;
   if (const int code = read_keys(arguments.keys, options.keys); code != exit_ok) return code;
   const lapilli_workers threads = lent_threads();
   options.http.port = static_cast<uint16_t>(arguments.port);
@@ -146,7 +151,10 @@ int run_serve(const ServeArguments& arguments, const Context& context) {
   server.start();
   if (const int code = tell_start(server, options, context); code != exit_ok) return code;
   wait_for_end();
-  server.stop();
+  if (!server.stop()) {
+    std::fflush(nullptr);
+    std::_Exit(exit_ok);  // all answers are out, and what still runs has nobody to answer
+  }
   return exit_ok;
 }
 

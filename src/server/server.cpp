@@ -32,6 +32,7 @@ constexpr uint64_t kKeptBytes = uint64_t{256} << 20;
 constexpr auto kGrace = std::chrono::seconds(12);  // for requests at a stop, before they are told so
 constexpr double kCloseS = 17;
 constexpr int kRetryS = 2;
+constexpr uint64_t kMostWithoutKey = 16 << 20;  // of a body, where keys are asked for and the head has none
 
 std::vector<Protocol> all_protocols() {
   std::vector<Protocol> all;
@@ -131,8 +132,23 @@ struct Server::Impl final : Desk, HttpHandler {
     const Found found = find(head);
     Admission admission;
     admission.refusal = refusal_of(head, found);
-    if (!admission.refusal && found.route) admission.most_body_bytes = found.route->most_body_bytes;
+    if (!admission.refusal && found.route) admit_body(head, found, admission);
+    if (admission.refusal) requests.count(found.protocol ? found.protocol->name : "none", admission.refusal->status, 0);
     return admission;
+  }
+
+  // Large bodies are for those whose head has a key. Some protocols have theirs in the body.
+  void admit_body(const Request& head, const Found& found, Admission& admission) const {
+    admission.most_body_bytes = found.route->most_body_bytes;
+    if (keys->empty() || !found.route->needs_key) return;
+    const std::string given = found.protocol->key(head);
+    const Key* key = given.empty() ? nullptr : keys->find(given);
+    if (!given.empty() && key == nullptr) admission.refusal = with_cors(head, wrong_key(*found.protocol));
+    const uint64_t most = key == nullptr ? kMostWithoutKey : key->most_bytes > 0 ? key->most_bytes : UINT64_MAX;
+    admission.most_body_bytes = std::min(admission.most_body_bytes, most);
+  }
+  static Response wrong_key(const Protocol& protocol) {
+    return protocol.error(protocol.wrong_key_status, "the key is none of this server's", "");
   }
 
   std::optional<Response> refusal_of(const Request& head, const Found& found) {
@@ -145,7 +161,9 @@ struct Server::Impl final : Desk, HttpHandler {
     if (found.other_method) return error(found, 405, "the path knows no " + head.method);
     if (found.route == nullptr) return error(found, 404, "there is nothing at " + head.path);
     if (stopping) return with_cors(head, retry_after(error(found, 503, "the server stops"), kRetryS));
-    const bool works = head.method == "POST";
+    const bool works = Protocol::is_work(*found.route);
+    if (works && options.cors.empty() && head.header("sec-fetch-site") == "cross-site")
+      return error(found, 403, "pages of other origins may not ask this server; --cors ORIGIN lets one in");
     if (works && at_work >= options.queue)
       return with_cors(head, retry_after(error(found, 429,
                                                "the server has " + std::to_string(at_work) +
@@ -165,19 +183,28 @@ struct Server::Impl final : Desk, HttpHandler {
 
   void handle(std::shared_ptr<Exchange> exchange) override {
     const Found found = find(exchange->request());
-    const bool works = exchange->request().method == "POST";
+    const bool works = Protocol::is_work(*found.route);
     if (works) ++at_work;
     const std::string protocol = found.protocol->name;
-    auto turn = std::make_shared<Turn>(exchange, cors_headers(exchange->request().header("origin"), options.cors),
-                                       [this, works, protocol](int status, double seconds) {
-                                         if (works) --at_work;
-                                         requests.count(protocol, status, seconds);
-                                       });
+    auto turn = std::make_shared<Turn>(
+        exchange, cors_headers(exchange->request().header("origin"), options.cors),
+        [this, found] { return unanswered(found); },
+        [this, works, protocol](int status, double seconds) {
+          if (works) --at_work;
+          requests.count(protocol, status, seconds);
+        });
     exchange.reset();
     pool->run([this, turn = std::move(turn), found] { handle_whole(turn, found); });
   }
 
+  [[nodiscard]] Response unanswered(const Found& found) const {
+    return stopping ? retry_after(error(found, 503, "the server stops"), kRetryS)
+                    : error(found, 500, "the request failed within the server");
+  }
+
+  // A request whose client has left, or that has waited for too long at a stop, is dropped.
   void handle_whole(const std::shared_ptr<Turn>& turn, const Found& found) {
+    if (gives_up || turn->gone()) return;
     if (const auto refusal = check_key(*turn, found)) return turn->answer(*refusal);
     found.route->handle(*this, turn);
   }
@@ -188,7 +215,7 @@ struct Server::Impl final : Desk, HttpHandler {
     const std::string given = protocol.key(turn.request());
     if (given.empty()) return protocol.error(protocol.missing_key_status, "this server asks for a key", "");
     const Key* key = keys->find(given);
-    if (key == nullptr) return protocol.error(protocol.wrong_key_status, "the key is none of this server's", "");
+    if (key == nullptr) return wrong_key(protocol);
     turn.set_limits(key->limits);
     if (key->most_bytes > 0 && turn.request().body.size() > key->most_bytes)
       return protocol.error(413,
@@ -279,11 +306,13 @@ struct Server::Impl final : Desk, HttpHandler {
 
   // ---- the end ----
 
-  void stop() {
-    if (stopping.exchange(true)) return;
+  bool stop() {
+    if (stopping.exchange(true)) return is_idle();
     std::thread late([this] {
       std::unique_lock lock(pump_mutex);
-      if (!closed.wait_for(lock, kGrace, [this] { return is_closed; })) pump->cancel_all();
+      if (closed.wait_for(lock, kGrace, [this] { return is_closed; })) return;
+      gives_up = true;
+      if (pump) pump->cancel_all();
     });
     http.stop(kCloseS);
     {
@@ -292,18 +321,21 @@ struct Server::Impl final : Desk, HttpHandler {
     }
     closed.notify_all();
     late.join();
+    gives_up = true;
+    if (pump) pump->cancel_all();
+    return is_idle();
   }
+  [[nodiscard]] bool is_idle() const { return !pool || (pool->busy() == 0 && !shelf->is_loading()); }
 
   // Work ends before the pool that takes its outcomes, and before the connections that they answer.
   ~Impl() override {
     stop();
-    std::unique_ptr<JobPump> last;
+    if (pump) pump->close();
+    pool.reset();  // what it still runs may hand in work, which the pump refuses
     {
       const std::lock_guard lock(pump_mutex);
-      last = std::move(pump);
+      pump.reset();
     }
-    last.reset();
-    pool.reset();
     shelf.reset();
   }
 
@@ -315,7 +347,7 @@ struct Server::Impl final : Desk, HttpHandler {
   KeptFiles files{kKeptS, kKeptBytes};
   DocumentJobs document_jobs{kKeptS, kKeptBytes};
   std::atomic<uint32_t> at_work{0};
-  std::atomic<bool> stopping{false};
+  std::atomic<bool> stopping{false}, gives_up{false};
   mutable std::once_flag device_read;
   mutable DeviceFacts device_facts;
   mutable std::mutex usage_mutex;
@@ -335,6 +367,6 @@ Server::Trouble Server::open(const ServerOptions& options) { return impl_->open(
 const std::vector<ModelFacts>& Server::models() const { return impl_->models(); }
 uint16_t Server::port() const { return impl_->http.port(); }
 void Server::start() { impl_->http.start(); }
-void Server::stop() { impl_->stop(); }
+bool Server::stop() { return impl_->stop(); }
 
 }  // namespace lapilli::server

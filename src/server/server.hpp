@@ -53,8 +53,10 @@ class Server {
   [[nodiscard]] const std::vector<ModelFacts>& models() const;
   [[nodiscard]] uint16_t port() const;
   void start();
-  // Waits for answers, at most some 18 seconds; requests that are not done by then are answered 503.
-  void stop();
+  // Waits for answers, at most some 18 seconds; requests that are not done by then are answered 503. False if something
+  // is still at work that cannot be ended, and for which the destructor would wait: the load of a model, one large
+  // file.
+  bool stop();
 
  private:
   struct Impl;

@@ -16,13 +16,19 @@ namespace lapilli::server {
 class Turn final : public Exchange {
  public:
   using Clock = std::chrono::steady_clock;
-  // `over` gets the status and the seconds when the last one drops it.
-  Turn(std::shared_ptr<Exchange> client, Fields headers, std::function<void(int, double)> over)
-      : client_(std::move(client)), headers_(std::move(headers)), over_(std::move(over)) {}
+  // `over` gets the status and the seconds when the last one drops it; `unanswered` makes the answer if nobody has
+  // given one.
+  Turn(std::shared_ptr<Exchange> client, Fields headers, std::function<Response()> unanswered,
+       std::function<void(int, double)> over)
+      : client_(std::move(client)),
+        headers_(std::move(headers)),
+        unanswered_(std::move(unanswered)),
+        over_(std::move(over)) {}
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
   ~Turn() override {
-    client_.reset();  // answers 500 if nobody has answered
+    if (status_ == 0) answer(unanswered_());
+    client_.reset();
     over_(status_, std::chrono::duration<double>(Clock::now() - since_).count());
   }
 
@@ -47,9 +53,10 @@ class Turn final : public Exchange {
   }
   std::shared_ptr<Exchange> client_;
   const Fields headers_;  // of every answer
+  const std::function<Response()> unanswered_;
   const std::function<void(int, double)> over_;
   const Clock::time_point since_ = Clock::now();
-  std::atomic<int> status_{500};
+  std::atomic<int> status_{0};  // 0: nobody has answered
   const Desk::Limits* limits_ = nullptr;
 };
 

@@ -258,5 +258,44 @@ TEST(ServeDeviceStop, WhatHasComeIsAnswered) {
   EXPECT_EQ(json_of(client.answer()), Json({{"translatedText", kGare}}));
 }
 
+// Works of clients that left fill the pool and the queue; none may outlive the server's parts.
+TEST(ServeDeviceStop, AFullPoolEndsAsWell) {
+  Served server(Served::with({{"en-fr", kBundled}}));
+  ASSERT_EQ(server.trouble(), "");
+  std::string text;
+  for (int i = 0; i < 40; ++i) text += "a b\n";
+  const std::string body =
+      Json({{"q", std::vector<std::string>(512, text)}, {"source", "auto"}, {"target", "fr"}}).dump();
+  for (int i = 0; i < 12; ++i) {
+    RawClient client(server.port());
+    client.send("POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: " +
+                std::to_string(body.size()) + "\r\n\r\n" + body);
+    client.reset();
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  server.stop();
+}
+
+TEST(ServeDeviceLimits, LinesAndCharactersOfEachWay) {
+  ServerOptions options = Served::with({{"en-fr", kBundled}});
+  options.keys = "few characters=5\nany\n";
+  Served keyed(options);
+  ASSERT_EQ(keyed.trouble(), "");
+  const char* few = "Authorization: DeepL-Auth-Key few\r\n";
+  const Multipart form = Multipart().file("file", "a.txt", "123456").field("target_lang", "FR");
+  EXPECT_EQ(keyed.ask("POST", "/v2/document", std::string(Multipart::kHeader) + few, form.whole()).status, 413);
+  EXPECT_EQ(keyed.post("/v2/translate", {{"text", {"123456"}}, {"target_lang", "FR"}}, few).status, 413);
+  EXPECT_EQ(keyed.post("/detect", {{"q", "123456"}, {"api_key", "few"}}).status, 400);
+  std::string lines;
+  for (int i = 0; i < 140000; ++i) lines += "a\n";
+  EXPECT_EQ(keyed.post("/translate", {{"q", lines}, {"source", "en"}, {"target", "fr"}, {"api_key", "any"}}).status,
+            413);
+  // A large body wants a key in its head.
+  RawClient client(keyed.port());
+  client.send(
+      "POST /v1/pictures HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 100000000\r\n\r\n");
+  EXPECT_EQ(client.answer().status, 413);
+}
+
 }  // namespace
 }  // namespace lapilli::server::test

@@ -56,7 +56,7 @@ TEST(ServeProgram, WrongArgumentsAreSaid) {
     int code;
     const char* says;
   } cases[] = {{{"--port", "70000"}, 2, "65535"},
-               {{"--models", folder.path()}, 3, "config.json"},
+               {{"--models", folder.path()}, 3, "nothing in it is a model"},
                {{"--model", folder.path() + "/nothing"}, 3, "nothing"},
                {{"--keys", folder.path() + "/none"}, 3, "none"},
                {{"--keys", folder.path() + "/keys"}, 2, "speed=3"},

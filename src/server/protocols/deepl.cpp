@@ -24,6 +24,7 @@ constexpr Unserved kUnserved[] = {
     {"outline_detection", "true|1|\"1\"|\"true\"", ""},
     {"style_id", "", ""},
     {"custom_instructions", "", ""},
+    {"output_format", "", "a document comes back in its own format"},
 };
 
 std::string deepl_key(const Request& request) {
@@ -54,7 +55,7 @@ TextsRequest read_texts(const Desk::Limits& limits, Parameters& parameters) {
   to.what.to = parameters.required_text("target_lang");
   read_handling(parameters, to.what);
   to.names_model = parameters.text("model_type").has_value();
-  parameters.refuse_unserved(kUnserved);
+  refuse_unserved_by_deepl(parameters);
   return to;
 }
 
@@ -77,11 +78,7 @@ void translate_texts(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
   uint64_t characters = 0;
   for (const std::string& text : request.what.texts) characters += count_characters(text);
   const uint64_t most = desk.limits(*exchange).characters;
-  if (most > 0 && characters > most)
-    return exchange->answer(deepl_error(
-        413,
-        "text: " + std::to_string(characters) + " characters are above the " + std::to_string(most) + " of a request",
-        ""));
+  if (most > 0 && characters > most) return exchange->answer(deepl_too_long(characters, most));
   translate(desk, exchange, request.what, [exchange, request](const Translated& made) {
     if (made.status != 200) return exchange->answer(deepl_error(made.status, made.error, made.parameter));
     exchange->answer({200, json_line(texts_json(request, made))});
@@ -124,6 +121,15 @@ Response deepl_error(int status, const std::string& message, const std::string&)
   return {status, json_line({{"message", message}})};
 }
 
+void refuse_unserved_by_deepl(Parameters& parameters) { parameters.refuse_unserved(kUnserved); }
+
+Response deepl_too_long(uint64_t characters, uint64_t most) {
+  return deepl_error(
+      413,
+      "text: " + std::to_string(characters) + " characters are above the " + std::to_string(most) + " of a request",
+      "");
+}
+
 bool refused_by_deepl(Exchange& exchange, const Parameters& parameters) {
   const Refusal& refusal = parameters.refusal();
   if (refusal) exchange.answer(deepl_error(refusal.status, refusal.message, refusal.parameter));
@@ -140,7 +146,7 @@ Protocol deepl() {
   Protocol protocol;
   protocol.name = "deepl";
   protocol.routes = {{"POST", "/v2/translate", &translate_texts},
-                     {"GET", "/v2/translate", &translate_texts},
+                     {"GET", "/v2/translate", &translate_texts, 16 << 20, true, true},
                      {"GET", "/v2/languages", &languages},
                      {"POST", "/v2/languages", &languages},
                      {"GET", "/v2/usage", &usage},

@@ -15,6 +15,8 @@ Protocol deepl();
 // {"message": ...}
 Response deepl_error(int status, const std::string& message, const std::string& parameter);
 bool refused_by_deepl(Exchange& exchange, const Parameters& parameters);
+void refuse_unserved_by_deepl(Parameters& parameters);
+Response deepl_too_long(uint64_t characters, uint64_t most);
 // "EN" and "PT-BR" for a code of a model.
 std::string deepl_code(const std::string& code);
 

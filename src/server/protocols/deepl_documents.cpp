@@ -36,13 +36,18 @@ void deepl_upload(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
   const std::string name = parameters.text("filename").value_or(file && file->file ? *file->file : "");
   const DocumentKind* kind = document_kind_of(name);
   if (kind == nullptr) parameters.refuse("file", "its kind is not served: .txt, .md, .html, .htm, .srt or .vtt are");
+  refuse_unserved_by_deepl(parameters);
   if (refused_by_deepl(*exchange, parameters)) return;
   const std::string text(file->value());
-  const auto job = desk.documents().add(count_characters(text));
+  const uint64_t characters = count_characters(text), most = desk.limits(*exchange).characters;
+  if (most > 0 && characters > most) return exchange->answer(deepl_too_long(characters, most));
+  const auto job = desk.documents().add(characters);
+  if (!job)
+    return exchange->answer(deepl_error(429, "as many documents as the server takes are not done yet; try later", ""));
   TranslationRequest what{{text}, from, to, kind->kind, 0, {}, true};
   desk.count({0, 0, 1});
-  exchange->answer({200, json_line({{"document_id", job.id}, {"document_key", job.key}})});
-  translate(desk, nullptr, std::move(what), [&desk, id = job.id, kind, name, to](Translated made) {
+  exchange->answer({200, json_line({{"document_id", job->id}, {"document_key", job->key}})});
+  translate(desk, nullptr, std::move(what), [&desk, id = job->id, kind, name, to](Translated made) {
     std::string made_text = made.status == 200 ? std::move(made.texts.front().text) : "";
     desk.documents().finish(id, made.error, {translated_name(name, *kind, to), kind->type, std::move(made_text)});
   });

@@ -94,10 +94,21 @@ void suggest(Desk&, const std::shared_ptr<Exchange>& exchange) {
   refuse_libre(*exchange, 403, "Suggestions are disabled on this server.");
 }
 
+// Why the texts are too long; "" if the limit holds.
+std::string above_limits(const Desk::Limits& limits, const std::vector<std::string>& texts) {
+  uint64_t characters = 0;
+  for (const std::string& text : texts) characters += count_characters(text);
+  if (limits.characters == 0 || characters <= limits.characters) return "";
+  return "Invalid request: request (" + std::to_string(characters) + ") exceeds text limit (" +
+         std::to_string(limits.characters) + ")";
+}
+
 void libre_detect(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
   Parameters parameters(exchange->request());
   const std::string text = parameters.required_text("q");
   if (refused(*exchange, parameters)) return;
+  const std::string above = above_limits(desk.limits(*exchange), {text});
+  if (!above.empty()) return refuse_libre(*exchange, 400, above);
   if (!detects_languages())
     return refuse_libre(*exchange, 400, "this server cannot detect languages, for it was built without libcld2");
   Json all = Json::array();
@@ -112,15 +123,6 @@ struct LibreTexts {
   TranslationRequest what;
   bool list = false, detect = false;
 };
-
-// "too many characters" or "too many texts"; "" if the limits hold.
-std::string above_limits(const Desk::Limits& limits, const std::vector<std::string>& texts) {
-  uint64_t characters = 0;
-  for (const std::string& text : texts) characters += count_characters(text);
-  if (limits.characters == 0 || characters <= limits.characters) return "";
-  return "Invalid request: request (" + std::to_string(characters) + ") exceeds text limit (" +
-         std::to_string(limits.characters) + ")";
-}
 
 LibreTexts read_libre_texts(const Desk::Limits& limits, Parameters& parameters) {
   static constexpr const char* kFormats[] = {"text", "html"};
@@ -154,6 +156,8 @@ Json libre_texts_json(const LibreTexts& request, const Translated& made) {
   if (request.detect) answer["detectedLanguage"] = as_asked(detected);
   if (request.what.alternatives > 0) answer["alternatives"] = as_asked(alternatives);
   answer["translatedText"] = as_asked(translations);
+  // Beyond LibreTranslate's members: the language between two models.
+  if (!made.texts.front().between.empty()) answer["between"] = made.texts.front().between;
   return answer;
 }
 
@@ -174,8 +178,9 @@ void libre_translate(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
 // ---- files ----
 
 std::string url_of(const Request& request, const std::string& path) {
-  const std::string_view proto = request.header("x-forwarded-proto");
-  return (proto.empty() ? "http" : std::string(proto)) + "://" + std::string(request.header("host")) + path;
+  const std::string_view proto = request.header("x-forwarded-proto"), host = request.header("x-forwarded-host");
+  return (proto.empty() ? "http" : std::string(proto)) + "://" +
+         std::string(host.empty() ? request.header("host") : host) + path;
 }
 
 void translate_file(Desk& desk, const std::shared_ptr<Exchange>& exchange) {

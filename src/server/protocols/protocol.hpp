@@ -19,6 +19,7 @@ struct Route {
   void (*handle)(Desk& desk, const std::shared_ptr<Exchange>& exchange);
   uint64_t most_body_bytes = 16 << 20;
   bool needs_key = true;
+  bool works = false;  // a GET that costs as much as a POST
 };
 
 struct Protocol {
@@ -30,6 +31,9 @@ struct Protocol {
   // The key that a request brings, "" if none. Where it is in the body (LibreTranslate's api_key), the body is whole.
   std::string (*key)(const Request& request);
   int wrong_key_status = 401, missing_key_status = 401;
+
+  // True if a request of this route counts as work.
+  static bool is_work(const Route& route) { return route.works || std::string_view(route.method) == "POST"; }
 };
 
 // Each protocol, by a function of this form in its file.

@@ -25,11 +25,13 @@ void DocumentJobs::drop_old() {
   }
 }
 
-DocumentJobs::Name DocumentJobs::add(uint64_t characters) {
+std::optional<DocumentJobs::Name> DocumentJobs::add(uint64_t characters) {
   Entry entry{{random_digits(), random_digits()}, Clock::now(), {}};
   entry.state.characters = characters;
   const std::lock_guard lock(mutex_);
   drop_old();
+  const auto waits = [](const Entry& one) { return !one.state.done; };
+  if (std::ranges::count_if(entries_, waits) >= static_cast<std::ptrdiff_t>(kMostWaiting)) return {};
   entries_.push_back(entry);
   return entry.name;
 }

@@ -27,7 +27,9 @@ class DocumentJobs {
     std::string id, key;  // both random
   };
   DocumentJobs(double seconds, uint64_t most_bytes) : seconds_(seconds), most_bytes_(most_bytes) {}
-  Name add(uint64_t characters);
+  // Nothing while kMostWaiting documents are not done.
+  std::optional<Name> add(uint64_t characters);
+  static constexpr size_t kMostWaiting = 64;
   void finish(const std::string& id, std::string error, KeptFile file);
   // Nothing if there is none of this id with this key.
   [[nodiscard]] std::optional<DocumentState> find(const std::string& id, const std::string& key);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
+#include <exception>
 #include <utility>
 
 namespace lapilli::server {
@@ -22,7 +24,6 @@ int64_t now_ns() { return std::chrono::nanoseconds(Clock::now().time_since_epoch
 
 bool is_late(const Work& work) { return work.deadline && Clock::now() > *work.deadline; }
 
-Error left_error() { return Error(lapilli::Status::cancelled, "the client has left"); }
 Error late_error() { return Error(lapilli::Status::cancelled, "the request took longer than the server allows"); }
 
 }  // namespace
@@ -58,21 +59,32 @@ int http_status(lapilli::Status status) {
 JobPump::JobPump(ModelShelf& shelf, Pool& pool)
     : shelf_(shelf), pool_(pool), last_round_ns_(now_ns()), thread_([this] { loop(); }) {}
 
-JobPump::~JobPump() {
+JobPump::~JobPump() { close(); }
+
+void JobPump::close() {
   {
     const std::lock_guard lock(mutex_);
     over_ = true;
   }
   woken_.notify_all();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 void JobPump::start(std::shared_ptr<Work> work) {
   {
     const std::lock_guard lock(mutex_);
-    new_.push_back(std::move(work));
+    if (!closed_) new_.push_back(std::exchange(work, nullptr));
   }
   woken_.notify_all();
+  if (!work) return;
+  Outcome outcome;
+  outcome.error = Error(lapilli::Status::cancelled, "the server stops");
+  outcome.status = 503;
+  work->done(std::move(outcome));
+}
+
+Error JobPump::left_error() const {
+  return Error(lapilli::Status::cancelled, cancel_all_ ? "the server stops" : "the client has left");
 }
 
 void JobPump::wake() {
@@ -106,7 +118,8 @@ void JobPump::loop() {
     end_jobs();
     {
       const std::lock_guard lock(mutex_);
-      if (over_ && running_.empty() && waiting_.empty() && new_.empty()) return;
+      closed_ = over_ && running_.empty() && waiting_.empty() && new_.empty();
+      if (closed_) return;
     }
     sleep();
   }
@@ -117,17 +130,36 @@ void JobPump::take_new() {
   for (auto& work : new_) waiting_.push_back(std::move(work));
   new_.clear();
   changed_ = false;
-  if (!over_ && !cancel_all_) return;
+  if (over_) cancel_all_ = true;
+  if (!cancel_all_) return;
   for (auto& work : waiting_) work->cancelled = true;
   for (Running& one : running_) one.work->cancelled = true;
 }
 
 void JobPump::begin_waiting() {
   Failures failures;
-  for (auto it = waiting_.begin(); it != waiting_.end();)
-    it = begin(*it, failures) ? waiting_.erase(it) : std::next(it);
+  for (auto it = waiting_.begin(); it != waiting_.end();) {
+    bool begun = true;
+    const std::shared_ptr<Work> work = *it;
+    if (!survives(work, [&] { begun = begin(work, failures); }))
+      refuse(work, Error(lapilli::Status::internal, "the request could not begin"), 500);
+    it = begun ? waiting_.erase(it) : std::next(it);
+  }
   waiting_count_ = waiting_.size();
   shelf_.drop_idle();
+}
+
+// What one request makes fail (there is no memory for its events) ends that request alone.
+template <class Step>
+bool JobPump::survives(const std::shared_ptr<Work>& work, Step step) {
+  try {
+    step();
+    return true;
+  } catch (const std::exception& e) {
+    work->cancelled = true;
+    std::fprintf(stderr, "lapilli: a request failed: %s\n", e.what());
+    return false;
+  }
 }
 
 // False: its model is being loaded. All that wait for a model share the failure of its load; a later request tries
@@ -173,7 +205,7 @@ void JobPump::pump_models() {
 }
 
 void JobPump::read_events() {
-  for (Running& one : running_) read_events(one);
+  for (Running& one : running_) (void)survives(one.work, [&] { read_events(one); });
 }
 
 void JobPump::read_events(Running& one) {
@@ -188,6 +220,7 @@ void JobPump::read_events(Running& one) {
 
 void JobPump::end_jobs() {
   for (auto it = running_.begin(); it != running_.end();) {
+    if (it->ended) shelf_.touch(it->work->model);
     if (it->ended) hand_over(*it);
     it = it->ended ? running_.erase(it) : std::next(it);
   }

@@ -26,7 +26,7 @@ class JobPump {
  public:
   // Both outlive it. The shelf's `changed` calls wake().
   JobPump(ModelShelf& shelf, Pool& pool);
-  ~JobPump();  // cancels what is left and waits for it
+  ~JobPump();  // closes
   JobPump(const JobPump&) = delete;
   JobPump& operator=(const JobPump&) = delete;
 
@@ -34,6 +34,8 @@ class JobPump {
   void wake();
   // Cancels all work, also that which comes later.
   void cancel_all();
+  // Does the same and waits for its end. Work that comes later is refused on the caller's thread.
+  void close();
 
   struct Counts {
     uint64_t running = 0, waiting = 0;  // jobs, and work whose model is being loaded
@@ -63,6 +65,9 @@ class JobPump {
   void end_jobs();
   void hand_over(const Running& one);
   void refuse(const std::shared_ptr<Work>& work, const Error& error, int status);
+  [[nodiscard]] Error left_error() const;
+  template <class Step>
+  bool survives(const std::shared_ptr<Work>& work, Step step);
   void sleep();
   [[nodiscard]] std::vector<std::shared_ptr<const Model>> models_at_work() const;
 
@@ -73,7 +78,8 @@ class JobPump {
   mutable std::mutex mutex_;  // guards the next five
   std::condition_variable woken_;
   std::vector<std::shared_ptr<Work>> new_;
-  bool changed_ = false, over_ = false, cancel_all_ = false;
+  bool changed_ = false, over_ = false, closed_ = false;
+  std::atomic<bool> cancel_all_{false};
   std::atomic<uint64_t> running_count_{0}, waiting_count_{0}, ended_{0}, tokens_{0}, steps_{0};
   std::atomic<int64_t> last_round_ns_{0};
   std::thread thread_;

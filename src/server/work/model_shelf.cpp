@@ -33,6 +33,8 @@ std::shared_ptr<const Model> ModelShelf::get(const std::string& name) {
   const std::lock_guard lock(mutex_);
   Entry& entry = entries_[number];
   entry.used = Clock::now();
+  // One that nobody waited for is no answer to a later request.
+  if (entry.failure && entry.used - entry.failed > std::chrono::seconds(1)) entry.failure.reset();
   if (entry.model || entry.failure || std::exchange(entry.wanted, true)) return entry.model;
   wanted_.push_back(number);
   woken_.notify_all();
@@ -69,7 +71,18 @@ void ModelShelf::load(size_t number) {
   if (loaded)
     entry.model = std::make_shared<const Model>(std::move(*loaded));
   else
-    entry.failure = loaded.error();
+    entry.failure = loaded.error(), entry.failed = Clock::now();
+}
+
+void ModelShelf::touch(const std::string& name) {
+  const size_t number = number_of(name);
+  const std::lock_guard lock(mutex_);
+  if (number < entries_.size()) entries_[number].used = Clock::now();
+}
+
+bool ModelShelf::is_loading() const {
+  const std::lock_guard lock(mutex_);
+  return std::ranges::any_of(entries_, [](const Entry& entry) { return entry.wanted; });
 }
 
 Result<Model> ModelShelf::try_load(const std::string& directory) {

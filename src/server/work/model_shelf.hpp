@@ -38,8 +38,12 @@ class ModelShelf {
   std::shared_ptr<const Model> get(const std::string& name);
   // Why the last load failed, once: the next get() tries again. Nothing: it has not failed.
   std::optional<Error> take_failure(const std::string& name);
+  // The model was at work until now.
+  void touch(const std::string& name);
   // Drops models that have been unused for too long.
   void drop_idle();
+  // True while a model is loaded, which the destructor waits for.
+  [[nodiscard]] bool is_loading() const;
 
   struct Loaded {
     std::string name;
@@ -54,6 +58,7 @@ class ModelShelf {
   struct Entry {
     std::shared_ptr<const Model> model;
     std::optional<Error> failure;
+    Clock::time_point failed{};
     bool wanted = false;  // waits for the loader, or is loaded now
     Clock::time_point used = Clock::now();
   };

@@ -39,11 +39,14 @@ bool Pool::take(std::function<void()>& function) {
 // A request that runs out of memory drops its exchange, which answers 500.
 void Pool::work() {
   for (std::function<void()> function; take(function); function = nullptr) {
+    ++busy_;
     try {
       function();
     } catch (const std::exception& e) {
       std::fprintf(stderr, "lapilli: a request failed: %s\n", e.what());
     }
+    function = nullptr;
+    --busy_;
   }
 }
 

@@ -2,6 +2,7 @@
 // does.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -20,6 +21,8 @@ class Pool {
   Pool& operator=(const Pool&) = delete;
   // Functions begin in the order in which they came. One that throws ends alone, with a message on stderr.
   void run(std::function<void()> function);
+  // Functions that run now.
+  [[nodiscard]] unsigned busy() const { return busy_; }
 
  private:
   void work();
@@ -29,6 +32,7 @@ class Pool {
   std::condition_variable woken_;
   std::deque<std::function<void()>> waiting_;
   bool over_ = false;
+  std::atomic<unsigned> busy_{0};
   std::vector<std::thread> threads_;
 };
 

@@ -74,18 +74,26 @@ class Translation : public std::enable_shared_from_this<Translation> {
   bool read_texts() {
     documents_.resize(request_.texts.size());
     for (size_t i = 0; i < request_.texts.size(); ++i) {
+      first_.push_back(pieces_.size());
       if (request_.kind.empty())
         read_lines(i);
       else if (!read_document(i))
         return false;
+      if (pieces_.size() > kMostPieces)
+        return refuse("q",
+                      "the texts have more than the " + std::to_string(kMostPieces) +
+                          " lines or segments that a request may have; send them in parts",
+                      413);
     }
+    first_.push_back(pieces_.size());
     return true;
   }
 
   void read_lines(size_t text) {
     size_t number = 0;
     each_line(request_.texts[text], [&](std::string_view line, std::string_view) {
-      if (!is_blank(line)) pieces_.push_back({text, number, std::string(line), {}, {}});
+      if (!is_blank(line) && pieces_.size() <= kMostPieces)
+        pieces_.push_back({text, number, std::string(line), {}, {}});
       ++number;
     });
   }
@@ -115,8 +123,8 @@ class Translation : public std::enable_shared_from_this<Translation> {
 
   void detect_text(size_t text, const std::vector<std::string>& among) {
     std::string all;
-    for (const Piece& piece : pieces_)
-      if (piece.text == text && all.size() < kDetectBytes) all += piece.source + "\n";
+    for (size_t i = first_[text]; i < first_[text + 1] && all.size() < kDetectBytes; ++i)
+      all += pieces_[i].source + "\n";
     const auto found = detect_language(all, among);
     TranslatedText& to = translated_.texts[text];
     to.from = found.empty() ? "" : found.front().language;
@@ -139,10 +147,10 @@ class Translation : public std::enable_shared_from_this<Translation> {
   }
 
   bool check_alternatives() {
-    if (request_.alternatives <= desk_.limits(*exchange_).alternatives) return true;
+    const uint32_t most = exchange_ ? desk_.limits(*exchange_).alternatives : desk_.limits().alternatives;
+    if (request_.alternatives <= most) return true;
     return refuse("alternatives", "alternatives: " + std::to_string(request_.alternatives) + " are more than the " +
-                                      std::to_string(desk_.limits(*exchange_).alternatives) +
-                                      " that this server gives");
+                                      std::to_string(most) + " that this server gives");
   }
 
   void start(const std::string& from, const std::vector<size_t>& numbers) {
@@ -192,18 +200,26 @@ class Translation : public std::enable_shared_from_this<Translation> {
       for (const Output& output : results) texts.push_back(output.text());
       return step(way, number + 1, pieces, std::move(texts));
     }
-    for (size_t i = 0; i < results.size(); ++i) {
-      Piece& piece = pieces_[pieces[i]];
-      for (const Sequence& sequence : results[i].sequences) piece.targets.push_back(sequence.text);
-      if (number == 0) align(piece, outcome, i);
-    }
-    end_group();
+    for (size_t i = 0; i < results.size(); ++i)
+      for (const Sequence& sequence : results[i].sequences) pieces_[pieces[i]].targets.push_back(sequence.text);
+    if (number > 0 || request_.kind.empty()) return end_group();
+    align_from(0, pieces, std::make_shared<const Outcome>(std::move(outcome)));
+  }
+
+  // One segment at a time, so that others have their turns on the pool. A reader who has left needs no links.
+  void align_from(size_t next, const std::vector<size_t>& pieces, const std::shared_ptr<const Outcome>& outcome) {
+    while (next < pieces.size() && !needs_links(pieces_[pieces[next]])) ++next;
+    if (next == pieces.size() || (exchange_ && exchange_->gone())) return end_group();
+    align(pieces_[pieces[next]], *outcome, next);
+    desk_.run([self = shared_from_this(), next, pieces, outcome] { self->align_from(next + 1, pieces, outcome); });
+  }
+
+  [[nodiscard]] bool needs_links(const Piece& piece) const {
+    return documents_[piece.text] && documents_[piece.text]->needs_links(piece.segment);
   }
 
   // Links tell where the markup of a segment goes. Without them it goes by proportion.
-  void align(Piece& piece, const Outcome& outcome, size_t input) const {
-    const auto& document = documents_[piece.text];
-    if (!document || !document->needs_links(piece.segment) || (exchange_ && exchange_->gone())) return;
+  static void align(Piece& piece, const Outcome& outcome, size_t input) {
     for (size_t part = 0; part < (*outcome.results)[input].sequences.front().parts.size(); ++part) {
       auto attention = Attention::run(*outcome.model, *outcome.results, input, 0, part);
       if (!attention) continue;
@@ -226,16 +242,12 @@ class Translation : public std::enable_shared_from_this<Translation> {
   }
 
   void write_texts() {
-    size_t first = 0;
     for (size_t i = 0; i < translated_.texts.size(); ++i) {
-      size_t end = first;
-      while (end < pieces_.size() && pieces_[end].text == i) ++end;
-      const std::span<const Piece> pieces(pieces_.data() + first, end - first);
+      const std::span<const Piece> pieces(pieces_.data() + first_[i], first_[i + 1] - first_[i]);
       if (documents_[i])
         write_document(i, pieces);
       else
         write_lines(i, pieces);
-      first = end;
     }
   }
 
@@ -281,6 +293,7 @@ class Translation : public std::enable_shared_from_this<Translation> {
   }
 
   static constexpr size_t kDetectBytes = 4096;  // of a text, for its language
+  static constexpr size_t kMostPieces = size_t{1} << 17;
 
   Desk& desk_;
   const std::shared_ptr<Exchange> exchange_;
@@ -288,6 +301,7 @@ class Translation : public std::enable_shared_from_this<Translation> {
   const std::function<void(Translated)> then_;
   std::vector<std::unique_ptr<DocumentText>> documents_;  // of each text; null: plain text
   std::vector<Piece> pieces_;                             // in the order of the texts
+  std::vector<size_t> first_;                             // piece of each text, and the end
   std::map<std::string, LanguageWay> ways_;               // by the language from which
   std::map<std::string, std::vector<size_t>> groups_;     // pieces by that language
   std::atomic<size_t> left_{0};                           // groups that have not ended
