@@ -259,8 +259,15 @@ struct Server::Impl final : Desk, HttpHandler {
   // Looking for the devices takes a while, and the first who asks waits for it.
   [[nodiscard]] DeviceState device() const override {
     std::call_once(device_read, [this] { device_facts = read_device_facts(options.device); });
-    DeviceState state{device_facts, options.device.select, options.device.caps, options.device.cache_directory,
-                      {},           0, 0, 0, options.device.memory_limit};
+    DeviceState state{device_facts,
+                      options.device.select,
+                      options.device.caps,
+                      options.device.cache_directory,
+                      {},
+                      0,
+                      0,
+                      0,
+                      options.device.memory_limit};
     for (const ModelShelf::Loaded& model : shelf->loaded()) state.loaded.push_back(model.name);
     const auto usage = shelf->device().usage();
     if (!usage) return state;

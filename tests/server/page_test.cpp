@@ -53,8 +53,10 @@ std::set<std::string> matches(const std::string& text, const std::string& patter
 }
 
 TEST(ProtocolPage, EveryFileHasTypePolicyAndHash) {
-  const std::map<std::string, std::string> types = {{"html", "text/html"},        {"js", "text/javascript"},
-                                                    {"css", "text/css"},          {"json", "application/json"},
+  const std::map<std::string, std::string> types = {{"html", "text/html"},
+                                                    {"js", "text/javascript"},
+                                                    {"css", "text/css"},
+                                                    {"json", "application/json"},
                                                     {"svg", "image/svg+xml"}};
   ASSERT_GE(kPageFileCount, 8u);
   for (const PageFile& file : page_files()) {

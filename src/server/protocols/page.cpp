@@ -1,11 +1,10 @@
 // The page at /: files that the program holds. Its own routes are in page_api.cpp.
-#include "server/protocols/page_files.hpp"
-
 #include <algorithm>
 #include <span>
 #include <string>
 
 #include "server/protocols/json_body.hpp"
+#include "server/protocols/page_files.hpp"
 #include "server/protocols/protocol.hpp"
 
 namespace lapilli::server {

@@ -38,7 +38,8 @@ bool refused_by_page(Exchange& exchange, const Parameters& parameters) {
 class EventStream {
  public:
   explicit EventStream(std::shared_ptr<Exchange> exchange) : exchange_(std::move(exchange)) {
-    exchange_->begin({200, "", "text/event-stream", {{"Cache-Control", "no-store"}, {"X-Content-Type-Options", "nosniff"}}});
+    exchange_->begin(
+        {200, "", "text/event-stream", {{"Cache-Control", "no-store"}, {"X-Content-Type-Options", "nosniff"}}});
   }
   void tell(const char* event, const Json& data) {
     exchange_->write("event: " + std::string(event) + "\ndata: " + json_line(data) + "\n\n");
@@ -131,7 +132,9 @@ class PageListener final : public LiveListener {
                                {"confidence", all.confidence},
                                {"same", all.same}});
   }
-  void on_text(size_t line, const std::string& text) override { stream_.tell("text", {{"line", line}, {"text", text}}); }
+  void on_text(size_t line, const std::string& text) override {
+    stream_.tell("text", {{"line", line}, {"text", text}});
+  }
   void on_whole(const LiveWhole& whole) override {
     stream_.tell("whole", {{"text", whole.text},
                            {"alternatives", whole.alternatives},
@@ -185,8 +188,8 @@ std::shared_ptr<Work> attention_work(Desk& desk, Parameters& from) {
     from.refuse("text", "has " + std::to_string(text.size()) + " bytes, and attention is drawn of at most " +
                             std::to_string(kMostSentenceBytes));
   if (way.steps.size() != 1)
-    from.refuse("target", "attention is that of one model, and these languages have " +
-                              std::to_string(way.steps.size()));
+    from.refuse("target",
+                "attention is that of one model, and these languages have " + std::to_string(way.steps.size()));
   if (from.refusal()) return work;
   work->model = way.steps[0].model;
   work->options.task = "translate";

@@ -52,7 +52,8 @@ class LiveTranslation : public std::enable_shared_from_this<LiveTranslation> {
       const size_t end = std::min(request_.text.find('\n', begin), request_.text.size());
       const size_t shown = end > begin && request_.text[end - 1] == '\r' ? end - 1 : end;
       const std::string_view line(request_.text.data() + begin, shown - begin);
-      if (line.find_first_not_of(" \t\r\v\f") != std::string_view::npos) lines_.push_back({number, begin, shown, 0, {}});
+      if (line.find_first_not_of(" \t\r\v\f") != std::string_view::npos)
+        lines_.push_back({number, begin, shown, 0, {}});
       begin = end + 1;
     }
   }
@@ -151,7 +152,8 @@ class LiveTranslation : public std::enable_shared_from_this<LiveTranslation> {
     whole.text = joined(0, true);
     for (uint32_t k = 1; k <= request_.alternatives; ++k) {
       std::string other = joined(k, false);
-      const bool known = other == whole.text || std::ranges::find(whole.alternatives, other) != whole.alternatives.end();
+      const bool known =
+          other == whole.text || std::ranges::find(whole.alternatives, other) != whole.alternatives.end();
       if (!known) whole.alternatives.push_back(std::move(other));
     }
     target_places_ = Utf16Places(whole.text);
@@ -210,7 +212,8 @@ class LiveTranslation : public std::enable_shared_from_this<LiveTranslation> {
     const auto found = attention->align();
     if (!found) return all;
     for (const lapilli_word_link& l : *found)
-      all.push_back(span_of(lines_[sentence.line], l.source_begin, l.source_end, l.target_begin, l.target_end, l.weight));
+      all.push_back(
+          span_of(lines_[sentence.line], l.source_begin, l.source_end, l.target_begin, l.target_end, l.weight));
     return all;
   }
 

@@ -61,7 +61,9 @@ class Utf16Places {
  public:
   explicit Utf16Places(std::string_view text);
   // Bytes beyond the end are at the end.
-  [[nodiscard]] size_t operator[](size_t byte) const { return places_[byte < places_.size() ? byte : places_.size() - 1]; }
+  [[nodiscard]] size_t operator[](size_t byte) const {
+    return places_[byte < places_.size() ? byte : places_.size() - 1];
+  }
 
  private:
   std::vector<uint32_t> places_;
