@@ -18,9 +18,10 @@ namespace {
 TEST(Languages, ShortCodes) {
   const struct {
     const char *code, *brief, *name;
-  } cases[] = {{"fra_Latn", "fr", "French"},   {"fr_XX", "fr", "French"},     {"zho_Hans", "zh", "Chinese"},
-               {"zho_Hant", "zh-Hant", "Chinese (traditional)"},              {"pt_BR", "pt-BR", "Portuguese"},
-               {"eng", "en", "English"},       {"no", "no", "Norwegian"},     {"xyz", "xyz", "xyz"}};
+  } cases[] = {{"fra_Latn", "fr", "French"},     {"fr_XX", "fr", "French"},
+               {"zho_Hans", "zh", "Chinese"},    {"zho_Hant", "zh-Hant", "Chinese (traditional)"},
+               {"pt_BR", "pt-BR", "Portuguese"}, {"eng", "en", "English"},
+               {"no", "no", "Norwegian"},        {"xyz", "xyz", "xyz"}};
   for (const auto& one : cases) {
     EXPECT_EQ(short_language(one.code), one.brief);
     EXPECT_EQ(language_name(one.code), one.name);
@@ -68,7 +69,7 @@ TEST(Characters, AreCodePoints) {
 
 TEST(Detector, TellsSentences) {
   if (!detects_languages()) GTEST_SKIP() << "built without libcld2";
-  const std::vector<std::string> among = {"cs", "da", "de", "en", "es", "fi", "fr", "hu", "id", "it", "ja", "nb",
+  const std::vector<std::string> among = {"cs", "da", "de",    "en", "es", "fi", "fr", "hu", "id", "it", "ja", "nb",
                                           "nl", "pl", "pt-BR", "ro", "ru", "sr", "sv", "tr", "uk", "vi", "zh"};
   const std::pair<const char*, const char*> cases[] = {
       {"en", "The boats lie in the harbour and wait for the wind."},

@@ -9,33 +9,33 @@
 namespace lapilli::server::test {
 namespace {
 
-Served& served() {
+Served& bundled() {
   static Served one(Served::with({{"en-fr", kBundled}}));
   return one;
 }
 
 class ServeDevice : public ::testing::Test {
  protected:
-  void SetUp() override { ASSERT_EQ(served().trouble(), ""); }
+  void SetUp() override { ASSERT_EQ(bundled().trouble(), ""); }
 };
 
 TEST_F(ServeDevice, ATextBecomesAText) {
-  const Answer answer = served().post("/translate", {{"q", kStation}, {"source", "en"}, {"target", "fr"}});
+  const Answer answer = bundled().post("/translate", {{"q", kStation}, {"source", "en"}, {"target", "fr"}});
   ASSERT_EQ(answer.status, 200) << answer.body;
   EXPECT_EQ(json_of(answer), Json({{"translatedText", kGare}}));
 }
 
 TEST_F(ServeDevice, FormsAndQueriesAreReadAsBodies) {
   const Json expected = {{"translatedText", kGare}};
-  EXPECT_EQ(json_of(served().post_form("/translate", "q=Where+is+the+station%3F&source=en&target=fr")), expected);
-  EXPECT_EQ(json_of(served().ask("POST", "/translate?q=Where%20is%20the%20station%3F&source=en&target=fr")), expected);
+  EXPECT_EQ(json_of(bundled().post_form("/translate", "q=Where+is+the+station%3F&source=en&target=fr")), expected);
+  EXPECT_EQ(json_of(bundled().ask("POST", "/translate?q=Where%20is%20the%20station%3F&source=en&target=fr")), expected);
   const Multipart form = Multipart().field("q", kStation).field("source", "EN").field("target", "Fr");
-  EXPECT_EQ(json_of(served().ask("POST", "/translate", Multipart::kHeader, form.whole())), expected);
+  EXPECT_EQ(json_of(bundled().ask("POST", "/translate", Multipart::kHeader, form.whole())), expected);
 }
 
 TEST_F(ServeDevice, ListsKeepTheirLengthAndDetectEachText) {
   const Json asked = {{"q", {kStation, "", "La maison est grande."}}, {"source", "auto"}, {"target", "fr"}};
-  const Json made = json_of(served().post("/translate", asked));
+  const Json made = json_of(bundled().post("/translate", asked));
   ASSERT_EQ(made["translatedText"].size(), 3u) << made;
   EXPECT_EQ(made["translatedText"][0], kGare);
   EXPECT_EQ(made["translatedText"][1], "");
@@ -53,18 +53,18 @@ TEST_F(ServeDevice, ListsKeepTheirLengthAndDetectEachText) {
 TEST_F(ServeDevice, LinesStayLines) {
   const Json asked = {
       {"q", "Where is the station?\r\n\n  \nWhere is the station?\n"}, {"source", "en"}, {"target", "fr"}};
-  EXPECT_EQ(json_of(served().post("/translate", asked))["translatedText"],
+  EXPECT_EQ(json_of(bundled().post("/translate", asked))["translatedText"],
             std::string(kGare) + "\r\n\n  \n" + kGare + "\n");
 }
 
 TEST_F(ServeDevice, AlternativesDiffer) {
   const Json asked = {{"q", kStation}, {"source", "en"}, {"target", "fr"}, {"alternatives", 3}};
-  const Json made = json_of(served().post("/translate", asked));
+  const Json made = json_of(bundled().post("/translate", asked));
   EXPECT_EQ(made["translatedText"], kGare);
   ASSERT_GE(made["alternatives"].size(), 1u) << made;
   EXPECT_NE(made["alternatives"][0], kGare);
   const Answer many =
-      served().post("/translate", {{"q", "a"}, {"source", "en"}, {"target", "fr"}, {"alternatives", 10000}});
+      bundled().post("/translate", {{"q", "a"}, {"source", "en"}, {"target", "fr"}, {"alternatives", 10000}});
   EXPECT_EQ(many.status, 400);
   EXPECT_NE(many.body.find("16"), std::string::npos) << many.body;
 }
@@ -72,7 +72,7 @@ TEST_F(ServeDevice, AlternativesDiffer) {
 TEST_F(ServeDevice, HtmlKeepsItsTags) {
   const Json asked = {
       {"q", "<p>Where is <b>the station</b>?</p>"}, {"source", "en"}, {"target", "fr"}, {"format", "html"}};
-  const std::string made = json_of(served().post("/translate", asked))["translatedText"];
+  const std::string made = json_of(bundled().post("/translate", asked))["translatedText"];
   EXPECT_EQ(made, "<p>Où est <b>la gare</b> ?</p>");
 }
 
@@ -88,20 +88,20 @@ TEST_F(ServeDevice, ErrorsAreLibreTranslates) {
                {{{"q", 7}, {"source", "en"}, {"target", "fr"}}, "q"},
                {{{"q", "a"}, {"source", "en"}, {"target", "fr"}, {"format", "pdf"}}, "format"}};
   for (const auto& one : cases) {
-    const Answer answer = served().post("/translate", one.asked);
+    const Answer answer = bundled().post("/translate", one.asked);
     EXPECT_EQ(answer.status, 400) << one.asked;
     EXPECT_NE(json_of(answer).value("error", "").find(one.says), std::string::npos) << answer.body;
   }
 }
 
 TEST_F(ServeDevice, LanguagesAndSettings) {
-  const Json languages = json_of(served().get("/languages"));
+  const Json languages = json_of(bundled().get("/languages"));
   ASSERT_EQ(languages.size(), 2u);
   EXPECT_EQ(languages[0], Json({{"code", "en"}, {"name", "English"}, {"targets", {"en", "fr"}}}));
-  const Json settings = json_of(served().get("/frontend/settings"));
+  const Json settings = json_of(bundled().get("/frontend/settings"));
   EXPECT_EQ(settings["language"]["source"]["code"], "en");
   EXPECT_EQ(settings["language"]["target"]["code"], "fr");
-  EXPECT_EQ(served().post("/suggest", {{"q", "a"}}).status, 403);
+  EXPECT_EQ(bundled().post("/suggest", {{"q", "a"}}).status, 403);
 }
 
 TEST_F(ServeDevice, AFileComesBackByItsAddress) {
@@ -109,25 +109,25 @@ TEST_F(ServeDevice, AFileComesBackByItsAddress) {
                              .file("file", "../../letter.txt", "Where is the station?\n")
                              .field("source", "en")
                              .field("target", "fr");
-  const Json made = json_of(served().ask("POST", "/translate_file", Multipart::kHeader, form.whole()));
+  const Json made = json_of(bundled().ask("POST", "/translate_file", Multipart::kHeader, form.whole()));
   const std::string url = made.value("translatedFileUrl", "");
-  const std::string site = "http://127.0.0.1:" + std::to_string(served().port());
+  const std::string site = "http://127.0.0.1:" + std::to_string(bundled().port());
   ASSERT_TRUE(url.starts_with(site + "/download_file/")) << made;
-  const Answer file = served().get(url.substr(site.size()));
+  const Answer file = bundled().get(url.substr(site.size()));
   EXPECT_EQ(file.status, 200);
   EXPECT_EQ(file.body, std::string(kGare) + "\n");
-  EXPECT_EQ(served().get("/download_file/../../etc/passwd").status, 404);
+  EXPECT_EQ(bundled().get("/download_file/../../etc/passwd").status, 404);
 }
 
 TEST_F(ServeDevice, DeepLTakesTextsInFormsAndBodies) {
-  const Json made = json_of(served().post("/v2/translate", {{"text", {kStation}}, {"target_lang", "FR"}}));
+  const Json made = json_of(bundled().post("/v2/translate", {{"text", {kStation}}, {"target_lang", "FR"}}));
   ASSERT_EQ(made["translations"].size(), 1u) << made;
   EXPECT_EQ(made["translations"][0]["text"], kGare);
   EXPECT_EQ(made["translations"][0]["detected_source_language"], "EN");
   EXPECT_EQ(made["translations"][0]["billed_characters"], 21);
-  const Json two = json_of(served().post_form("/v2/translate",
-                                              "text=Where+is+the+station%3F&text=%3Cx+k%3D%220%22%3EHello.%3C/"
-                                              "x%3E&target_lang=FR&source_lang=EN&tag_handling=xml"));
+  const Json two = json_of(bundled().post_form("/v2/translate",
+                                               "text=Where+is+the+station%3F&text=%3Cx+k%3D%220%22%3EHello.%3C/"
+                                               "x%3E&target_lang=FR&source_lang=EN&tag_handling=xml"));
   ASSERT_EQ(two["translations"].size(), 2u) << two;
   EXPECT_EQ(two["translations"][0]["text"], kGare);
   EXPECT_TRUE(two["translations"][1]["text"].get<std::string>().starts_with("<x k=\"0\">")) << two;
@@ -138,33 +138,33 @@ TEST_F(ServeDevice, DeepLsErrorsHaveAMessage) {
        {Json{{"target_lang", "FR"}}, Json{{"text", {"a"}}}, Json{{"text", {"a"}}, {"target_lang", "XX"}},
         Json{{"text", {"a"}}, {"target_lang", "FR"}, {"formality", "more"}},
         Json{{"text", {"a"}}, {"target_lang", "FR"}, {"glossary_id", "1"}}}) {
-    const Answer answer = served().post("/v2/translate", asked);
+    const Answer answer = bundled().post("/v2/translate", asked);
     EXPECT_EQ(answer.status, 400) << asked;
     EXPECT_NE(json_of(answer).value("message", ""), "") << answer.body;
   }
-  EXPECT_EQ(served().get("/v2/glossaries").status, 403);
-  EXPECT_EQ(json_of(served().get("/v2/usage"))["character_limit"], 1000000000000);
+  EXPECT_EQ(bundled().get("/v2/glossaries").status, 403);
+  EXPECT_EQ(json_of(bundled().get("/v2/usage"))["character_limit"], 1000000000000);
 }
 
 TEST_F(ServeDevice, DeepLsDocumentsAreFetchedLater) {
   const Multipart form =
       Multipart().file("file", "letter.txt", kStation).field("target_lang", "FR").field("source_lang", "EN");
-  const Json job = json_of(served().ask("POST", "/v2/document", Multipart::kHeader, form.whole()));
+  const Json job = json_of(bundled().ask("POST", "/v2/document", Multipart::kHeader, form.whole()));
   const std::string path = "/v2/document/" + job.value("document_id", "");
   const Json key = {{"document_key", job.value("document_key", "")}};
   Json state = Json::object();
   for (int i = 0; i < 600 && state.value("status", "") != "done"; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    state = json_of(served().post(path, key));
+    state = json_of(bundled().post(path, key));
   }
   ASSERT_EQ(state.value("status", ""), "done") << state;
-  EXPECT_EQ(served().post(path + "/result", key).body, kGare);
-  EXPECT_EQ(served().post(path, {{"document_key", "0"}}).status, 404);
+  EXPECT_EQ(bundled().post(path + "/result", key).body, kGare);
+  EXPECT_EQ(bundled().post(path, {{"document_key", "0"}}).status, 404);
 }
 
 TEST_F(ServeDevice, DeepLXSharesAPath) {
   const Json made =
-      json_of(served().post("/translate", {{"text", kStation}, {"source_lang", "EN"}, {"target_lang", "FR"}}));
+      json_of(bundled().post("/translate", {{"text", kStation}, {"source_lang", "EN"}, {"target_lang", "FR"}}));
   EXPECT_EQ(made["code"], 200) << made;
   EXPECT_EQ(made["data"], kGare);
   EXPECT_EQ(made["target_lang"], "FR");
@@ -172,30 +172,30 @@ TEST_F(ServeDevice, DeepLXSharesAPath) {
 }
 
 TEST_F(ServeDevice, OtherHostsAndPagesAreRefused) {
-  RawClient client(served().port());
+  RawClient client(bundled().port());
   client.send("GET /languages HTTP/1.1\r\nHost: evil.example\r\n\r\n");
   EXPECT_EQ(client.answer().status, 403);
   for (const char* origin : {"http://evil.example", "null"})
-    EXPECT_EQ(served().get("/languages", "Origin: " + std::string(origin) + "\r\n").status, 403) << origin;
-  const std::string own = "Origin: http://127.0.0.1:" + std::to_string(served().port()) + "\r\n";
-  const Answer answer = served().get("/languages", own);
+    EXPECT_EQ(bundled().get("/languages", "Origin: " + std::string(origin) + "\r\n").status, 403) << origin;
+  const std::string own = "Origin: http://127.0.0.1:" + std::to_string(bundled().port()) + "\r\n";
+  const Answer answer = bundled().get("/languages", own);
   EXPECT_EQ(answer.status, 200);
   EXPECT_EQ(answer.headers.count("access-control-allow-origin"), 0u);
 }
 
 TEST_F(ServeDevice, MetricsCountWhatWasAnswered) {
-  (void)served().get("/languages");
-  const std::string metrics = served().get("/metrics").body;
+  (void)bundled().get("/languages");
+  const std::string metrics = bundled().get("/metrics").body;
   EXPECT_NE(metrics.find("lapilli_requests_total{protocol=\"libretranslate\",status=\"200\"}"), std::string::npos);
   EXPECT_NE(metrics.find("lapilli_models_loaded 1"), std::string::npos) << metrics;
-  EXPECT_EQ(served().get("/health").body, "{\"status\":\"ok\"}");
+  EXPECT_EQ(bundled().get("/health").body, "{\"status\":\"ok\"}");
 }
 
 TEST_F(ServeDevice, ManyConnectionsShareSteps) {
   std::vector<RawClient> clients;
   const std::string body = Json({{"q", kStation}, {"source", "en"}, {"target", "fr"}}).dump();
   for (int i = 0; i < 64; ++i) {
-    clients.emplace_back(served().port());
+    clients.emplace_back(bundled().port());
     clients.back().send(
         "POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: " +
         std::to_string(body.size()) + "\r\n\r\n" + body);

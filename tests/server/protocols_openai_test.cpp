@@ -251,7 +251,7 @@ TEST(ProtocolOpenai, TheOnlyModelIsTakenAndSeveralAreNamed) {
   expect_refused(none, "/v1/embeddings", c);
 }
 
-Output spoken() {
+Output spoken_output() {
   Output output;
   Segment first, second;
   first.text = " Good morning.";
@@ -276,7 +276,7 @@ std::string written(const std::string& format, bool words = false, bool segments
   style.duration = 6.25;
   style.words = words;
   style.segments = segments;
-  return transcript(spoken(), style, Model());
+  return transcript(spoken_output(), style, Model());
 }
 
 TEST(ProtocolOpenai, TranscriptsInEachFormat) {

@@ -106,9 +106,9 @@ TEST(ProtocolParameters, PlusSignsAndListsOfForms) {
 }
 
 TEST(ProtocolParameters, SeedsOf64BitsAreExact) {
-  const Request json = json_request(R"({"seed":9223372036854775807})"),
+  const Request body = json_request(R"({"seed":9223372036854775807})"),
                 form = form_request("seed=-9223372036854775807");
-  Parameters of_json(json), of_form(form);
+  Parameters of_json(body), of_form(form);
   EXPECT_EQ(of_json.whole("seed", INT64_MIN, INT64_MAX), INT64_MAX);
   EXPECT_EQ(of_form.whole("seed", INT64_MIN, INT64_MAX), -INT64_MAX);
 }

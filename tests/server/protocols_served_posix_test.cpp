@@ -93,11 +93,12 @@ TEST_F(ServeDeviceProtocols, VectorsAreTheLibrarysInBothEncodings) {
 }
 
 TEST_F(ServeDeviceProtocols, VectorsAreCutToDimensions) {
-  const Json whole = asked("/v1/embeddings", {{"input", "A harbour."}});
-  const Json cut = asked("/v1/embeddings", {{"input", "A harbour."}, {"dimensions", 8}});
-  ASSERT_EQ(cut["data"][0]["embedding"].size(), 8u);
-  const auto values = whole["data"][0]["embedding"].get<std::vector<double>>();
-  ASSERT_GT(values.size(), 8u);
+  const auto vector = [](const Json& made) { return made["data"][0]["embedding"].get<std::vector<double>>(); };
+  const auto whole = vector(asked("/v1/embeddings", {{"input", "A harbour."}}));
+  const auto cut = vector(asked("/v1/embeddings", {{"input", "A harbour."}, {"dimensions", 8}}));
+  ASSERT_GT(whole.size(), 8u);
+  ASSERT_EQ(cut.size(), 8u);
+  for (size_t i = 0; i < 8; ++i) EXPECT_NEAR(cut[i] * whole[0], whole[i] * cut[0], 1e-6) << i;
 }
 
 TEST_F(ServeDeviceProtocols, IdsWhereTheyAreAllowed) {
@@ -424,8 +425,8 @@ std::string silence(uint32_t samples) {
          number(32000, 4) + number(2, 2) + number(16, 2) + "data" + number(bytes, 4) + std::string(bytes, '\0');
 }
 
-TEST_F(ServeDeviceProtocols, NoRequestHearsAnother) {
-  constexpr size_t kConnections = 8, kEach = 4;
+// Speech and silence in turns.
+void hear_many(size_t connections, size_t each) {
   const std::string bodies[] = {spoken().field("language", "en").whole(),
                                 Multipart().file("file", "x", silence(16000)).field("language", "en").whole()};
   const auto ask = [&](size_t which) {
@@ -434,12 +435,17 @@ TEST_F(ServeDeviceProtocols, NoRequestHearsAnother) {
   const std::string alone[] = {ask(0), ask(1)};
   ASSERT_NE(alone[0], alone[1]);
   std::vector<std::thread> threads;
-  for (size_t t = 0; t < kConnections; ++t)
+  for (size_t t = 0; t < connections; ++t)
     threads.emplace_back([&, t] {
-      for (size_t i = 0; i < kEach; ++i) EXPECT_EQ(ask((t + i) % 2), alone[(t + i) % 2]) << t << " " << i;
+      for (size_t i = 0; i < each; ++i) EXPECT_EQ(ask((t + i) % 2), alone[(t + i) % 2]) << t << " " << i;
     });
   for (std::thread& thread : threads) thread.join();
 }
+
+TEST_F(ServeDeviceProtocols, NoRequestHearsAnother) { hear_many(4, 2); }
+
+class ServeSoakProtocols : public ServeDeviceProtocols {};
+TEST_F(ServeSoakProtocols, NoneOfTwoHundredHearsAnother) { hear_many(8, 25); }
 
 TEST_F(ServeDeviceProtocols, LanguagesThatTheModelLacksAreRefused) {
   const Answer answer = heard(spoken().field("language", "klingon"));

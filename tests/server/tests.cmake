@@ -4,10 +4,11 @@ set(without Serve*)
 if(NOT LAPILLI_HAVE_BOOST)
   string(APPEND without :*Http*)
 endif()
+add_dependencies(test_server lapilli_cli)
 gtest_discover_tests(test_server TEST_PREFIX server. TEST_FILTER "-${without}" PROPERTIES LABELS fast-host
   DISCOVERY_TIMEOUT 120)
 if(LAPILLI_HAVE_BOOST)
-  lapilli_gpu_test(server.device COMMAND test_server --gtest_filter=ServeDevice* LABELS fast)
+  lapilli_gpu_test(server.device COMMAND test_server --gtest_filter=ServeDevice*:ServeProgram* LABELS fast)
   lapilli_gpu_test(server.loss COMMAND test_server --gtest_filter=ServeLoss* PROFILES fail=vkQueueSubmit:90 LABELS slow)
   lapilli_gpu_test(server.soak COMMAND test_server --gtest_filter=ServeSoak* LABELS long)
   # Clients of other programs, which PyPI and npm have: LAPILLI_CLIENTS is a Python with them.

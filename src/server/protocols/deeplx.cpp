@@ -45,7 +45,7 @@ void deeplx_translate(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
   const uint64_t most = desk.limits(*exchange).characters, characters = count_characters(what.texts.front());
   if (most > 0 && characters > most)
     return refuse_deeplx(*exchange, 413,
-                  std::to_string(characters) + " characters are above the limit of " + std::to_string(most));
+                         std::to_string(characters) + " characters are above the limit of " + std::to_string(most));
   translate(desk, exchange, what, [exchange, to = what.to](const Translated& made) {
     if (made.status != 200) return refuse_deeplx(*exchange, made.status, made.error);
     exchange->answer({200, json_line(answer_json_of(made, to))});

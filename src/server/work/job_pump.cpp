@@ -228,7 +228,8 @@ void JobPump::refuse(const std::shared_ptr<Work>& work, const Error& error, int 
 
 void JobPump::sleep() {
   {
-    const auto pause = running_.empty() ? std::chrono::microseconds(kIdleRound) : static_cast<int64_t>(running_.size()) * kPauseOfJob;
+    const auto pause =
+        running_.empty() ? std::chrono::microseconds(kIdleRound) : static_cast<int64_t>(running_.size()) * kPauseOfJob;
     std::unique_lock lock(mutex_);
     const bool woken = woken_.wait_for(lock, pause, [this] { return changed_ || over_ || !new_.empty(); });
     if (woken || running_.empty()) return;
