@@ -161,7 +161,7 @@ export function pairsOf(number) {
   return byWord(sentences[number]).map((links) => ({
     target: text.slice(...links[0].target),
     source: links.map((l) => original.slice(...l.source)).join(' '),
-  }));
+  })).filter((pair) => /[\p{L}\p{N}]/u.test(pair.target));
 }
 
 // ---- pointer and keys ----

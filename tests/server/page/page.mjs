@@ -476,6 +476,21 @@ async function dark(url, width) {
   await page.close();
 }
 
+// The picture of docs/use/server.md, made when it is asked for (LAPILLI_PAGE_ONLY=manual).
+async function manual(url) {
+  const page = await open(url, 1280);
+  await page.setViewport({ width: 1120, height: 640 });
+  await choose(page, '#from', 'en');
+  await choose(page, '#to', 'fr');
+  await write(page, 'I missed the train because of the snow. Can I pay by card?\n\nWhere is the station?');
+  await made(page);
+  await wait(page, () => [...document.querySelectorAll('#target .word')].some((e) => e.textContent === 'gare'));
+  const word = await page.evaluateHandle(() => [...document.querySelectorAll('#target .word')].find((e) => e.textContent === 'neige'));
+  await page.evaluate(() => document.activeElement.blur());
+  await word.hover();
+  await shoot(page, 'server-page');
+}
+
 async function main() {
   if (shots) fs.mkdirSync(shots, { recursive: true });
   const keys = path.join(scratch, 'keys');
@@ -487,6 +502,7 @@ async function main() {
   browser = await puppeteer.launch({ executablePath: chromium, args: ['--no-sandbox', '--lang=en-US', '--use-fake-ui-for-media-stream',
     '--use-fake-device-for-media-stream', '--use-file-for-fake-audio-capture=' + path.join(data, 'sounds/spoken.wav')] });
   const only = process.env.LAPILLI_PAGE_ONLY ?? '';
+  if (only === 'manual') return manual(all);
   for (const width of [360, 1280]) {
     for (const [test, url] of [[withTexts, all], [withOthers, all], [dark, all], [withoutModels, alone], [withKey, locked]]) {
       if (only && !`${test.name}${width}`.includes(only)) continue;
