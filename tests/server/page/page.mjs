@@ -488,6 +488,7 @@ async function manual(url) {
   const word = await page.evaluateHandle(() => [...document.querySelectorAll('#target .word')].find((e) => e.textContent === 'neige'));
   await page.evaluate(() => document.activeElement.blur());
   await word.hover();
+  await new Promise((shown) => setTimeout(shown, 400));  // colours change slowly
   await shoot(page, 'server-page');
 }
 
