@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 
 namespace lapilli::server {
 namespace {
@@ -174,12 +174,12 @@ TEST(Forms, TakeLinearTime) {
   while (near.size() < 4 << 20) near += "\r\n--" + boundary + "b";
   for (const std::string* content : {&near, &dashes, &breaks}) {
     const std::string body = head + *content + "\r\n--" + boundary + "--";
-    const auto from = std::chrono::steady_clock::now();
+    const std::clock_t from = std::clock();  // of this process: others may keep it waiting
     const Form form = parse_multipart(body, type);
     EXPECT_EQ(form.error, "");
     ASSERT_EQ(form.fields.size(), 1U);
     EXPECT_EQ(form.fields[0].value().size(), content->size());
-    EXPECT_LT(std::chrono::steady_clock::now() - from, std::chrono::seconds(5));
+    EXPECT_LT(std::clock() - from, 5 * CLOCKS_PER_SEC);
   }
 }
 

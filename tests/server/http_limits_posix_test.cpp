@@ -95,18 +95,22 @@ TEST(HttpLimits, SlowBodies) {
 
 // Slower than the window in all, but with enough in each.
 TEST(HttpLimits, BodiesThatGoOnAreTaken) {
-  HttpRig rig(hasty());
+  HttpOptions options = hasty();
+  options.body_s = 1;
+  HttpRig rig(options);
   RawClient client = rig.client();
   client.send("POST /size HTTP/1.1\r\nHost: a\r\nContent-Length: 40000\r\n\r\n");
   for (int i = 0; i < 10; ++i) {
     client.send(std::string(4000, 'x'));
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    std::this_thread::sleep_for(std::chrono::milliseconds(150));
   }
   EXPECT_EQ(client.answer().body, "40000");
 }
 
 TEST(HttpLimits, IdleConnectionsEnd) {
-  HttpRig rig(hasty());
+  HttpOptions options = hasty();
+  options.idle_s = 0.5;
+  HttpRig rig(options);
   RawClient fresh = rig.client(), used = rig.client();
   EXPECT_EQ(used.ask(get("/echo")).status, 200);
   EXPECT_TRUE(fresh.ends());

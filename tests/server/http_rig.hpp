@@ -53,7 +53,7 @@ class TestHandler : public HttpHandler {
   // The next request to /hold.
   std::shared_ptr<Exchange> held() {
     std::unique_lock lock(mutex_);
-    const bool came = changed_.wait_for(lock, std::chrono::seconds(5), [&] { return !held_.empty(); });
+    const bool came = changed_.wait_for(lock, std::chrono::milliseconds(kPatienceMs), [&] { return !held_.empty(); });
     if (!came) return ADD_FAILURE() << "no request came to /hold", nullptr;
     auto exchange = std::move(held_.front());
     held_.erase(held_.begin());
@@ -99,10 +99,10 @@ class TestHandler : public HttpHandler {
   std::vector<std::shared_ptr<Exchange>> held_;
 };
 
-// Waits until something is true; false if it does not become so in five seconds.
+// Waits until something is true; false if it does not become so in time.
 template <class Condition>
 bool becomes_true(Condition condition) {
-  for (int i = 0; i < 1000; ++i) {
+  for (int i = 0; i < kPatienceMs / 5; ++i) {
     if (condition()) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }

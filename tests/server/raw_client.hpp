@@ -16,6 +16,9 @@
 
 namespace lapilli::server::test {
 
+// Machines may be busy; only what fails takes so long.
+inline constexpr int kPatienceMs = 20000;
+
 // An answer as it came. `status` is 0 where the connection ended, or nothing came in time.
 struct Answer {
   int status = 0;
@@ -57,7 +60,7 @@ class RawClient {
   }
 
   // The next answer of this connection. `head_only`: its request was HEAD.
-  Answer answer(bool head_only = false, int patience_ms = 5000) {
+  Answer answer(bool head_only = false, int patience_ms = kPatienceMs) {
     Answer answer;
     if (!fill_until("\r\n\r\n", patience_ms)) return answer;
     take_head(answer);
@@ -78,7 +81,7 @@ class RawClient {
   }
 
   // True if the server closes, before the patience ends; what came before is kept for rest().
-  bool ends(int patience_ms = 5000) {
+  bool ends(int patience_ms = kPatienceMs) {
     while (fill(patience_ms)) {
     }
     return ended_;

@@ -1,11 +1,6 @@
 // One client: its requests, one behind the other, and their answers. Included by http_server.cpp alone.
 #pragma once
 
-#if !defined(_WIN32)
-#include <fcntl.h>
-#endif
-
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <ctime>
@@ -13,40 +8,13 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_set>
 #include <utility>
 
 #include "server/http/head_text.hpp"
-#include "server/http/http_server.hpp"
 #include "server/http/request_parser.hpp"
+#include "server/http/site.hpp"
 
 namespace lapilli::server {
-
-class Connection;
-using Moment = std::chrono::steady_clock::time_point;
-
-inline std::chrono::steady_clock::duration seconds_of(double seconds) {
-  return std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds));
-}
-
-// Programs that this one starts would keep a connection open that is closed here.
-inline void keep_from_children([[maybe_unused]] Tcp::socket::native_handle_type socket) {
-#if !defined(_WIN32)
-  (void)::fcntl(socket, F_SETFD, FD_CLOEXEC);  // fails on no socket that is open
-#endif
-}
-
-// What the connections of a server share. All but the counts belongs to the I/O thread.
-struct Site {
-  std::shared_ptr<Loop> loop;
-  HttpOptions options;
-  HttpHandler* handler = nullptr;
-  std::unordered_set<std::shared_ptr<Connection>> connections;
-  std::array<char, size_t{1} << 16> scratch;  // what is read passes through it, so that idle connections hold none
-  bool stopping = false;
-  std::function<void()> on_closed = [] {}, on_idle = [] {};
-  std::atomic<uint64_t> accepted{0}, requests{0}, bytes_in{0}, bytes_out{0}, open{0};
-};
 
 // What an exchange and its connection both know of an answer.
 struct Link {
@@ -107,16 +75,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   }
 
   void start() {
-    keep_from_children(socket_.native_handle());
-    Problem ignored;  // a socket that takes no options fails at the next call
-    socket_.non_blocking(true, ignored);
-    socket_.set_option(Tcp::no_delay(true), ignored);
-    socket_.set_option(asio::socket_base::keep_alive(true), ignored);
-    const Tcp::endpoint client = socket_.remote_endpoint(ignored);
-    const asio::ip::address address = client.address();
-    const bool mapped = address.is_v6() && address.to_v6().is_v4_mapped();
-    address_ =
-        mapped ? asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).to_string() : address.to_string();
+    address_ = welcome_socket(socket_);
     within(site_.options.idle_s);
     watch();
   }
@@ -465,8 +424,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // Answers a request that has not come whole, or is none.
   void refuse(Response response) {
     const bool known = parser_ && parser_->is_header_done() && parser_->wrong() == RequestParser::Wrong::nothing;
-    const auto rest = known ? parser_->content_length_remaining() : boost::none;
-    const bool small_rest = known && (parser_->is_done() || (rest && *rest <= kMostAhead));
+    const bool small_rest =
+        known && (parser_->is_done() || parser_->content_length_remaining().value_or(UINT64_MAX) <= kMostAhead);
     if (!small_rest) keep_ = false;
     if (known) parser_->discards = true;
     at_ = keep_ ? At::refused : At::closing;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "server/http/connection.hpp"
+#include "server/http/stream_connection.hpp"
 
 #if !defined(_WIN32)
 #include <sys/resource.h>
@@ -47,8 +48,8 @@ bool is_missing_address(const Problem& problem) {
          problem == boost::system::errc::address_family_not_supported;
 }
 
-std::string cannot_listen(const HttpOptions& options, const Problem& problem) {
-  const std::string where = options.host + " port " + std::to_string(options.port);
+std::string cannot_listen(const std::string& host, uint16_t port, const Problem& problem) {
+  const std::string where = host + " port " + std::to_string(port);
   if (problem == asio::error::address_in_use)
     return "cannot listen at " + where + ": another program does; say another port, or 0 for a free one";
   if (problem == asio::error::access_denied)
@@ -64,6 +65,7 @@ struct HttpServer::Impl {
     Tcp::acceptor acceptor;
     asio::steady_timer retry;
     bool accepting = false;
+    bool streams = false;  // another protocol than HTTP
   };
 
   Impl() { site.loop = loop; }
@@ -74,24 +76,28 @@ struct HttpServer::Impl {
     site.handler = &handler;
     site.on_closed = [this] { connection_closed(); };
     site.on_idle = [this] { room_for_those_who_wait(); };
-    Problem problem;
+    return listen(options.host, options.port, false);
+  }
+
+  std::string listen(const std::string& host, uint16_t port, bool streams) {
+    Problem problem, missing;
     Tcp::resolver resolver(loop->io());
-    const auto found = resolver.resolve(options.host, std::to_string(options.port), Tcp::resolver::passive, problem);
-    if (problem) return "cannot find the address of " + options.host + ": " + problem.message();
-    Problem missing;
+    const auto found = resolver.resolve(host, std::to_string(port), Tcp::resolver::passive, problem);
+    if (problem) return "cannot find the address of " + host + ": " + problem.message();
     for (const auto& entry : found) {
-      listen_at(entry.endpoint(), problem);
+      listen_at(entry.endpoint(), streams, problem);
       if (is_missing_address(problem))
         missing = problem;
       else if (problem)
-        return doors.clear(), cannot_listen(options, problem);
+        return doors.clear(), cannot_listen(host, port, problem);
     }
-    return doors.empty() ? cannot_listen(options, missing) : "";
+    return bound_port[streams] ? "" : cannot_listen(host, port, missing);
   }
 
-  void listen_at(Tcp::endpoint endpoint, Problem& problem) {
-    if (bound_port) endpoint.port(bound_port);  // the free one that the first address took
+  void listen_at(Tcp::endpoint endpoint, bool streams, Problem& problem) {
+    if (bound_port[streams]) endpoint.port(bound_port[streams]);  // the free one that the first address took
     auto door = std::make_unique<Door>(loop->io());
+    door->streams = streams;
     Tcp::acceptor& acceptor = door->acceptor;
     acceptor.open(endpoint.protocol(), problem);
 #if !defined(_WIN32)
@@ -102,7 +108,7 @@ struct HttpServer::Impl {
     if (!problem) acceptor.bind(endpoint, problem);
     if (!problem) acceptor.listen(Tcp::acceptor::max_listen_connections, problem);
     if (!problem) acceptor.non_blocking(true, problem);
-    if (!problem) bound_port = acceptor.local_endpoint(problem).port();
+    if (!problem) bound_port[streams] = acceptor.local_endpoint(problem).port();
     if (!problem) doors.push_back(std::move(door));
   }
 
@@ -118,14 +124,14 @@ struct HttpServer::Impl {
   void accept_next(Door& door) {
     door.acceptor.async_accept([this, &door](const Problem& problem, Tcp::socket socket) {
       door.accepting = false;
-      if (!problem) welcome(std::move(socket));
+      if (!problem) welcome(door, std::move(socket));
       if (!site.stopping && is_shortage(problem)) return accept_later(door);
       accept(door);
     });
   }
 
   // A full house: once somebody comes, an idle connection makes room. If all are busy, the next that closes does.
-  [[nodiscard]] bool is_full() const { return site.connections.size() >= site.options.most_connections; }
+  [[nodiscard]] bool is_full() const { return site.guests() >= site.options.most_connections; }
   void wait_for_next(Door& door) {
     door.acceptor.async_wait(Tcp::acceptor::wait_read, [this, &door](const Problem& problem) {
       door.accepting = false;
@@ -143,15 +149,20 @@ struct HttpServer::Impl {
     });
   }
 
-  void welcome(Tcp::socket socket) {
+  void welcome(const Door& door, Tcp::socket socket) {
     try {
-      const auto connection = std::make_shared<Connection>(site, std::move(socket));
-      site.connections.insert(connection);
-      connection->start();
-      if (site.stopping) connection->stop_soon();
+      door.streams ? begin<StreamConnection>(site.streams, std::move(socket))
+                   : begin<Connection>(site.connections, std::move(socket));
     } catch (const std::exception&) {
       // Without memory for one more there are those that are there.
     }
+  }
+  template <class Kind>
+  void begin(std::unordered_set<std::shared_ptr<Kind>>& all, Tcp::socket socket) {
+    const auto connection = std::make_shared<Kind>(site, std::move(socket));
+    all.insert(connection);
+    connection->start();
+    if (site.stopping) connection->stop_soon();
   }
 
   // The connection without a request that has waited longest.
@@ -164,7 +175,7 @@ struct HttpServer::Impl {
   }
 
   void connection_closed() {
-    if (site.stopping && site.connections.empty()) return (void)ending.cancel();
+    if (site.stopping && site.guests() == 0) return (void)ending.cancel();
     room_for_those_who_wait();
   }
   void room_for_those_who_wait() {
@@ -175,21 +186,24 @@ struct HttpServer::Impl {
   // ---- the end
   // -------------------------------------------------------------------------------------------------------
 
-  template <class Function>
-  void each_connection(Function function) {
-    const std::vector<std::shared_ptr<Connection>> all(site.connections.begin(), site.connections.end());
+  // Functions may close connections.
+  template <class Kind, class Function>
+  static void each(const std::unordered_set<std::shared_ptr<Kind>>& guests, Function function) {
+    const std::vector<std::shared_ptr<Kind>> all(guests.begin(), guests.end());
     for (const auto& connection : all) function(*connection);
   }
 
   void begin_stop(double seconds) {
     site.stopping = true;
     for (const auto& door : doors) stop_accepting(*door);
-    each_connection([](Connection& connection) { connection.stop_soon(); });
+    each(site.connections, [](Connection& connection) { connection.stop_soon(); });
+    each(site.streams, [](StreamConnection& connection) { connection.stop_soon(); });
     work.reset();
-    if (site.connections.empty()) return;
+    if (site.guests() == 0) return;
     after(seconds, [this] {
-      each_connection([](Connection& connection) { connection.give_up(); });
-      after(kLastWords, [this] { each_connection([](Connection& connection) { connection.close(); }); });
+      each(site.connections, [](Connection& connection) { connection.give_up(); });
+      each(site.streams, [](StreamConnection& connection) { connection.close(); });
+      after(kLastWords, [this] { each(site.connections, [](Connection& connection) { connection.close(); }); });
     });
   }
 
@@ -200,7 +214,7 @@ struct HttpServer::Impl {
       Tcp::socket socket(loop->io());
       door.acceptor.accept(socket, problem);
       if (problem) break;
-      welcome(std::move(socket));
+      welcome(door, std::move(socket));
     }
     door.acceptor.close(problem);
     door.retry.cancel();
@@ -208,7 +222,7 @@ struct HttpServer::Impl {
 
   template <class Function>
   void after(double seconds, Function function) {
-    if (site.connections.empty()) return;
+    if (site.guests() == 0) return;
     ending.expires_after(seconds_of(seconds));
     ending.async_wait([function](const Problem& problem) {
       if (!problem) function();
@@ -227,7 +241,7 @@ struct HttpServer::Impl {
   std::shared_ptr<Loop> loop = std::make_shared<Loop>();
   Site site;
   std::vector<std::unique_ptr<Door>> doors;
-  uint16_t bound_port = 0;
+  uint16_t bound_port[2] = {0, 0};  // of HTTP, of streams
   asio::steady_timer ending{loop->io()};
   asio::executor_work_guard<asio::io_context::executor_type> work{loop->io().get_executor()};
   std::thread thread;
@@ -240,7 +254,13 @@ bool HttpServer::can_serve() { return true; }
 
 std::string HttpServer::open(const HttpOptions& options, HttpHandler& handler) { return impl_->open(options, handler); }
 
-uint16_t HttpServer::port() const { return impl_->bound_port; }
+std::string HttpServer::open_streams(const std::string& host, uint16_t port, StreamHandler& handler) {
+  impl_->site.streams_handler = &handler;
+  return impl_->listen(host, port, true);
+}
+
+uint16_t HttpServer::port() const { return impl_->bound_port[0]; }
+uint16_t HttpServer::stream_port() const { return impl_->bound_port[1]; }
 
 void HttpServer::start() {
   for (const auto& door : impl_->doors) impl_->loop->post([impl = impl_.get(), d = door.get()] { impl->accept(*d); });

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "server/http/exchange.hpp"
+#include "server/http/stream.hpp"
 
 namespace lapilli::server {
 
@@ -20,7 +21,7 @@ struct HttpOptions {
   double header_s = 15, idle_s = 75, body_s = 30;
   uint64_t least_bytes = 30 * 1024;
   uint32_t most_header_bytes = 16 * 1024;
-  uint32_t most_connections = 4096;
+  uint32_t most_connections = 4096;  // and one more for each further address
 };
 
 // The application, called on the I/O thread: quick, and without waiting.
@@ -48,6 +49,9 @@ class HttpServer {
   // Binds and listens; "" or why it cannot. `handler` outlives this object.
   std::string open(const HttpOptions& options, HttpHandler& handler);
   [[nodiscard]] uint16_t port() const;
+  // Listens for another protocol as well, behind open() and before start(); "" or why it cannot. Limits of open() hold.
+  std::string open_streams(const std::string& host, uint16_t port, StreamHandler& handler);
+  [[nodiscard]] uint16_t stream_port() const;
   // Serves on a thread of its own until stop().
   void start();
   // Takes no new connections and no new requests, lets those that are answered be sent within `seconds`, then closes
