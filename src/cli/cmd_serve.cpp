@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -25,7 +26,8 @@ namespace {
 
 constexpr const char* kServeFooter =
     R"(One process, one limit of memory and one device serve all models and all protocols: LibreTranslate (/translate),
-OpenAI (/v1/embeddings, ...), /health and /metrics. Without --model it serves the bundled model, or LAPILLI_MODEL's.
+DeepL (/v2/translate), OpenAI (/v1/audio/transcriptions, ...), rerankers (/v1/rerank), text-embeddings-inference
+(/embed), /health and /metrics; / is a page. Without --model it serves the bundled model, or LAPILLI_MODEL's.
 A model is loaded at its first request; when memory is short, the one that was unused for longest leaves.
 
 It answers this machine alone, unless --host names another address. A page of another origin is refused, unless --cors
@@ -38,6 +40,7 @@ Examples:
   lapilli serve                                     the bundled model at http://127.0.0.1:5000
   lapilli serve --model de=./opus-mt-en-de --model ./opus-mt-de-en --port 8080
   lapilli serve --models ./models --memory-limit 4000 --idle 30
+  lapilli serve --model openai/whisper-base --wyoming 10300   speech for Home Assistant
   curl -d q="Where is the station?" -d source=en -d target=fr http://127.0.0.1:5000/translate
 
 )";
@@ -47,6 +50,7 @@ struct ServeArguments {
   std::vector<std::string> models;
   std::string folder, keys, dtype, kv_dtype = "fp32";
   uint32_t port = 5000;
+  std::optional<uint32_t> wyoming;
   uint64_t memory_mib = 0;
   bool no_cache = false;
 };
@@ -124,6 +128,10 @@ int tell_start(const server::Server& server, const server::ServerOptions& option
     if (!is_loopback(options.http.host) && options.keys.empty())
       complain(0, "note: whoever reaches " + options.http.host + " may use it: --keys FILE asks for a key");
   }
+  if (options.wyoming) {
+    const std::string wyoming = "tcp" + address_of(options.http, server.wyoming_port()).substr(4);
+    if (const int code = print("lapilli serves Wyoming at " + wyoming + "\n"); code != exit_ok) return code;
+  }
   return print("lapilli serves at " + address + "\n");
 }
 
@@ -139,6 +147,7 @@ int run_serve(const ServeArguments& arguments, const Context& context) {
   if (const int code = read_keys(arguments.keys, options.keys); code != exit_ok) return code;
   const lapilli_workers threads = lent_threads();
   options.http.port = static_cast<uint16_t>(arguments.port);
+  if (arguments.wyoming) options.wyoming = static_cast<uint16_t>(*arguments.wyoming);
   options.device.memory_limit = arguments.memory_mib << 20;
   options.device.cache_directory = cache_folder(arguments.no_cache);
   options.device.workers = &threads;
@@ -211,6 +220,9 @@ void add_serve(CLI::App& app, Context& context) {
       ->transform(whole_number(0, 65535))
       ->capture_default_str()
       ->type_name("N");
+  command->add_option("--wyoming", a->wyoming, "Serve speech to Home Assistant at this port; 0: a free one")
+      ->transform(whole_number(0, 65535))
+      ->type_name("PORT");
   add_models_and_device(*command, *a);
   add_limits(*command, *a);
   command->footer(kServeFooter);

@@ -12,6 +12,7 @@
 #include "server/keys.hpp"
 #include "server/metrics.hpp"
 #include "server/protocols/protocol.hpp"
+#include "server/protocols/wyoming.hpp"
 #include "server/turn.hpp"
 #include "server/work/job_pump.hpp"
 #include "server/work/model_shelf.hpp"
@@ -76,7 +77,9 @@ struct Server::Impl final : Desk, HttpHandler {
     }
     if (const std::string wrong = http.open(options.http, *this); !wrong.empty())
       return {LAPILLI_INVALID_ARGUMENT, wrong};
-    return {};
+    if (!options.wyoming) return {};
+    const std::string wrong = http.open_streams(options.http.host, *options.wyoming, wyoming);
+    return wrong.empty() ? Trouble() : Trouble{LAPILLI_INVALID_ARGUMENT, "--wyoming: " + wrong};
   }
 
   Trouble read_keys() {
@@ -352,6 +355,7 @@ struct Server::Impl final : Desk, HttpHandler {
   mutable DeviceFacts device_facts;
   mutable std::mutex usage_mutex;
   Usage used;
+  Wyoming wyoming{*this};
   HttpServer http;
   std::unique_ptr<ModelShelf> shelf;
   std::unique_ptr<Pool> pool;
@@ -366,6 +370,7 @@ Server::~Server() = default;
 Server::Trouble Server::open(const ServerOptions& options) { return impl_->open(options); }
 const std::vector<ModelFacts>& Server::models() const { return impl_->models(); }
 uint16_t Server::port() const { return impl_->http.port(); }
+uint16_t Server::wyoming_port() const { return impl_->http.stream_port(); }
 void Server::start() { impl_->http.start(); }
 bool Server::stop() { return impl_->stop(); }
 

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,7 @@ struct ServerOptions {
   std::vector<std::string> cors;
   std::string keys;  // the content of a file of keys; "": none are asked for
   Desk::Limits limits;
-  bool load_now = false;  // all models at the start instead of at their first request
+  std::optional<uint16_t> wyoming;  // the port of Wyoming, 0: a free one; nothing: it is not served
 };
 
 class Server {
@@ -52,6 +53,7 @@ class Server {
   Trouble open(const ServerOptions& options);
   [[nodiscard]] const std::vector<ModelFacts>& models() const;
   [[nodiscard]] uint16_t port() const;
+  [[nodiscard]] uint16_t wyoming_port() const;
   void start();
   // Waits for answers, at most some 18 seconds; requests that are not done by then are answered 503. False if something
   // is still at work that cannot be ended, and for which the destructor would wait: the load of a model, one large

@@ -87,6 +87,7 @@ class RawClient {
     return ended_;
   }
   [[nodiscard]] const std::string& rest() const { return rest_; }
+  std::string take_rest() { return std::exchange(rest_, ""); }
 
   // One read, of what has come; false if nothing came or the connection ended.
   bool fill(int patience_ms) {

@@ -43,6 +43,7 @@ class Served {
 
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
   [[nodiscard]] uint16_t port() const { return server_.port(); }
+  [[nodiscard]] uint16_t wyoming_port() const { return server_.wyoming_port(); }
   void stop() { server_.stop(); }
 
   Answer ask(const std::string& method, const std::string& target, const std::string& headers = "",

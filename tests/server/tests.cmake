@@ -16,7 +16,7 @@ if(LAPILLI_HAVE_BOOST)
   if(NOT clients)
     set(clients python3)
   endif()
-  foreach(client translators openai_clients rerankers)
+  foreach(client translators openai_clients rerankers wyoming_client)
     lapilli_gpu_test(server.clients.${client} COMMAND ${clients} ${CMAKE_CURRENT_SOURCE_DIR}/clients/${client}.py
       $<TARGET_FILE:lapilli_cli> ${PROJECT_SOURCE_DIR}/tests/data LABELS clients)
     set_tests_properties(server.clients.${client}.lavapipe PROPERTIES SKIP_RETURN_CODE 77)

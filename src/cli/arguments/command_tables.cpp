@@ -51,7 +51,7 @@ constexpr Group kGroups[] = {
      " --beam --max-length --max-new-tokens --nbest --sample --seed --temperature --top-k --top-p --min-p --typical-p "
      "--options --deterministic --fallback --vad --no-prefix-cache "},
     {"Attention", " --attention --attention-kind --attention-layer --attention-head --alignment "},
-    {"Serving", " --host --port --models --idle --keys --cors --queue --deadline --char-limit --token-ids "},
+    {"Serving", " --host --port --wyoming --models --idle --keys --cors --queue --deadline --char-limit --token-ids "},
     {"Device", " --device --caps --no-cache --validation --stats --trace "}};
 constexpr size_t kColumns = 100;
 
