@@ -85,12 +85,24 @@ bool ModelShelf::is_loading() const {
   return std::ranges::any_of(entries_, [](const Entry& entry) { return entry.wanted; });
 }
 
+// A model whose last answer is out is let go a moment later, so one that is at work is waited for, for a while.
 Result<Model> ModelShelf::try_load(const std::string& directory) {
+  constexpr auto kPatience = std::chrono::seconds(2), kOften = std::chrono::milliseconds(20);
+  const auto until = Clock::now() + kPatience;
   for (;;) {
     auto loaded = Model::load(device_, directory, limits_.model);
     const bool too_large = !loaded && loaded.error().status() == lapilli::Status::out_of_memory;
-    if (!too_large || !make_room()) return loaded;
+    if (!too_large) return loaded;
+    while (!make_room()) {
+      if (Clock::now() > until || !has_others()) return loaded;
+      std::this_thread::sleep_for(kOften);
+    }
   }
+}
+
+bool ModelShelf::has_others() const {
+  const std::lock_guard lock(mutex_);
+  return !over_ && std::ranges::any_of(entries_, [](const Entry& entry) { return entry.model != nullptr; });
 }
 
 // The model that has been without work for longest; none if all are at work.

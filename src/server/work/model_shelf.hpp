@@ -68,6 +68,7 @@ class ModelShelf {
   Result<Model> try_load(const std::string& directory);
   std::shared_ptr<const Model> oldest_unused();
   bool make_room();
+  [[nodiscard]] bool has_others() const;
 
   const std::vector<ModelFacts> facts_;
   const Device device_;
