@@ -156,6 +156,21 @@ TEST(ProtocolPictures, SizesAreInTheHeads) {
     EXPECT_EQ(pixels_of(none), std::nullopt) << none;
 }
 
+// Such markers hide no frame behind a length that they do not have, nor show one that decoders do not see.
+TEST(ProtocolPictures, MarkersWithoutALengthAreSteppedOver) {
+  const auto frame = [](char height, char width) {
+    return std::string("\xff\xc0\0\x11\x08\0", 6) + height + std::string(1, '\0') + width;
+  };
+  const std::string large = frame(20, 30), small = frame(2, 3), rest(30, '\0');
+  for (const char mark : {'\x01', '\xd0', '\xd7', '\xd8'}) {
+    const std::string alone = std::string("\xff") + mark;
+    EXPECT_EQ(pixels_of("\xff\xd8" + alone + large + rest), 600u) << static_cast<int>(mark);
+    // A length of 0xffc0 would lead to the small frame.
+    const std::string hidden = alone + large + std::string(0xffc0 - large.size(), '\0') + small + rest;
+    EXPECT_EQ(pixels_of("\xff\xd8" + hidden), 600u) << static_cast<int>(mark);
+  }
+}
+
 TEST(ProtocolPictures, LargeOnesAreRefusedBeforeTheyAreRead) {
   FakeDesk desk;
   desk.add("eye", "picture", {"classify"}, "vit");
