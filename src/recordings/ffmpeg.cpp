@@ -35,12 +35,34 @@ std::string find_ffmpeg() {
   return "";
 }
 
+// The demuxers of the kinds that media_kind() knows. Playlists (HLS, DASH, concat) are not among them: a file with the
+// first bytes of a film may be one, which has ffmpeg open other files of this machine.
+constexpr const char* kDemuxers = "mov,matroska,avi,asf,flv,amr,mpeg,mpegts,aac,wv,ape,ogg,mp3,flac,aiff,caf,wav";
+
 // Decodes to one channel, like the command line in the messages and like Whisper's own code.
 std::vector<std::string> ffmpeg_arguments(const std::string& input, const MediaRequest& request) {
-  return {"-nostdin",  "-hide_banner", "-v",  "error", "-protocol_whitelist",
-          "file,pipe", "-i",           input, "-vn",   "-sn",
-          "-dn",       "-ac",          "1",   "-ar",   std::to_string(request.rate),
-          "-c:a",      "pcm_s16le",    "-f",  "s16le", "pipe:1"};
+  return {"-nostdin",
+          "-hide_banner",
+          "-v",
+          "error",
+          "-protocol_whitelist",
+          "file,pipe",
+          "-format_whitelist",
+          kDemuxers,
+          "-i",
+          input,
+          "-vn",
+          "-sn",
+          "-dn",
+          "-ac",
+          "1",
+          "-ar",
+          std::to_string(request.rate),
+          "-c:a",
+          "pcm_s16le",
+          "-f",
+          "s16le",
+          "pipe:1"};
 }
 
 class FfmpegReader : public Reader {

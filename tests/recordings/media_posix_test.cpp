@@ -80,8 +80,9 @@ TEST_F(MediaOfOthers, AreReadThroughFfmpeg) {
   ASSERT_EQ(samples_.size(), samples.size());
   for (size_t i = 0; i < samples.size(); ++i) ASSERT_NEAR(samples_[i], samples[i], 1e-4) << i;
   EXPECT_EQ(read_file(dir_.path() + "/ffmpeg.asked"),
-            "-nostdin\n-hide_banner\n-v\nerror\n-protocol_whitelist\nfile,pipe\n-i\nfile:" + film +
-                "\n-vn\n-sn\n-dn\n-ac\n1\n-ar\n8000\n-c:a\npcm_s16le\n-f\ns16le\npipe:1\n");
+            "-nostdin\n-hide_banner\n-v\nerror\n-protocol_whitelist\nfile,pipe\n-format_whitelist\n"
+            "mov,matroska,avi,asf,flv,amr,mpeg,mpegts,aac,wv,ape,ogg,mp3,flac,aiff,caf,wav\n-i\nfile:" +
+                film + "\n-vn\n-sn\n-dn\n-ac\n1\n-ar\n8000\n-c:a\npcm_s16le\n-f\ns16le\npipe:1\n");
 }
 
 TEST_F(MediaOfOthers, HaveALineToTypeWithoutFfmpeg) {
@@ -100,6 +101,18 @@ TEST_F(MediaOfOthers, SayWhatFfmpegSays) {
   install("echo 'moov atom \033[1mnot found' >&2; echo 'cannot be read' >&2; exit 1");
   EXPECT_THAT(read_samples(dir_.write("talk.m4a", kFilm)),
               HasSubstr("talk.m4a: ffmpeg cannot read it: moov atom [1mnot found; cannot be read"));
+}
+
+// A playlist with the first bytes of an AVI reaches ffmpeg, which may open no file that it names: that demuxer is not
+// among the allowed ones, and they are said before the input.
+TEST_F(MediaOfOthers, ArePlaylistsForNoDemuxer) {
+  install("exit 1");
+  (void)read_samples(dir_.write("list", "#EXTM3U\nAVI \n#EXTINF:1,\nfile:/etc/hostname\n"));
+  const std::string asked = read_file(dir_.path() + "/ffmpeg.asked");
+  const size_t allowed = asked.find("\n-format_whitelist\n"), input = asked.find("\n-i\n");
+  ASSERT_LT(allowed, input);
+  for (const char* playlist : {"hls", "dash", "concat", "imf", "sdp"})
+    EXPECT_EQ(asked.substr(allowed, input - allowed).find(playlist), std::string::npos) << playlist;
 }
 
 // More than a pipe holds: who says it does not wait for a reader.

@@ -22,11 +22,12 @@ class FakeExchange final : public Exchange {
   void begin(Response head) override { given = std::move(head); }
   void write(std::string piece) override { given.body += piece; }
   void end() override { ++answers; }
-  [[nodiscard]] bool gone() const override { return false; }
+  [[nodiscard]] bool gone() const override { return left; }
   void on_gone(std::function<void()>) override {}
 
   Response given{0, "", "", {}};
   int answers = 0;
+  bool left = false;
 
  private:
   Request request_;

@@ -436,6 +436,19 @@ TEST(HttpStop, TellsThoseWhoWaitedInVain) {
   EXPECT_EQ(told, 3);
 }
 
+// An answer that is given while the server gives up is the only one: the client finds nothing behind it.
+TEST(HttpStop, GivesOneAnswerAlone) {
+  HttpRig rig;
+  RawClient waits = rig.client();
+  waits.send(get("/hold"));
+  const auto exchange = rig.handler.held();
+  exchange->on_gone([exchange] { exchange->answer({200, "at the last moment", "", {}}); });
+  rig.server.stop(0.1);
+  EXPECT_EQ(waits.answer().body, "at the last moment");
+  EXPECT_TRUE(waits.ends());
+  EXPECT_EQ(waits.rest(), "");
+}
+
 // A hundred clients at once: each is answered, told, or was never taken.
 TEST(HttpStop, NoneIsCut) {
   HttpRig rig;

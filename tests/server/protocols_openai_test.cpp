@@ -4,6 +4,7 @@
 #include "server/fake_desk.hpp"
 #include "server/protocols/openai.hpp"
 #include "server/protocols/openai_transcripts.hpp"
+#include "server/protocols/recorded_sound.hpp"
 #include "server/protocols/spoken_languages.hpp"
 
 namespace lapilli::server::test {
@@ -237,6 +238,41 @@ TEST(ProtocolOpenai, TranscriptionsRefuseByName) {
   const auto exchange = send(desk, openai(), "/v1/audio/transcriptions", multipart_request(file));
   EXPECT_EQ(exchange->given.status, 400);
   EXPECT_EQ(exchange->given.body.find("x.mp3"), std::string::npos) << exchange->given.body;
+}
+
+// A WAV of three seconds of silence.
+std::string three_seconds() {
+  constexpr uint32_t kBytes = 3 * 2 * 16000;
+  const auto number = [](uint32_t value) {
+    return std::string{static_cast<char>(value & 0xff), static_cast<char>(value >> 8 & 0xff),
+                       static_cast<char>(value >> 16 & 0xff), static_cast<char>(value >> 24)};
+  };
+  return "RIFF" + number(36 + kBytes) + "WAVEfmt " + number(16) + std::string("\1\0\1\0", 4) + number(16000) +
+         number(32000) + std::string("\2\0\x10\0", 4) + "data" + number(kBytes) + std::string(kBytes, '\0');
+}
+
+TEST(ProtocolOpenai, SoundHasALimitOfSeconds) {
+  const std::string parts = form_part("file", three_seconds(), "x");
+  for (const uint64_t enough : {uint64_t{0}, uint64_t{3}, UINT64_MAX}) {
+    OpenaiDesk desk;
+    desk.allowed.sound_seconds = enough;
+    EXPECT_EQ(send(desk, openai(), "/v1/audio/transcriptions", multipart_request(parts))->answers, 0) << enough;
+    EXPECT_EQ(desk.started.size(), 1u) << enough;
+  }
+  OpenaiDesk desk;
+  desk.allowed.sound_seconds = 2;
+  expect_refused(desk, "/v1/audio/transcriptions", multipart_request(parts),
+                 {"long", "file", "file: the recording is longer than 2 seconds, the limit of this server"});
+  EXPECT_EQ(RecordedSound::Limits().seconds(), 6u * 3600);
+}
+
+TEST(ProtocolOpenai, SoundIsNotDecodedForAClientThatLeft) {
+  const std::string wav = three_seconds();
+  int asked = 0;
+  RecordedSound::Limits limits;
+  limits.go_on = [&] { return ++asked < 2; };
+  EXPECT_NE(RecordedSound().open(wav, limits).status, 0);
+  EXPECT_EQ(asked, 2) << "it stops at once";
 }
 
 TEST(ProtocolOpenai, TheOnlyModelIsTakenAndSeveralAreNamed) {

@@ -64,6 +64,33 @@ TEST(ProtocolRerank, DocumentsBecomePairs) {
   EXPECT_EQ(std::string(work.inputs[1].pair, work.inputs[1].pair_bytes), "b");
 }
 
+// The query goes with each document: a small request would take much memory.
+TEST(ProtocolRerank, ALongQueryOfManyDocumentsIsRefused) {
+  JudgesDesk desk;
+  json body = {{"query", std::string(65537, 'q')}, {"documents", std::vector<std::string>(1024, "a")}};
+  const auto exchange = send(desk, rerank(), "/v2/rerank", json_request(body.dump()));
+  EXPECT_EQ(exchange->given.status, 413);
+  EXPECT_EQ(json::parse(exchange->given.body)["message"],
+            "query: its bytes, once for each of the 1024 texts, are 67109888, above the limit of 67108864");
+  body["texts"] = body["documents"];
+  EXPECT_EQ(send(desk, tei(), "/rerank", json_request(body.dump()))->given.status, 413);
+  EXPECT_TRUE(desk.started.empty());
+  body["query"] = std::string(65536, 'q');
+  for (const auto& [protocol, path] : {std::pair(rerank(), "/v2/rerank"), std::pair(tei(), "/rerank")})
+    send(desk, protocol, path, json_request(body.dump()));
+  EXPECT_EQ(desk.started.size(), 2u);
+}
+
+TEST(ProtocolRerank, LimitsOfCharactersCountTheQuery) {
+  JudgesDesk desk;
+  desk.allowed.characters = 3;
+  const auto exchange = send(desk, rerank(), "/v1/rerank", json_request(R"({"query":"qé","documents":["a","b"]})"));
+  EXPECT_EQ(exchange->given.status, 413);
+  EXPECT_EQ(json::parse(exchange->given.body)["message"], "documents: 4 characters are above the limit of 3");
+  EXPECT_EQ(send(desk, tei(), "/rerank", json_request(R"({"query":"qé","texts":["a","b"]})"))->given.status, 413);
+  EXPECT_TRUE(desk.started.empty());
+}
+
 TEST(ProtocolTei, RefusesByNameInItsShape) {
   const RouteCase cases[] = {
       {"/embed", "{}", "inputs: give a text, or a list of texts"},
@@ -154,6 +181,21 @@ TEST(ProtocolPictures, SizesAreInTheHeads) {
             35u);
   for (const char* none : {"", "\x89PNG", "\xff\xd8\xff", "no picture, though it is long enough"})
     EXPECT_EQ(pixels_of(none), std::nullopt) << none;
+}
+
+// Such markers hide no frame behind a length that they do not have, nor show one that decoders do not see.
+TEST(ProtocolPictures, MarkersWithoutALengthAreSteppedOver) {
+  const auto frame = [](char height, char width) {
+    return std::string("\xff\xc0\0\x11\x08\0", 6) + height + std::string(1, '\0') + width;
+  };
+  const std::string large = frame(20, 30), small = frame(2, 3), rest(30, '\0');
+  for (const char mark : {'\x01', '\xd0', '\xd7', '\xd8'}) {
+    const std::string alone = std::string("\xff") + mark;
+    EXPECT_EQ(pixels_of("\xff\xd8" + alone + large + rest), 600u) << static_cast<int>(mark);
+    // A length of 0xffc0 would lead to the small frame.
+    const std::string hidden = alone + large + std::string(0xffc0 - large.size(), '\0') + small + rest;
+    EXPECT_EQ(pixels_of("\xff\xd8" + hidden), 600u) << static_cast<int>(mark);
+  }
 }
 
 TEST(ProtocolPictures, LargeOnesAreRefusedBeforeTheyAreRead) {

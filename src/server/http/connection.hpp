@@ -127,7 +127,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void give_up() {
     if (at_ != At::answering || head_sent_) return;
     tell_gone();
-    link_->answered = link_->ended = true;
+    if (link_->answered.exchange(true)) return;  // its answer is on its way to this thread
+    link_->ended = true;
     safely([&] { send_whole(refusal({}, 503, kStopping)); });
   }
 

@@ -70,9 +70,10 @@ ModelChoice choose_model(const Desk& desk, const std::string& name, std::string_
   return {nullptr, {404, "The model `" + name + "` does not exist; /v1/models lists those that do", "model"}};
 }
 
-void check_characters(Asked& from, const std::string& name, const std::vector<std::string>& texts) {
+void check_characters(Asked& from, const std::string& name, const std::vector<std::string>& texts,
+                      const std::string& query) {
   const uint64_t most = from.limits.characters;
-  uint64_t all = 0;
+  uint64_t all = most > 0 ? characters_of(query) : 0;
   for (const std::string& text : texts) all += most > 0 ? characters_of(text) : 0;
   if (all > most)
     from.refuse(name, std::to_string(all) + " characters are above the limit of " + std::to_string(most), 413);

@@ -37,8 +37,9 @@ struct ModelChoice {
 ModelChoice choose_model(const Desk& desk, const std::string& name, std::string_view task, std::string_view input,
                          std::span<const char* const> others = {});
 
-// 413 if the texts have more characters than a request may.
-void check_characters(Asked& from, const std::string& name, const std::vector<std::string>& texts);
+// 413 if the texts, and what is asked of them all, have more characters than a request may.
+void check_characters(Asked& from, const std::string& name, const std::vector<std::string>& texts,
+                      const std::string& query = "");
 
 // Why the outcome is no answer: it failed as a whole, or the first input did. `parameter` is the member of the request
 // with the inputs; `list` true: it names the input's place in it.

@@ -34,6 +34,9 @@ class HeadBytes {
 
 using Pixels = std::optional<uint64_t>;
 
+// Markers without a length behind them: TEM, RST0 to RST7 and SOI (ITU T.81, B.1.1.3).
+bool stands_alone(uint64_t mark) { return mark == 0x01 || (mark >= 0xd0 && mark <= 0xd8); }
+
 // Segments up to the one of a frame: SOF0 to SOF15 without the tables among them (ITU T.81).
 Pixels of_jpeg(const HeadBytes& f) {
   constexpr uint64_t kFirst = 0xc0, kLast = 0xcf, kHuffman = 0xc4, kExtension = 0xc8, kArithmetic = 0xcc;
@@ -45,7 +48,7 @@ Pixels of_jpeg(const HeadBytes& f) {
     }
     const bool table = mark == kHuffman || mark == kExtension || mark == kArithmetic;
     if (mark >= kFirst && mark <= kLast && !table) return f.big(at + 5, 2) * f.big(at + 7, 2);
-    at += 2 + f.big(at + 2, 2);
+    at += 2 + (stands_alone(mark) ? 0 : f.big(at + 2, 2));
   }
   return {};
 }

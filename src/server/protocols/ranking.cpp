@@ -20,6 +20,17 @@ Ranking ranking_of(const Results& results) {
   return ranking;
 }
 
+void check_ranking(Asked& from, const RankingRequest& request) {
+  constexpr uint64_t kMostCopied = uint64_t{64} << 20;
+  check_characters(from, request.member, request.documents, request.query);
+  const uint64_t copied = uint64_t{request.query.size()} * request.documents.size();
+  if (copied > kMostCopied)
+    from.refuse("query",
+                "its bytes, once for each of the " + std::to_string(request.documents.size()) + " texts, are " +
+                    std::to_string(copied) + ", above the limit of " + std::to_string(kMostCopied),
+                413);
+}
+
 void start_ranking(Desk& desk, const std::shared_ptr<Exchange>& exchange, RankingRequest request,
                    std::function<void(const Refusal&, const Ranking&)> then) {
   auto work = std::make_shared<Work>();

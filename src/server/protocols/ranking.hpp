@@ -33,6 +33,9 @@ struct Ranking {
   uint64_t tokens = 0;                    // that were read
 };
 
+// 413 if the texts are too long, or the query, which goes with each document, comes to too much with all of them.
+void check_ranking(Asked& from, const RankingRequest& request);
+
 // As `lapilli rerank --probability` sorts them. `then` is called once, on a thread of the pool.
 void start_ranking(Desk& desk, const std::shared_ptr<Exchange>& exchange, RankingRequest request,
                    std::function<void(const Refusal&, const Ranking&)> then);

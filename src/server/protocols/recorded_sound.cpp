@@ -1,5 +1,6 @@
 #include "server/protocols/recorded_sound.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <utility>
 
@@ -41,15 +42,15 @@ struct RecordedSound::Content {
     rate = limits.rate;
     const auto opener = [bytes, rate = rate] { return open_bytes(bytes, rate); };
     LAPILLI_TRY(recording, recordings::Recording::open(opener, kName, rate));
-    const uint64_t most = limits.most_seconds * rate;
+    const uint64_t most = std::min(limits.seconds(), UINT64_MAX / rate) * rate;
     bool too_long = false;
     const auto counted = recording->count([&] {
-      too_long = most > 0 && recording->position() > most;
+      too_long = recording->position() > most;
       return !too_long && (!limits.go_on || limits.go_on());
     });
-    if (too_long || (counted && most > 0 && *counted > most))
+    if (too_long || (counted && *counted > most))
       return fail(ErrorCode::invalid_argument, "the recording is longer than %u seconds, the limit of this server",
-                  limits.most_seconds);
+                  limits.seconds());
     if (!counted) return counted.error();
     count = *counted;
     if (count == 0) return fail(ErrorCode::invalid_data, "%s: there is no sound in it", kName);

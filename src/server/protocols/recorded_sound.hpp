@@ -19,10 +19,13 @@ class RecordedSound {
   RecordedSound& operator=(const RecordedSound&) = delete;
   ~RecordedSound();
 
+  // Compressed silence of a few hundred MiB is weeks of sound, and decoding it holds a thread of the pool.
+  static constexpr uint64_t kMostSeconds = 6 * 3600;
   struct Limits {
     uint32_t rate = 16000;        // samples a second that the model reads
-    uint64_t most_seconds = 0;    // 0: no limit
+    uint64_t most_seconds = 0;    // 0: kMostSeconds
     std::function<bool()> go_on;  // false ends the decoding; optional
+    [[nodiscard]] uint64_t seconds() const { return most_seconds > 0 ? most_seconds : kMostSeconds; }
   };
   struct Trouble {
     int status = 0;  // of HTTP; 0: none

@@ -43,13 +43,13 @@ void read_documents(Asked& from, std::vector<std::string>& to) {
     return from.refuse("documents",
                        std::to_string(documents->size()) + " texts are above the limit of " + std::to_string(most));
   for (const nlohmann::json& document : *documents) add_document(document, from, to);
-  check_characters(from, "documents", to);
 }
 
 RerankRequest read_rerank(const Desk& desk, Asked& from) {
   RerankRequest to;
   to.ranking.query = from.required_text("query");
   read_documents(from, to.ranking.documents);
+  check_ranking(from, to.ranking);
   to.top = static_cast<size_t>(from.whole("top_n", 1, INT32_MAX).value_or(INT32_MAX));
   to.ranking.truncate = from.flag("truncate").value_or(from.flag("truncation").value_or(false));
   if (from.flag("return_documents").value_or(false)) to.texts = to.ranking.documents;

@@ -105,7 +105,7 @@ void tei_rerank(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
   request.query = from.required_text("query");
   if (auto texts = from.texts("texts", from.limits.texts)) request.documents = std::move(texts->all);
   if (request.documents.empty()) from.refuse("texts", "give a list of texts");
-  check_characters(from, "texts", request.documents);
+  check_ranking(from, request);
   const bool raw = from.flag("raw_scores").value_or(false);
   const bool with_texts = from.flag("return_text").value_or(false);
   request.truncate = read_truncate(from);

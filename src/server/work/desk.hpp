@@ -33,8 +33,9 @@ class Desk {
     uint64_t characters = 0;  // of the texts of a request, 0: none
     uint32_t texts = 1024;    // of a list
     uint32_t alternatives = 16;
-    uint64_t sound_seconds = 0, pixels = 0, files = 0;  // 0: none
-    bool token_ids = false;                             // embeddings of ids are allowed
+    uint64_t sound_seconds = 0;      // 0: six hours
+    uint64_t pixels = 0, files = 0;  // 0: none
+    bool token_ids = false;          // embeddings of ids are allowed
   };
   [[nodiscard]] virtual const Limits& limits() const = 0;
   // Those of the key that a request came with.
