@@ -87,7 +87,7 @@ bool ModelShelf::is_loading() const {
 
 // A model whose last answer is out is let go a moment later, so one that is at work is waited for, for a while.
 Result<Model> ModelShelf::try_load(const std::string& directory) {
-  constexpr auto kPatience = std::chrono::seconds(2), kOften = std::chrono::milliseconds(20);
+  constexpr std::chrono::milliseconds kPatience(2000), kOften(20);
   const auto until = Clock::now() + kPatience;
   for (;;) {
     auto loaded = Model::load(device_, directory, limits_.model);
