@@ -92,15 +92,14 @@ TEST(Families, PublishedDirectoriesBind) {
       const auto network = network_of(*json, *checkpoint);
       ASSERT_TRUE(network.ok()) << path << ": " << network.error().message;
       // Every number of the file is used, but for the poolers of pairs, which belong to other tasks, Swin's integers
-      // and Transformer-XL's frequencies, which are computed, XLNet's row of its second stream, and what T5Gemma 2 has
-      // for pictures. Tied tensors are stored once; PyTorch's files name such numbers more than once.
+      // and Transformer-XL's frequencies, which are computed, and what T5Gemma 2 has for pictures. Tied tensors are
+      // stored once; PyTorch's files name such numbers more than once.
       const bool pair = network->config.kind().decodes;
       uint64_t stored = 0;
       std::set<const void*> seen;
       for (const StoredTensor& t : checkpoint->tensors())
         if (!(pair && t.name.find(".pooler.") != std::string::npos) && !t.name.ends_with("relative_position_index") &&
-            !t.name.ends_with("mask_emb") && !t.name.ends_with("pos_emb.inv_freq") && !of_pictures(t.name) &&
-            seen.insert(t.bytes.data()).second)
+            !t.name.ends_with("pos_emb.inv_freq") && !of_pictures(t.name) && seen.insert(t.bytes.data()).second)
           stored += t.elements();
       EXPECT_EQ(network->parameters, stored) << path;
       families.insert(network->config.family);

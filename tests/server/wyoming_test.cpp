@@ -34,7 +34,8 @@ std::string doubled(const std::string& pcm) {
 class WyomingClient {
  public:
   explicit WyomingClient(uint16_t port) : client_(port) {}
-  void send(const std::string& type, const server::Json& data = server::Json::object(), const std::string& payload = "") {
+  void send(const std::string& type, const server::Json& data = server::Json::object(),
+            const std::string& payload = "") {
     client_.send(wire_event(type, data, payload));
   }
   void speak(const std::string& pcm, uint32_t channels, const server::Json& asked) {

@@ -44,12 +44,9 @@ std::string wav_of(const SpokenRecording& recording) {
 }
 
 Json asr_model(const ModelFacts& model) {
-  return {{"name", model.name},
-          {"attribution", {{"name", model.family}, {"url", ""}}},
-          {"installed", true},
-          {"description", model.name},
-          {"version", nullptr},
-          {"languages", model.sources.empty() ? std::vector<std::string>{"en"} : model.sources}};
+  return {{"name", model.name}, {"attribution", {{"name", model.family}, {"url", ""}}},
+          {"installed", true},  {"description", model.name},
+          {"version", nullptr}, {"languages", model.sources.empty() ? std::vector<std::string>{"en"} : model.sources}};
 }
 
 Json info_json(const Desk& desk) {

@@ -1,6 +1,6 @@
-// Wyoming, the protocol of speech for Home Assistant: https://github.com/OHF-Voice/wyoming. One connection may bring any
-// number of recordings, each behind a "transcribe" that may name a model and a language for it alone. The protocol has
-// no keys.
+// Wyoming, the protocol of speech for Home Assistant: https://github.com/OHF-Voice/wyoming. One connection may bring
+// any number of recordings, each behind a "transcribe" that may name a model and a language for it alone. The protocol
+// has no keys.
 #pragma once
 
 #include <memory>
