@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "server/fake_desk.hpp"
+#include "server/protocols/openai.hpp"
 #include "server/protocols/picture_size.hpp"
 #include "support/temp_directory.hpp"
 
@@ -79,6 +80,38 @@ TEST(ProtocolRerank, ALongQueryOfManyDocumentsIsRefused) {
   for (const auto& [protocol, path] : {std::pair(rerank(), "/v2/rerank"), std::pair(tei(), "/rerank")})
     send(desk, protocol, path, json_request(body.dump()));
   EXPECT_EQ(desk.started.size(), 2u);
+}
+
+// They would be tokenized where all other work waits.
+TEST(ProtocolTei, TextsLongerThanAnyModelReadsAreRefused) {
+  JudgesDesk desk;
+  desk.add("writer", "text", {"generate"}, "qwen3");
+  constexpr size_t kMost = size_t{4} << 20;
+  const std::string most(kMost, 'a'), more = most + "a";
+  struct {
+    Protocol protocol;
+    const char* path;
+    json body;
+    const char* member;
+  } cases[] = {{tei(), "/embed", {{"inputs", {"a", ""}}}, "inputs"},
+               {tei(), "/predict", {{"inputs", {"a", ""}}}, "inputs"},
+               {tei(), "/rerank", {{"query", "a"}, {"texts", {"a", ""}}}, "texts"},
+               {rerank(), "/v1/rerank", {{"query", "a"}, {"documents", {"a", ""}}}, "documents"},
+               {openai(), "/v1/embeddings", {{"input", {"a", ""}}}, "input"},
+               {openai(), "/v1/completions", {{"prompt", {"a", ""}}}, "prompt"}};
+  for (auto& c : cases) {
+    c.body[c.member][1] = more;
+    const auto exchange = send(desk, c.protocol, c.path, json_request(c.body.dump()));
+    EXPECT_EQ(exchange->given.status, 413) << c.path;
+    EXPECT_NE(exchange->given.body.find("bytes, of at most 4194304"), std::string::npos) << exchange->given.body;
+    EXPECT_TRUE(desk.started.empty()) << c.path;
+    if (std::string(c.path) == "/predict") continue;  // a pair counts as one text
+    c.body[c.member][1] = most;
+    EXPECT_EQ(send(desk, c.protocol, c.path, json_request(c.body.dump()))->answers, 0) << c.path;
+    desk.started.clear();
+  }
+  const json query = {{"query", more}, {"documents", std::vector<std::string>{"a"}}};
+  EXPECT_EQ(send(desk, rerank(), "/v1/rerank", json_request(query.dump()))->given.status, 413);
 }
 
 TEST(ProtocolRerank, LimitsOfCharactersCountTheQuery) {
