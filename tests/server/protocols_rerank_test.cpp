@@ -157,6 +157,26 @@ TEST(ProtocolTei, LimitsOfCharactersAreThoseOfTheKey) {
   EXPECT_EQ(json::parse(exchange->given.body)["error"], "inputs: 4 characters are above the limit of 3");
 }
 
+TEST(ProtocolTei, TextsToTokenizeAreShort) {
+  constexpr size_t kMost = size_t{64} << 10;
+  const std::string most(kMost, 'a');
+  const std::pair<json, const char*> cases[] = {
+      {{{"inputs", most + "a"}}, "inputs: a text has 65537 bytes, of at most 65536"},
+      {{{"inputs", std::vector<std::string>{most, most, most, most, "a"}}},
+       "inputs: the texts have 262145 bytes, of at most 262144"}};
+  for (const auto& [body, message] : cases) {
+    JudgesDesk desk;
+    const auto exchange = send(desk, tei(), "/tokenize", json_request(body.dump()));
+    EXPECT_EQ(exchange->given.status, 413);
+    EXPECT_EQ(json::parse(exchange->given.body)["error"], message);
+    EXPECT_TRUE(desk.started.empty());
+  }
+  JudgesDesk desk;
+  const json body = {{"inputs", std::vector<std::string>(4, most)}};
+  EXPECT_EQ(send(desk, tei(), "/tokenize", json_request(body.dump()))->answers, 0);
+  EXPECT_EQ(desk.started.size(), 1u);
+}
+
 TEST(ProtocolTei, PairsAndTextsOfPredict) {
   JudgesDesk desk;
   send(desk, tei(), "/predict", json_request(R"({"inputs":[["a"],["b","c"]]})"));
