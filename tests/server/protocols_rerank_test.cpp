@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "server/fake_desk.hpp"
+#include "server/protocols/openai.hpp"
 #include "server/protocols/picture_size.hpp"
 #include "support/temp_directory.hpp"
 
@@ -81,6 +82,38 @@ TEST(ProtocolRerank, ALongQueryOfManyDocumentsIsRefused) {
   EXPECT_EQ(desk.started.size(), 2u);
 }
 
+// They would be tokenized where all other work waits.
+TEST(ProtocolTei, TextsLongerThanAnyModelReadsAreRefused) {
+  JudgesDesk desk;
+  desk.add("writer", "text", {"generate"}, "qwen3");
+  constexpr size_t kMost = size_t{4} << 20;
+  const std::string most(kMost, 'a'), more = most + "a";
+  struct {
+    Protocol protocol;
+    const char* path;
+    json body;
+    const char* member;
+  } cases[] = {{tei(), "/embed", {{"inputs", {"a", ""}}}, "inputs"},
+               {tei(), "/predict", {{"inputs", {"a", ""}}}, "inputs"},
+               {tei(), "/rerank", {{"query", "a"}, {"texts", {"a", ""}}}, "texts"},
+               {rerank(), "/v1/rerank", {{"query", "a"}, {"documents", {"a", ""}}}, "documents"},
+               {openai(), "/v1/embeddings", {{"input", {"a", ""}}}, "input"},
+               {openai(), "/v1/completions", {{"prompt", {"a", ""}}}, "prompt"}};
+  for (auto& c : cases) {
+    c.body[c.member][1] = more;
+    const auto exchange = send(desk, c.protocol, c.path, json_request(c.body.dump()));
+    EXPECT_EQ(exchange->given.status, 413) << c.path;
+    EXPECT_NE(exchange->given.body.find("bytes, of at most 4194304"), std::string::npos) << exchange->given.body;
+    EXPECT_TRUE(desk.started.empty()) << c.path;
+    if (std::string(c.path) == "/predict") continue;  // a pair counts as one text
+    c.body[c.member][1] = most;
+    EXPECT_EQ(send(desk, c.protocol, c.path, json_request(c.body.dump()))->answers, 0) << c.path;
+    desk.started.clear();
+  }
+  const json query = {{"query", more}, {"documents", std::vector<std::string>{"a"}}};
+  EXPECT_EQ(send(desk, rerank(), "/v1/rerank", json_request(query.dump()))->given.status, 413);
+}
+
 TEST(ProtocolRerank, LimitsOfCharactersCountTheQuery) {
   JudgesDesk desk;
   desk.allowed.characters = 3;
@@ -122,6 +155,26 @@ TEST(ProtocolTei, LimitsOfCharactersAreThoseOfTheKey) {
   const auto exchange = send(desk, tei(), "/embed", json_request(R"({"inputs":["aé","bc"]})"));
   EXPECT_EQ(exchange->given.status, 413);
   EXPECT_EQ(json::parse(exchange->given.body)["error"], "inputs: 4 characters are above the limit of 3");
+}
+
+TEST(ProtocolTei, TextsToTokenizeAreShort) {
+  constexpr size_t kMost = size_t{64} << 10;
+  const std::string most(kMost, 'a');
+  const std::pair<json, const char*> cases[] = {
+      {{{"inputs", most + "a"}}, "inputs: a text has 65537 bytes, of at most 65536"},
+      {{{"inputs", std::vector<std::string>{most, most, most, most, "a"}}},
+       "inputs: the texts have 262145 bytes, of at most 262144"}};
+  for (const auto& [body, message] : cases) {
+    JudgesDesk desk;
+    const auto exchange = send(desk, tei(), "/tokenize", json_request(body.dump()));
+    EXPECT_EQ(exchange->given.status, 413);
+    EXPECT_EQ(json::parse(exchange->given.body)["error"], message);
+    EXPECT_TRUE(desk.started.empty());
+  }
+  JudgesDesk desk;
+  const json body = {{"inputs", std::vector<std::string>(4, most)}};
+  EXPECT_EQ(send(desk, tei(), "/tokenize", json_request(body.dump()))->answers, 0);
+  EXPECT_EQ(desk.started.size(), 1u);
 }
 
 TEST(ProtocolTei, PairsAndTextsOfPredict) {

@@ -8,9 +8,14 @@
 #include <thread>
 
 #include "lapilli/lapilli.hpp"
+#include "server/fake_desk.hpp"
 #include "server/served.hpp"
 #include "server/small_models.hpp"
 #include "support/temp_directory.hpp"
+
+namespace lapilli::server {
+Protocol tei();
+}  // namespace lapilli::server
 
 namespace lapilli::server::test {
 namespace {
@@ -98,7 +103,14 @@ TEST_F(ServeDeviceProtocols, VectorsAreCutToDimensions) {
   const auto cut = vector(asked("/v1/embeddings", {{"input", "A harbour."}, {"dimensions", 8}}));
   ASSERT_GT(whole.size(), 8u);
   ASSERT_EQ(cut.size(), 8u);
-  for (size_t i = 0; i < 8; ++i) EXPECT_NEAR(cut[i] * whole[0], whole[i] * cut[0], 1e-6) << i;
+  double squares = 0;
+  for (size_t i = 0; i < 8; ++i) {
+    EXPECT_NEAR(cut[i], whole[i], 1e-6) << i;  // as they are
+    squares += whole[i] * whole[i];
+  }
+  const Json unit = asked("/embed", {{"inputs", "A harbour."}, {"model", "vectors"}, {"dimensions", 8}});
+  ASSERT_EQ(unit[0].size(), 8u);
+  for (size_t i = 0; i < 8; ++i) EXPECT_NEAR(unit[0][i].get<double>(), whole[i] / std::sqrt(squares), 1e-6) << i;
 }
 
 TEST_F(ServeDeviceProtocols, IdsWhereTheyAreAllowed) {
@@ -205,6 +217,34 @@ TEST_F(ServeDeviceProtocols, TeiPredictsTokenizesAndTells) {
   EXPECT_EQ(info["model_id"], "vectors");
   EXPECT_TRUE(info["model_type"].contains("embedding"));
   EXPECT_GT(info["max_input_length"].get<int>(), 0);
+}
+
+// Each place is counted from the one before, so that a long text takes no longer for each token than a short one.
+TEST_F(ServeDeviceProtocols, PlacesOfTokensInALongText) {
+  constexpr size_t kCount = 8000;
+  std::string text;
+  for (size_t i = 0; i < kCount; ++i) text += "a \t\n  ";
+  const Json made = asked("/tokenize", {{"inputs", text}, {"model", "vectors"}, {"add_special_tokens", false}});
+  ASSERT_EQ(made[0].size(), kCount);
+  for (size_t i = 0; i < kCount; ++i) {
+    ASSERT_EQ(made[0][i]["start"], 6 * i);
+    ASSERT_EQ(made[0][i]["stop"], 6 * i + 1);
+  }
+}
+
+TEST_F(ServeDeviceProtocols, TokensOfAClientThatLeftAreNotCounted) {
+  FakeDesk desk;
+  desk.add("vectors", "text", {"embed"}, "bert", 64);
+  const auto exchange = send(desk, tei(), "/tokenize", json_request(R"({"inputs":"a harbour"})"));
+  ASSERT_EQ(desk.started.size(), 1u);
+  auto model = Model::load(sentence_model("bert-cls"));
+  ASSERT_TRUE(model.ok());
+  Outcome outcome;
+  outcome.results = Results();
+  outcome.model = std::make_shared<const Model>(std::move(*model));
+  exchange->left = true;
+  desk.started.front()->done(outcome);
+  EXPECT_EQ(exchange->given.status, 503);
 }
 
 // ---- texts ----

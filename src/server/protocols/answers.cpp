@@ -35,6 +35,14 @@ std::string place(const std::string& parameter, bool list, size_t index) {
   return list ? parameter + "[" + std::to_string(index) + "]" : parameter;
 }
 
+void check_bytes(Asked& from, const std::string& name, std::span<const std::string> texts) {
+  constexpr size_t kMostBytes = size_t{4} << 20;
+  for (const std::string& text : texts)
+    if (text.size() > kMostBytes)
+      from.refuse(
+          name, "a text has " + std::to_string(text.size()) + " bytes, of at most " + std::to_string(kMostBytes), 413);
+}
+
 }  // namespace
 
 void answer_json(Exchange& exchange, const Json& json) {
@@ -74,6 +82,8 @@ void check_characters(Asked& from, const std::string& name, const std::vector<st
                       const std::string& query) {
   const uint64_t most = from.limits.characters;
   uint64_t all = most > 0 ? characters_of(query) : 0;
+  check_bytes(from, name, texts);
+  check_bytes(from, "query", {&query, 1});
   for (const std::string& text : texts) all += most > 0 ? characters_of(text) : 0;
   if (all > most)
     from.refuse(name, std::to_string(all) + " characters are above the limit of " + std::to_string(most), 413);

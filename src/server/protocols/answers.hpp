@@ -37,7 +37,8 @@ struct ModelChoice {
 ModelChoice choose_model(const Desk& desk, const std::string& name, std::string_view task, std::string_view input,
                          std::span<const char* const> others = {});
 
-// 413 if the texts, and what is asked of them all, have more characters than a request may.
+// 413 if the texts, and what is asked of them all, have more characters than a request may, or one of them is far
+// longer than any model reads: it would be tokenized on the pump's thread, where all work waits for it.
 void check_characters(Asked& from, const std::string& name, const std::vector<std::string>& texts,
                       const std::string& query = "");
 

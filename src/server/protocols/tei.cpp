@@ -1,5 +1,6 @@
 // The routes of text-embeddings-inference: /embed, /rerank, /predict, /tokenize, /info.
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 #include "server/protocols/protocol.hpp"
@@ -233,12 +234,7 @@ void with_model(Desk& desk, const std::shared_ptr<Exchange>& exchange, const Mod
   desk.start(std::move(work), exchange);
 }
 
-// The characters in front of `byte`.
-size_t characters_before(std::string_view text, size_t byte) {
-  return static_cast<size_t>(characters_of(text.substr(0, byte)));
-}
-
-// Finds the tokens in the text, one behind the other.
+// Finds the tokens in the text, one behind the other; each character is counted once.
 class TokenPlaces {
  public:
   explicit TokenPlaces(const std::string& text) : text_(text) {}
@@ -246,13 +242,18 @@ class TokenPlaces {
   std::pair<Json, Json> find(std::string token) {
     if (token.starts_with("##")) token.erase(0, 2);
     token.erase(0, std::min(token.find_first_not_of(' '), token.size()));
-    size_t begin = text_.find_first_not_of(" \t\r\n", at_);
-    if (token.empty() || begin == std::string::npos || !same(begin, token)) return {nullptr, nullptr};
-    at_ = begin + token.size();
-    return {characters_before(text_, begin), characters_before(text_, at_)};
+    pass(std::min(text_.find_first_not_of(" \t\r\n", at_), text_.size()));
+    if (token.empty() || !same(at_, token)) return {nullptr, nullptr};
+    const uint64_t start = characters_;
+    pass(at_ + token.size());
+    return {start, characters_};
   }
 
  private:
+  void pass(size_t to) {
+    characters_ += characters_of(std::string_view(text_).substr(at_, to - at_));
+    at_ = to;
+  }
   // Tokenizers of lower case give lower letters.
   [[nodiscard]] bool same(size_t begin, const std::string& token) const {
     if (text_.size() - begin < token.size()) return false;
@@ -262,41 +263,97 @@ class TokenPlaces {
   }
   const std::string& text_;
   size_t at_ = 0;
+  uint64_t characters_ = 0;  // in front of at_
 };
 
-Json tokens_json(const Model& model, const std::string& text, bool with_special, Refusal& why) {
+// The texts of a model's ids, each read once.
+class TokenTexts {
+ public:
+  explicit TokenTexts(const Model& model) : model_(model) {}
+  struct Token {
+    std::string text;
+    bool special = false;
+  };
+  const Token& of(int32_t id) {
+    const auto [at, is_new] = known_.try_emplace(id);
+    if (is_new) at->second = read(id);
+    return at->second;
+  }
+
+ private:
+  [[nodiscard]] Token read(int32_t id) const {
+    const auto shown = model_.decode({id}, true), plain = model_.decode({id}, false);
+    if (!shown) return {};
+    return {*shown, !shown->empty() && plain && plain->empty()};
+  }
+  const Model& model_;
+  std::unordered_map<int32_t, Token> known_;
+};
+
+Json token_json(int32_t id, const TokenTexts::Token& token, TokenPlaces& places) {
+  const auto [start, stop] = token.special ? std::pair<Json, Json>(nullptr, nullptr) : places.find(token.text);
+  return {{"id", id}, {"text", token.text}, {"special", token.special}, {"start", start}, {"stop", stop}};
+}
+
+struct TokenizeRequest {
+  std::vector<std::string> texts;
+  bool with_special = true;
+};
+
+// The tokens of a text; fewer once the client has left.
+Json tokens_json(const Model& model, const std::string& text, bool with_special, TokenTexts& texts,
+                 const Exchange& exchange, Refusal& why) {
   Json all = Json::array();
   const auto ids = model.encode(text);
-  if (!ids) {
-    why = {422, ids.error().message(), "inputs"};
-    return all;
-  }
+  if (!ids) return why = {422, ids.error().message(), "inputs"}, all;
   TokenPlaces places(text);
   for (const int32_t id : *ids) {
-    const std::string shown = model.decode({id}, true).ok() ? *model.decode({id}, true) : "";
-    const auto plain = model.decode({id}, false);
-    const bool special = !shown.empty() && plain && plain->empty();
-    if (special && !with_special) continue;
-    const auto [start, stop] = special ? std::pair<Json, Json>(nullptr, nullptr) : places.find(shown);
-    all.push_back({{"id", id}, {"text", shown}, {"special", special}, {"start", start}, {"stop", stop}});
+    if (exchange.gone()) break;
+    const TokenTexts::Token& token = texts.of(id);
+    if (with_special || !token.special) all.push_back(token_json(id, token, places));
   }
   return all;
+}
+
+void answer_tokens(Exchange& exchange, const Model& model, const TokenizeRequest& request) {
+  Json all = Json::array();
+  TokenTexts texts(model);
+  Refusal why;
+  for (const std::string& text : request.texts) {
+    if (exchange.gone()) why = {503, "the client has left", ""};
+    if (why) return refuse_tei(exchange, why);
+    all.push_back(tokens_json(model, text, request.with_special, texts, exchange, why));
+  }
+  why ? refuse_tei(exchange, why) : answer_json(exchange, all);
+}
+
+// Each token's answer takes memory many times its text's.
+void check_tokenized(Asked& from, const std::vector<std::string>& texts) {
+  constexpr size_t kMostOfOne = size_t{64} << 10, kMostOfAll = size_t{256} << 10;
+  size_t all = 0;
+  for (const std::string& text : texts) {
+    all += text.size();
+    if (text.size() > kMostOfOne)
+      from.refuse("inputs",
+                  "a text has " + std::to_string(text.size()) + " bytes, of at most " + std::to_string(kMostOfOne),
+                  413);
+  }
+  if (all > kMostOfAll)
+    from.refuse("inputs", "the texts have " + std::to_string(all) + " bytes, of at most " + std::to_string(kMostOfAll),
+                413);
 }
 
 void tei_tokenize(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
   static constexpr Unserved kNamed[] = {{"prompt_name", "", "put the prompt before the text"}};
   Asked from(desk, *exchange);
-  const Parameters::Texts inputs = tei_inputs(from);
-  const bool with_special = from.flag("add_special_tokens").value_or(true);
+  TokenizeRequest request{tei_inputs(from).all};
+  check_tokenized(from, request.texts);
+  request.with_special = from.flag("add_special_tokens").value_or(true);
   from.refuse_unserved(kNamed);
   const ModelFacts* facts = from.refusal() ? nullptr : any_tei_model(desk, from);
   if (from.refusal()) return refuse_tei(*exchange, from.refusal());
-  with_model(desk, exchange, *facts, [exchange, texts = inputs.all, with_special](const Model& model) {
-    Json all = Json::array();
-    Refusal why;
-    for (const std::string& text : texts) all.push_back(tokens_json(model, text, with_special, why));
-    if (why) return refuse_tei(*exchange, why);
-    answer_json(*exchange, all);
+  with_model(desk, exchange, *facts, [exchange, request = std::move(request)](const Model& model) {
+    answer_tokens(*exchange, model, request);
   });
 }
 
