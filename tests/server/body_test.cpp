@@ -51,16 +51,16 @@ TEST(Body, AroundTheLimit) {
 TEST(Body, LeavesNoFile) {
   const TempDirectory folder;
   const std::string before = environment("TMPDIR");
-  test::set_environment("TMPDIR", folder.path());
+  lapilli::test::set_environment("TMPDIR", folder.path());
   Body body;
   EXPECT_TRUE(body.append(std::string(2 << 20, 'x')));
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
   EXPECT_EQ(body.view().size(), 2U << 20);
-  test::set_environment("TMPDIR", folder.path() + "/missing");
+  lapilli::test::set_environment("TMPDIR", folder.path() + "/missing");
   Body nowhere;
   EXPECT_TRUE(nowhere.append("small ones need none"));
   EXPECT_FALSE(nowhere.append(std::string(2 << 20, 'x')));
-  test::set_environment("TMPDIR", before);
+  lapilli::test::set_environment("TMPDIR", before);
 }
 #endif
 

@@ -10,7 +10,7 @@
 namespace lapilli::server::test {
 namespace {
 
-using lapilli::test::Outcome;
+using Ended = lapilli::test::Outcome;
 using lapilli::test::Process;
 
 constexpr const char* kProgram = LAPILLI_BINARY_DIR "/lapilli";
@@ -20,7 +20,7 @@ std::vector<std::string> serve(std::vector<std::string> arguments) {
   return arguments;
 }
 
-Outcome ran(std::vector<std::string> arguments) {
+Ended ran(std::vector<std::string> arguments) {
   Process process({serve(std::move(arguments)), {}});
   return process.finish();
 }
@@ -43,7 +43,7 @@ TEST(ServeProgramDevice, SaysItsAddressAndEndsWithZero) {
   client.send("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_EQ(client.answer().status, 200);
   process.signal(SIGTERM);
-  const Outcome ended = process.finish();
+  const Ended ended = process.finish();
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_NE(ended.err.find("model en-fr: translate"), std::string::npos) << ended.err;
 }
@@ -62,7 +62,7 @@ TEST(ServeProgram, WrongArgumentsAreSaid) {
                {{"--keys", folder.path() + "/keys"}, 2, "speed=3"},
                {{"-m", "a=" + kBundled, "-m", "a=" + kBundled}, 2, "two models are called a"}};
   for (const auto& one : cases) {
-    const Outcome outcome = ran(one.arguments);
+    const Ended outcome = ran(one.arguments);
     EXPECT_EQ(outcome.code, one.code) << outcome.err;
     EXPECT_NE(outcome.err.find(one.says), std::string::npos) << outcome.err;
   }
