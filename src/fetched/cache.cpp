@@ -105,7 +105,8 @@ std::string path_in(const std::string& directory, const std::string& file) {
   if (directory.empty()) return "";
   if (!file.empty()) return file_exists(directory + "/" + file) ? directory + "/" + file : "";
   const auto manifest = read_manifest(directory);
-  return manifest && manifest->files.size() == 1 ? directory + "/" + manifest->files[0].name : directory;
+  const std::string alone = manifest && manifest->files.size() == 1 ? manifest->files[0].name : "";
+  return alone.empty() || alone.ends_with(".json") ? directory : directory + "/" + alone;  // settings are no model
 }
 
 std::string time_now() {

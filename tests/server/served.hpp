@@ -30,7 +30,7 @@ class Served {
  public:
   explicit Served(ServerOptions options) {
     options.device.cache_directory = test_cache();
-    options.device.log_level = LogLevel::error;
+    if (options.device.log == nullptr) options.device.log_level = LogLevel::error;
     const auto trouble = server_.open(options);
     trouble_ = trouble.message;
     if (trouble_.empty()) server_.start();
