@@ -65,11 +65,11 @@ uint64_t resident_bytes() {
   return 0;
 }
 
-// Every twentieth request is a translation; the others are what a page asks.
-void ask_many(const Served& served, int from, int to) {
+// One of `every` requests is a translation; the others are what a page asks.
+void ask_many(const Served& served, int from, int to, int every = 20) {
   RawClient client(served.port());
   for (int i = from; i < to; ++i) {
-    const bool translates = i % 20 == 0;
+    const bool translates = i % every == 0;
     if (translates)
       client.send(post_of("/translate", {{"q", "Good morning."}, {"source", "auto"}, {"target", "fr"}}));
     else if (i % 3 == 0)
@@ -86,15 +86,15 @@ void ask_many(const Served& served, int from, int to) {
 TEST(ServeSoak, MemoryStaysAtItsLevel) {
   Served served(Served::with({{"en-fr", kBundled}}));
   ASSERT_EQ(served.trouble(), "");
-  const auto round = [&](int from, int count) {
+  const auto round = [&](int from, int count, int every) {
     std::vector<std::thread> clients;
     for (int i = 0; i < 8; ++i)
-      clients.emplace_back([&, i] { ask_many(served, from + i * count / 8, from + (i + 1) * count / 8); });
+      clients.emplace_back([&, i] { ask_many(served, from + i * count / 8, from + (i + 1) * count / 8, every); });
     for (std::thread& client : clients) client.join();
   };
-  round(0, 5000);
+  round(0, 3200, 1);  // engines, and the allocator's areas of threads, come to their sizes
   const uint64_t before = resident_bytes();
-  round(5000, 15000);
+  round(3200, 20000, 20);
   const uint64_t after = resident_bytes();
   std::printf("%llu KiB, then %llu KiB\n", static_cast<unsigned long long>(before >> 10),
               static_cast<unsigned long long>(after >> 10));
