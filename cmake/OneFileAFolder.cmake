@@ -29,7 +29,7 @@ function(lapilli_one_file_a_folder target sources)
   endforeach()
 endfunction()
 
-# What nearly every folder includes is read once: 6 % of the library's time. Compiler caches keep nothing that was compiled with
+# Headers that nearly every folder includes are read once: 6 % of the library's time. Compiler caches keep nothing that was compiled with
 # precompiled headers, so where there is such a cache, these are left out.
 function(lapilli_headers_once target)
   if(CMAKE_UNITY_BUILD AND NOT CMAKE_CXX_COMPILER_LAUNCHER)

@@ -81,7 +81,7 @@ int add_model(std::string given, std::vector<server::NamedModel>& to) {
   return exit_ok;
 }
 
-// What cannot run is left aside and said.
+// Models that cannot run are left aside, with a note.
 int add_folder(const std::string& folder, std::vector<server::NamedModel>& to, const Context& context) {
   const size_t before = to.size();
   for (const std::string& name : names_in(folder)) {
@@ -116,7 +116,7 @@ std::string address_of(const server::HttpOptions& http, uint16_t port) {
 
 bool is_loopback(const std::string& host) { return host == "localhost" || host == "::1" || host.starts_with("127."); }
 
-// What somebody who starts it wants to know, on stderr; the address alone on stdout, for scripts.
+// Models and notes go to stderr, the address alone to stdout, for scripts.
 int tell_start(const server::Server& server, const server::ServerOptions& options, const Context& context) {
   const std::string address = address_of(options.http, server.port());
   if (!context.quiet) {

@@ -35,8 +35,8 @@ std::string directory_of(const std::string& models, const ModelName& model, cons
 // The directory of a fetched model; without a revision, the one fetched last. "" if there is none.
 std::string find_fetched(const std::string& models, const ModelName& model);
 
-// What --model takes of a model's directory: the file that was asked for, or the only one that was fetched, which is a
-// model by itself; else the directory. "" if it lacks that file.
+// The path that --model takes of a model's directory: the file that was asked for, or the only one that was fetched,
+// which is a model by itself; else the directory. "" if it lacks that file.
 std::string path_in(const std::string& directory, const std::string& file);
 
 std::string time_now();

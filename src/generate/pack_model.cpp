@@ -238,7 +238,7 @@ Status copy_file(const FileName& from, const std::string& to) {
   return file.close();
 }
 
-// What a publisher says of a model, above all its licence, goes along with it.
+// The publisher's pages on a model, above all its licence, go along with it.
 constexpr const char* kNotices[] = {"README.md",   "README",  "README.txt", "LICENSE", "LICENSE.md",
                                     "LICENSE.txt", "LICENCE", "COPYING",    "NOTICE",  "NOTICE.txt"};
 bool is_notice(const std::string& name) {

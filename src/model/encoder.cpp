@@ -50,7 +50,7 @@ graph::TensorId build_stages(Builder& b, const SourceRows& source, const Encoder
   return rows_of_stages(b, source, x);
 }
 
-// What follows a layer's attention.
+// The part of a layer behind its attention.
 graph::TensorId behind_attention(Builder& b, const std::string& label, const LayerWeights& layer, graph::TensorId x) {
   const StackConfig& s = b.config().encoder;
   x = after_sublayer(b, label + ".self.norm", {s, layer.self.norm}, x);

@@ -164,7 +164,7 @@ class SearchEngine {
   };
   std::vector<Occupant> slots_;
   std::optional<Entry> preparing_;  // enters again with the next admission
-  // What texts that have just ended wrote, until its copies are queued.
+  // The positions that texts wrote which have just ended, until its copies are queued.
   struct Answer {
     std::shared_ptr<KeptPrefix> keep;
     uint32_t slot = 0;

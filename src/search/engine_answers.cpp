@@ -1,4 +1,4 @@
-// What a text's search wrote is kept for prompts that go on behind it, such as the next turn of a chat.
+// Positions that a text's search wrote are kept for prompts that go on behind it, such as the next turn of a chat.
 #include <limits>
 
 #include "search/engine.hpp"

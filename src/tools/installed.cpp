@@ -69,7 +69,7 @@ std::vector<InstalledModel> argos_packages(const std::string& folder) {
   return models;
 }
 
-// What `lapilli fetch argos/en_de` and `firefox/en_de` got: the names tell the languages.
+// Models that `lapilli fetch argos/en_de` and `firefox/en_de` got: the names tell the languages.
 std::vector<InstalledModel> fetched_from(const char* owner, const char* program) {
   std::vector<InstalledModel> models;
   const std::string own = hub::places_of_environment().own;

@@ -341,7 +341,7 @@ TEST(HttpStreams, BrokenOnesAreNotTakenForWhole) {
   EXPECT_FALSE(answer.whole);
 }
 
-// What a reader does not take fills no memory: it counts as gone beyond the limit.
+// An answer that its reader does not take fills no memory: he counts as gone beyond the limit.
 TEST(HttpStreams, ReadersThatDoNotRead) {
   HttpRig rig;
   RawClient client = rig.client(true);

@@ -1,4 +1,4 @@
-// Who may ask: tables of hosts, origins and keys.
+// The right to ask: tables of hosts, origins and keys.
 #include "server/http/origin.hpp"
 
 #include <gtest/gtest.h>

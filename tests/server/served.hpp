@@ -68,7 +68,7 @@ class Served {
 
 inline Json json_of(const Answer& answer) { return Json::parse(answer.body, nullptr, false); }
 
-// Of multipart/form-data, with its Content-Type header line.
+// A body of multipart/form-data, with its Content-Type header line.
 struct Multipart {
   std::string body;
   static constexpr const char* kHeader = "Content-Type: multipart/form-data; boundary=edge\r\n";

@@ -11,7 +11,7 @@ using testing::HasSubstr;
 
 std::string shown(const WireEvent& event) { return event.type + " " + event.data.dump() + " " + event.payload + ";"; }
 
-// What comes out, with the reason why no more does.
+// The events that come out, with the reason why no more does.
 std::string read_in_pieces(const std::string& bytes, size_t piece, WireReader::Limits limits = {}) {
   WireReader reader(limits);
   std::string all;

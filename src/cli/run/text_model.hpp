@@ -47,7 +47,7 @@ class TextModel {
   // The models of a chain share the limit on memory.
   Result<void> load(const ModelChoice& choice, const std::string& options_text);
   [[nodiscard]] const Model& model() const { return model_; }
-  // Of a chain's first model; "" if there is one model.
+  // The first model's of a chain; "" if there is one model.
   [[nodiscard]] std::string first_directory() const { return first_ ? first_->info().value().directory : ""; }
   [[nodiscard]] const Device& device() const { return device_; }
   // As the arguments say, for callers that run the model themselves.

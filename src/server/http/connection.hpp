@@ -16,7 +16,7 @@
 
 namespace lapilli::server {
 
-// What an exchange and its connection both know of an answer.
+// The state of an answer, which an exchange and its connection share.
 struct Link {
   std::atomic<bool> gone{false}, answered{false}, ended{false};
   std::atomic<uint64_t> unsent{0};
@@ -283,7 +283,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     while (used < input_.size() && is_reading() && step(used)) {
     }
     parsing_ = false;
-    // What is left behind a refusal is thrown away.
+    // The rest of a body behind a refusal is thrown away.
     if (at_ == At::closing || at_ == At::closed) return input_.clear();
     input_.erase(0, used);
     if (eof_ && is_reading() && !sending_) close();
@@ -351,7 +351,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     return "the body of the request has " + (length ? std::to_string(*length) : "more") + " bytes" +
            (length ? ", more" : "") + " than the " + std::to_string(parser_->most_body_bytes) + " that are taken";
   }
-  // What is known of a request whose head may not have come whole.
+  // The known part of a request whose head may not have come whole.
   const Request& known_head() {
     static const Request kNone;
     return parser_->is_header_done() ? parser_->request : kNone;
@@ -368,7 +368,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     const std::string_view expected = parser_->http10() ? "" : head.header("expect");
     const bool expects = expected.size() == 12 && boost::beast::iequals({expected.data(), 12}, "100-continue");
     if (std::optional<Response> refused = refused_head(head, expected.empty() || expects)) {
-      // Who waits to be told to go on may send the body or not: nothing tells where the next request begins.
+      // A client that waits to be told to go on may send the body or not: nothing tells where the next request begins.
       if (expects && !parser_->is_done()) keep_ = false;
       return refuse(std::move(*refused));
     }
@@ -587,7 +587,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   uint64_t window_from_ = 0, discarded_ = 0;
   At at_ = At::waiting;
   bool armed_ = false, watching_ = false, eof_ = false, sending_ = false, admitted_ = false, parsing_ = false;
-  // Of the request and its answer.
+  // These belong to the request and its answer.
   bool keep_ = false, head_only_ = false, http10_ = false, bodiless_ = false, head_sent_ = false, all_queued_ = false;
 };
 

@@ -1,4 +1,4 @@
-// Who may ask: names of the machine itself, origins of pages, keys. Pure functions of headers.
+// The right to ask: names of the machine itself, origins of pages, keys. Pure functions of headers.
 #pragma once
 
 #include <string>

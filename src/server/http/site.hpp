@@ -1,4 +1,4 @@
-// What the connections of a server share. Included by http_server.cpp alone.
+// The state that the connections of a server share. Included by http_server.cpp alone.
 #pragma once
 
 #if !defined(_WIN32)

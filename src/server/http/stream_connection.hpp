@@ -77,7 +77,7 @@ class StreamConnection : public std::enable_shared_from_this<StreamConnection> {
   }
 
  private:
-  // What the application throws, and a lack of memory, end this connection alone.
+  // An exception of the application, or a lack of memory, ends this connection alone.
   template <class Function>
   void safely(Function function) {
     try {

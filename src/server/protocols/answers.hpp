@@ -1,4 +1,4 @@
-// What the protocols on models' work share: the choice of a model, and outcomes that are no answers.
+// Parts that the protocols on models' work share: the choice of a model, and outcomes that are no answers.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What OpenAI's completions and chats share: options, choices, and answers whole or as a stream.
+// Parts that OpenAI's completions and chats share: options, choices, and answers whole or as a stream.
 #pragma once
 
 #include <cstdint>

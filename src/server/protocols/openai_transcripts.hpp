@@ -9,7 +9,7 @@
 
 namespace lapilli::server {
 
-// What is asked of a transcript, and what is known beside its text.
+// The form that is asked of a transcript, and facts beside its text.
 struct TranscriptStyle {
   std::string format = "json";      // json, text, srt, vtt, verbose_json
   std::string task = "transcribe";  // or "translate"

@@ -1,4 +1,4 @@
-// What the page asks for beside the known protocols: translations as they are made, attention, the device and its
+// The page's own routes beside the known protocols: translations as they are made, attention, the device and its
 // health. Events are those of https://html.spec.whatwg.org/#server-sent-events, read from an answer to POST. Any client
 // may use these routes, but they follow the page from version to version.
 #include <algorithm>

@@ -7,7 +7,7 @@ namespace lapilli::server {
 
 namespace {
 
-// Of the clients that know `data_length`, as Home Assistant's do; an older one reads no data of an event.
+// Clients are meant that know `data_length`, as Home Assistant's do; an older one reads no data of an event.
 constexpr const char* kWireVersion = "1.5.4";
 
 }  // namespace

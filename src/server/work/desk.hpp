@@ -55,7 +55,7 @@ class Desk {
   // Documents whose translation was asked for and is fetched later.
   [[nodiscard]] virtual DocumentJobs& documents() = 0;
 
-  // What the server's own routes tell.
+  // Facts that the server's own routes tell.
   [[nodiscard]] virtual bool asks_for_keys() const = 0;
   // False if the thread of the device has not come round for long.
   [[nodiscard]] virtual bool is_alive() const = 0;

@@ -14,7 +14,7 @@ struct DeviceFacts {
   uint64_t heap_bytes = 0;
 };
 
-// Of the device that these options choose; empty if none is found.
+// The facts of the device that these options choose; empty if none is found.
 DeviceFacts read_device_facts(const DeviceOptions& options);
 
 }  // namespace lapilli::server

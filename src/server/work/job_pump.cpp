@@ -149,7 +149,7 @@ void JobPump::begin_waiting() {
   shelf_.drop_idle();
 }
 
-// What one request makes fail (there is no memory for its events) ends that request alone.
+// A failure of one request (there is no memory for its events) ends that request alone.
 template <class Step>
 bool JobPump::survives(const std::shared_ptr<Work>& work, Step step) {
   try {
