@@ -111,18 +111,11 @@ class LiveTranslation : public std::enable_shared_from_this<LiveTranslation> {
     work->options.target_language = with.to;
     const auto self = shared_from_this();
     if (number + 1 == way_.steps.size()) {
-      if (request_.alternatives > 0) ask_for_alternatives(work->options);
+      if (request_.alternatives > 0) ask_for_alternatives(work->options, request_.alternatives);
       work->on_event = [self](const Event& event) { self->hear(event); };
     }
     work->done = [self, number](Outcome outcome) { self->end_step(number, std::move(outcome)); };
     desk_.start(std::move(work), exchange_);
-  }
-
-  void ask_for_alternatives(Options& options) const {
-    constexpr int32_t kUsualBeams = 4;
-    const auto sequences = static_cast<int32_t>(request_.alternatives) + 1;
-    options.num_return_sequences = sequences;
-    options.num_beams = std::max(sequences, kUsualBeams);
   }
 
   void hear(const Event& event) {

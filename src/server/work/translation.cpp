@@ -175,19 +175,11 @@ class Translation : public std::enable_shared_from_this<Translation> {
     work->options.split_sentences = request_.split;
     if (request_.may_take_long) work->deadline = std::chrono::steady_clock::time_point::max();
     const bool last = number + 1 == way.steps.size();
-    if (last && request_.alternatives > 0) set_alternatives(work->options);
+    if (last && request_.alternatives > 0) ask_for_alternatives(work->options, request_.alternatives);
     work->done = [self = shared_from_this(), &way, number, pieces](Outcome outcome) {
       self->end_step(way, number, pieces, std::move(outcome));
     };
     desk_.start(std::move(work), exchange_);
-  }
-
-  // More beams than the model's own only where so many sequences are asked.
-  void set_alternatives(Options& options) const {
-    constexpr int32_t kUsualBeams = 4;
-    const auto sequences = static_cast<int32_t>(request_.alternatives) + 1;
-    options.num_return_sequences = sequences;
-    options.num_beams = std::max(sequences, kUsualBeams);
   }
 
   void end_step(const LanguageWay& way, size_t number, const std::vector<size_t>& pieces, Outcome outcome) {
@@ -318,6 +310,13 @@ void translate(Desk& desk, const std::shared_ptr<Exchange>& exchange, Translatio
   usage.texts = request.texts.size();
   desk.count(usage);
   std::make_shared<Translation>(desk, exchange, std::move(request), std::move(then))->run();
+}
+
+void ask_for_alternatives(Options& options, uint32_t alternatives) {
+  constexpr int32_t kUsualBeams = 4;
+  const auto sequences = static_cast<int32_t>(alternatives) + 1;
+  options.num_return_sequences = sequences;
+  options.num_beams = std::max(sequences, kUsualBeams);
 }
 
 uint64_t count_characters(std::string_view text) {

@@ -46,6 +46,10 @@ std::vector<std::string> known_languages(const std::vector<ModelFacts>& models);
 // Short codes of the languages into which they translate from this one, sorted, through another one as well.
 std::vector<std::string> targets_from(const std::vector<ModelFacts>& models, const std::string& from);
 
+// Options for a translation with this many others beside it, at least 1. There are more beams than usual only where so
+// many sequences are asked.
+void ask_for_alternatives(Options& options, uint32_t alternatives);
+
 // Number of code points.
 uint64_t count_characters(std::string_view text);
 
