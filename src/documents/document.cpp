@@ -1,7 +1,6 @@
 #include "documents/document.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "documents/kinds.hpp"
@@ -12,22 +11,6 @@ namespace {
 
 constexpr size_t kMostBytes = size_t{64} << 20;
 constexpr size_t kMostRounds = 200;  // a document that still changes after so many is returned as it was
-
-struct KindName {
-  Kind kind;
-  const char* name;
-};
-constexpr std::array kNames = {KindName{Kind::text, "text"}, KindName{Kind::markdown, "markdown"},
-                               KindName{Kind::html, "html"}, KindName{Kind::srt, "srt"}, KindName{Kind::vtt, "vtt"}};
-constexpr std::array kExtensions = {
-    KindName{Kind::text, "txt"},          KindName{Kind::text, "text"}, KindName{Kind::markdown, "md"},
-    KindName{Kind::markdown, "markdown"}, KindName{Kind::html, "html"}, KindName{Kind::html, "htm"},
-    KindName{Kind::html, "xhtml"},        KindName{Kind::srt, "srt"},   KindName{Kind::vtt, "vtt"}};
-
-std::optional<Kind> find_kind(const auto& names, std::string_view name) {
-  const auto at = std::find_if(names.begin(), names.end(), [&](const KindName& n) { return n.name == name; });
-  return at == names.end() ? std::nullopt : std::optional(at->kind);
-}
 
 size_t line_of(std::string_view bytes, size_t at) {
   return 1 + static_cast<size_t>(std::count(bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(at), '\n'));
@@ -44,62 +27,92 @@ Status check_utf8(std::string_view bytes) {
 // Skips a byte order mark.
 size_t markup_begin(std::string_view bytes) { return bytes.starts_with("\xef\xbb\xbf") ? 3 : 0; }
 
-Result<std::vector<Passage>> find_passages(Kind kind, std::string_view bytes) {
-  const size_t begin = markup_begin(bytes);
-  switch (kind) {
-    case Kind::text: return find_text_passages(bytes, begin);
-    case Kind::markdown: return find_markdown_passages(bytes, begin);
-    case Kind::html: return find_html_passages(bytes, begin);
-    case Kind::srt: return find_srt_passages(bytes, begin);
-    case Kind::vtt: return find_vtt_passages(bytes, begin);
-  }
-  return fail(ErrorCode::invalid_argument, "there is no kind of document %d", static_cast<int>(kind));
-}
-
-const Style& style_of(Kind kind) {
-  switch (kind) {
-    case Kind::markdown: return kMarkdownStyle;
-    case Kind::html: return kHtmlStyle;
-    case Kind::srt: return kSrtStyle;
-    case Kind::vtt: return kVttStyle;
-    case Kind::text: break;
-  }
-  return kTextStyle;
+Result<std::vector<Piece>> one_piece(const KindTraits& traits, std::string bytes, const Options& options) {
+  LAPILLI_CHECK(check_utf8(bytes));
+  std::vector<Piece> pieces(1);
+  pieces[0].bytes = std::move(bytes);
+  pieces[0].style = traits.style;
+  LAPILLI_TRY(pieces[0].found, traits.find(pieces[0].bytes, markup_begin(pieces[0].bytes), options));
+  return pieces;
 }
 
 // How a translation is inserted; each next way has less that can go wrong.
 enum class Way { linked_words, whole_words, original };
 
+// Writes one piece anew. Bytes up to `at_` are written.
+class PieceWriter {
+ public:
+  explicit PieceWriter(const Piece& piece) : piece_(piece) {}
+
+  std::string write(std::span<const Segment> segments, std::span<const Translation> translations,
+                    std::span<const Way> ways) {
+    const std::vector<Passage>& passages = piece_.found.passages;
+    for (size_t i = 0; i < passages.size(); ++i) {
+      copy_to(passages[i].replaced().begin);
+      const bool unchanged = !passages[i].place && translations[i].text == segments[i].text;
+      if (ways[i] == Way::original || translations[i].failed || unchanged) continue;
+      write_translation(passages[i], translations[i], ways[i] == Way::whole_words);
+    }
+    copy_to(piece_.bytes.size());
+    return std::move(out_);
+  }
+
+ private:
+  void write_translation(const Passage& passage, const Translation& translation, bool whole_words) {
+    out_ += passage.before;
+    write_passage({piece_.bytes, *piece_.style, out_}, passage, translation, whole_words);
+    out_ += passage.after;
+    at_ = passage.replaced().end;
+  }
+
+  void copy_to(size_t end) {
+    for (const auto& edits = piece_.found.edits; edit_ < edits.size() && edits[edit_].at.begin < end; ++edit_) {
+      out_ += Range{at_, edits[edit_].at.begin}.of(piece_.bytes);
+      out_ += edits[edit_].text;
+      at_ = edits[edit_].at.end;
+    }
+    out_ += Range{at_, end}.of(piece_.bytes);
+    at_ = std::max(at_, end);
+  }
+
+  const Piece& piece_;
+  std::string out_;
+  size_t at_ = 0, edit_ = 0;
+};
+
 }  // namespace
 
 struct Document::Content {
   Kind kind;
-  std::string bytes;
-  std::vector<Passage> passages;
+  std::string archive;  // the document's own bytes, where these are not its only piece's
+  std::vector<Piece> pieces;
   std::vector<Segment> segments;
 
-  [[nodiscard]] std::string write(std::span<const Translation> translations, const std::vector<Way>& ways) const {
-    std::string out;
-    size_t at = 0;
-    for (size_t i = 0; i < passages.size(); ++i) {
-      const Range source = passages[i].source();
-      out += Range{at, source.begin}.of(bytes);
-      if (ways[i] == Way::original || translations[i].text == segments[i].text) {
-        out += source.of(bytes);
-      } else {
-        write_passage({bytes, style_of(kind), out}, passages[i], translations[i], ways[i] == Way::whole_words);
-      }
-      at = source.end;
+  [[nodiscard]] std::string write(const Piece& piece, size_t first, std::span<const Translation> translations,
+                                  std::span<const Way> ways) const {
+    const size_t count = piece.found.passages.size();
+    return PieceWriter(piece).write(std::span(segments).subspan(first, count), translations.subspan(first, count),
+                                    ways.subspan(first, count));
+  }
+
+  [[nodiscard]] std::vector<std::string> write_pieces(std::span<const Translation> translations) const {
+    const std::vector<Way> ways(segments.size(), Way::linked_words);
+    std::vector<std::string> written;
+    size_t first = 0;
+    for (const Piece& piece : pieces) {
+      written.push_back(write(piece, first, translations, ways));
+      first += piece.found.passages.size();
     }
-    return out + bytes.substr(at);
+    return written;
   }
 
   // Reads the result back and takes the next way for passages whose markup changed, until none does.
   [[nodiscard]] std::string write_checked(std::span<const Translation> translations) const {
-    std::vector<Way> ways(passages.size(), Way::linked_words);
+    const Piece& piece = pieces.front();
+    std::vector<Way> ways(segments.size(), Way::linked_words);
     for (size_t round = 0; round < kMostRounds; ++round) {
-      std::string out = write(translations, ways);
-      const std::vector<size_t> changed = changed_markup(bytes, passages, out, markup_begin(bytes));
+      std::string out = write(piece, 0, translations, ways);
+      const auto changed = changed_markup(piece.bytes, piece.found.passages, out, markup_begin(piece.bytes));
       if (changed.empty()) return out;
       bool again = false;
       for (const size_t i : changed) {
@@ -108,45 +121,49 @@ struct Document::Content {
       }
       if (!again) break;
     }
-    return bytes;
+    return piece.bytes;
+  }
+
+  // The piece of a segment, and the segment's number in it.
+  [[nodiscard]] std::pair<const Piece*, size_t> piece_of(size_t segment) const {
+    size_t piece = 0;
+    for (; segment >= pieces[piece].found.passages.size(); ++piece) segment -= pieces[piece].found.passages.size();
+    return {&pieces[piece], segment};
   }
 };
 
-std::optional<Kind> kind_called(std::string_view name) { return find_kind(kNames, name); }
-
-std::optional<Kind> kind_of_name(std::string_view file_name) {
-  const size_t dot = file_name.find_last_of("./\\");
-  if (dot == std::string_view::npos || file_name[dot] != '.') return std::nullopt;
-  return find_kind(kExtensions, ascii_lower(file_name.substr(dot + 1)));
-}
-
-const char* kind_name(Kind kind) {
-  const auto at = std::find_if(kNames.begin(), kNames.end(), [&](const KindName& n) { return n.kind == kind; });
-  return at == kNames.end() ? "?" : at->name;
-}
-
-bool kind_available(Kind kind) { return kind != Kind::markdown || have_markdown(); }
-
 Document::Document(std::shared_ptr<const Content> content) : content_(std::move(content)) {}
 
-Result<Document> Document::parse(Kind kind, std::string bytes) {
+Result<Document> Document::parse(Kind kind, std::string bytes, const Options& options) {
   if (bytes.size() > kMostBytes) {
     return fail(ErrorCode::unsupported, "%u bytes are too many, a document has at most %u: split it", bytes.size(),
                 kMostBytes);
   }
-  LAPILLI_CHECK(check_utf8(bytes));
+  const KindTraits& traits = traits_of(kind);
   auto content = std::make_shared<Content>();
   content->kind = kind;
-  content->bytes = std::move(bytes);
-  LAPILLI_TRY(content->passages, find_passages(kind, content->bytes));
-  for (const Passage& passage : content->passages) content->segments.push_back(segment_of(passage));
+  if (traits.unpack) {
+    content->archive = std::move(bytes);
+    LAPILLI_TRY(content->pieces, traits.unpack(content->archive, options));
+  } else {
+    LAPILLI_TRY(content->pieces, one_piece(traits, std::move(bytes), options));
+  }
+  for (const Piece& piece : content->pieces)
+    for (const Passage& passage : piece.found.passages) content->segments.push_back(segment_of(passage));
   return Document(std::move(content));
 }
 
 const std::vector<Segment>& Document::segments() const { return content_->segments; }
 
 size_t Document::line(size_t segment) const {
-  return line_of(content_->bytes, content_->passages[segment].source().begin);
+  const auto [piece, passage] = content_->piece_of(segment);
+  return line_of(piece->bytes, piece->found.passages[passage].source().begin);
+}
+
+std::vector<std::string> Document::notes() const {
+  std::vector<std::string> all;
+  for (const Piece& piece : content_->pieces) all.insert(all.end(), piece.found.notes.begin(), piece.found.notes.end());
+  return all;
 }
 
 Result<std::string> Document::render(std::span<const Translation> translations) const {
@@ -159,8 +176,10 @@ Result<std::string> Document::render(std::span<const Translation> translations) 
       return fail(ErrorCode::invalid_argument, "the translation of segment %u is not UTF-8", i);
     }
   }
-  return content_->kind == Kind::markdown ? content_->write_checked(translations)
-                                          : content_->write(translations, std::vector<Way>(count, Way::linked_words));
+  if (content_->kind == Kind::markdown) return content_->write_checked(translations);
+  std::vector<std::string> pieces = content_->write_pieces(translations);
+  if (const auto pack = traits_of(content_->kind).pack) return pack(content_->archive, pieces);
+  return std::move(pieces.front());
 }
 
 }  // namespace lapilli::documents

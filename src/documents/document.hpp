@@ -10,25 +10,16 @@
 
 #include <cstddef>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
+#include "documents/kind.hpp"
+#include "documents/options.hpp"
 
 namespace lapilli::documents {
-
-enum class Kind { text, markdown, html, srt, vtt };
-
-// By the extension, in any case: .md .markdown, .html .htm .xhtml, .srt, .vtt, .txt .text. None for others.
-std::optional<Kind> kind_of_name(std::string_view file_name);
-// "text", "markdown", "html", "srt", "vtt".
-std::optional<Kind> kind_called(std::string_view name);
-const char* kind_name(Kind kind);
-// False in a build without the library that this kind needs; parse() then fails and names the package.
-bool kind_available(Kind kind);
 
 // Bytes of Segment::text that an inline tag pair spans (bold, a link); begin == end: the tag stands between words.
 struct Mark {
@@ -55,21 +46,25 @@ struct WordLink {
 struct Translation {
   std::string text;             // UTF-8; line breaks in it become spaces
   std::vector<WordLink> links;  // if empty, words are placed in proportion
+  bool failed = false;          // there is none: the place of the translation keeps its bytes
 };
 
 class Document {
  public:
   // invalid_data: invalid UTF-8 (the message names line and byte); unsupported: too large, or a kind that is not in
   // this build. Any other bytes are a document.
-  static Result<Document> parse(Kind kind, std::string bytes);
+  static Result<Document> parse(Kind kind, std::string bytes, const Options& options = {});
 
   // In document order.
   [[nodiscard]] const std::vector<Segment>& segments() const;
-  // The line, from 1, that a segment begins in.
+  // The line, from 1, that a segment begins in; in a document of several parts, the line of its part.
   [[nodiscard]] size_t line(size_t segment) const;
+  // Sentences for the user about what was left alone; in most documents none.
+  [[nodiscard]] std::vector<std::string> notes() const;
 
   // Takes one translation for each segment, in order. A translation equal to its segment's text leaves that segment's
-  // bytes unchanged. invalid_argument: another number of translations, or invalid UTF-8.
+  // bytes unchanged, unless it has a place of its own (the target beside a source). invalid_argument: another number of
+  // translations, or invalid UTF-8.
   [[nodiscard]] Result<std::string> render(std::span<const Translation> translations) const;
 
  private:

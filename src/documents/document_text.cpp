@@ -15,10 +15,10 @@ struct DocumentText::Content {
 DocumentText::DocumentText() : content_(std::make_unique<Content>()) {}
 DocumentText::~DocumentText() = default;
 
-std::string DocumentText::parse(std::string_view kind, std::string bytes) {
+std::string DocumentText::parse(std::string_view kind, std::string bytes, const Options& options) {
   const auto known = kind_called(kind);
   if (!known) return std::string(kind) + " is no kind of document";
-  auto document = Document::parse(*known, std::move(bytes));
+  auto document = Document::parse(*known, std::move(bytes), options);
   if (!document) return document.error().message;
   content_->document.emplace(std::move(*document));
   return "";
@@ -28,6 +28,8 @@ size_t DocumentText::size() const { return content_->document->segments().size()
 const std::string& DocumentText::text(size_t segment) const { return content_->document->segments()[segment].text; }
 size_t DocumentText::line(size_t segment) const { return content_->document->line(segment); }
 bool DocumentText::needs_links(size_t segment) const { return content_->document->segments()[segment].needs_links; }
+
+std::vector<std::string> DocumentText::notes() const { return content_->document->notes(); }
 
 bool DocumentText::keeps(size_t segment, std::string_view words) const {
   const Segment& s = content_->document->segments()[segment];
@@ -41,6 +43,7 @@ std::string DocumentText::render(const std::vector<TranslatedSegment>& translati
   for (size_t i = 0; i < given.size(); ++i) {
     const bool known = i < translations.size() && !translations[i].failed;
     given[i].text = known ? translations[i].text : text(i);
+    given[i].failed = !known;
     if (!known) continue;
     for (const TranslatedSegment::Link& l : translations[i].links)
       given[i].links.push_back({static_cast<size_t>(l.source_begin), static_cast<size_t>(l.source_end),

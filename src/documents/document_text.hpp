@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "documents/options.hpp"
+
 namespace lapilli::documents {
 
 // The translation of a segment; a failed one keeps its text.
@@ -31,11 +33,12 @@ class DocumentText {
   ~DocumentText();
 
   // `kind` as in kind_called(): "html". An error message; "" if there is none.
-  std::string parse(std::string_view kind, std::string bytes);
+  std::string parse(std::string_view kind, std::string bytes, const Options& options = {});
   [[nodiscard]] size_t size() const;
   [[nodiscard]] const std::string& text(size_t segment) const;
   [[nodiscard]] size_t line(size_t segment) const;  // in which it begins, from 1
   [[nodiscard]] bool needs_links(size_t segment) const;
+  [[nodiscard]] std::vector<std::string> notes() const;  // Document::notes()
   // True if these words of the segment stay as they are in any translation.
   [[nodiscard]] bool keeps(size_t segment, std::string_view words) const;
   // Takes one translation for each segment; failed ones keep their text. Gives an error message, or "".

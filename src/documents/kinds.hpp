@@ -1,6 +1,7 @@
-// The parts that differ between kinds of document: finding the words, and writing them.
+// The parts that differ between kinds of document: finding the words, and writing them. kinds.cpp has a row for each.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -9,7 +10,37 @@
 
 namespace lapilli::documents {
 
-// These take valid UTF-8, whose byte order mark ends at `begin`, and give passages in document order.
+// Bytes that get other ones which no model makes: a header's language. A failed translation changes no edit.
+struct Edit {
+  Range at;
+  std::string text;
+};
+
+// The words of a document, or of one file in an archive.
+struct Found {
+  std::vector<Passage> passages;   // no two places overlap; in ascending order of their places
+  std::vector<Edit> edits;         // ascending; apart from each other and from the places
+  std::vector<std::string> notes;  // sentences about what was left alone
+};
+
+// A text in which words are found: the document, or one file of an archive.
+struct Piece {
+  std::string bytes;
+  Found found;
+  const Style* style = nullptr;
+};
+
+struct KindTraits {
+  Kind kind;
+  // Takes valid UTF-8, whose byte order mark ends at `begin`.
+  Result<Found> (*find)(std::string_view bytes, size_t begin, const Options& options) = nullptr;
+  const Style* style = nullptr;
+  // An archive has these in the place of `find` and `style`. `pack` takes the original and its pieces' new bytes.
+  Result<std::vector<Piece>> (*unpack)(std::string_view archive, const Options& options) = nullptr;
+  Result<std::string> (*pack)(std::string_view archive, const std::vector<std::string>& pieces) = nullptr;
+};
+const KindTraits& traits_of(Kind kind);
+
 std::vector<Passage> find_text_passages(std::string_view bytes, size_t begin);
 Result<std::vector<Passage>> find_html_passages(std::string_view bytes, size_t begin);
 std::vector<Passage> find_srt_passages(std::string_view bytes, size_t begin);

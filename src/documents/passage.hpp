@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -48,9 +49,14 @@ struct Part {
 // A segment as parts of the document. Bytes between parts stay.
 struct Passage {
   std::vector<Part> parts;
-  bool in_table = false;    // Markdown: in a table cell, where | separates
-  bool in_heading = false;  // Markdown: in a heading, where a trailing # is no word
+  // The bytes that the translation replaces, where these are not the segment's own: the target beside a source. An
+  // empty range is an insertion. Then several passages may have the same words.
+  std::optional<Range> place;
+  std::string before, after;  // written around the translation
+  bool in_table = false;      // Markdown: in a table cell, where | separates
+  bool in_heading = false;    // Markdown: in a heading, where a trailing # is no word
   [[nodiscard]] Range source() const { return {parts.front().source.begin, parts.back().source.end}; }
+  [[nodiscard]] Range replaced() const { return place.value_or(source()); }
 };
 
 Segment segment_of(const Passage& passage);

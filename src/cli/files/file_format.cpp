@@ -1,42 +1,43 @@
 #include "cli/files/file_format.hpp"
 
 #include "cli/files/output_names.hpp"
+#include "documents/kind.hpp"
 
 namespace lapilli::cli {
 
 namespace {
 
-constexpr const char* kFormatNames[] = {"lines", "jsonl", "tsv", "text", "markdown", "html", "srt", "vtt"};
+using documents::Kind;
 
-struct KnownEnding {
-  std::string_view ending;
-  Format format;
-};
-constexpr KnownEnding kKnownEndings[] = {
-    {"txt", Format::text},  {"text", Format::text},   {"md", Format::markdown},  {"markdown", Format::markdown},
-    {"html", Format::html}, {"htm", Format::html},    {"xhtml", Format::html},   {"srt", Format::srt},
-    {"vtt", Format::vtt},   {"jsonl", Format::jsonl}, {"ndjson", Format::jsonl}, {"tsv", Format::tsv},
-};
+constexpr const char* kLineFormats[] = {"lines", "jsonl", "tsv"};
+constexpr int kFirstKind = static_cast<int>(Format::text) - static_cast<int>(Kind::text);
+
+Format format_of(Kind kind) { return static_cast<Format>(static_cast<int>(kind) + kFirstKind); }
+Kind kind_of(Format format) { return static_cast<Kind>(static_cast<int>(format) - kFirstKind); }
+
+std::optional<Format> format_of(std::optional<Kind> kind) {
+  return kind ? std::optional(format_of(*kind)) : std::nullopt;
+}
 
 }  // namespace
 
 std::optional<Format> format_called(std::string_view name) {
-  for (size_t i = 0; i < std::size(kFormatNames); ++i) {
-    if (name == kFormatNames[i]) return static_cast<Format>(i);
+  for (size_t i = 0; i < std::size(kLineFormats); ++i) {
+    if (name == kLineFormats[i]) return static_cast<Format>(i);
   }
-  return {};
+  return format_of(documents::kind_called(name));
 }
 
-const char* format_name(Format format) { return kFormatNames[static_cast<size_t>(format)]; }
+const char* format_name(Format format) {
+  return is_document(format) ? documents::kind_name(kind_of(format)) : kLineFormats[static_cast<size_t>(format)];
+}
 
 std::optional<Format> format_of_file(std::string_view name) {
   std::string ending(extension(name));
-  if (!ending.empty()) ending.erase(0, 1);
   for (char& c : ending) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  for (const KnownEnding& known : kKnownEndings) {
-    if (ending == known.ending) return known.format;
-  }
-  return {};
+  if (ending == ".jsonl" || ending == ".ndjson") return Format::jsonl;
+  if (ending == ".tsv") return Format::tsv;
+  return format_of(documents::kind_of_name(name));
 }
 
 }  // namespace lapilli::cli

@@ -8,8 +8,8 @@
 namespace lapilli::cli {
 
 // In `lines`, `jsonl` and `tsv` each line is read, translated and written by itself; the others are documents, which
-// are read as a whole.
-enum class Format { lines, jsonl, tsv, text, markdown, html, srt, vtt };
+// are read as a whole: `text` and behind it the other kinds of src/documents, in their order.
+enum class Format { lines, jsonl, tsv, text };
 
 inline bool is_document(Format format) { return format >= Format::text; }
 // By its name in --format.

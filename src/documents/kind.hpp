@@ -1,0 +1,22 @@
+// The kinds of documents and their names. A kind is a value here, an ending in kind.cpp, and a row in kinds.cpp.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace lapilli::documents {
+
+enum class Kind { text, markdown, html, srt, vtt };
+
+// By the extension, in any case: .md .markdown, .html .htm .xhtml, .srt, .vtt, .txt .text. None for others.
+std::optional<Kind> kind_of_name(std::string_view file_name);
+// By its name: "text", "markdown", "html", "srt", "vtt".
+std::optional<Kind> kind_called(std::string_view name);
+const char* kind_name(Kind kind);
+// All, in the order of their values.
+std::span<const Kind> all_kinds();
+// False in a build without the library that this kind needs; Document::parse() then fails and names the package.
+bool kind_available(Kind kind);
+
+}  // namespace lapilli::documents
