@@ -143,6 +143,21 @@ TEST(Pace, WhatIsTooLongAloneIsCutFiner) {
   EXPECT_GT(pace.limit().operations(), 0);
 }
 
+// Others may keep a device busy for minutes: later plans have a bounded number of parts all the same.
+TEST(Pace, ADeviceThatStandsStillIsNotCutForEver) {
+  Capabilities cpu = phone();
+  cpu.type = DeviceType::cpu;
+  Pace pace(cpu, kMaxUs);
+  const WorkLimit first = pace.limit();
+  for (int i = 0; i < 20; ++i) {
+    SegmentTime slow{{pace.limit().operations(), pace.limit().bytes(), 1}, 1, true};
+    pace.learn(slow, 1, {60e6, 60e6});
+  }
+  EXPECT_GT(pace.counts().limit_cuts, 0u);
+  EXPECT_EQ(pace.limit().operations(), first.operations() / 64);
+  EXPECT_EQ(pace.limit().bytes(), first.bytes() / 64);
+}
+
 // Work that no limit would cut does not change limits: copies, and tiny work that was slow once.
 TEST(Pace, WhatCannotBeCutCutsNothing) {
   Pace pace(phone(), kMaxUs);

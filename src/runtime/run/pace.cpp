@@ -19,6 +19,9 @@ constexpr double kFasterSegment = 0.01, kFasterRates = 0.05;
 constexpr Pace::Rates kSlow{5e3, 5e4, 20};
 // Lower limits would cut nothing further.
 constexpr double kLeastOperations = 1e6, kLeastBytes = 262144;
+// The finest part of the first limit. A device that others kept busy for a while looks slow without end, and each part
+// is a descriptor set: some drivers map memory for each, which a system bounds (65,530 in Linux).
+constexpr double kFinestPart = 1.0 / 64;
 // Target time for a segment that must be cut, relative to a submission's limit.
 constexpr double kCutTo = 0.5;
 
@@ -27,6 +30,11 @@ double corrected(double expected_us, const TimeBounds& took, double faster) {
   if (took.least_us > expected_us) return took.least_us;
   if (took.most_us < expected_us) return expected_us + faster * (took.most_us - expected_us);
   return expected_us;
+}
+
+WorkLimit least_limit(const WorkLimit& first) {
+  return WorkLimit(std::max(kLeastOperations, first.operations() * kFinestPart),
+                   std::max(kLeastBytes, first.bytes() * kFinestPart));
 }
 
 double power_of_two_below(double x) { return std::exp2(std::floor(std::log2(x))); }
@@ -65,7 +73,8 @@ Pace::Pace(const Capabilities& caps, double max_submit_us)
       compiles_late_(caps.type == DeviceType::cpu),
       fixed_(std::find(caps.masks.begin(), caps.masks.end(), "small-work") != caps.masks.end()),
       rates_(kSlow),
-      limit_(first_limit(caps, max_submit_us)) {}
+      limit_(first_limit(caps, max_submit_us)),
+      least_(least_limit(limit_)) {}
 
 bool Pace::knows() const {
   const std::lock_guard lock(mutex_);
@@ -168,8 +177,8 @@ bool Pace::cut_limit(const graph::Cost& cost, double took_us) {
     return std::min(now, std::max(least, power_of_two_below(std::max(1.0, cost_now * part))));
   };
   const WorkLimit before = limit_;
-  limit_ = WorkLimit(cut(before.operations(), cost.operations, kLeastOperations),
-                     cut(before.bytes(), cost.bytes, kLeastBytes));
+  limit_ = WorkLimit(cut(before.operations(), cost.operations, least_.operations()),
+                     cut(before.bytes(), cost.bytes, least_.bytes()));
   return limit_ != before;
 }
 

@@ -75,8 +75,8 @@ class Pace {
   // divided in proportion to the expectations.
   void learn(std::span<const TimedSegment> recordings, std::span<const double> device_us, const TimeBounds& whole);
 
-  // Limit for dispatches and segments of plans made from now on: the finest of the device, or less after a single
-  // segment took too long.
+  // Limit for dispatches and segments of plans made from now on: the finest of the device, or down to a 64th of it
+  // after a single segment took too long.
   [[nodiscard]] WorkLimit limit() const;
   struct Counts {
     uint64_t measured = 0;    // segments
@@ -102,6 +102,7 @@ class Pace {
   mutable std::mutex mutex_;
   Rates rates_;
   WorkLimit limit_;
+  const WorkLimit least_;
   Counts counts_;
 };
 
