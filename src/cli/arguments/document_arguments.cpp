@@ -5,10 +5,10 @@
 #include <string_view>
 #include <utility>
 
+#include "cli/arguments/model_choice.hpp"
 #include "cli/arguments/typed_names.hpp"
 #include "cli/commands.hpp"
 #include "cli/system.hpp"
-#include "tools/tools.hpp"
 
 namespace lapilli::cli {
 
@@ -97,7 +97,7 @@ int read_kept_names(const std::string& file, std::vector<std::string>& names) {
 
 documents::Options document_options(const TextArguments& a, const std::string& model) {
   documents::Options options;
-  const tools::LanguagePair known = tools::languages_of_run(model, a.from, a.to);
+  const RunLanguages known = languages_of_run(model, a.from, a.to);
   options.source_language = known.from;
   options.target_language = known.to;
   options.columns = a.files.columns;
