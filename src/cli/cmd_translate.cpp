@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/path.hpp"
+#include "cli/arguments/document_arguments.hpp"
 #include "cli/arguments/model_choice.hpp"
 #include "cli/arguments/model_names.hpp"
 #include "cli/commands.hpp"
@@ -82,6 +83,9 @@ class TextRun {
     if (!wrong.empty()) return complain(exit_usage, wrong);
     if (const int error = read_options(arguments_, options_))
       return complain(exit_input, arguments_.options.substr(1) + ": " + std::strerror(error));
+    if (const int error = read_kept_names(arguments_.documents.keep, kept_names_))
+      return complain(exit_input, "--keep " + arguments_.documents.keep + ": " + std::strerror(error));
+    run_.document_options = options_of_documents();
     FoundJobs found;
     if (const int code = find_jobs(run_.about, arguments_, found)) return code;
     jobs_ = std::move(found.jobs);
@@ -90,6 +94,12 @@ class TextRun {
     leave_existing();
     if (const int code = check_targets()) return code;
     return check_documents();
+  }
+
+  [[nodiscard]] documents::Options options_of_documents() const {
+    documents::Options options = document_options(arguments_, model_directory_);
+    options.keep = kept_names_;
+    return options;
   }
 
   // The number of rows stands at the beginning of a .npy file and is known at its end.
@@ -104,6 +114,13 @@ class TextRun {
 
   [[nodiscard]] bool writes_npy() const {
     return run_.about.makes == Makes::vectors && run_.vector_format() == VectorFormat::npy;
+  }
+
+  [[nodiscard]] bool reads_documents() const {
+    const auto has_document = [](const OutputJob& job) {
+      return std::ranges::any_of(job.sources, [](const Source& source) { return is_document(source.format); });
+    };
+    return std::ranges::any_of(jobs_, has_document);
   }
 
   // With many files each is read only once: an invalid document does not stop the others.
@@ -149,6 +166,10 @@ class TextRun {
     if (const int code = check_trace_alone()) return code;
     if (const auto loaded = model_.load(choice_for(directory), options_); !loaded)
       return complain(exit_code(loaded.error().status()), loaded.error().message());
+    if (reads_documents()) {
+      model_directory_ = model_.model().info().value().directory;
+      run_.document_options = options_of_documents();
+    }
     if (context_.verbose) {
       const auto info = model_.model().info().value();
       std::fprintf(stderr, "lapilli: %s, %s, %.1f million parameters, on %s, loaded in %.0f ms\n", info.directory,
@@ -277,6 +298,8 @@ class TextRun {
   Progress progress_;
   RunState run_;
   std::string options_;  // the value of --options
+  std::vector<std::string> kept_names_;
+  std::string model_directory_;  // of the model that translates documents; "" until it is loaded
   std::vector<OutputJob> jobs_;
   std::vector<std::unique_ptr<TargetFile>> targets_;  // one for each job; none if standard output takes all
   StandardOutput output_;

@@ -90,6 +90,20 @@ Result<ModelLanguages> languages_in(const std::string& model) {
   return languages_of(*tokenizer);
 }
 
+std::string only_one(const std::vector<std::string>& codes) { return codes.size() == 1 ? codes.front() : ""; }
+
+// "fr" for "fra_Latn", "fr_XX" and "fra"; "zh-Hant" for "zho_Hant". Other codes stay.
+std::string usual_code(const std::string& code) {
+  const size_t mark = std::min(code.find('_'), code.size());
+  const std::string language = code.substr(0, mark), script = code.substr(std::min(mark + 1, code.size()));
+  if (script == "XX") return language;
+  if (language.size() != 3 || (!script.empty() && script.size() != 4)) return code;
+  if (language == "zho" && !script.empty()) return "zh-" + script;
+  for (const std::string_view two : m2m100_languages())
+    if (same_language(std::string(two), code)) return std::string(two);
+  return language;
+}
+
 // Names of groups of languages ("roa") may mean any.
 bool may_speak(const std::vector<std::string>& codes, const std::string& wanted) {
   return codes.empty() || std::ranges::any_of(codes, [&](const std::string& code) {
@@ -116,6 +130,17 @@ bool may_translate(const std::string& model, const std::string& from, const std:
   } catch (const std::exception&) {  // a library's; loading the model tells it
     return true;
   }
+}
+
+LanguagePair languages_of_run(const std::string& model, const std::string& from, const std::string& to) {
+  LanguagePair pair{from, to};
+  try {
+    const auto known = from.empty() || to.empty() ? languages_in(model) : ModelLanguages();
+    if (known && from.empty()) pair.from = only_one(known->sources);
+    if (known && to.empty()) pair.to = only_one(known->targets);
+  } catch (const std::exception&) {  // a library's
+  }
+  return {usual_code(pair.from), usual_code(pair.to)};
 }
 
 std::vector<InstalledModel> installed_models() {

@@ -123,6 +123,13 @@ std::string installed_problem(const InstalledModel& model);
 // False if a model's files name its languages, and these are not among them. Also true for what is no model.
 bool may_translate(const std::string& model, const std::string& from, const std::string& to);
 
+// The languages of a translation, as documents name them ("fr" for "fra_Latn" and "fr_XX"): those that were said, else
+// the only ones that the model's files name. "": unknown.
+struct LanguagePair {
+  std::string from, to;
+};
+LanguagePair languages_of_run(const std::string& model, const std::string& from, const std::string& to);
+
 // Path of the list of known models, models.jsonl, beside the bundled model; "" if it does not exist.
 std::string known_models_file();
 // Path of the list of registries, registries.json, in the same place.

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -40,30 +41,68 @@ std::vector<WordLink> links_of(const std::string& source, const std::string& tar
   return links;
 }
 
+// {"from": "en", "to": "fr", "columns": ["2"], "header": false}
+Options options_of(const nlohmann::json& line) {
+  Options options;
+  const nlohmann::json said = line.value("options", nlohmann::json::object());
+  options.source_language = said.value("from", "");
+  options.target_language = said.value("to", "");
+  options.columns = said.value("columns", options.columns);
+  options.to_columns = said.value("to_columns", options.to_columns);
+  if (said.contains("delimiter")) options.delimiter = said["delimiter"].get<std::string>().front();
+  options.header = said.value("header", true);
+  options.all = said.value("all", false);
+  options.fuzzy = said.value("fuzzy", true);
+  options.keep = said.value("keep", options.keep);
+  return options;
+}
+
+// A part of each sentence, in order.
+void check_notes(const std::vector<std::string>& notes, const nlohmann::json& line) {
+  const auto parts = line.value("notes", std::vector<std::string>());
+  ASSERT_EQ(notes.size(), parts.size()) << line << nlohmann::json(notes);
+  for (size_t i = 0; i < parts.size(); ++i) EXPECT_NE(notes[i].find(parts[i]), std::string::npos) << notes[i];
+}
+
+// In "words" stand a translation and its word pairs for each segment; null: it failed.
 void check(const nlohmann::json& line) {
   const Kind kind = *kind_called(line["kind"].get<std::string>());
   if (!kind_available(kind)) return;
-  const auto document = Document::parse(kind, line["source"].get<std::string>());
-  ASSERT_TRUE(document.ok()) << line;
+  const auto document = Document::parse(kind, line["source"].get<std::string>(), options_of(line));
+  ASSERT_TRUE(document.ok()) << line << (document.ok() ? "" : document.error().message);
   const auto& segments = document->segments();
   ASSERT_EQ(segments.size(), line["words"].size()) << line;
+  check_notes(document->notes(), line);
   std::vector<Translation> translations;
   for (size_t i = 0; i < segments.size(); ++i) {
+    translations.emplace_back().failed = line["words"][i].is_null();
+    if (translations.back().failed) continue;
     const std::string target = line["words"][i][0];
-    translations.push_back({target, links_of(segments[i].text, target, line["words"][i][1])});
+    translations.back() = {target, links_of(segments[i].text, target, line["words"][i][1])};
   }
   const auto out = document->render(translations);
   ASSERT_TRUE(out.ok()) << line;
   EXPECT_EQ(*out, line["output"].get<std::string>()) << line["source"];
 }
 
-TEST(WrittenDocuments, EachTagIsAtItsWord) {
-  const auto file = read_text_file(LAPILLI_TEST_DATA "/documents/written.jsonl");
-  ASSERT_TRUE(file.ok());
-  std::istringstream lines(*file);
+size_t check_all(const std::string& path) {
+  const auto file = read_text_file(path);
+  EXPECT_TRUE(file.ok()) << path;
+  std::istringstream lines(file.ok() ? *file : "");
   size_t count = 0;
   for (std::string line; std::getline(lines, line); ++count) check(nlohmann::json::parse(line));
-  EXPECT_GE(count, 100u);
+  return count;
+}
+
+TEST(WrittenDocuments, EachTagIsAtItsWord) { EXPECT_GE(check_all(LAPILLI_TEST_DATA "/documents/written.jsonl"), 100u); }
+
+// Each area of kinds has a file of its own: written_tables.jsonl, ...
+TEST(WrittenDocuments, OtherKindsAreWrittenInTheirOwnWay) {
+  for (const auto& entry : std::filesystem::directory_iterator(LAPILLI_TEST_DATA "/documents")) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with("written_") || !name.ends_with(".jsonl")) continue;
+    EXPECT_GE(check_all(entry.path().string()), 30u) << name;
+  }
 }
 
 }  // namespace

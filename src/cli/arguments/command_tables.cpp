@@ -42,6 +42,7 @@ constexpr Group kGroups[] = {
      "--normalize --dimensions --probability --labels --hypothesis --entailment --multi-label --aggregation "
      "--allow-empty --max-answer-tokens --part-words --min-score "
      "--index --ignore-labels --stop --no-thoughts "},
+    {"Documents", " --to-column --delimiter --no-header --all --no-fuzzy --keep --tm --tm-out "},
     {"Model",
      " --model --shape --dtype --kv-dtype --memory-limit --batch --prompt --prompt-text --task --source "
      "--target --window --stride --no-windows --query-prompt --document-prompt --instruction --chat --system "

@@ -91,4 +91,9 @@ ModelChoice choose_model(const std::string& directory, const std::string& from, 
   return choice;
 }
 
+RunLanguages languages_of_run(const std::string& model, const std::string& from, const std::string& to) {
+  const tools::LanguagePair pair = tools::languages_of_run(model, from, to);
+  return {pair.from, pair.to};
+}
+
 }  // namespace lapilli::cli

@@ -19,4 +19,11 @@ struct ModelChoice {
 // does.
 ModelChoice choose_model(const std::string& directory, const std::string& from, const std::string& to);
 
+// The languages of a translation as documents name them ("fr" for "fra_Latn"): those that were said, else the only ones
+// that the model's files name. "": unknown.
+struct RunLanguages {
+  std::string from, to;
+};
+RunLanguages languages_of_run(const std::string& model, const std::string& from, const std::string& to);
+
 }  // namespace lapilli::cli

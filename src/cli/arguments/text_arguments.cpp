@@ -11,6 +11,7 @@
 
 #include "base/path.hpp"
 #include "cli/arguments/chat_arguments.hpp"
+#include "cli/arguments/document_arguments.hpp"
 #include "cli/arguments/dtype.hpp"
 #include "cli/arguments/typed_names.hpp"
 #include "cli/commands.hpp"
@@ -176,7 +177,18 @@ void add_files(CLI::App& command, const TextCommand& about, FileArguments& f) {
       ->type_name("NAME")
       ->check(not_empty())
       ->capture_default_str();
-  command.add_option("--column", f.column, about_column(about))->type_name("COLUMN");
+  if (!about.languages) {
+    command.add_option("--column", f.column, about_column(about))->type_name("COLUMN");
+    return;
+  }
+  const auto several = [&f](const CLI::results_t& given) {
+    for (const std::string& name : given) f.columns.push_back(unprotect(name));
+    f.column = f.columns.front();
+    return true;
+  };
+  command.add_option("--column", several, about_column(about) + "; CSV: once for each such column")
+      ->type_name("COLUMN")
+      ->take_all();
 }
 
 void add_decoding(CLI::App& command, TextArguments& a) {
@@ -509,6 +521,7 @@ void add_text_arguments(CLI::App& command, const TextCommand& about, TextArgumen
     add_record_places(command, a.files);
   else
     add_files(command, about, a.files);
+  if (about.languages) add_document_arguments(command, a);
   if (!about.writes()) {
     a.batch = kEncoderBatch;
     add_results(command, about, a);
@@ -531,6 +544,7 @@ std::string contradiction_of_files(const TextArguments& a, bool documents) {
   if (format && is_document(*format) && !documents)
     return "--format " + f.format + ": documents can be translated only";
   if (format == Format::tsv && f.column.empty()) return "--format tsv needs --column";
+  if (format == Format::tsv && f.columns.size() > 1) return "--format tsv has one --column, --format csv several";
   if (f.resume && !f.wanted()) return "--resume needs -o or --suffix";
   if (f.force && !f.wanted()) return "--force needs -o or --suffix";
   if (f.skip_existing && !f.wanted()) return "--skip-existing needs -o or --suffix";
@@ -549,6 +563,7 @@ std::string contradiction_of_files(const TextArguments& a, bool documents) {
 std::string contradiction(const TextArguments& a, bool documents) {
   if (const std::string wrong = contradiction_of_files(a, documents); !wrong.empty()) return wrong;
   if (const std::string wrong = contradiction_of_chat(a); !wrong.empty()) return wrong;
+  if (const std::string wrong = contradiction_of_documents(a); !wrong.empty()) return wrong;
   if (a.scoring.pairs && !a.scoring.labels.empty()) return "--labels are for texts, not for --pairs";
   if (a.scoring.pairs && a.ids) return "--ids are lines of ids, not --pairs of texts";
   if (a.nbest > 1 && !a.json) return "--nbest needs --json: without it every text of input gives one of output";

@@ -33,9 +33,22 @@ struct TextCommand {
   }
 };
 
+// What is said of documents, and of texts that stay or are known.
+struct DocumentArguments {
+  std::vector<std::string> to_columns;
+  std::string delimiter;  // "": the table tells it
+  bool no_header = false, all = false, no_fuzzy = false;
+  std::string keep;            // a file of names
+  std::string memory, output;  // translation memories that are read and written
+
+  // True if something was said that only tables of a document have.
+  [[nodiscard]] bool names_table() const { return !to_columns.empty() || !delimiter.empty() || no_header; }
+};
+
 // Where the output goes, and the format of the input.
 struct FileArguments {
   std::string output, suffix, format, field = "text", to_field, column;
+  std::vector<std::string> columns;  // all of --column; `column` is the first
   bool resume = false, force = false, skip_existing = false;
   bool member_given = false;  // --field, whatever it says
 
@@ -109,6 +122,7 @@ struct TextArguments {
   bool split = false, no_split = false;
   bool lines = false;
   FileArguments files;
+  DocumentArguments documents;
   VectorArguments vectors;
   ScoreArguments scoring;
   SearchArguments search;

@@ -103,6 +103,18 @@ void add_chat(Collector& all, const ChatArguments& c) {
   all.number("--max-new-tokens", c.max_new_tokens);
 }
 
+void add_documents(Collector& all, const TextArguments& a) {
+  const DocumentArguments& d = a.documents;
+  std::string columns;
+  for (const std::string& column : a.files.columns) columns += column + '\n';
+  for (const std::string& column : d.to_columns) columns += "to " + column + '\n';
+  all.add("--column or --to-column", columns);
+  all.add("--delimiter", d.delimiter);
+  all.add("--no-header, --all or --no-fuzzy",
+          std::string(d.no_header ? "no header " : "") + (d.all ? "all " : "") + (d.no_fuzzy ? "no fuzzy" : ""));
+  all.add("--keep", d.keep.empty() ? "" : size_and_hash(d.keep));
+}
+
 void add_options(Collector& all, const TextArguments& a, const std::string& options, const std::string& dtype) {
   all.add("--options or drawing", options_json(a, options));
   all.number("--beam", a.beam);
@@ -121,6 +133,7 @@ void add_options(Collector& all, const TextArguments& a, const std::string& opti
   all.add("--alignment", a.attention.alignment ? a.attention.layer : "");
   all.add("--field or --to-field", a.files.field + '\n' + a.files.to_field);
   all.add("--column", a.files.column);
+  add_documents(all, a);
   all.add("--prompt, --prompt-text or --task",
           a.vectors.prompt_name + '\n' + a.vectors.task + '\n' + (a.vectors.prompt ? "text " + *a.vectors.prompt : ""));
   all.number("--dimensions", a.vectors.dimensions);

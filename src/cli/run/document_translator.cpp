@@ -26,12 +26,13 @@ int DocumentTranslator::open() {
   }
   const ForeignKind* foreign = foreign_file("", std::string_view(bytes).substr(0, kTellingBytes), true);
   if (foreign) return complain(exit_input, name() + ": " + refusal_of(*foreign));
-  const std::string wrong = document_.parse(format_name(source_.format), std::move(bytes));
+  const std::string wrong = document_.parse(format_name(source_.format), std::move(bytes), run_.document_options);
   return wrong.empty() ? int{exit_ok} : complain(exit_input, name() + ": " + wrong);
 }
 
 int DocumentTranslator::translate(std::vector<SavedSegment> done) {
   if (const int code = open(); code != exit_ok || interrupted()) return code;
+  tell_notes();
   done_ = std::move(done);
   if (done_.size() > document_.size()) done_.clear();
   const int code = windows();
@@ -122,6 +123,12 @@ SavedSegment DocumentTranslator::segment_of(const LineResults& results, size_t l
   for (const lapilli_word_link& l : run_.model.word_links(results, line))
     made.links.push_back({l.source_begin, l.source_end, l.target_begin, l.target_end, static_cast<float>(l.weight)});
   return made;
+}
+
+// What the document itself has to say: parts that were left alone.
+void DocumentTranslator::tell_notes() {
+  if (run_.context.quiet) return;
+  for (const std::string& note : document_.notes()) run_.say("note: " + name() + ": " + note);
 }
 
 void DocumentTranslator::tell_unaligned() {

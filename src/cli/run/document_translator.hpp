@@ -25,6 +25,7 @@ class DocumentTranslator {
   int windows();
   int window(const std::vector<Line>& lines);
   SavedSegment segment_of(const LineResults& results, size_t line, const Line& segment);
+  void tell_notes();
   void tell_unaligned();
   [[nodiscard]] std::string name() const { return source_.standard_input() ? "standard input" : source_.name; }
 

@@ -14,6 +14,7 @@
 #include "cli/run/score_output.hpp"
 #include "cli/run/text_model.hpp"
 #include "cli/run/vector_output.hpp"
+#include "documents/options.hpp"
 
 namespace lapilli::cli {
 
@@ -32,6 +33,7 @@ struct RunState {
   // For all outputs of this run:
   uint64_t scored_texts = 0;
   ScoreSum scores = {};
+  documents::Options document_options = {};
 
   // Lines, or texts, that are sorted by length together. More of them fill batches better, but an interruption may lose
   // them.

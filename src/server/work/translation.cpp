@@ -100,7 +100,10 @@ class Translation : public std::enable_shared_from_this<Translation> {
 
   bool read_document(size_t text) {
     documents_[text] = std::make_unique<DocumentText>();
-    const std::string wrong = documents_[text]->parse(request_.kind, request_.texts[text]);
+    documents::Options options;
+    options.source_language = request_.from == "auto" ? "" : short_language(request_.from);
+    options.target_language = short_language(request_.to);
+    const std::string wrong = documents_[text]->parse(request_.kind, request_.texts[text], options);
     if (!wrong.empty()) return refuse("q", wrong);
     for (size_t i = 0; i < documents_[text]->size(); ++i)
       pieces_.push_back({text, i, documents_[text]->text(i), {}, {}});
