@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "documents/office/office_kinds.hpp"
+
 namespace lapilli::documents {
 
 namespace {
@@ -28,6 +30,9 @@ const std::array kTraits = {
     KindTraits{Kind::html, passages_or_error<find_html_passages>, &kHtmlStyle},
     KindTraits{Kind::srt, passages_alone<find_srt_passages>, &kSrtStyle},
     KindTraits{Kind::vtt, passages_alone<find_vtt_passages>, &kVttStyle},
+    KindTraits{Kind::xliff, find_xliff_passages, &kXmlStyle},
+    KindTraits{Kind::ts, find_qt_passages, &kXmlStyle},
+    KindTraits{Kind::ttml, find_ttml_passages, &kXmlStyle},
 };
 
 }  // namespace

@@ -1,0 +1,99 @@
+#include "documents/office/markup_text.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace lapilli::documents {
+
+namespace {
+
+constexpr std::string_view kLess = "&lt;", kGreater = "&gt;", kAnd = "&amp;";
+constexpr size_t kLongestWrittenTag = 1000;
+constexpr std::array<std::string_view, 6> kNoEnd = {"br", "hr", "img", "input", "wbr", "col"};
+
+struct WrittenTag {
+  size_t length = 0;  // 0: there is none
+  std::string_view name;
+  bool ends = false, alone = false;
+};
+
+bool letter_at(std::string_view text, size_t at) {
+  return at < text.size() && is_ascii_letter(static_cast<unsigned char>(text[at]));
+}
+
+// The tag at the front of the text: "&lt;/b&gt;", or "&lt;/b>".
+WrittenTag written_tag(std::string_view text) {
+  WrittenTag tag;
+  if (!text.starts_with(kLess)) return tag;
+  text = text.substr(0, kLongestWrittenTag);
+  size_t at = kLess.size();
+  tag.ends = at < text.size() && text[at] == '/';
+  if (tag.ends) ++at;
+  if (!letter_at(text, at) && (at >= text.size() || !is_ascii_digit(static_cast<unsigned char>(text[at])))) return tag;
+  const size_t escaped = text.find(kGreater, at), plain = text.find_first_of("<>", at);
+  const bool written = escaped < plain;
+  const size_t end = written ? escaped : plain;
+  if (end == std::string_view::npos || text.find(kLess, at) < end || text[end] == '<') return tag;
+  tag.name = text.substr(at, std::min(text.find_first_of(" /&>", at), end) - at);
+  tag.alone = text[end - 1] == '/' || std::find(kNoEnd.begin(), kNoEnd.end(), ascii_lower(tag.name)) != kNoEnd.end();
+  tag.length = end + (written ? kGreater.size() : 1);
+  return tag;
+}
+
+void add_written_tag(PartBuilder& builder, Range range, const WrittenTag& tag) {
+  if (tag.alone)
+    builder.point(range);
+  else if (tag.ends)
+    builder.close(range, key_of_name(tag.name));
+  else
+    builder.open(range, key_of_name(tag.name));
+}
+
+// "&File", at the beginning of a word; "R&D" and "a & b" are words.
+bool is_mnemonic(std::string_view text, size_t at) {
+  const bool begins = at == 0 || is_blank(static_cast<unsigned char>(text[at - 1])) || text[at - 1] == ';';
+  return begins && text.substr(at).starts_with(kAnd) && letter_at(text, at + kAnd.size());
+}
+
+}  // namespace
+
+uint32_t key_of_name(std::string_view name) {
+  uint32_t hash = 2166136261U;
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(ascii_lower(c))) * 16777619U;
+  return hash | 0x80000000U;
+}
+
+void add_markup_text(PartBuilder& builder, std::string_view bytes, Range range, bool mnemonics) {
+  const std::string_view text = range.of(bytes);
+  size_t begin = 0;
+  const auto words_to = [&](size_t at) { add_xml_words(builder, bytes, {range.begin + begin, range.begin + at}); };
+  for (size_t at = text.find('&'); at != std::string_view::npos; at = text.find('&', std::max(at + 1, begin))) {
+    const WrittenTag tag = written_tag(text.substr(at));
+    const bool mnemonic = tag.length == 0 && mnemonics && is_mnemonic(text, at);
+    if (tag.length == 0 && !mnemonic) continue;
+    words_to(at);
+    begin = at + (mnemonic ? kAnd.size() : tag.length);
+    const Range found{range.begin + at, range.begin + begin};
+    mnemonic ? builder.point(found) : add_written_tag(builder, found, tag);
+  }
+  words_to(text.size());
+}
+
+bool has_icu_cases(std::string_view text) {
+  constexpr std::array<std::string_view, 3> kSorts = {"plural", "selectordinal", "select"};
+  for (size_t at = text.find(','); at != std::string_view::npos; at = text.find(',', at + 1)) {
+    const size_t word = text.find_first_not_of(" \t\r\n", at + 1);
+    const std::string_view here = text.substr(std::min(word, text.size()), 20);
+    const bool sort = std::any_of(kSorts.begin(), kSorts.end(), [&](std::string_view s) {
+      return here.starts_with(s) && here.find_first_not_of(" \t\r\n", s.size()) != std::string_view::npos &&
+             here[here.find_first_not_of(" \t\r\n", s.size())] == ',';
+    });
+    if (sort && text.substr(0, at).find('{') != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+Range range_before(Range whole, const Part& part) { return {whole.begin, part.source.begin}; }
+Range range_behind(Range whole, const Part& part) { return {part.source.end, whole.end}; }
+
+}  // namespace lapilli::documents

@@ -1,0 +1,26 @@
+// Texts in XML: what references mean, how words are written, and words with tags for a part.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "documents/kinds.hpp"
+#include "documents/office/xml_tokens.hpp"
+
+namespace lapilli::documents {
+
+// The five references that XML has, and numbers. A reference that it lacks stays as it is.
+std::string decode_xml(std::string_view text);
+
+// Adds the words of a range of text; a reference that XML lacks is kept.
+void add_xml_words(PartBuilder& builder, std::string_view bytes, Range range);
+// Adds the words of a text or cdata token.
+void add_xml_text(PartBuilder& builder, std::string_view bytes, const XmlToken& token);
+
+// Appends a text as XML has it between tags.
+void append_xml(std::string& out, std::string_view text);
+
+// kXmlValueStyle: in an attribute.
+extern const Style kXmlStyle, kXmlValueStyle;
+
+}  // namespace lapilli::documents
