@@ -18,13 +18,14 @@ constexpr std::array kKindNames = {KindName{Kind::text, "text"}, KindName{Kind::
                                    KindName{Kind::vtt, "vtt"},
                                    KindName{Kind::xliff, "xliff"},
                                    KindName{Kind::ts, "ts"},
-                                   KindName{Kind::ttml, "ttml"}};
+                                   KindName{Kind::ttml, "ttml"},
+                                   KindName{Kind::json, "json"}};
 constexpr std::array kExtensions = {
     KindName{Kind::text, "txt"},          KindName{Kind::text, "text"}, KindName{Kind::markdown, "md"},
     KindName{Kind::markdown, "markdown"}, KindName{Kind::html, "html"}, KindName{Kind::html, "htm"},
     KindName{Kind::html, "xhtml"},        KindName{Kind::srt, "srt"},   KindName{Kind::vtt, "vtt"},
     KindName{Kind::xliff, "xliff"},       KindName{Kind::xliff, "xlf"}, KindName{Kind::ts, "ts"},
-    KindName{Kind::ttml, "ttml"}};
+    KindName{Kind::ttml, "ttml"},         KindName{Kind::json, "json"}, KindName{Kind::json, "arb"}};
 
 constexpr auto kAllKinds = [] {
   std::array<Kind, kKindNames.size()> all{};

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "documents/office/office_kinds.hpp"
+#include "documents/apps/app_kinds.hpp"
 
 namespace lapilli::documents {
 
@@ -33,6 +34,7 @@ const std::array kTraits = {
     KindTraits{Kind::xliff, find_xliff_passages, &kXmlStyle},
     KindTraits{Kind::ts, find_qt_passages, &kXmlStyle},
     KindTraits{Kind::ttml, find_ttml_passages, &kXmlStyle},
+    KindTraits{Kind::json, find_json, &kJsonStyle},
 };
 
 }  // namespace

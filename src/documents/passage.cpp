@@ -218,6 +218,21 @@ void PartBuilder::words(Range source, std::string_view decoded) {
   plain_words(from_source({at, decoded.size()}), decoded.substr(at));
 }
 
+void PartBuilder::words(const WrittenText& text, Range range) {
+  const std::string_view words = range.of(text.text());
+  const auto plain = [&](size_t begin, size_t end) {
+    text.each_run({range.begin + begin, range.begin + end},
+                  [&](Range source, std::string_view part) { plain_words(source, part); });
+  };
+  size_t at = 0;
+  KeptWords all(words);
+  for (Range found; all.next(found); at = found.end) {
+    plain(at, found.begin);
+    kept(text.source({range.begin + found.begin, range.begin + found.end}), found.of(words));
+  }
+  plain(at, words.size());
+}
+
 void PartBuilder::plain_words(Range source, std::string_view decoded) {
   if (!decoded.empty()) items_.push_back({Item::words, source, std::string(decoded)});
 }

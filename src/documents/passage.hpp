@@ -12,6 +12,7 @@
 
 #include "documents/characters.hpp"
 #include "documents/document.hpp"
+#include "documents/written_text.hpp"
 
 namespace lapilli::documents {
 
@@ -55,6 +56,7 @@ struct Passage {
   std::string before, after;  // written around the translation
   bool in_table = false;      // Markdown: in a table cell, where | separates
   bool in_heading = false;    // Markdown: in a heading, where a trailing # is no word
+  uint32_t escapes = 0;       // app texts: how the words are escaped, by flags of apps/messages.hpp and of the kind
   [[nodiscard]] Range source() const { return {parts.front().source.begin, parts.back().source.end}; }
   [[nodiscard]] Range replaced() const { return place.value_or(source()); }
 };
@@ -78,6 +80,8 @@ class PartBuilder {
   // Adds words as the document has them, in which web addresses and placeholders are kept; or words that are written
   // differently there (a character reference).
   void words(Range source, std::string_view decoded);
+  // Adds words of which some are escapes; web addresses and placeholders are kept here, too.
+  void words(const WrittenText& text, Range range);
   void line(Range source);
   // Tags of the same kind share a key.
   void open(Range source, uint32_t key) { items_.push_back({Item::open, source, {}, key}); }

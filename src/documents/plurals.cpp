@@ -57,7 +57,7 @@ std::vector<std::string_view> plural_categories(std::string_view language) {
   return categories;
 }
 
-std::string lacking_categories(std::string_view language, std::span<const std::string> has) {
+std::string lacking_categories(std::string_view language, std::span<const std::string_view> has) {
   std::string lacking;
   for (const std::string_view category : plural_categories(language)) {
     if (std::find(has.begin(), has.end(), category) != has.end()) continue;

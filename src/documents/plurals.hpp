@@ -17,6 +17,6 @@ std::span<const std::string_view> all_plural_categories();
 std::vector<std::string_view> plural_categories(std::string_view language);
 
 // The categories that the language has and a text lacks: "few, many"; "" if none.
-std::string lacking_categories(std::string_view language, std::span<const std::string> has);
+std::string lacking_categories(std::string_view language, std::span<const std::string_view> has);
 
 }  // namespace lapilli::documents

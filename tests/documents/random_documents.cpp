@@ -210,7 +210,7 @@ std::string random_document(Kind kind, Chance& chance) {
     case Kind::markdown: return markdown_document(chance);
     case Kind::srt: return subtitles(chance, false);
     case Kind::vtt: return subtitles(chance, true);
-    case Kind::text: break;
+    default: break;
   }
   return text_document(chance);
 }

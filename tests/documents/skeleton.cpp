@@ -186,7 +186,7 @@ Skeleton skeleton_of(Kind kind, std::string_view document) {
     case Kind::markdown: return markdown_skeleton(document);
     case Kind::srt:
     case Kind::vtt: return subtitle_skeleton(document, kind == Kind::vtt);
-    case Kind::text: break;
+    default: break;
   }
   return text_skeleton(document);
 }

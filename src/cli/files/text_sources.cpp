@@ -92,10 +92,11 @@ class JobFinder {
   // A folder's files either have outputs of their own, or none.
   [[nodiscard]] bool takes_folders() const { return one_each_ || about_.makes == Makes::search; }
 
-  // Among the files of folders, a bad one does not stop the others. A pipe is not opened before it is read.
+  // Among the files of folders, a bad one does not stop the others. The name of a document is no reason. A pipe is not
+  // opened before it is read.
   int refuse(const std::string& name) {
     if (file_kind(name) != FileKind::regular) return exit_ok;
-    const bool by_name = !takes_all_text(about_);
+    const bool by_name = !takes_all_text(about_) && !is_document(format_of(name));
     const ForeignKind* foreign = foreign_file(by_name ? name : "", head_of(name), arguments_.is_declared_text());
     if (!foreign) return exit_ok;
     refused_ = true;

@@ -1,0 +1,36 @@
+// The kinds of app texts: rows of kinds.cpp.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "documents/apps/notes.hpp"
+#include "documents/kinds.hpp"
+
+namespace lapilli::documents {
+
+Result<Found> find_json(std::string_view bytes, size_t begin, const Options& options);
+
+extern const Style kJsonStyle;
+
+// "pt-BR" as pt_BR.
+std::string underscored(std::string_view language);
+
+// Keys of plural forms: "item_one" beside "item_other", or "one" beside "other".
+class PluralKeys {
+ public:
+  void add(std::string_view key, size_t at);
+  // Says which categories the target language has and the keys lack.
+  void tell(std::string_view language, Notes& notes) const;
+
+ private:
+  struct Forms {
+    size_t at = 0;
+    std::vector<std::string_view> categories;
+  };
+  std::map<std::string_view, Forms> forms_;  // by what the keys share
+};
+
+}  // namespace lapilli::documents
