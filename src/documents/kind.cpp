@@ -13,18 +13,21 @@ struct KindName {
   Kind kind;
   const char* name;
 };
-constexpr std::array kKindNames = {KindName{Kind::text, "text"}, KindName{Kind::markdown, "markdown"},
-                                   KindName{Kind::html, "html"}, KindName{Kind::srt, "srt"},
-                                   KindName{Kind::vtt, "vtt"},
-                                   KindName{Kind::xliff, "xliff"},
-                                   KindName{Kind::ts, "ts"},
-                                   KindName{Kind::ttml, "ttml"}};
+constexpr std::array kKindNames = {
+    KindName{Kind::text, "text"}, KindName{Kind::markdown, "markdown"}, KindName{Kind::html, "html"},
+    KindName{Kind::srt, "srt"},   KindName{Kind::vtt, "vtt"},           KindName{Kind::xliff, "xliff"},
+    KindName{Kind::ts, "ts"},     KindName{Kind::ttml, "ttml"},         KindName{Kind::docx, "docx"},
+    KindName{Kind::pptx, "pptx"}, KindName{Kind::xlsx, "xlsx"},         KindName{Kind::odt, "odt"},
+    KindName{Kind::odp, "odp"},   KindName{Kind::ods, "ods"},           KindName{Kind::epub, "epub"}};
 constexpr std::array kExtensions = {
     KindName{Kind::text, "txt"},          KindName{Kind::text, "text"}, KindName{Kind::markdown, "md"},
     KindName{Kind::markdown, "markdown"}, KindName{Kind::html, "html"}, KindName{Kind::html, "htm"},
     KindName{Kind::html, "xhtml"},        KindName{Kind::srt, "srt"},   KindName{Kind::vtt, "vtt"},
     KindName{Kind::xliff, "xliff"},       KindName{Kind::xliff, "xlf"}, KindName{Kind::ts, "ts"},
-    KindName{Kind::ttml, "ttml"}};
+    KindName{Kind::ttml, "ttml"},         KindName{Kind::docx, "docx"}, KindName{Kind::docx, "docm"},
+    KindName{Kind::pptx, "pptx"},         KindName{Kind::pptx, "pptm"}, KindName{Kind::xlsx, "xlsx"},
+    KindName{Kind::xlsx, "xlsm"},         KindName{Kind::odt, "odt"},   KindName{Kind::odp, "odp"},
+    KindName{Kind::ods, "ods"},           KindName{Kind::epub, "epub"}};
 
 constexpr auto kAllKinds = [] {
   std::array<Kind, kKindNames.size()> all{};

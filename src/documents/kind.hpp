@@ -7,7 +7,7 @@
 
 namespace lapilli::documents {
 
-enum class Kind { text, markdown, html, srt, vtt, xliff, ts, ttml };
+enum class Kind { text, markdown, html, srt, vtt, xliff, ts, ttml, docx, pptx, xlsx, odt, odp, ods, epub };
 
 // By the extension, in any case: .md .markdown, .html .htm .xhtml, .srt, .vtt, .txt .text. None for others.
 std::optional<Kind> kind_of_name(std::string_view file_name);
