@@ -59,9 +59,11 @@ class PieceWriter {
 
  private:
   void write_translation(const Passage& passage, const Translation& translation, bool whole_words) {
+    const size_t begin = out_.size();
     out_ += passage.before;
     write_passage({piece_.bytes, *piece_.style, out_}, passage, translation, whole_words);
     out_ += passage.after;
+    if (piece_.style->tidy) piece_.style->tidy(out_, begin);
     at_ = passage.replaced().end;
   }
 

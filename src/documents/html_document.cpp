@@ -57,8 +57,8 @@ constexpr std::array kControlKeys = {key_of("a"), key_of("button"), key_of("labe
 
 class HtmlReader {
  public:
-  HtmlReader(std::string_view bytes, size_t begin)
-      : bytes_(bytes), tokens_(bytes, begin), xml_(bytes.substr(begin).starts_with("<?xml")) {}
+  HtmlReader(std::string_view bytes, size_t begin, bool xml)
+      : bytes_(bytes), tokens_(bytes, begin), xml_(xml || bytes.substr(begin).starts_with("<?xml")) {}
 
   Result<std::vector<Passage>> read() {
     while (error_.empty() && tokens_.next(token_)) {
@@ -260,7 +260,11 @@ bool is_html_block(std::string_view name) { return is_one_of(kBlocks, name); }
 const Style kHtmlStyle = {encode_html};
 
 Result<std::vector<Passage>> find_html_passages(std::string_view bytes, size_t begin) {
-  return HtmlReader(bytes, begin).read();
+  return HtmlReader(bytes, begin, false).read();
+}
+
+Result<std::vector<Passage>> find_xhtml_passages(std::string_view bytes, size_t begin) {
+  return HtmlReader(bytes, begin, true).read();
 }
 
 }  // namespace lapilli::documents

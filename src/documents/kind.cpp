@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 
 #include "documents/characters.hpp"
 
@@ -9,46 +10,46 @@ namespace lapilli::documents {
 
 namespace {
 
-struct KindName {
+struct KindRow {
   Kind kind;
-  const char* name;
+  std::string_view name, endings;  // endings: between blanks
 };
-constexpr std::array kKindNames = {KindName{Kind::text, "text"}, KindName{Kind::markdown, "markdown"},
-                                   KindName{Kind::html, "html"}, KindName{Kind::srt, "srt"},
-                                   KindName{Kind::vtt, "vtt"},
-                                   KindName{Kind::xliff, "xliff"},
-                                   KindName{Kind::ts, "ts"},
-                                   KindName{Kind::ttml, "ttml"},
-                                   KindName{Kind::json, "json"}};
-constexpr std::array kExtensions = {
-    KindName{Kind::text, "txt"},          KindName{Kind::text, "text"}, KindName{Kind::markdown, "md"},
-    KindName{Kind::markdown, "markdown"}, KindName{Kind::html, "html"}, KindName{Kind::html, "htm"},
-    KindName{Kind::html, "xhtml"},        KindName{Kind::srt, "srt"},   KindName{Kind::vtt, "vtt"},
-    KindName{Kind::xliff, "xliff"},       KindName{Kind::xliff, "xlf"}, KindName{Kind::ts, "ts"},
-    KindName{Kind::ttml, "ttml"},         KindName{Kind::json, "json"}, KindName{Kind::json, "arb"}};
+constexpr KindRow kKindRows[] = {
+#define LAPILLI_KIND(name, endings) {Kind::name, #name, endings},
+#include "documents/kinds.inc"
+#undef LAPILLI_KIND
+};
 
 constexpr auto kAllKinds = [] {
-  std::array<Kind, kKindNames.size()> all{};
-  std::transform(kKindNames.begin(), kKindNames.end(), all.begin(), [](const KindName& n) { return n.kind; });
+  std::array<Kind, std::size(kKindRows)> all{};
+  std::transform(std::begin(kKindRows), std::end(kKindRows), all.begin(), [](const KindRow& r) { return r.kind; });
   return all;
 }();
 
-std::optional<Kind> find_kind(const auto& names, std::string_view name) {
-  const auto at = std::find_if(names.begin(), names.end(), [&](const KindName& n) { return n.name == name; });
-  return at == names.end() ? std::nullopt : std::optional(at->kind);
+std::optional<Kind> kind_where(const auto& matches) {
+  const auto at = std::find_if(std::begin(kKindRows), std::end(kKindRows), matches);
+  return at == std::end(kKindRows) ? std::nullopt : std::optional(at->kind);
+}
+
+bool has_ending(const KindRow& row, const std::string& ending) {
+  return (" " + std::string(row.endings) + " ").find(" " + ending + " ") != std::string::npos;
 }
 
 }  // namespace
 
-std::optional<Kind> kind_called(std::string_view name) { return find_kind(kKindNames, name); }
+std::optional<Kind> kind_called(std::string_view name) {
+  return kind_where([&](const KindRow& row) { return row.name == name; });
+}
 
 std::optional<Kind> kind_of_name(std::string_view file_name) {
   const size_t dot = file_name.find_last_of("./\\");
   if (dot == std::string_view::npos || file_name[dot] != '.') return std::nullopt;
-  return find_kind(kExtensions, ascii_lower(file_name.substr(dot + 1)));
+  const std::string ending = ascii_lower(file_name.substr(dot + 1));
+  if (ending.find(' ') != std::string::npos) return std::nullopt;
+  return kind_where([&](const KindRow& row) { return has_ending(row, ending); });
 }
 
-const char* kind_name(Kind kind) { return kKindNames[static_cast<size_t>(kind)].name; }
+const char* kind_name(Kind kind) { return kKindRows[static_cast<size_t>(kind)].name.data(); }
 
 std::span<const Kind> all_kinds() { return kAllKinds; }
 

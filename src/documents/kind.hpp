@@ -1,4 +1,4 @@
-// The kinds of documents and their names. A kind is a value here, an ending in kind.cpp, and a row in kinds.cpp.
+// The kinds of documents and their names. A kind is a row in kinds.inc and a row in kinds.cpp.
 #pragma once
 
 #include <optional>
@@ -7,11 +7,15 @@
 
 namespace lapilli::documents {
 
-enum class Kind { text, markdown, html, srt, vtt, xliff, ts, ttml, json };
+enum class Kind {
+#define LAPILLI_KIND(name, endings) name,
+#include "documents/kinds.inc"
+#undef LAPILLI_KIND
+};
 
-// By the extension, in any case: .md .markdown, .html .htm .xhtml, .srt, .vtt, .txt .text. None for others.
+// By the extension, in any case; none for others.
 std::optional<Kind> kind_of_name(std::string_view file_name);
-// By its name: "text", "markdown", "html", "srt", "vtt".
+// By its name: "text", "markdown", ...
 std::optional<Kind> kind_called(std::string_view name);
 const char* kind_name(Kind kind);
 // All, in the order of their values.

@@ -4,8 +4,9 @@
 #include <array>
 #include <utility>
 
-#include "documents/office/office_kinds.hpp"
 #include "documents/apps/app_kinds.hpp"
+#include "documents/office/office_archive.hpp"
+#include "documents/office/office_kinds.hpp"
 
 namespace lapilli::documents {
 
@@ -33,7 +34,14 @@ const std::array kTraits = {
     KindTraits{Kind::vtt, passages_alone<find_vtt_passages>, &kVttStyle},
     KindTraits{Kind::xliff, find_xliff_passages, &kXmlStyle},
     KindTraits{Kind::ts, find_qt_passages, &kXmlStyle},
-    KindTraits{Kind::ttml, find_ttml_passages, &kXmlStyle},
+    KindTraits{Kind::ttml, find_ttml_passages, &kXmlLinesStyle},
+    KindTraits{Kind::docx, nullptr, nullptr, unpack_office<Kind::docx>, pack_office},
+    KindTraits{Kind::pptx, nullptr, nullptr, unpack_office<Kind::pptx>, pack_office},
+    KindTraits{Kind::xlsx, nullptr, nullptr, unpack_office<Kind::xlsx>, pack_office},
+    KindTraits{Kind::odt, nullptr, nullptr, unpack_office<Kind::odt>, pack_office},
+    KindTraits{Kind::odp, nullptr, nullptr, unpack_office<Kind::odp>, pack_office},
+    KindTraits{Kind::ods, nullptr, nullptr, unpack_office<Kind::ods>, pack_office},
+    KindTraits{Kind::epub, nullptr, nullptr, unpack_office<Kind::epub>, pack_office},
     KindTraits{Kind::json, find_json, &kJsonStyle},
 };
 
@@ -43,6 +51,8 @@ const KindTraits& traits_of(Kind kind) {
   return *std::find_if(kTraits.begin(), kTraits.end(), [&](const KindTraits& t) { return t.kind == kind; });
 }
 
-bool kind_available(Kind kind) { return kind != Kind::markdown || have_markdown(); }
+bool kind_available(Kind kind) {
+  return kind == Kind::markdown ? have_markdown() : !traits_of(kind).unpack || have_archives();
+}
 
 }  // namespace lapilli::documents

@@ -43,6 +43,8 @@ const KindTraits& traits_of(Kind kind);
 
 std::vector<Passage> find_text_passages(std::string_view bytes, size_t begin);
 Result<std::vector<Passage>> find_html_passages(std::string_view bytes, size_t begin);
+// As XML, whether or not the page says so: <a id="x"/> has no content.
+Result<std::vector<Passage>> find_xhtml_passages(std::string_view bytes, size_t begin);
 std::vector<Passage> find_srt_passages(std::string_view bytes, size_t begin);
 std::vector<Passage> find_vtt_passages(std::string_view bytes, size_t begin);
 Result<std::vector<Passage>> find_markdown_passages(std::string_view bytes, size_t begin);

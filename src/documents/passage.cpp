@@ -98,16 +98,17 @@ class Assembly {
     if (part_.text.empty()) return;
     if (part_.text.back() != ' ') {
       part_.text += ' ';
-    } else if (Tag* point = last_point(); point && point->open.end == bytes.begin) {
+    } else if (Tag* point = last_point(); point && (point->open.end == bytes.begin || !point->open_as.empty())) {
       point->open.end = bytes.end;  // there is white space on both sides; the point takes one
+      if (!point->open_as.empty()) point->open_as += ' ';
     }
     const size_t at = part_.text.size() - 1;
     if (breaks && (part_.lines.empty() || part_.lines.back().at != at)) part_.lines.push_back({at, bytes});
   }
 
-  void open(Range source) {
+  void open(Range source, const std::string& as) {
     opened_.push_back({part_.tags.size(), visible_});
-    part_.tags.push_back({Shape::pair, here(), source, {}, parent_, false});
+    part_.tags.push_back({Shape::pair, here(), source, {}, parent_, false, {}, as});
     parent_ = static_cast<uint32_t>(part_.tags.size() - 1);
   }
 
@@ -122,21 +123,26 @@ class Assembly {
     if (o.visible != visible_) return;
     // It contains only markup: all of it is one point.
     const Range whole{tag.open.begin, source.end};
+    std::string all;
+    for (size_t i = o.tag; i < part_.tags.size(); ++i) all += part_.tags[i].open_as;
+    if (!all.empty()) all += as;
     part_.tags.resize(o.tag);
-    point(whole);
+    point(whole, all);
   }
 
-  void point(Range source) {
+  // A document has either bytes for all points or other words for all.
+  void point(Range source, const std::string& as) {
     if (Tag* last = last_point(); last && last->parent == parent_) {
       last->open.end = source.end;
+      last->open_as += as;
       return;
     }
     const bool glued = !part_.text.empty() && part_.text.back() != ' ';
-    part_.tags.push_back({Shape::point, here(), source, {}, parent_, glued});
+    part_.tags.push_back({Shape::point, here(), source, {}, parent_, glued, {}, as});
   }
 
-  void kept(Range source, std::string_view text) {
-    Tag tag{Shape::kept, here(), source, {}, parent_, false};
+  void kept(Range source, std::string_view text, const std::string& as) {
+    Tag tag{Shape::kept, here(), source, {}, parent_, false, {}, as};
     words(source, text);
     tag.text.end = part_.text.size();
     part_.tags.push_back(tag);
@@ -182,7 +188,7 @@ void merge_equal_pairs(std::vector<Tag>& tags) {
     const bool only_child = tag.parent != Tag::kNoParent && children[tag.parent] == 1;
     if (tag.parent != Tag::kNoParent) tag.parent = now[tag.parent];
     Tag* outer = only_child && tag.shape == Shape::pair ? &merged[tag.parent] : nullptr;
-    const bool plain = outer && outer->close_as.empty() && tag.close_as.empty();
+    const bool plain = outer && outer->close_as.empty() && tag.close_as.empty() && outer->open_as.empty();
     if (plain && outer->text.begin == tag.text.begin && outer->text.end == tag.text.end) {
       outer->open.end = tag.open.end;
       outer->close.begin = tag.close.begin;
@@ -237,7 +243,7 @@ void PartBuilder::plain_words(Range source, std::string_view decoded) {
   if (!decoded.empty()) items_.push_back({Item::words, source, std::string(decoded)});
 }
 
-void PartBuilder::kept(Range source, std::string_view text) {
+void PartBuilder::kept(Range source, std::string_view text, std::string as) {
   std::string words;
   for (const char c : text) {
     const bool blank = is_blank(static_cast<unsigned char>(c));
@@ -248,9 +254,9 @@ void PartBuilder::kept(Range source, std::string_view text) {
   }
   if (!words.empty() && words.back() == ' ') words.pop_back();
   if (words.empty())
-    point(source);
+    point(source, std::move(as));
   else
-    items_.push_back({Item::kept, source, std::move(words)});
+    items_.push_back({Item::kept, source, std::move(words), 0, SIZE_MAX, std::move(as)});
 }
 
 void PartBuilder::line(Range source) { items_.push_back({Item::line, source, " "}); }
@@ -326,10 +332,10 @@ Part PartBuilder::build(bool flat) const {
     switch (p.kind) {
       case Item::words: assembly.words(p.source, p.text); break;
       case Item::line: assembly.space(p.source, true); break;
-      case Item::open: flat ? assembly.point(p.source) : assembly.open(p.source); break;
-      case Item::close: flat ? assembly.point(p.source) : assembly.close(p.source, p.text); break;
-      case Item::point: assembly.point(p.source); break;
-      case Item::kept: flat ? assembly.point(p.source) : assembly.kept(p.source, p.text); break;
+      case Item::open: flat ? assembly.point(p.source, p.as) : assembly.open(p.source, p.as); break;
+      case Item::close: flat ? assembly.point(p.source, p.as) : assembly.close(p.source, p.text); break;
+      case Item::point: assembly.point(p.source, p.as); break;
+      case Item::kept: flat ? assembly.point(p.source, p.as) : assembly.kept(p.source, p.text, p.as); break;
     }
   }
   assembly.end();

@@ -31,6 +31,7 @@ struct Tag {
   uint32_t parent = kNoParent;
   bool glued = false;    // a point directly behind a word: it follows that word, not the next one
   std::string close_as;  // written instead of `close` if that refers to the words in front of it
+  std::string open_as;   // written instead of `open`: what the document has there is not all that a tag needs
 };
 
 // White space with a line break, one space in the text. It is tied to no word.
@@ -75,6 +76,7 @@ class PartBuilder {
     std::string text;
     uint32_t key = 0;
     size_t match = SIZE_MAX;  // the other half
+    std::string as = {};      // written instead of the bytes
   };
 
   // Adds words as the document has them, in which web addresses and placeholders are kept; or words that are written
@@ -83,14 +85,22 @@ class PartBuilder {
   // Adds words of which some are escapes; web addresses and placeholders are kept here, too.
   void words(const WrittenText& text, Range range);
   void line(Range source);
-  // Tags of the same kind share a key.
-  void open(Range source, uint32_t key) { items_.push_back({Item::open, source, {}, key}); }
+  // Tags of the same kind share a key. `as` is written instead of the bytes, unless it is empty.
+  void open(Range source, uint32_t key, std::string as = {}) {
+    items_.push_back({Item::open, source, {}, key, SIZE_MAX, std::move(as)});
+  }
   void close(Range source, uint32_t key, std::string as = {}) {
     items_.push_back({Item::close, source, std::move(as), key});
   }
-  void point(Range source) { items_.push_back({Item::point, source, {}}); }
+  // As open() with `as`: then all tags of a part have other words than the document's.
+  void close_with(Range source, uint32_t key, const std::string& as) {
+    items_.push_back({Item::close, source, as, key, SIZE_MAX, as});
+  }
+  void point(Range source, std::string as = {}) {
+    items_.push_back({Item::point, source, {}, 0, SIZE_MAX, std::move(as)});
+  }
   // Adds words that stay: the model sees `text`, the output has the bytes of `source`. Without text it is a point.
-  void kept(Range source, std::string_view text);
+  void kept(Range source, std::string_view text, std::string as = {});
 
   [[nodiscard]] bool empty() const { return items_.empty(); }
   [[nodiscard]] const std::vector<Item>& items() const { return items_; }

@@ -110,15 +110,19 @@ class PartWriter {
         insertions_.push_back({r.begin, r.end, between_words(tag, r)});
         continue;
       }
-      insertions_.push_back({r.begin, r.begin, std::string(tag.open.of(bytes_))});
+      insertions_.push_back({r.begin, r.begin, opening(tag)});
       insert_children(i + 1);
       insertions_.push_back({r.end, r.end, tag.close_as.empty() ? std::string(tag.close.of(bytes_)) : tag.close_as});
     }
   }
 
+  [[nodiscard]] std::string opening(const Tag& tag) const {
+    return tag.open_as.empty() ? std::string(tag.open.of(bytes_)) : tag.open_as;
+  }
+
   // Markup without words of its own keeps its distance from its neighbours.
   [[nodiscard]] std::string between_words(const Tag& tag, Range r) const {
-    std::string bytes(tag.open.of(bytes_));
+    std::string bytes = opening(tag);
     if (!r.empty() || tag.glued) return bytes;
     const bool ends = r.begin == target_.size();
     if (tag.shape == Shape::kept && !ends) bytes += ' ';

@@ -16,10 +16,9 @@ struct FormCount {
   size_t forms;
 };
 // As lupdate counts; all others have two.
-constexpr std::array kFormCounts = {
-    FormCount{" ja zh ko vi th id ms my lo bo dz fa hu jv ka km kn tr yo ", 1},
-    FormCount{" ru uk be pl cs sk sr hr bs lt lv ro mk ga ", 3}, FormCount{" sl gd mt ", 4}, FormCount{" cy ", 5},
-    FormCount{" ar ", 6}};
+constexpr std::array kFormCounts = {FormCount{" ja zh ko vi th id ms my lo bo dz fa hu jv ka km kn tr yo ", 1},
+                                    FormCount{" ru uk be pl cs sk sr hr bs lt lv ro mk ga ", 3},
+                                    FormCount{" sl gd mt ", 4}, FormCount{" cy ", 5}, FormCount{" ar ", 6}};
 
 size_t count_forms(const std::string& language) {
   const std::string name = " " + ascii_lower(language.substr(0, language.find_first_of("-_"))) + " ";
@@ -35,11 +34,11 @@ bool has_only_blanks(std::string_view text) {
 struct Message {
   size_t depth = 0;  // 0: the reader is in no message
   bool counted = false;
-  Range source, inside;       // the source's element, and its content
-  XmlToken translation;       // its start tag; an empty range if there is none
-  Range translated;           // its content
-  std::vector<Range> forms;   // the contents of its forms, all empty
-  bool has_words = false;     // in the translation
+  Range source, inside;      // the source's element, and its content
+  XmlToken translation;      // its start tag; an empty range if there is none
+  Range translated;          // its content
+  std::vector<Range> forms;  // the contents of its forms, all empty
+  bool has_words = false;    // in the translation
 };
 
 class QtReader {

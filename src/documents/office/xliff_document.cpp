@@ -28,12 +28,12 @@ constexpr std::array<std::string_view, 4> kUntranslated = {"", "new", "needs-tra
 struct Unit {
   XmlToken tag;
   size_t depth = 0;
-  bool keeps = false;                // translate="no", or approved
-  PartBuilder words;                 // of the source
-  Range source, inside;              // the source's element, and its content
-  Range target;                      // its element; empty: there is none
+  bool keeps = false;    // translate="no", or approved
+  PartBuilder words;     // of the source
+  Range source, inside;  // the source's element, and its content
+  Range target;          // its element; empty: there is none
   XmlToken target_tag;
-  bool has_words = false;            // in the target
+  bool has_words = false;  // in the target
   bool icu = false;
 };
 
@@ -51,8 +51,7 @@ class XliffReader {
       if (type == XmlToken::end_tag) end_tag();
     }
     if (!seen_) return fail(ErrorCode::invalid_data, "the file has no <xliff> element: it is no XLIFF document");
-    if (icu_ > 0)
-      found_.notes.push_back(format("%u texts with ICU's cases ({n, plural, ...}) are left alone", icu_));
+    if (icu_ > 0) found_.notes.push_back(format("%u texts with ICU's cases ({n, plural, ...}) are left alone", icu_));
     return std::move(found_);
   }
 
@@ -177,8 +176,7 @@ class XliffReader {
   void around(const Unit& unit, Passage& passage, const std::string& begin) {
     const Part& part = passage.parts.front();
     passage.before = begin + std::string(range_before(unit.inside, part).of(bytes_));
-    passage.after =
-        std::string(range_behind(unit.inside, part).of(bytes_)) + "</" + prefix_of(unit) + "target>";
+    passage.after = std::string(range_behind(unit.inside, part).of(bytes_)) + "</" + prefix_of(unit) + "target>";
   }
 
   // Translation tools show this state as a text to be looked at.
@@ -186,8 +184,8 @@ class XliffReader {
     constexpr std::string_view kMade = "needs-review-translation";
     if (unit.target.empty()) {
       passage.place = Range{unit.source.end, unit.source.end};
-      around(unit, passage, std::string(indent_of(unit)) + "<" + prefix_of(unit) + "target state=\"" +
-                                std::string(kMade) + "\">");
+      around(unit, passage,
+             std::string(indent_of(unit)) + "<" + prefix_of(unit) + "target state=\"" + std::string(kMade) + "\">");
     } else {
       passage.place = unit.target;
       around(unit, passage, with_state(unit.target_tag, kMade));

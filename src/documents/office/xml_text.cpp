@@ -42,9 +42,6 @@ void append_escaped(std::string& out, std::string_view text, bool in_value) {
   }
 }
 
-void encode_xml(std::string& out, std::string_view text, Range range, bool, const Passage&) {
-  append_escaped(out, range.of(text), false);
-}
 void encode_xml_value(std::string& out, std::string_view text, Range range, bool, const Passage&) {
   append_escaped(out, range.of(text), true);
 }
@@ -68,8 +65,13 @@ void each_reference(std::string_view bytes, Range range, auto&& words, auto&& re
 
 }  // namespace
 
+void encode_xml(std::string& out, std::string_view text, Range range, bool, const Passage&) {
+  append_escaped(out, range.of(text), false);
+}
+
 const Style kXmlStyle = {encode_xml};
 const Style kXmlValueStyle = {encode_xml_value};
+const Style kXmlLinesStyle = {encode_xml, true};
 
 void append_xml(std::string& out, std::string_view text) { append_escaped(out, text, false); }
 

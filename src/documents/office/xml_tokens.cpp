@@ -42,7 +42,7 @@ Failure XmlTokens::wrong(size_t at, const std::string& what) const {
 Result<bool> XmlTokens::next(XmlToken& token) {
   if (at_ >= bytes_.size()) {
     if (!open_.empty()) return wrong(bytes_.size(), "<" + shown(open_.back()) + "> never ends");
-    return seen_root_ ? Result<bool>(false) : wrong(0, "it has no element");
+    return false;
   }
   token = XmlToken();
   token.range.begin = at_;
@@ -140,7 +140,6 @@ Status XmlTokens::start_tag(XmlToken& token) {
   token.closed = peek() == '/';
   at_ += token.closed ? 2 : 1;
   if (at_ > bytes_.size() || bytes_[at_ - 1] != '>') return wrong(token.range.begin, "a tag never ends");
-  seen_root_ = true;
   if (token.closed) return {};
   if (open_.size() == kDeepest) return wrong(token.range.begin, "elements nest too deeply");
   open_.push_back(token.name);

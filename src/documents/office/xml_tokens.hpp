@@ -45,7 +45,7 @@ std::string_view local_name(std::string_view name);
 
 class XmlTokens {
  public:
-  // Takes valid UTF-8.
+  // Takes valid UTF-8: a document, or the content of an element.
   XmlTokens(std::string_view bytes, size_t begin) : bytes_(bytes), at_(begin) {}
 
   // False at the end. invalid_data, with the line: tags that do not match or never end, nesting deeper than kDeepest, a
@@ -74,7 +74,6 @@ class XmlTokens {
   std::string_view bytes_;
   size_t at_;
   std::vector<std::string_view> open_;
-  bool seen_root_ = false;
 };
 
 }  // namespace lapilli::documents

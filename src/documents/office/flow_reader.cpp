@@ -1,0 +1,125 @@
+#include "documents/office/flow_reader.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "documents/office/xml_text.hpp"
+
+namespace lapilli::documents {
+
+namespace {
+
+bool has_name(std::span<const std::string_view> names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+class FlowReader {
+ public:
+  FlowReader(std::string_view bytes, size_t begin, const FlowRules& rules, const Options& options)
+      : bytes_(bytes), tokens_(bytes, begin), rules_(rules), options_(options) {}
+
+  Result<Found> read() {
+    for (;;) {
+      LAPILLI_TRY(const bool more, tokens_.next(token_));
+      if (!more) break;
+      LAPILLI_CHECK(block_ > 0 ? block_token() : outer_token());
+    }
+    return std::move(found_);
+  }
+
+ private:
+  // ---- between blocks ----
+  Status outer_token() {
+    if (token_.type != XmlToken::start_tag) return {};
+    if (has_name(rules_.aside, token_.name) || is_computed()) return tokens_.skip_element(token_);
+    if (token_.name == rules_.language) return language();
+    if (has_name(rules_.blocks, token_.name) && !token_.closed) block_ = tokens_.depth();
+    return {};
+  }
+
+  // A cell whose words are a number's, a date's or a formula's.
+  [[nodiscard]] bool is_computed() const {
+    if (rules_.cell.empty() || token_.name != rules_.cell) return false;
+    const std::string_view type = token_.value("office:value-type", bytes_);
+    return token_.attribute("table:formula") || (!type.empty() && type != "string");
+  }
+
+  Status language() {
+    const size_t begin = token_.range.end;
+    LAPILLI_CHECK(tokens_.skip_element(token_));
+    const Range content{begin, token_.range.begin};
+    if (options_.target_language.empty() || content.empty() || !found_.edits.empty()) return {};
+    std::string name;
+    append_xml(name, options_.target_language);
+    found_.edits.push_back({content, name});
+    return {};
+  }
+
+  // ---- in a block ----
+  Status block_token() {
+    switch (token_.type) {
+      case XmlToken::start_tag: return block_tag();
+      case XmlToken::end_tag: end_tag(); break;
+      case XmlToken::text:
+      case XmlToken::cdata: add_xml_text(builder_, bytes_, token_); break;
+      default: builder_.point(token_.range);
+    }
+    return {};
+  }
+
+  Status block_tag() {
+    const std::string_view name = token_.name;
+    if (has_name(rules_.blocks, name)) {
+      flush();
+    } else if (has_name(rules_.dividers, name)) {
+      flush();
+      return tokens_.skip_element(token_);
+    } else if (has_name(rules_.pairs, name) && !token_.closed) {
+      builder_.open(token_.range, 0);
+    } else {
+      return whole_element(has_name(rules_.aside, name) ||
+                           (!rules_.aside_prefix.empty() && name.starts_with(rules_.aside_prefix)));
+    }
+    return {};
+  }
+
+  Status whole_element(bool silent) {
+    const size_t begin = token_.range.begin, outside = tokens_.depth() - (token_.closed ? 0 : 1);
+    std::string text;
+    while (tokens_.depth() > outside) {
+      LAPILLI_TRY(const bool more, tokens_.next(token_));
+      if (!more) break;
+      if (token_.type == XmlToken::text && !silent) text += decode_xml(token_.range.of(bytes_));
+    }
+    builder_.kept({begin, token_.range.end}, text);
+    return {};
+  }
+
+  void end_tag() {
+    if (tokens_.depth() >= block_) return builder_.close(token_.range, 0);
+    flush();
+    block_ = 0;
+  }
+
+  void flush() {
+    Passage passage;
+    if (builder_.finish(passage.parts)) found_.passages.push_back(std::move(passage));
+  }
+
+  std::string_view bytes_;
+  XmlTokens tokens_;
+  XmlToken token_;
+  const FlowRules& rules_;
+  const Options& options_;
+  PartBuilder builder_;
+  Found found_;
+  size_t block_ = 0;  // depth in the block that is read; 0: none
+};
+
+}  // namespace
+
+Result<Found> find_flow_passages(std::string_view bytes, size_t begin, const FlowRules& rules, const Options& options) {
+  return FlowReader(bytes, begin, rules, options).read();
+}
+
+}  // namespace lapilli::documents

@@ -1,0 +1,169 @@
+#include "documents/office/run_paragraph.hpp"
+
+#include <algorithm>
+
+#include "documents/office/xml_text.hpp"
+
+namespace lapilli::documents {
+
+namespace {
+
+bool is_named(std::span<const std::string_view> names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+}  // namespace
+
+Status RunParagraph::read(XmlToken& token) {
+  const size_t outside = tokens_.depth() - 1;
+  while (tokens_.depth() > outside) {
+    LAPILLI_TRY(const bool more, tokens_.next(token));
+    if (!more) break;
+    const XmlToken::Type type = token.type;  // element() reads on
+    if (type == XmlToken::end_tag && tokens_.depth() > outside) close_wrapper(token);
+    if (type == XmlToken::start_tag) LAPILLI_CHECK(element(token));
+  }
+  return {};
+}
+
+Status RunParagraph::element(XmlToken& token) {
+  if (token.name == rules_.run) return run(token);
+  if (token.name == rules_.text) return text(token, kNoRun);
+  if (!is_named(rules_.wrappers, token.name)) return thing(token, kNoRun);
+  if (!token.closed) open_wrapper(token);
+  return {};
+}
+
+void RunParagraph::open_wrapper(const XmlToken& token) {
+  wrapper_items_.push_back(items_.size());
+  RunItem& item = add(RunItem::open, token.range, kNoRun);
+  item.wrapper = wrappers_++;
+  item.content = token.range;
+}
+
+void RunParagraph::close_wrapper(const XmlToken& token) {
+  if (wrapper_items_.empty()) return;
+  RunItem& opening = items_[wrapper_items_.back()];
+  opening.content.end = token.range.end;
+  const Range whole = opening.content;
+  const size_t wrapper = opening.wrapper;
+  wrapper_items_.pop_back();
+  RunItem& item = add(RunItem::close, token.range, kNoRun);
+  item.wrapper = wrapper;
+  item.content = whole;
+}
+
+Status RunParagraph::run(XmlToken& token) {
+  if (token.closed) return {};
+  const size_t number = runs_.size(), outside = tokens_.depth() - 1;
+  runs_.push_back({token.range, {}, 0});
+  while (tokens_.depth() > outside) {
+    LAPILLI_TRY(const bool more, tokens_.next(token));
+    if (!more) break;
+    if (token.type == XmlToken::start_tag) LAPILLI_CHECK(run_element(token, number));
+  }
+  runs_[number].whole.end = token.range.end;
+  if (field_end_run_ == number && !stays_) items_.back().bytes.end = token.range.end;
+  return {};
+}
+
+Status RunParagraph::run_element(XmlToken& token, size_t number) {
+  if (token.name == rules_.text) return text(token, number);
+  if (token.name != rules_.look) return thing(token, number);
+  const size_t begin = token.range.begin;
+  LAPILLI_CHECK(tokens_.skip_element(token));
+  runs_[number].look = {begin, token.range.end};
+  return {};
+}
+
+// A text with comments in it stays as it is.
+Status RunParagraph::text(XmlToken& token, size_t run) {
+  const XmlToken tag = token;
+  LAPILLI_CHECK(tokens_.skip_element(token));
+  const Range whole{tag.range.begin, token.range.end};
+  const Range content{tag.range.end, tag.closed ? tag.range.end : token.range.begin};
+  if (content.of(bytes_).find('<') == std::string_view::npos)
+    add_texts(whole, content, run);
+  else
+    add(RunItem::divider, whole, run);
+  return {};
+}
+
+void RunParagraph::add_texts(Range whole, Range content, size_t run) {
+  const std::string_view text = content.of(bytes_), dividing = rules_.dividing_characters;
+  for (size_t at = 0; at <= text.size();) {
+    const size_t end = dividing.empty() ? text.size() : std::min(text.find_first_of(dividing, at), text.size());
+    RunItem& item = add(RunItem::text, whole, run);
+    item.content = {content.begin + at, content.begin + end};
+    item.whole_text = at == 0 && end == text.size();
+    if (end < text.size()) add(RunItem::divider, {content.begin + end, content.begin + end + 1}, run);
+    at = end + 1;
+  }
+}
+
+// What is no text stays.
+Status RunParagraph::thing(XmlToken& token, size_t run) {
+  const XmlToken tag = token;
+  std::string words;
+  LAPILLI_CHECK(skip_with_words(token, words));
+  const Range whole{tag.range.begin, token.range.end};
+  const std::string_view field = tag.name == "w:fldChar" ? tag.value("w:fldCharType", bytes_) : "";
+  if (field == "begin")
+    begin_field(run);
+  else if (field == "end")
+    end_field(run);
+  else if (is_named(rules_.dividers, tag.name))
+    add(RunItem::divider, whole, run);
+  else if (!is_named(rules_.dropped, tag.name))
+    add(RunItem::other, whole, run).words = is_named(rules_.fields, tag.name) ? words : "";
+  return {};
+}
+
+Status RunParagraph::skip_with_words(XmlToken& token, std::string& words) {
+  if (token.closed) return {};
+  const size_t outside = tokens_.depth() - 1;
+  bool in_text = false;
+  while (tokens_.depth() > outside) {
+    LAPILLI_TRY(const bool more, tokens_.next(token));
+    if (!more) break;
+    if (token.type == XmlToken::text && in_text) words += decode_xml(token.range.of(bytes_));
+    in_text = token.type == XmlToken::start_tag && token.name == rules_.text;
+  }
+  return {};
+}
+
+// A field goes from a run with its beginning to a run with its end; all of these runs become one item.
+void RunParagraph::begin_field(size_t run) {
+  if (fields_++ > 0) return;
+  field_item_ = items_.size();
+  field_run_ = run;
+  field_wrappers_ = wrapper_items_.size();
+  stays_ |= run == kNoRun || runs_[run].items > 0;
+}
+
+void RunParagraph::end_field(size_t run) {
+  if (fields_ == 0) return;
+  if (--fields_ > 0 || stays_) return;
+  const bool level =
+      wrapper_items_.size() == field_wrappers_ && (wrapper_items_.empty() || wrapper_items_.back() < field_item_);
+  stays_ |= !level || run == kNoRun;
+  if (stays_) return;
+  std::string words;
+  for (size_t i = field_item_; i < items_.size(); ++i)
+    if (items_[i].kind == RunItem::text) words += decode_xml(items_[i].content.of(bytes_));
+  items_.resize(field_item_);
+  add(RunItem::other, runs_[field_run_].whole, kNoRun).words = words;
+  field_end_run_ = run;
+}
+
+RunItem& RunParagraph::add(RunItem::Kind kind, Range bytes, size_t run) {
+  stays_ |= run != kNoRun && run == field_end_run_;  // the field's last run has more in it
+  RunItem& item = items_.emplace_back();
+  item.kind = kind;
+  item.bytes = bytes;
+  item.run = run;
+  if (run != kNoRun) item.number = runs_[run].items++;
+  return item;
+}
+
+}  // namespace lapilli::documents
