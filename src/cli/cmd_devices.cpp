@@ -40,7 +40,7 @@ int run_devices(const DevicesArguments& arguments) {
 void add_devices(CLI::App& app, Context& context) {
   auto arguments = std::make_shared<DevicesArguments>();
   CLI::App* command = app.add_subcommand("devices", "List the Vulkan devices, and which one would be used and why");
-  add_device(*command, arguments->device);
+  add_device_choice(*command, arguments->device);
   command->add_option("--caps", arguments->caps, "Show the capabilities under this mask");
   command->add_flag("--json", arguments->json, "As a JSON array, with all capabilities");
   command->callback([&context, arguments] { context.run = [arguments] { return run_devices(*arguments); }; });

@@ -377,7 +377,7 @@ void add_arguments(CLI::App& command, PictureArguments& a) {
   command.add_option("--memory-limit", r.memory_mib, "Device memory that may be taken, in MiB")
       ->transform(whole_number(1, kMostU32))
       ->type_name("MIB");
-  add_device(command, r.select, r.require_gpu);
+  add_device_choice(command, r.select, r.require_gpu);
   command.add_option("--caps", r.caps, "Pretend that the device can do less");
   command.add_flag("--no-cache", a.no_cache, "Keep nothing between runs");
 }

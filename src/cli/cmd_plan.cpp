@@ -67,7 +67,7 @@ void add_plan(CLI::App& app, Context& context) {
       ->capture_default_str();
   add_dtype(*command, r.dtype);
   add_kv_dtype(*command, r.kv_dtype);
-  add_device(*command, r.select);
+  add_device_choice(*command, r.select);
   command->add_option("--caps", r.caps, "Pretend that the device can do less");
   command->add_flag("--tuned", a->tuned, "With the choices of tune for the device; names their nodes");
   command->footer(kPlanFooter);

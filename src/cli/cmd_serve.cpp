@@ -182,7 +182,7 @@ void add_models_and_device(CLI::App& command, ServeArguments& a) {
   command.add_option("--idle", a.options.idle_minutes, "Drop models that nobody has used for this many minutes")
       ->transform(whole_number(1, kMostU32))
       ->type_name("N");
-  add_device(command, a.options.device.select, a.options.device.refuse_cpu);
+  add_device_choice(command, a.options.device.select, a.options.device.refuse_cpu);
   command.add_option("--caps", a.options.device.caps, "Pretend that the device can do less")->type_name("MASK");
   command.add_flag("--no-cache", a.no_cache, "Keep nothing that makes the next start faster");
 }

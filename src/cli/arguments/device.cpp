@@ -4,7 +4,7 @@
 
 namespace lapilli::cli {
 
-void add_device(CLI::App& command, std::string& select) {
+void add_device_choice(CLI::App& command, std::string& select) {
   select = kAssigned;
   command
       .add_option("--device", select,
@@ -14,8 +14,8 @@ void add_device(CLI::App& command, std::string& select) {
       ->transform(not_empty());
 }
 
-void add_device(CLI::App& command, std::string& select, bool& require_gpu) {
-  add_device(command, select);
+void add_device_choice(CLI::App& command, std::string& select, bool& require_gpu) {
+  add_device_choice(command, select);
   command.add_flag("--require-gpu", require_gpu,
                    "Never run on a CPU driver; so it is anyway where a scheduler assigned a GPU and no --device is given");
 }

@@ -10,8 +10,8 @@ namespace lapilli::cli {
 inline constexpr const char* kAssigned = "assigned";
 
 // --device and --require-gpu. Sets `select` to kAssigned, which it keeps where no device is named.
-void add_device(CLI::App& command, std::string& select, bool& require_gpu);
+void add_device_choice(CLI::App& command, std::string& select, bool& require_gpu);
 // --device alone, for commands that tell of devices.
-void add_device(CLI::App& command, std::string& select);
+void add_device_choice(CLI::App& command, std::string& select);
 
 }  // namespace lapilli::cli

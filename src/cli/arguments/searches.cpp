@@ -30,7 +30,7 @@ void add_searches(CLI::App& command, tools::SearchesRequest& r, SearchesArgument
       ->transform(whole_number(1, kMostIds))
       ->capture_default_str();
   command.add_option("--target", r.target, target_help)->transform(whole_number(1, kMostIds))->capture_default_str();
-  add_device(command, r.select);
+  add_device_choice(command, r.select);
   command.add_option("--caps", r.caps, "Pretend that the device can do less");
 }
 

@@ -409,7 +409,7 @@ void add_device(CLI::App& command, const TextCommand& about, TextArguments& a) {
       ->type_name("MIB")
       ->transform(whole_number(1, 1 << 30));
   add_dtype(command, a.dtype);
-  add_device(command, a.device, a.require_gpu);
+  add_device_choice(command, a.device, a.require_gpu);
   command.add_option(
       "--caps", a.caps,
       "Pretend that the device can do less (floor, small-bindings, no-subgroup, ...) or that a CPU is a GPU (gpu)");

@@ -75,7 +75,7 @@ class Sharing {
  public:
   Sharing(std::vector<Member>& members, std::deque<Chunk> chunks, const Team::Run& run, JointReport& report)
       : members_(members), waiting_(std::move(chunks)), run_(run), report_(report) {}
-  Result<std::vector<Part>> go();
+  Result<std::vector<Portion>> go();
 
  private:
   void work(Member& member);
@@ -92,7 +92,7 @@ class Sharing {
   std::deque<Chunk> waiting_;
   size_t running_ = 0;
   bool stopped_ = false;
-  std::vector<Part> parts_;
+  std::vector<Portion> parts_;
   std::optional<Error> error_;
   std::exception_ptr thrown_;
   const Team::Run& run_;
@@ -154,7 +154,7 @@ void Sharing::work(Member& member) {
   changed_.notify_all();
 }
 
-Result<std::vector<Part>> Sharing::go() {
+Result<std::vector<Portion>> Sharing::go() {
   std::vector<Member*> able;
   for (Member& member : members_)
     if (!member.lost) able.push_back(&member);
@@ -173,7 +173,7 @@ Result<std::vector<Part>> Sharing::go() {
 
 }  // namespace
 
-Result<std::vector<Part>> Team::share(const std::vector<size_t>& lengths, size_t rows, const Run& run,
+Result<std::vector<Portion>> Team::share(const std::vector<size_t>& lengths, size_t rows, const Run& run,
                                       const Report& report) {
   const size_t inputs = lengths.size();
   if (members_.size() == 1) {
@@ -181,7 +181,7 @@ Result<std::vector<Part>> Team::share(const std::vector<size_t>& lengths, size_t
     std::iota(all.begin(), all.end(), size_t{0});
     auto made = run(members_.front(), all, report);
     if (!made) return made.error();
-    std::vector<Part> parts;
+    std::vector<Portion> parts;
     parts.push_back({std::move(all), &members_.front(), std::move(*made)});
     return parts;
   }

@@ -21,7 +21,7 @@ struct Member {
 };
 
 // The results of inputs that ran together.
-struct Part {
+struct Portion {
   std::vector<size_t> inputs;  // their numbers
   const Member* member = nullptr;
   Results results;  // in the order of `inputs`
@@ -41,7 +41,7 @@ class Team {
   // Several take up to `rows` inputs of like length from the queue, the longest first; the inputs of a member that is
   // lost go back to it. An error if an input cannot be run, or the last member is lost. After an interruption inputs
   // are missing from the parts.
-  Result<std::vector<Part>> share(const std::vector<size_t>& lengths, size_t rows, const Run& run,
+  Result<std::vector<Portion>> share(const std::vector<size_t>& lengths, size_t rows, const Run& run,
                                   const Report& report);
 
  private:

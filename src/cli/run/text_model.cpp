@@ -116,7 +116,7 @@ Result<Results> TextModel::generate(const Model& model, const Inputs& inputs, co
 }
 
 // `of_first`: by the first model of a chain.
-Result<std::vector<Part>> TextModel::share(const Inputs& inputs, const Options& options, bool of_first) {
+Result<std::vector<Portion>> TextModel::share(const Inputs& inputs, const Options& options, bool of_first) {
   const auto run = [&](const Member& member, const std::vector<size_t>& numbers, const Team::Report& report) {
     Options own = options;
     own.progress = report;
@@ -130,7 +130,7 @@ Result<std::vector<Part>> TextModel::share(const Inputs& inputs, const Options& 
   };
   auto parts = team_.share(inputs.lengths(), arguments_.batch, run, options.progress);
   if (!parts) return parts;
-  for (const Part& part : *parts) statistics_.add(part.results.stats());
+  for (const Portion& part : *parts) statistics_.add(part.results.stats());
   return parts;
 }
 
@@ -352,7 +352,7 @@ std::optional<Error> TextModel::run_first(Inputs& inputs, Options& options, Line
   const auto parts = share(inputs, of_first, true);
   if (!parts) return parts.error();
   std::vector<const Output*> made(inputs.owners.size());
-  for (const Part& part : *parts)
+  for (const Portion& part : *parts)
     for (size_t i = 0; i < part.inputs.size(); ++i) made[part.inputs[i]] = &part.results[i];
   Inputs left;
   options.input_numbers.clear();
@@ -410,7 +410,7 @@ LineResults TextModel::run(const std::vector<Line>& lines, uint64_t lines_before
 
 void TextModel::take(const std::vector<Line>& lines, const Inputs& inputs, LineResults& results) {
   for (const size_t owner : inputs.owners) results.lines[owner].status = Status::cancelled;
-  for (const Part& part : results.parts) {
+  for (const Portion& part : results.parts) {
     for (size_t i = 0; i < part.inputs.size(); ++i) {
       LineResult& result = results.lines[inputs.owners[part.inputs[i]]];
       result.status = Status::ok;
