@@ -216,7 +216,7 @@ using Ids = std::vector<int32_t>;
 
 // See lapilli_device_options. The caller owns the pointers, which live as long as the device and its models.
 struct DeviceOptions {
-  std::string select;          // an index (a whole number), part of the name, or a UUID; empty: the best device
+  std::string select;          // index (a whole number), part of the name, UUID, PCI address, or "assigned" (lapilli.h)
   std::string caps;            // a mask of capabilities; empty: LAPILLI_CAPS
   double wait_timeout_s = 0;   // 0: 30 s, and 600 s on CPU drivers
   uint32_t max_submit_us = 0;  // 0: chosen by the class of the device

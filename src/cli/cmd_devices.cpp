@@ -1,6 +1,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "cli/arguments/device.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "lapilli/lapilli.hpp"
@@ -30,7 +31,7 @@ int run_devices(const DevicesArguments& arguments) {
     text = table.text;
   }
   if (status != LAPILLI_OK) return complain(exit_code(status), text);
-  if (const int code = print(text); code != exit_ok || arguments.device.empty()) return code;
+  if (const int code = print(text); code != exit_ok) return code;
   const auto choice = tools::device_choice(arguments.device, arguments.caps);
   return choice.status == LAPILLI_OK ? exit_ok : complain(exit_code(choice.status), choice.text);
 }
@@ -39,8 +40,7 @@ int run_devices(const DevicesArguments& arguments) {
 void add_devices(CLI::App& app, Context& context) {
   auto arguments = std::make_shared<DevicesArguments>();
   CLI::App* command = app.add_subcommand("devices", "List the Vulkan devices, and which one would be used and why");
-  command->add_option("--device", arguments->device,
-                      "Choose as translate would: an index (a whole number), a part of the name or a UUID");
+  add_device_choice(*command, arguments->device);
   command->add_option("--caps", arguments->caps, "Show the capabilities under this mask");
   command->add_flag("--json", arguments->json, "As a JSON array, with all capabilities");
   command->callback([&context, arguments] { context.run = [arguments] { return run_devices(*arguments); }; });

@@ -1,6 +1,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "cli/arguments/device.hpp"
 #include "cli/arguments/model_names.hpp"
 #include "cli/commands.hpp"
 #include "cli/files/target_file.hpp"
@@ -62,7 +63,7 @@ void add_doctor(CLI::App& app, Context& context) {
   tools::DoctorRequest& r = a->request;
   CLI::App* command = app.add_subcommand(
       "doctor", "Examine a device: every kernel, the bundled model, memory, what is kept, what is off and why");
-  command->add_option("--device", r.select, "Index (a whole number), part of the name or UUID of a device");
+  add_device_choice(*command, r.select);
   command->add_option("--caps", r.caps, "Pretend that the device can do less");
   command->add_option("--model", r.model, "Examine this model in place of the bundled one")
       ->type_name("DIR|OWNER/NAME");

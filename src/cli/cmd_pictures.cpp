@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/path.hpp"
+#include "cli/arguments/device.hpp"
 #include "cli/arguments/dtype.hpp"
 #include "cli/arguments/model_names.hpp"
 #include "cli/commands.hpp"
@@ -376,7 +377,7 @@ void add_arguments(CLI::App& command, PictureArguments& a) {
   command.add_option("--memory-limit", r.memory_mib, "Device memory that may be taken, in MiB")
       ->transform(whole_number(1, kMostU32))
       ->type_name("MIB");
-  command.add_option("--device", r.select, "Index (a whole number), part of the name or UUID of a device");
+  add_device_choice(command, r.select, r.require_gpu);
   command.add_option("--caps", r.caps, "Pretend that the device can do less");
   command.add_flag("--no-cache", a.no_cache, "Keep nothing between runs");
 }
@@ -406,6 +407,7 @@ PictureArguments of_pictures(const TextArguments& a) {
   p.no_cache = a.no_cache;
   p.request.model = a.model;
   p.request.select = a.device;
+  p.request.require_gpu = a.require_gpu;
   p.request.caps = a.caps;
   if (!a.dtype.empty()) p.request.dtype = a.dtype;
   p.request.memory_mib = a.memory_limit;

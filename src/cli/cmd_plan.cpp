@@ -1,6 +1,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "cli/arguments/device.hpp"
 #include "cli/arguments/dtype.hpp"
 #include "cli/arguments/model_names.hpp"
 #include "cli/commands.hpp"
@@ -66,7 +67,7 @@ void add_plan(CLI::App& app, Context& context) {
       ->capture_default_str();
   add_dtype(*command, r.dtype);
   add_kv_dtype(*command, r.kv_dtype);
-  command->add_option("--device", r.select, "Index (a whole number), part of the name or UUID of a device");
+  add_device_choice(*command, r.select);
   command->add_option("--caps", r.caps, "Pretend that the device can do less");
   command->add_flag("--tuned", a->tuned, "With the choices of tune for the device; names their nodes");
   command->footer(kPlanFooter);

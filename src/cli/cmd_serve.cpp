@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/path.hpp"
+#include "cli/arguments/device.hpp"
 #include "cli/arguments/dtype.hpp"
 #include "cli/arguments/foreign_options.hpp"
 #include "cli/arguments/model_names.hpp"
@@ -181,10 +182,7 @@ void add_models_and_device(CLI::App& command, ServeArguments& a) {
   command.add_option("--idle", a.options.idle_minutes, "Drop models that nobody has used for this many minutes")
       ->transform(whole_number(1, kMostU32))
       ->type_name("N");
-  command
-      .add_option("--device", a.options.device.select, "Index (a whole number), part of the name or UUID of a device")
-      ->transform(not_empty())
-      ->type_name("N");
+  add_device_choice(command, a.options.device.select, a.options.device.refuse_cpu);
   command.add_option("--caps", a.options.device.caps, "Pretend that the device can do less")->type_name("MASK");
   command.add_flag("--no-cache", a.no_cache, "Keep nothing that makes the next start faster");
 }

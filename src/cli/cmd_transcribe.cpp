@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/path.hpp"
+#include "cli/arguments/device.hpp"
 #include "cli/arguments/dtype.hpp"
 #include "cli/arguments/seconds.hpp"
 #include "cli/commands.hpp"
@@ -194,7 +195,7 @@ void add_model(CLI::App& command, TranscribeArguments& a) {
   command.add_option("--memory-limit", a.model.memory_mib, "Device memory that may be taken, in MiB")
       ->transform(whole_number(1, kMostU32))
       ->type_name("MIB");
-  command.add_option("--device", a.model.select, "Index (a whole number), part of the name or UUID of a device");
+  add_device_choice(command, a.model.select, a.model.require_gpu);
   command.add_option("--caps", a.model.caps, "Pretend that the device can do less");
   command.add_flag("--no-cache", a.no_cache, "Keep nothing that makes the next start faster");
   command.add_flag("--stats", a.stats, "Times on stderr at the end");

@@ -245,7 +245,7 @@ class TextRun {
   int begin(TargetFile& target, const std::vector<Source>& sources, Journal& from) {
     if (!can_be_resumed(sources)) return target.begin();
     model_.make_deterministic();  // so that the output does not depend on where it was interrupted
-    const ModelsOfRun models{model_.model().info().value(), model_.first_directory()};
+    const ModelsOfRun models{model_.model().info().value(), model_.first_directory(), model_.devices()};
     const auto identity = identity_of(run_.about, arguments_, options_, models, sources);
     return target.begin(identity, arguments_.files.resume, arguments_.files.force, from);
   }

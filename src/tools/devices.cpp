@@ -72,12 +72,19 @@ std::string describe(const vulkan::DeviceInfo& device) {
                       bytes_text(caps.heap_bytes)));
   line("driver", caps.driver_name + (caps.driver_info.empty() ? "" : " " + caps.driver_info));
   line("uuid", hex_uuid(caps.uuid));
+  line("pci", device.pci);
   line("has", extras(caps));
   line("quirks", join(caps.quirks));
   line("masks", join(caps.masks));
   line("score", format("%d", device.score) + (device.score_reason.empty() ? "" : ": " + device.score_reason));
   line(device.chosen ? "chosen" : "not taken", device.chosen ? "this one is used" : device.refusal);
   return text;
+}
+
+// The variables by which a scheduler chose; nothing if none did.
+std::string assigned_by(std::vector<vulkan::DeviceInfo> devices, const std::string& select) {
+  const auto choice = vulkan::choose_devices(devices, select, vulkan::process_environment());
+  return choice && !choice->why.empty() ? "chosen by " + choice->why + "\n" : "";
 }
 
 }  // namespace
@@ -89,6 +96,7 @@ std::string devices_json(const std::vector<vulkan::DeviceInfo>& devices) {
     entry["index"] = device.index;
     entry["name"] = device.caps.device_name;
     entry["uuid"] = hex_uuid(device.caps.uuid);
+    entry["pci"] = device.pci;
     entry["chosen"] = device.chosen;
     entry["score"] = device.score;
     entry["score_reason"] = device.score_reason;
@@ -109,8 +117,27 @@ Outcome devices_table(const std::string& select, const std::string& caps) {
     LAPILLI_TRY(const auto devices, vulkan::list_devices(options));
     std::string text;
     for (const vulkan::DeviceInfo& device : devices) text += describe(device);
-    return text;
+    return text + assigned_by(devices, select);
   });
+}
+
+ChosenDevices chosen_devices(const std::string& select, const std::string& caps) {
+  ChosenDevices chosen;
+  const Outcome outcome = guarded("devices", [&]() -> Result<std::string> {
+    vulkan::DeviceOptions options;
+    options.mask = caps;
+    LAPILLI_TRY(auto devices, vulkan::survey_devices(options));
+    LAPILLI_TRY(const auto choice, vulkan::choose_devices(devices, select, vulkan::process_environment()));
+    std::string names;
+    for (const size_t i : choice.devices) {
+      chosen.selects.push_back(std::to_string(devices[i].index));
+      names += (names.empty() ? "" : ", ") + format("%u (%s)", devices[i].index, devices[i].caps.device_name);
+    }
+    return choice.why.empty() ? names : names + " by " + choice.why;
+  });
+  chosen.status = outcome.status;
+  chosen.text = outcome.text;
+  return chosen;
 }
 
 Outcome device_choice(const std::string& select, const std::string& caps) {
@@ -119,8 +146,8 @@ Outcome device_choice(const std::string& select, const std::string& caps) {
     options.select = select;
     options.mask = caps;
     LAPILLI_TRY(auto devices, vulkan::list_devices(options));
-    LAPILLI_TRY(const size_t chosen, vulkan::choose_device(devices, select));
-    return devices[chosen].caps.device_name;
+    LAPILLI_TRY(const auto chosen, vulkan::choose_devices(devices, select, vulkan::process_environment()));
+    return devices[chosen.devices.front()].caps.device_name;
   });
 }
 

@@ -25,7 +25,7 @@ Result<Capabilities> device_capabilities(const PlanRequest& request) {
   if (devices)
     for (const auto& d : *devices)
       if (d.chosen) return apply_mask(d.caps, request.caps);
-  if (!request.select.empty())
+  if (!request.select.empty() && request.select != "assigned")
     return devices ? fail(ErrorCode::no_device, "no usable device matches %s", request.select)
                    : std::move(devices).failure();
   return apply_mask(Capabilities{}, request.caps);  // no device: the minimum that every device has

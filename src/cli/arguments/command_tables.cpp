@@ -53,7 +53,7 @@ constexpr Group kGroups[] = {
      "--options --deterministic --fallback --vad --no-prefix-cache "},
     {"Attention", " --attention --attention-kind --attention-layer --attention-head --alignment "},
     {"Serving", " --host --port --wyoming --models --idle --keys --cors --queue --deadline --char-limit --token-ids "},
-    {"Device", " --device --caps --no-cache --validation --stats --trace "}};
+    {"Device", " --device --require-gpu --caps --no-cache --validation --stats --trace "}};
 constexpr size_t kColumns = 100;
 
 const char* group_of(const CLI::Option& option) {

@@ -1,5 +1,6 @@
 #include "cli/arguments/searches.hpp"
 
+#include "cli/arguments/device.hpp"
 #include "cli/arguments/dtype.hpp"
 #include "cli/arguments/model_names.hpp"
 #include "cli/commands.hpp"
@@ -29,7 +30,7 @@ void add_searches(CLI::App& command, tools::SearchesRequest& r, SearchesArgument
       ->transform(whole_number(1, kMostIds))
       ->capture_default_str();
   command.add_option("--target", r.target, target_help)->transform(whole_number(1, kMostIds))->capture_default_str();
-  command.add_option("--device", r.select, "Index (a whole number), part of the name or UUID of a device");
+  add_device_choice(command, r.select);
   command.add_option("--caps", r.caps, "Pretend that the device can do less");
 }
 

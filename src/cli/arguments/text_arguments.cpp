@@ -12,6 +12,7 @@
 #include "base/path.hpp"
 #include "cli/arguments/chat_arguments.hpp"
 #include "cli/arguments/document_arguments.hpp"
+#include "cli/arguments/device.hpp"
 #include "cli/arguments/dtype.hpp"
 #include "cli/arguments/typed_names.hpp"
 #include "cli/commands.hpp"
@@ -420,8 +421,7 @@ void add_device(CLI::App& command, const TextCommand& about, TextArguments& a) {
       ->type_name("MIB")
       ->transform(whole_number(1, 1 << 30));
   add_dtype(command, a.dtype);
-  command.add_option("--device", a.device,
-                     "Index (a whole number), part of the name or UUID of a device; see lapilli devices");
+  add_device_choice(command, a.device, a.require_gpu);
   command.add_option(
       "--caps", a.caps,
       "Pretend that the device can do less (floor, small-bindings, no-subgroup, ...) or that a CPU is a GPU (gpu)");

@@ -118,7 +118,7 @@ struct TextArguments {
   std::string kv_dtype = "fp32";
   std::string trace_file;
   bool json = false, ids = false, scores = false, stats = false, validation = false, deterministic = false,
-       stream = false, no_cache = false, no_prefix_cache = false;
+       stream = false, no_cache = false, no_prefix_cache = false, require_gpu = false;
   bool split = false, no_split = false;
   bool lines = false;
   FileArguments files;

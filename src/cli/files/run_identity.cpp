@@ -159,6 +159,7 @@ Identity identity_of(const TextCommand& about, const TextArguments& arguments, c
   const lapilli_model_info& model = models.last;
   Collector all(identity_of_run(about.name, model));
   if (!models.first.empty()) all.add("first model", models.first + " " + stamp_of(models.first));
+  if (models.devices > 1) all.add("number of devices", std::to_string(models.devices));
   add_options(all, arguments, options, name_of(static_cast<Dtype>(model.dtype)));
   for (const Source& source : sources) {
     all.add("input " + source.name, size_and_hash(source.name));

@@ -16,7 +16,8 @@ Identity identity_of_run(const std::string& command, const lapilli_model_info& m
 // `options`: the value of --options. All sources are files.
 struct ModelsOfRun {
   const lapilli_model_info& last;
-  std::string first;  // the directory of a chain's first model; "" if there is one model
+  std::string first;   // the directory of a chain's first model; "" if there is one model
+  size_t devices = 1;  // that share the lines
 };
 Identity identity_of(const TextCommand& about, const TextArguments& arguments, const std::string& options,
                      const ModelsOfRun& models, const std::vector<Source>& sources);

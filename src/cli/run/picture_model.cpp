@@ -38,6 +38,7 @@ Result<void> PictureModel::load() {
 Result<void> PictureModel::open() {
   DeviceOptions how;
   how.select = request_.select;
+  how.refuse_cpu = request_.require_gpu;
   how.caps = request_.caps;
   how.cache_directory = request_.cache;
   auto device = Device::open(how);

@@ -12,6 +12,7 @@ namespace lapilli::cli {
 struct PictureRequest {
   std::string model;  // directory
   std::string select, caps, dtype = "fp32", kv_dtype = "fp32";
+  bool require_gpu = false;
   std::string cache;                   // folder of data kept between runs; "": none
   unsigned long memory_mib = 0;        // limit of device memory; 0: none
   bool classes = false;                // the model must classify; otherwise it must write

@@ -37,7 +37,11 @@ struct RunState {
 
   // Lines, or texts, that are sorted by length together. More of them fill batches better, but an interruption may lose
   // them.
-  [[nodiscard]] size_t window() const { return size_t{arguments.batch} * (about.writes() ? 2 : 16); }
+  // Several devices take batches from it in turn, so it has some for each.
+  [[nodiscard]] size_t window() const {
+    const size_t devices = model.devices();
+    return size_t{arguments.batch} * (about.writes() ? 2 : 16) * (devices > 1 ? 4 * devices : 1);
+  }
   [[nodiscard]] VectorFormat vector_format() const {
     const FileArguments& files = arguments.files;
     return cli::vector_format(arguments.vectors.json ? "json" : arguments.vectors.format,

@@ -191,6 +191,7 @@ const lapilli_model_info& SpeechModel::info() const { return impl_->info; }
 Result<void> SpeechModel::Impl::open(const SpeechModelRequest& request) {
   DeviceOptions how;
   how.select = request.select;
+  how.refuse_cpu = request.require_gpu;
   how.caps = request.caps;
   how.cache_directory = request.cache;
   auto opened = Device::open(how);

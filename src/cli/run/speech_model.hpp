@@ -19,6 +19,7 @@ using subtitles::SpokenLine, subtitles::SpokenWord;
 struct SpeechModelRequest {
   std::string model;  // directory
   std::string select, caps, dtype = "fp32", kv_dtype = "fp32";
+  bool require_gpu = false;
   std::string cache;             // folder of data kept between runs; "": none
   unsigned long memory_mib = 0;  // limit of device memory; 0: none
   bool ids = false;              // segments are requested as ids, so a model without a tokenizer will do

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
+#include <future>
 #include <utility>
 
 #include "base/path.hpp"
@@ -15,6 +17,7 @@
 #include "cli/run/model_kinds.hpp"
 #include "cli/run/unsure.hpp"
 #include "cli/system.hpp"
+#include "tools/tools.hpp"
 
 namespace lapilli::cli {
 
@@ -85,13 +88,50 @@ struct TextModel::Inputs {
   std::vector<std::string> texts;
   std::vector<std::pair<std::string, std::string>> pairs;
   std::vector<Ids> ids;
+
+  // Of each, in bytes or ids.
+  [[nodiscard]] std::vector<size_t> lengths() const {
+    std::vector<size_t> all;
+    for (const std::string& text : texts) all.push_back(text.size());
+    for (const auto& pair : pairs) all.push_back(pair.first.size() + pair.second.size());
+    for (const Ids& one : ids) all.push_back(one.size());
+    return all;
+  }
+  [[nodiscard]] Inputs these(const std::vector<size_t>& numbers) const {
+    Inputs some;
+    for (const size_t i : numbers) {
+      if (!texts.empty()) some.texts.push_back(texts[i]);
+      if (!pairs.empty()) some.pairs.push_back(pairs[i]);
+      if (!ids.empty()) some.ids.push_back(ids[i]);
+    }
+    return some;
+  }
 };
 
-Result<Results> TextModel::generate(const Inputs& inputs, const Options& options) const {
-  if (arguments_.ids) return model_.generate_ids(inputs.ids, options);
-  if (about_.makes == Makes::answers) return model_.answer(inputs.pairs, options);
-  if (arguments_.scoring.pairs) return model_.classify_pairs(inputs.pairs, options);
-  return model_.translate(inputs.texts, options);
+Result<Results> TextModel::generate(const Model& model, const Inputs& inputs, const Options& options) const {
+  if (arguments_.ids) return model.generate_ids(inputs.ids, options);
+  if (about_.makes == Makes::answers) return model.answer(inputs.pairs, options);
+  if (arguments_.scoring.pairs) return model.classify_pairs(inputs.pairs, options);
+  return model.translate(inputs.texts, options);
+}
+
+// `of_first`: by the first model of a chain.
+Result<std::vector<Portion>> TextModel::share(const Inputs& inputs, const Options& options, bool of_first) {
+  const auto run = [&](const Member& member, const std::vector<size_t>& numbers, const Team::Report& report) {
+    Options own = options;
+    own.progress = report;
+    const auto made = [&](const Inputs& some) {
+      return of_first ? member.first->translate(some.texts, own) : generate(member.model, some, own);
+    };
+    if (team_.size() == 1) return made(inputs);
+    own.input_numbers.clear();
+    for (const size_t i : numbers) own.input_numbers.push_back(options.input_numbers[i]);
+    return made(inputs.these(numbers));
+  };
+  auto parts = team_.share(inputs.lengths(), arguments_.batch, run, options.progress);
+  if (!parts) return parts;
+  for (const Portion& part : *parts) statistics_.add(part.results.stats());
+  return parts;
 }
 
 Result<void> TextModel::check_attention(const lapilli_model_info& info) const {
@@ -134,24 +174,39 @@ Result<void> TextModel::read_chat(const std::string& directory) {
   return {};
 }
 
-Result<void> TextModel::load_first(const ModelChoice& choice, const ModelOptions& limits) {
+Result<void> TextModel::load_first(const ModelChoice& choice, const ModelOptions& limits, Member& member) const {
   if (!choice.is_chain()) return {};
   if (arguments_.attention.wanted())
     return Error(Status::unsupported,
                  "--attention and --alignment need one model from the text to its translation, and these languages are "
                  "served by a chain of two; leave them away, or name a model (--model)");
-  auto first = Model::load(device_, choice.first, limits);
+  auto first = Model::load(member.device, choice.first, limits);
   if (!first) return first.error();
   if (auto suits = check_results(first->info().value()); !suits) return suits;
-  first_.emplace(std::move(*first));
+  member.first.emplace(std::move(*first));
   return {};
 }
 
-Result<void> TextModel::load(const ModelChoice& choice, const std::string& options_text) {
-  const std::string& directory = choice.directory;
-  if (auto read = read_chat(directory); !read) return read;
+// "0,1" and "all" are several, each by its index; one stays as it was given.
+Result<std::vector<std::string>> TextModel::selected_devices() const {
+  const std::string& given = arguments_.device;
+  if (given != "all" && given.find(',') == std::string::npos) return std::vector<std::string>{given};
+  const auto chosen = tools::chosen_devices(given, arguments_.caps);
+  if (chosen.status != LAPILLI_OK) return Error(static_cast<Status>(chosen.status), chosen.text);
+  if (chosen.selects.size() < 2) return chosen.selects;
+  const std::string_view name = about_.name;
+  if (about_.makes == Makes::ranking || about_.makes == Makes::search || name == "chat")
+    return Error(Status::invalid_argument, "lapilli " + std::string(name) + " runs on one device; name one (--device)");
+  if (!arguments_.trace_file.empty())
+    return Error(Status::invalid_argument, "--trace tells of one device; name one (--device)");
+  std::fprintf(stderr, "lapilli: %zu devices share the lines: %s\n", chosen.selects.size(), chosen.text.c_str());
+  return chosen.selects;
+}
+
+Result<Member> TextModel::load_member(const std::string& select, const ModelChoice& choice) const {
   DeviceOptions device;
-  device.select = arguments_.device;
+  device.select = select;
+  device.refuse_cpu = arguments_.require_gpu;
   device.caps = arguments_.caps;
   device.validation = arguments_.validation;
   device.cache_directory = cache_folder(arguments_.no_cache);
@@ -165,17 +220,45 @@ Result<void> TextModel::load(const ModelChoice& choice, const std::string& optio
   limits.kv_dtype = dtype_of(arguments_.kv_dtype);
   limits.prefix_cache = !arguments_.no_prefix_cache;
   auto opened = Device::open(device);
-  if (!opened) return Error(opened.error().status(), opened.error().message() + foreign_device(arguments_.device));
-  device_ = std::move(*opened);
-  if (auto first = load_first(choice, limits); !first) return first;
-  auto model = Model::load(device_, directory, limits);
+  if (!opened) return Error(opened.error().status(), opened.error().message() + foreign_device(select));
+  Member member;
+  member.device = std::move(*opened);
+  if (auto first = load_first(choice, limits, member); !first) return first.error();
+  auto model = Model::load(member.device, choice.directory, limits);
   if (!model) return model.error();
-  if (auto same = other_dtype(arguments_.dtype, *model); !same) return same;
+  if (auto same = other_dtype(arguments_.dtype, *model); !same) return same.error();
   const lapilli_model_info info = model->info().value();
   if (info.input_kind == LAPILLI_INPUT_SAMPLES) return other_kind(info, "read sound, no text");
   if (info.input_kind == LAPILLI_INPUT_PIXELS) return other_kind(info, "read pictures, no text");
-  if (auto suits = check_results(info); !suits) return suits;
-  model_ = std::move(*model);
+  if (auto suits = check_results(info); !suits) return suits.error();
+  member.model = std::move(*model);
+  return member;
+}
+
+// At the same time: a load waits for the disk and the device in turn.
+Result<std::vector<Member>> TextModel::load_members(const std::vector<std::string>& selects,
+                                                    const ModelChoice& choice) const {
+  std::vector<std::future<Result<Member>>> loads;
+  for (size_t i = 1; i < selects.size(); ++i)
+    loads.push_back(std::async(std::launch::async, [&, select = selects[i]] { return load_member(select, choice); }));
+  std::vector<Result<Member>> loaded;
+  loaded.push_back(load_member(selects.front(), choice));
+  for (auto& load : loads) loaded.push_back(load.get());
+  std::vector<Member> members;
+  for (Result<Member>& one : loaded) {
+    if (!one) return one.error();
+    members.push_back(std::move(*one));
+  }
+  return members;
+}
+
+Result<void> TextModel::load(const ModelChoice& choice, const std::string& options_text) {
+  if (auto read = read_chat(choice.directory); !read) return read;
+  const auto selects = selected_devices();
+  if (!selects) return selects.error();
+  auto members = load_members(*selects, choice);
+  if (!members) return members.error();
+  team_.set(std::move(*members));
   set_options(choice, options_text);
   unsure_below_ = find_unsure_below();
   return {};
@@ -185,7 +268,7 @@ Result<void> TextModel::load(const ModelChoice& choice, const std::string& optio
 std::optional<double> TextModel::find_unsure_below() const {
   if (arguments_.no_unsure) return {};
   if (arguments_.unsure) return arguments_.unsure;
-  return arguments_.sample ? std::nullopt : unsure_threshold(model_.info().value().directory);
+  return arguments_.sample ? std::nullopt : unsure_threshold(model().info().value().directory);
 }
 
 void TextModel::set_options(const ModelChoice& choice, const std::string& options_text) {
@@ -266,22 +349,25 @@ std::optional<Error> TextModel::run_first(Inputs& inputs, Options& options, Line
   const auto report = options.progress;
   of_first.progress = [report](uint64_t done, uint64_t all) { return report(done, 2 * all); };
   options.progress = [report](uint64_t done, uint64_t all) { return report(all + done, 2 * all); };
-  const auto made = first_->translate(inputs.texts, of_first);
-  if (!made) return made.error();
-  statistics_.add(made->stats());
+  const auto parts = share(inputs, of_first, true);
+  if (!parts) return parts.error();
+  std::vector<const Output*> made(inputs.owners.size());
+  for (const Portion& part : *parts)
+    for (size_t i = 0; i < part.inputs.size(); ++i) made[part.inputs[i]] = &part.results[i];
   Inputs left;
   options.input_numbers.clear();
   for (size_t i = 0; i < inputs.owners.size(); ++i) {
-    const Output& output = (*made)[i];
     LineResult& result = results.lines[inputs.owners[i]];
-    if (!output.ok()) {
-      result.status = output.error->status();
-      result.error = named_as_typed(arguments_, output.error->message());
-      continue;
+    if (!made[i]) {
+      result.status = Status::cancelled;
+    } else if (!made[i]->ok()) {
+      result.status = made[i]->error->status();
+      result.error = named_as_typed(arguments_, made[i]->error->message());
+    } else {
+      left.owners.push_back(inputs.owners[i]);
+      left.texts.push_back(made[i]->text());
+      options.input_numbers.push_back(of_first.input_numbers[i]);
     }
-    left.owners.push_back(inputs.owners[i]);
-    left.texts.push_back(output.text());
-    options.input_numbers.push_back(of_first.input_numbers[i]);
   }
   inputs = std::move(left);
   return {};
@@ -310,38 +396,43 @@ LineResults TextModel::run(const std::vector<Line>& lines, uint64_t lines_before
     leave_all(results, error, exit_code(error.status()));
     return std::move(results);
   };
-  if (first_) {
+  if (is_chain()) {
     if (const auto why = run_first(inputs, options, results)) return failed(*why);
     if (inputs.owners.empty()) return results;
   }
-  auto made = generate(inputs, options);
-  if (!made) return failed(made.error());
-  statistics_.add(made->stats());
-  results.made.emplace(std::move(*made));
+  auto parts = share(inputs, options, false);
+  if (!parts) return failed(parts.error());
+  results.parts = std::move(*parts);
   if (arguments_.attention.wanted()) callbacks.before_files();
   take(lines, inputs, results);
   return results;
 }
 
 void TextModel::take(const std::vector<Line>& lines, const Inputs& inputs, LineResults& results) {
-  for (size_t i = 0; i < inputs.owners.size(); ++i) {
-    LineResult& result = results.lines[inputs.owners[i]];
-    result.output = &(*results.made)[i];
-    result.input = i;
-    if (!result.output->ok()) {
+  for (const size_t owner : inputs.owners) results.lines[owner].status = Status::cancelled;
+  for (const Portion& part : results.parts) {
+    for (size_t i = 0; i < part.inputs.size(); ++i) {
+      LineResult& result = results.lines[inputs.owners[part.inputs[i]]];
+      result.status = Status::ok;
+      result.output = &part.results[i];
+      result.part = &part;
+      result.input = i;
+      if (result.output->ok()) continue;
       result.status = result.output->error->status();
       result.error = named_as_typed(arguments_, result.output->error->message());
-    } else if (arguments_.attention.wanted()) {
-      attend(i, lines[inputs.owners[i]].text, results, result);
     }
   }
+  if (!arguments_.attention.wanted()) return;
+  for (const size_t owner : inputs.owners)
+    if (LineResult& result = results.lines[owner]; result.status == Status::ok)
+      attend(lines[owner].text, results, result);
 }
 
 std::vector<lapilli_word_link> TextModel::word_links(const LineResults& results, size_t line) const {
-  const size_t input = results.lines[line].input;
+  const LineResult& result = results.lines[line];
   std::vector<lapilli_word_link> links;
-  for (size_t part = 0; part < results.lines[line].output->sequences.front().parts.size(); ++part) {
-    auto attention = Attention::run(model_, *results.made, input, 0, part);
+  for (size_t part = 0; part < result.output->sequences.front().parts.size(); ++part) {
+    auto attention = Attention::run(result.part->member->model, result.part->results, result.input, 0, part);
     if (!attention) continue;
     if (const auto found = attention->align(); found)
       links.insert(links.end(), found.value().begin(), found.value().end());
@@ -351,12 +442,13 @@ std::vector<lapilli_word_link> TextModel::word_links(const LineResults& results,
 
 // Runs the requested attention and alignment. An error of the line is its own; one that all lines would have is fatal,
 // and this line and all later ones stay unfinished.
-void TextModel::attend(size_t input, const std::string& source, LineResults& results, LineResult& result) {
+void TextModel::attend(const std::string& source, LineResults& results, LineResult& result) {
   if (results.fatal || interrupted()) {
     result.status = Status::cancelled;
     return;
   }
-  auto attended = attention_.attend(model_, *results.made, input, source, arguments_.json);
+  auto attended =
+      attention_.attend(result.part->member->model, result.part->results, result.input, source, arguments_.json);
   result.alignments = std::move(attended.alignments);
   if (!attended.error) return;
   result.status = attended.of_all ? Status::cancelled : attended.error->status();

@@ -12,6 +12,7 @@
 #include "cli/files/line_reader.hpp"
 #include "cli/run/attention_output.hpp"
 #include "cli/run/statistics.hpp"
+#include "cli/run/team.hpp"
 #include "lapilli/lapilli.hpp"
 
 namespace lapilli::cli {
@@ -21,16 +22,17 @@ struct LineResult {
   std::string error;
   Status status = Status::ok;  // Status::cancelled: not finished
   const Output* output = nullptr;
-  size_t input = 0;                     // the output's place among LineResults::made
+  const Portion* part = nullptr;           // the output's, among LineResults::parts
+  size_t input = 0;                     // the output's place in it
   std::vector<std::string> alignments;  // of each sequence, as printed behind it
 };
 
 // The results of lines that ran together.
 struct LineResults {
   std::vector<LineResult> lines;
-  std::optional<Results> made;  // the lines point into it
-  std::optional<Error> fatal;   // why the run cannot continue; lines before the first unfinished one are good
-  int fatal_code = 0;           // the program's exit code for it
+  std::vector<Portion> parts;     // the lines point into them
+  std::optional<Error> fatal;  // why the run cannot continue; lines before the first unfinished one are good
+  int fatal_code = 0;          // the program's exit code for it
 };
 
 class TextModel {
@@ -46,15 +48,17 @@ class TextModel {
   }
   // The models of a chain share the limit on memory.
   Result<void> load(const ModelChoice& choice, const std::string& options_text);
-  [[nodiscard]] const Model& model() const { return model_; }
+  [[nodiscard]] const Model& model() const { return team_.front().model; }
+  // How many hold the model and share the lines.
+  [[nodiscard]] size_t devices() const { return team_.size(); }
   // The first model's of a chain; "" if there is one model.
-  [[nodiscard]] std::string first_directory() const { return first_ ? first_->info().value().directory : ""; }
-  [[nodiscard]] const Device& device() const { return device_; }
+  [[nodiscard]] std::string first_directory() const { return is_chain() ? first().info().value().directory : ""; }
+  [[nodiscard]] const Device& device() const { return team_.front().device; }
   // As the arguments say, for callers that run the model themselves.
   [[nodiscard]] const Options& options() const { return options_; }
   // Numbers of each vector.
   [[nodiscard]] uint32_t dimensions() const {
-    return arguments_.vectors.dimensions ? arguments_.vectors.dimensions : model_.info().value().dimensions;
+    return arguments_.vectors.dimensions ? arguments_.vectors.dimensions : model().info().value().dimensions;
   }
 
   struct Callbacks {
@@ -68,7 +72,7 @@ class TextModel {
   LineResults run(const std::vector<Line>& lines, uint64_t lines_before, const Callbacks& callbacks);
 
   // False for decoders alone and chains: nothing tells which word became which.
-  [[nodiscard]] bool aligns() const { return !first_.has_value() && model_.info().value().source_vocabulary != 0; }
+  [[nodiscard]] bool aligns() const { return !is_chain() && model().info().value().source_vocabulary != 0; }
   // The word links of a line with an output; empty if the alignment fails or finds none.
   [[nodiscard]] std::vector<lapilli_word_link> word_links(const LineResults& results, size_t line) const;
   // From now on the output of a line depends neither on the lines run with it nor on earlier ones.
@@ -76,7 +80,7 @@ class TextModel {
 
   // Called at the end, if there is a trace.
   [[nodiscard]] Result<void> write_trace() const {
-    return arguments_.trace_file.empty() ? Result<void>() : device_.write_trace();
+    return arguments_.trace_file.empty() ? Result<void>() : device().write_trace();
   }
 
   [[nodiscard]] const Statistics& statistics() const { return statistics_; }
@@ -86,24 +90,28 @@ class TextModel {
   Result<void> read_chat(const std::string& directory);
   void set_scores_and_spans();
   void set_options(const ModelChoice& choice, const std::string& options_text);
-  Result<void> load_first(const ModelChoice& choice, const ModelOptions& limits);
+  [[nodiscard]] bool is_chain() const { return team_.front().first.has_value(); }
+  [[nodiscard]] const Model& first() const { return *team_.front().first; }
+  [[nodiscard]] Result<std::vector<std::string>> selected_devices() const;
+  [[nodiscard]] Result<Member> load_member(const std::string& select, const ModelChoice& choice) const;
+  [[nodiscard]] Result<std::vector<Member>> load_members(const std::vector<std::string>& selects,
+                                                         const ModelChoice& choice) const;
+  Result<void> load_first(const ModelChoice& choice, const ModelOptions& limits, Member& member) const;
+  Result<std::vector<Portion>> share(const Inputs& inputs, const Options& options, bool of_first);
   std::optional<Error> run_first(Inputs& inputs, Options& options, LineResults& results);
   [[nodiscard]] std::optional<double> find_unsure_below() const;
   bool add_input(const Line& line, LineResult& result, Inputs& inputs) const;
   static bool add_pair(const Line& line, LineResult& result, Inputs& inputs);
-  [[nodiscard]] Result<Results> generate(const Inputs& inputs, const Options& options) const;
+  [[nodiscard]] Result<Results> generate(const Model& model, const Inputs& inputs, const Options& options) const;
   [[nodiscard]] Result<void> check_attention(const lapilli_model_info& info) const;
   [[nodiscard]] Result<void> check_results(const lapilli_model_info& info) const;
   void take(const std::vector<Line>& lines, const Inputs& inputs, LineResults& results);
-  void attend(size_t input, const std::string& source, LineResults& results, LineResult& result);
+  void attend(const std::string& source, LineResults& results, LineResult& result);
 
   const TextCommand& about_;
   const TextArguments& arguments_;
-  Device device_;
-  std::optional<Model> first_;  // of a chain: its results are the texts of model_
-  Options first_options_;
-  Model model_;
-  Options options_;
+  Team team_;
+  Options first_options_, options_;
   std::optional<double> unsure_below_;
   AttentionOutput attention_;
   Statistics statistics_;

@@ -11,14 +11,16 @@ std::string lower(std::string s) {
   return s;
 }
 
+bool has_uuid(const Capabilities& caps) {
+  return std::any_of(caps.uuid.begin(), caps.uuid.end(), [](uint8_t b) { return b != 0; });
+}
+
+}  // namespace
+
 std::string uuid_digits(const Capabilities& caps) {
   std::string s;
   for (const uint8_t b : caps.uuid) s += format("%02x", b);
   return s;
-}
-
-bool has_uuid(const Capabilities& caps) {
-  return std::any_of(caps.uuid.begin(), caps.uuid.end(), [](uint8_t b) { return b != 0; });
 }
 
 bool same_gpu(const Capabilities& a, const Capabilities& b) {
@@ -26,20 +28,22 @@ bool same_gpu(const Capabilities& a, const Capabilities& b) {
          a.type != DeviceType::cpu && b.type != DeviceType::cpu;
 }
 
-// A driver that translates to another API: correct, but slower than a native one.
-bool layered(const Capabilities& caps) { return lower(caps.driver_name).find("dozen") != std::string::npos; }
-
-bool all_digits(const std::string& s) {
-  return !s.empty() && std::all_of(s.begin(), s.end(), [](unsigned char c) { return std::isdigit(c); });
-}
-
-std::string table(std::span<const DeviceInfo> devices) {
+std::string table_of(std::span<const DeviceInfo> devices) {
   std::string s;
   for (const DeviceInfo& d : devices) {
     s += format("\n  %u: %s", d.index, describe(d.caps));
     if (!d.refusal.empty()) s += " - " + d.refusal;
   }
   return s;
+}
+
+namespace {
+
+// A driver that translates to another API: correct, but slower than a native one.
+bool layered(const Capabilities& caps) { return lower(caps.driver_name).find("dozen") != std::string::npos; }
+
+bool all_digits(const std::string& s) {
+  return !s.empty() && std::all_of(s.begin(), s.end(), [](unsigned char c) { return std::isdigit(c); });
 }
 
 // The usable device with the highest score among those that `match` accepts; the first of equals. -1: none.
@@ -60,7 +64,12 @@ bool is_index(const std::string& select) {
   return all_digits(select) && select.size() < kUuidDigits;
 }
 
-// An index; otherwise a UUID or part of a name.
+// With the domain, or without if it is 0: "0000:81:00.0", "81:00.0".
+bool is_address(const std::string& pci, const std::string& select) {
+  return !pci.empty() && (select == pci || "0000:" + select == pci);
+}
+
+// An index; otherwise a UUID, an address or part of a name.
 std::vector<size_t> matches(std::span<const DeviceInfo> devices, const std::string& select) {
   std::vector<size_t> found;
   if (is_index(select)) {
@@ -73,6 +82,7 @@ std::vector<size_t> matches(std::span<const DeviceInfo> devices, const std::stri
   digits.erase(std::remove(digits.begin(), digits.end(), '-'), digits.end());
   for (size_t i = 0; i < devices.size(); ++i) {
     if (has_uuid(devices[i].caps) && uuid_digits(devices[i].caps) == digits) found.push_back(i);
+    if (is_address(devices[i].pci, lower(select))) found.push_back(i);
   }
   if (!found.empty()) return found;
   for (size_t i = 0; i < devices.size(); ++i) {
@@ -86,7 +96,7 @@ Result<size_t> take_selected(std::span<DeviceInfo> devices, const std::string& s
   const std::vector<size_t> found = matches(devices, select);
   if (found.empty()) {
     return fail(ErrorCode::no_device, "no device has the %s '%s'; there are:%s",
-                is_index(select) ? "index" : "UUID or name", select, table(devices));
+                is_index(select) ? "index" : "UUID or name", select, table_of(devices));
   }
   const auto is_match = [&](const DeviceInfo& d) {
     return std::any_of(found.begin(), found.end(), [&](size_t i) { return &devices[i] == &d; });
@@ -177,7 +187,7 @@ Result<size_t> choose_device(std::span<DeviceInfo> devices, const std::string& s
     i = best(devices, [](const DeviceInfo&) { return true; });
   }
   if (i < 0) {
-    return fail(ErrorCode::no_device, "no Vulkan device can be used:%s", table(devices));
+    return fail(ErrorCode::no_device, "no Vulkan device can be used:%s", table_of(devices));
   }
   DeviceInfo& chosen = devices[static_cast<size_t>(i)];
   chosen.chosen = true;
@@ -185,6 +195,103 @@ Result<size_t> choose_device(std::span<DeviceInfo> devices, const std::string& s
     if (d.refusal.empty() && &d != &chosen) d.refusal = format("device %u has a higher score", chosen.index);
   }
   return static_cast<size_t>(i);
+}
+
+namespace {
+
+// Every GPU once; where there is none, the CPU.
+Result<std::vector<size_t>> all_gpus(std::span<DeviceInfo> devices) {
+  for (DeviceInfo& d : devices) d.score = score_device(d.caps, &d.score_reason);
+  pass_over_duplicates(devices);
+  std::vector<size_t> gpus;
+  for (size_t i = 0; i < devices.size(); ++i) {
+    devices[i].chosen = devices[i].refusal.empty() && devices[i].caps.type != DeviceType::cpu;
+    if (devices[i].chosen) gpus.push_back(i);
+  }
+  if (!gpus.empty()) return gpus;
+  LAPILLI_TRY(const size_t only, choose_device(devices, ""));
+  return std::vector<size_t>{only};
+}
+
+// Refuses what was not assigned, and checks the others.
+Status take_assigned(std::span<DeviceInfo> devices, const std::vector<size_t>& taken, const std::string& why) {
+  for (size_t i = 0; i < devices.size(); ++i) {
+    DeviceInfo& d = devices[i];
+    d.score = score_device(d.caps, &d.score_reason);
+    d.chosen = std::find(taken.begin(), taken.end(), i) != taken.end();
+    if (d.chosen && !d.refusal.empty())
+      return fail(ErrorCode::no_device, "%s assigns %s to this process, which cannot be used: %s", why,
+                  describe(d.caps), d.refusal);
+    if (!d.chosen && d.refusal.empty()) d.refusal = "it is not assigned to this process (" + why + ")";
+  }
+  return {};
+}
+
+// No GPU is assigned, and one that is there belongs to another process.
+Result<DeviceChoice> take_cpu(std::span<DeviceInfo> devices, const std::string& why) {
+  for (DeviceInfo& d : devices)
+    if (d.caps.type != DeviceType::cpu && d.refusal.empty())
+      d.refusal = "no GPU is assigned to this process (" + why + ")";
+  LAPILLI_TRY(const size_t i, choose_device(devices, ""));
+  return DeviceChoice{{i}, why + ": no GPU is assigned", false};
+}
+
+Result<DeviceChoice> choose_assigned(std::span<DeviceInfo> devices, bool all, const Environment& environment) {
+  LAPILLI_TRY(const Assignment assigned, assigned_devices(devices, environment));
+  if (assigned.given && assigned.devices.empty()) return take_cpu(devices, assigned.why);
+  if (assigned.given) {
+    const auto taken = all ? assigned.devices : std::vector<size_t>{assigned.devices[assigned.own]};
+    LAPILLI_CHECK(take_assigned(devices, taken, assigned.why));
+    return DeviceChoice{taken, assigned.why, false};
+  }
+  DeviceChoice choice;
+  if (all) {
+    LAPILLI_TRY(choice.devices, all_gpus(devices));
+    return choice;
+  }
+  LAPILLI_TRY(const size_t best_one, choose_device(devices, ""));
+  return DeviceChoice{{best_one}, "", true};
+}
+
+std::vector<std::string> words_of(const std::string& list) {
+  std::vector<std::string> words(1);
+  for (const char c : list) {
+    if (c == ',')
+      words.emplace_back();
+    else if (c != ' ' || !words.back().empty())
+      words.back() += c;
+  }
+  return words;
+}
+
+// A device may be named twice: it is then opened twice.
+Result<DeviceChoice> choose_listed(std::span<DeviceInfo> devices, const std::vector<std::string>& words) {
+  DeviceChoice choice;
+  const std::vector<DeviceInfo> before(devices.begin(), devices.end());
+  for (const std::string& word : words) {
+    std::copy(before.begin(), before.end(), devices.begin());
+    if (word.empty()) return fail(ErrorCode::invalid_argument, "a device in the list has no name");
+    LAPILLI_TRY(const size_t i, choose_device(devices, word));
+    choice.devices.push_back(i);
+  }
+  for (size_t i = 0; i < devices.size(); ++i) {
+    const auto& taken = choice.devices;
+    devices[i].chosen = std::find(taken.begin(), taken.end(), i) != taken.end();
+    if (devices[i].chosen) devices[i].refusal.clear();
+  }
+  return choice;
+}
+
+}  // namespace
+
+// Names hold commas, too.
+Result<DeviceChoice> choose_devices(std::span<DeviceInfo> devices, const std::string& select,
+                                    const Environment& environment) {
+  if (select == "assigned" || select == "all") return choose_assigned(devices, select == "all", environment);
+  const auto words = words_of(select);
+  if (words.size() > 1 && matches(devices, select).empty()) return choose_listed(devices, words);
+  LAPILLI_TRY(const size_t i, choose_device(devices, select));
+  return DeviceChoice{{i}, "", select.empty()};
 }
 
 }  // namespace lapilli::vulkan

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <fstream>
+#include <iomanip>
 
 #include "base/log_once.hpp"
 #include "base/path.hpp"
 #include "vulkan/device/choose.hpp"
 #include "vulkan/device/device_impl.hpp"
 #include "vulkan/device/enables.hpp"
+#include "vulkan/driver/driver_files.hpp"
 
 namespace lapilli::vulkan {
 namespace {
@@ -22,6 +25,16 @@ struct Survey {
 
 // NVIDIA's driver (580.159) was no longer found after about ten unloads and loads.
 bool must_stay_loaded(const Capabilities& caps) { return caps.driver_name == "NVIDIA"; }
+
+// AMD's variables name GPUs by a number that only the kernel's driver tells.
+std::string serial_of(const Capabilities& caps, const std::string& pci) {
+  constexpr uint32_t kAmd = 0x1002;
+  if (caps.vendor_id != kAmd || pci.empty()) return "";
+  std::ifstream file("/sys/bus/pci/devices/" + pci + "/unique_id");
+  std::string serial;
+  file >> std::setw(32) >> serial;
+  return serial;
+}
 
 Result<Survey> survey(const DeviceOptions& options) {
   Survey s;
@@ -40,6 +53,8 @@ Result<Survey> survey(const DeviceOptions& options) {
     info.index = static_cast<uint32_t>(s.infos.size());
     LAPILLI_TRY(info.caps, apply_mask(s.snapshots.back().caps, mask));
     info.refusal = s.snapshots.back().refusal;
+    info.pci = s.snapshots.back().pci;
+    info.serial = serial_of(info.caps, info.pci);
     if (info.refusal.empty()) info.refusal = refused_cpu(options, s.snapshots.back().caps);
     s.infos.push_back(std::move(info));
   }
@@ -195,19 +210,58 @@ std::string refused_cpu(const DeviceOptions& options, const Capabilities& caps) 
 
 Result<std::vector<DeviceInfo>> list_devices(const DeviceOptions& options) {
   LAPILLI_TRY(Survey s, survey(options));
-  const auto chosen = choose_device(s.infos, options.select);
+  const auto chosen = choose_devices(s.infos, options.select, process_environment());
   // A list in which no device is usable, or has that name, is still worth showing.
   if (!chosen && chosen.error().code != ErrorCode::no_device) return chosen.error();
   return std::move(s.infos);
 }
 
+Result<std::vector<DeviceInfo>> survey_devices(const DeviceOptions& options) {
+  LAPILLI_TRY(Survey s, survey(options));
+  return std::move(s.infos);
+}
+
+namespace {
+
+Result<DeviceChoice> choose_one(std::vector<DeviceInfo>& infos, const std::string& select) {
+  LAPILLI_TRY(auto choice, choose_devices(infos, select, process_environment()));
+  if (choice.devices.size() == 1) return choice;
+  return fail(ErrorCode::invalid_argument, "'%s' names %u devices; each is opened by itself: name one", select,
+              choice.devices.size());
+}
+
+// Where a GPU is required and missing, its driver may be installed where the loader does not look.
+Error with_driver_files(Error error, const DeviceOptions& options) {
+  const bool required = options.refuse_cpu || options.select == "assigned";
+  if (error.code == ErrorCode::no_device && required) error.message += "; " + driver_files_text();
+  return error;
+}
+
+void tell_choice(const DeviceChoice& choice, const DeviceInfo& device, DeviceType type) {
+  if (!choice.why.empty()) {
+    const std::string place = device.pci.empty() ? "" : ", " + device.pci;
+    log_once(LogLevel::note, "device choice",
+             format("device %u (%s%s) by %s", device.index, describe(device.caps), place, choice.why));
+  } else if (choice.free && type == DeviceType::cpu) {
+    log_once(
+        LogLevel::note, "no GPU",
+        "no GPU with Vulkan was found: running on the CPU through " + describe(device.caps) + "; right, but slower");
+  }
+}
+
+}  // namespace
+
 Result<std::shared_ptr<Device>> Device::create(const DeviceOptions& options) {
   const LogScope scope(options.log);
   LAPILLI_CHECK(check_options(options));
-  LAPILLI_TRY(Survey s, survey(options));
+  auto surveyed = survey(options);
+  if (!surveyed) return with_driver_files(std::move(surveyed).error(), options);
+  Survey& s = *surveyed;
   std::vector<DeviceInfo> infos = s.infos;
   while (true) {
-    LAPILLI_TRY(const size_t i, choose_device(infos, options.select));
+    auto choice = choose_one(infos, options.select);
+    if (!choice) return with_driver_files(std::move(choice).error(), options);
+    const size_t i = choice->devices.front();
     std::shared_ptr<Device> device(new Device);
     device->impl_ = std::make_unique<Impl>();
     device->impl_->log = options.log;
@@ -221,14 +275,10 @@ Result<std::shared_ptr<Device>> Device::create(const DeviceOptions& options) {
       status = start_device(*device->impl_, s.snapshots[i], options,
                             {.timeout_s = timeout_of(options, s.snapshots[i].caps)});
     if (status) {
-      if (s.snapshots[i].caps.type == DeviceType::cpu && options.select.empty()) {
-        log_once(
-            LogLevel::note, "no GPU",
-            "no GPU with Vulkan was found: running on the CPU through " + describe(c.caps) + "; right, but slower");
-      }
+      tell_choice(*choice, infos[i], s.snapshots[i].caps.type);
       return device;
     }
-    if (!options.select.empty()) return std::move(status).failure();
+    if (!choice->free) return std::move(status).failure();
     // A driver that fails to start is passed over as if it were missing.
     s.infos[i].refusal = status.error().message;
     infos = s.infos;

@@ -37,7 +37,9 @@ using Workers = std::function<void(uint32_t count, const std::function<void(uint
 
 // Options for choosing and making a device.
 struct DeviceOptions {
-  std::string select;  // empty: the best one; else an index (a whole number), a part of the name (any case), or a UUID
+  // Empty: the best one; "assigned": the one that the environment assigns to this process (assignment.hpp), else the
+  // best; otherwise an index (a whole number), a part of the name (any case), a UUID or a PCI address.
+  std::string select;
   std::string mask;    // see apply_mask; empty: LAPILLI_CAPS, else none
   bool validation = false;    // ask for VK_LAYER_KHRONOS_validation if it is installed
   double wait_timeout_s = 0;  // a wait fails after this long without progress; 0: 30 s, CPU drivers 600 s
@@ -119,6 +121,8 @@ struct Appended {
 struct DeviceInfo {
   uint32_t index = 0;
   Capabilities caps;
+  std::string pci;           // address such as "0000:81:00.0"; empty: unknown
+  std::string serial;        // AMD's number of a GPU, 16 hexadecimal digits; empty: unknown
   int64_t score = 0;         // the usable device with the highest is taken; see score_device
   std::string score_reason;  // the summands of the score
   std::string refusal;       // reason why the device cannot be used or was passed over; empty: usable
@@ -126,6 +130,8 @@ struct DeviceInfo {
 };
 // Also explains which device these options would choose. An error if there is no loader or no driver at all.
 Result<std::vector<DeviceInfo>> list_devices(const DeviceOptions& options);
+// The same before any choice, for choose_devices.
+Result<std::vector<DeviceInfo>> survey_devices(const DeviceOptions& options);
 
 // A shader with its constants. Equal words and constants give the same pipeline.
 struct PipelineRequest {

@@ -145,6 +145,7 @@ void copy_properties(const Instance& instance, const Support& u, Snapshot& s) {
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES};
   VkPhysicalDeviceShaderIntegerDotProductProperties dot{
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_PROPERTIES};
+  VkPhysicalDevicePCIBusInfoPropertiesEXT pci{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PCI_BUS_INFO_PROPERTIES_EXT};
   chain(p, id);
   chain(p, subgroup);
   chain(p, limits);
@@ -152,8 +153,11 @@ void copy_properties(const Instance& instance, const Support& u, Snapshot& s) {
   if (u.driver) chain(p, driver);
   if (u.size_control) chain(p, size);
   if (u.dot) chain(p, dot);
+  const bool has_pci = s.has(VK_EXT_PCI_BUS_INFO_EXTENSION_NAME);
+  if (has_pci) chain(p, pci);
   instance.vk.GetPhysicalDeviceProperties2(s.handle, &p);
 
+  if (has_pci) s.pci = format("%04x:%02x:%02x.%x", pci.pciDomain, pci.pciBus, pci.pciDevice, pci.pciFunction);
   std::copy_n(id.deviceUUID, c.uuid.size(), c.uuid.begin());
   if (u.driver) {
     c.driver_name = text(driver.driverName, sizeof driver.driverName);

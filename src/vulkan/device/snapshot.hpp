@@ -18,6 +18,7 @@ struct Snapshot {
   uint32_t main_heap = 0;       // heap for weights and arenas
   VkPhysicalDeviceMemoryProperties memory{};
   std::vector<std::string> extensions;  // offered device extensions
+  std::string pci;                      // address such as "0000:81:00.0"; empty: unknown
 
   [[nodiscard]] bool has(const char* extension) const;
 };

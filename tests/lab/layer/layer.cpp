@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "config.hpp"
+#include "identity.hpp"
 #include "memory_types.hpp"
 #include "narrow.hpp"
 #include "pace.hpp"
@@ -136,10 +137,23 @@ VKAPI_ATTR void VKAPI_CALL GetPhysicalDeviceProperties(VkPhysicalDevice p, VkPhy
   narrow(*out);
 }
 
+// Of several drivers' devices.
+size_t place_of(VkPhysicalDevice p) {
+  const Instance& instance = instance_of(p);
+  const auto enumerate = reinterpret_cast<PFN_vkEnumeratePhysicalDevices>(
+      instance.get_proc(instance.handle, "vkEnumeratePhysicalDevices"));
+  uint32_t count = 0;
+  if (!enumerate || enumerate(instance.handle, &count, nullptr) < 0) return 0;
+  std::vector<VkPhysicalDevice> all(count);
+  if (enumerate(instance.handle, &count, all.data()) < 0) return 0;
+  return static_cast<size_t>(std::find(all.begin(), all.end(), p) - all.begin());
+}
+
 VKAPI_ATTR void VKAPI_CALL GetPhysicalDeviceProperties2(VkPhysicalDevice p, VkPhysicalDeviceProperties2* out) {
   instance_of(p).GetPhysicalDeviceProperties2(p, out);
   narrow(out->properties);
   narrow_property_chain(out->pNext);
+  pretend_identity(out->pNext, place_of(p));
 }
 
 VKAPI_ATTR void VKAPI_CALL GetPhysicalDeviceFeatures(VkPhysicalDevice p, VkPhysicalDeviceFeatures* out) {
@@ -192,12 +206,14 @@ VKAPI_ATTR VkResult VKAPI_CALL EnumerateDeviceExtensionProperties(VkPhysicalDevi
   result = instance.EnumerateDeviceExtensionProperties(p, nullptr, &n, shown.data());
   if (result < 0) return result;
   std::erase_if(shown, [](const auto& e) { return Config::get().extension_hidden(e.extensionName); });
-  if (offers_subset()) {
-    VkExtensionProperties subset{};
-    std::snprintf(subset.extensionName, sizeof subset.extensionName, "%s", kSubset);
-    subset.specVersion = 1;
-    shown.push_back(subset);
-  }
+  const auto offer = [&shown](const char* name) {
+    VkExtensionProperties offered{};
+    std::snprintf(offered.extensionName, sizeof offered.extensionName, "%s", name);
+    offered.specVersion = 1;
+    shown.push_back(offered);
+  };
+  if (offers_subset()) offer(kSubset);
+  if (offers_addresses()) offer(VK_EXT_PCI_BUS_INFO_EXTENSION_NAME);
   const auto total = static_cast<uint32_t>(shown.size());
   if (!out) {
     *count = total;
