@@ -410,7 +410,7 @@ TEST(HttpPace, ReadersThatSipAreGivenUp) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
     EXPECT_EQ(rig.server.counts().open, 0U) << streams;
-    EXPECT_EQ(exchange->gone(), streams);  // an answer that was given whole is no more the application's
+    EXPECT_TRUE(exchange->gone()) << streams;
     EXPECT_LT(client.rest().size(), 1U << 20);
   }
 }
