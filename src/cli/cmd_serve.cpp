@@ -19,6 +19,7 @@
 #include "cli/run/cache_folder.hpp"
 #include "cli/run/lent_threads.hpp"
 #include "cli/system.hpp"
+#include "server/keys.hpp"
 #include "server/server.hpp"
 
 namespace lapilli::cli {
@@ -33,7 +34,7 @@ A model is loaded at its first request; when memory is short, the one that was u
 
 It answers this machine alone, unless --host names another address. A page of another origin is refused, unless --cors
 lists it. Keys: --keys FILE, one a line, with limits behind it: requests=60 (a minute) characters=5000 texts=100
-alternatives=4 seconds=600 (of sound) pixels=4000000 files=10 bytes=1000000.
+alternatives=4 seconds=600 (of sound) pixels=4000000 files=10 bytes=1000000. --limit NAME=N sets one for all.
 
 Ctrl-C and SIGTERM end it within 20 seconds: what has come is answered, and the exit code is 0.
 
@@ -48,7 +49,7 @@ Examples:
 
 struct ServeArguments {
   server::ServerOptions options;
-  std::vector<std::string> models;
+  std::vector<std::string> models, limits;
   std::string folder, keys, dtype, kv_dtype = "fp32";
   uint32_t port = 5000;
   std::optional<uint32_t> wyoming;
@@ -110,6 +111,13 @@ int read_keys(const std::string& file, std::string& keys) {
   return exit_ok;
 }
 
+int read_limits(const std::vector<std::string>& given, server::Desk::Limits& limits) {
+  for (const std::string& one : given)
+    if (const std::string wrong = server::read_limit(one, limits); !wrong.empty())
+      return complain(exit_usage, "--limit: " + wrong);
+  return exit_ok;
+}
+
 std::string address_of(const server::HttpOptions& http, uint16_t port) {
   const bool six = http.host.find(':') != std::string::npos;
   return "http://" + (six ? "[" + http.host + "]" : http.host) + ":" + std::to_string(port);
@@ -144,6 +152,7 @@ void wait_for_end() {
 
 int run_serve(const ServeArguments& arguments, const Context& context) {
   server::ServerOptions options = arguments.options;
+  if (const int code = read_limits(arguments.limits, options.limits); code != exit_ok) return code;
   if (const int code = find_models(arguments, context, options.models); code != exit_ok) return code;
   if (const int code = read_keys(arguments.keys, options.keys); code != exit_ok) return code;
   const lapilli_workers threads = lent_threads();
@@ -202,6 +211,8 @@ void add_limits(CLI::App& command, ServeArguments& a) {
   command.add_option("--char-limit", a.options.limits.characters, "Characters in the texts of a request")
       ->transform(whole_number(1, kMostU32))
       ->type_name("N");
+  command.add_option("--limit", a.limits, "A limit as in --keys' file, for all that name no other; several: once each")
+      ->type_name("NAME=N");
   command.add_flag("--token-ids", a.options.limits.token_ids,
                    "Take embeddings' inputs as ids of the model's tokenizer");
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/format.hpp"
+#include "base/log.hpp"
 #include "search/allowed_ids.hpp"
 #include "search/encode_pass.hpp"
 #include "search/encoded_source.hpp"
@@ -61,7 +63,11 @@ SearchEngine::SearchEngine(const Shared& shared, std::unique_ptr<Workspace> work
   set_up_runner(first_counter);
 }
 
-SearchEngine::~SearchEngine() { prefixes_.forget(id_); }
+SearchEngine::~SearchEngine() {
+  prefixes_.forget(id_);
+  if (counts_.ticks > 0)
+    log(LogLevel::verbose, format("a search engine ends: %u steps of %u rows in all", counts_.ticks, counts_.rows));
+}
 
 void SearchEngine::set_up_runner(uint32_t tick) {
   const WorkspaceKey& key = w_->key;

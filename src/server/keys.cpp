@@ -10,6 +10,8 @@ namespace lapilli::server {
 
 namespace {
 
+constexpr auto kMinute = std::chrono::seconds(60);
+
 // The next word, which leaves `text`.
 std::string_view take_word(std::string_view& text) {
   constexpr std::string_view kBlanks = " \t\r";
@@ -27,34 +29,36 @@ std::optional<uint64_t> number_in(std::string_view text) {
   return whole ? std::optional(number) : std::nullopt;
 }
 
-bool set_limit(Key& key, std::string_view name, uint64_t number) {
+bool set_limit(Desk::Limits& limits, std::string_view name, uint64_t number) {
   const auto few = static_cast<uint32_t>(std::min<uint64_t>(number, UINT32_MAX));
-  if (name == "requests") return key.requests_a_minute = few, true;
-  if (name == "characters") return key.limits.characters = number, true;
-  if (name == "texts") return key.limits.texts = few, true;
-  if (name == "alternatives") return key.limits.alternatives = few, true;
-  if (name == "seconds") return key.limits.sound_seconds = number, true;
-  if (name == "pixels") return key.limits.pixels = number, true;
-  if (name == "files") return key.limits.files = number, true;
-  if (name == "bytes") return key.most_bytes = number, true;
+  if (name == "requests") return limits.requests = few, true;
+  if (name == "characters") return limits.characters = number, true;
+  if (name == "texts") return limits.texts = few, true;
+  if (name == "alternatives") return limits.alternatives = few, true;
+  if (name == "seconds") return limits.sound_seconds = number, true;
+  if (name == "pixels") return limits.pixels = number, true;
+  if (name == "files") return limits.files = number, true;
+  if (name == "bytes") return limits.bytes = number, true;
   return false;
 }
 
 // Why the line is no key; "" if it is one.
 std::string read_line(std::string_view line, Key& key) {
   key.text = take_word(line);
-  for (std::string_view word = take_word(line); !word.empty(); word = take_word(line)) {
-    const size_t equals = std::min(word.find('='), word.size());
-    const auto number = number_in(word.substr(std::min(equals + 1, word.size())));
-    if (!number || !set_limit(key, word.substr(0, equals), *number))
-      return "\"" + std::string(word) +
-             "\" is no limit: requests, characters, texts, alternatives, seconds, pixels, files or bytes, = and a "
-             "number";
-  }
+  for (std::string_view word = take_word(line); !word.empty(); word = take_word(line))
+    if (std::string wrong = read_limit(word, key.limits); !wrong.empty()) return wrong;
   return "";
 }
 
 }  // namespace
+
+std::string read_limit(std::string_view given, Desk::Limits& limits) {
+  const size_t equals = std::min(given.find('='), given.size());
+  const auto number = number_in(given.substr(std::min(equals + 1, given.size())));
+  if (number && set_limit(limits, given.substr(0, equals), *number)) return "";
+  return "\"" + std::string(given) +
+         "\" is no limit: requests, characters, texts, alternatives, seconds, pixels, files or bytes, = and a number";
+}
 
 std::vector<Key> parse_keys(std::string_view content, const Desk::Limits& usual, std::string& error) {
   std::vector<Key> keys;
@@ -83,14 +87,26 @@ const Key* KeyRing::find(std::string_view given) const {
 }
 
 uint32_t KeyRing::count(const Key& key) {
-  constexpr auto kMinute = std::chrono::seconds(60);
-  if (key.requests_a_minute == 0) return 0;
-  const auto now = Clock::now();
+  if (key.limits.requests == 0) return 0;
   const std::lock_guard lock(mutex_);
-  Minute& minute = minutes_[static_cast<size_t>(&key - keys_.data())];
-  if (now - minute.begin >= kMinute) minute = {now, 0};
-  if (minute.requests++ < key.requests_a_minute) return 0;
-  return static_cast<uint32_t>(std::chrono::ceil<std::chrono::seconds>(minute.begin + kMinute - now).count());
+  return minutes_[number_of(key) - 1].count(key.limits.requests, Minute::Clock::now());
+}
+
+uint32_t Callers::count(const std::string& address, uint32_t most) {
+  if (most == 0) return 0;
+  const auto now = Minute::Clock::now();
+  const std::lock_guard lock(mutex_);
+  if (minutes_.size() >= kMost) std::erase_if(minutes_, [&](const auto& one) { return one.second.is_over(now); });
+  const bool known = minutes_.contains(address) || minutes_.size() < kMost;
+  return minutes_[known ? address : ""].count(most, now);
+}
+
+bool Minute::is_over(Clock::time_point now) const { return now - begin >= kMinute; }
+
+uint32_t Minute::count(uint32_t most, Clock::time_point now) {
+  if (is_over(now)) *this = {now, 0};
+  if (requests++ < most) return 0;
+  return static_cast<uint32_t>(std::chrono::ceil<std::chrono::seconds>(begin + kMinute - now).count());
 }
 
 }  // namespace lapilli::server

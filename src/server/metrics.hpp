@@ -30,6 +30,10 @@ class Metrics {
   std::map<std::string, Times> times_;
 };
 
+// "# HELP" and "# TYPE", and a number as the format has it.
+std::string metric_head(const char* name, const char* type, const char* help);
+std::string metric_number(double value);
+
 // A line "NAME VALUE" with its # HELP and # TYPE; `type` is "counter" or "gauge".
 std::string metric(const char* name, const char* type, const char* help, double value);
 

@@ -17,6 +17,7 @@
 #include "server/work/job_pump.hpp"
 #include "server/work/model_shelf.hpp"
 #include "server/work/pool.hpp"
+#include "server/work/translation.hpp"
 
 namespace lapilli::server {
 
@@ -26,7 +27,7 @@ namespace lapilli::server {
 
 namespace {
 
-constexpr unsigned kPoolThreads = 2;
+constexpr unsigned kPoolThreads = 2, kLongThreads = 4;
 constexpr double kAliveS = 60;   // a driver on the CPU may take long for one submission
 constexpr double kKeptS = 3600;  // files that wait for their download
 constexpr uint64_t kKeptBytes = uint64_t{256} << 20;
@@ -47,6 +48,30 @@ std::vector<Protocol> all_protocols() {
 bool leads_to(const Route& route, std::string_view path) {
   const std::string_view shown(route.path);
   return shown.ends_with('*') ? path.starts_with(shown.substr(0, shown.size() - 1)) : path == shown;
+}
+
+Usage one_request() {
+  Usage usage;
+  usage.requests = 1;
+  return usage;
+}
+
+uint64_t milliseconds_of(const lapilli_input& sound) {
+  const uint64_t samples = sound.source ? sound.source->count : sound.sample_count;
+  return sound.sample_rate == 0 ? 0 : 1000 * samples / sound.sample_rate;
+}
+
+// The inputs alone: tokens are known at the end.
+Usage usage_of(const Work& work) {
+  Usage usage;
+  for (const lapilli_input& input : work.inputs) {
+    if (input.kind == LAPILLI_INPUT_TEXT) usage.characters += count_characters({input.text, input.text_bytes});
+    if (input.kind == LAPILLI_INPUT_TEXT && input.pair)
+      usage.characters += count_characters({input.pair, input.pair_bytes});
+    if (input.kind == LAPILLI_INPUT_SAMPLES) usage.sound_ms += milliseconds_of(input);
+    if (input.kind == LAPILLI_INPUT_PICTURE_FILE || input.kind == LAPILLI_INPUT_PIXELS) ++usage.pictures;
+  }
+  return usage;
 }
 
 Response retry_after(Response response, uint32_t seconds) {
@@ -71,6 +96,7 @@ struct Server::Impl final : Desk, HttpHandler {
                                          ModelShelf::Limits{options.model, 60 * options.idle_minutes},
                                          [this] { wake_pump(); });
     pool = std::make_unique<Pool>(kPoolThreads);
+    long_pool = std::make_unique<Pool>(kLongThreads);
     {
       const std::lock_guard lock(pump_mutex);
       pump = std::make_unique<JobPump>(*shelf, *pool);
@@ -143,11 +169,16 @@ struct Server::Impl final : Desk, HttpHandler {
   // Large bodies are for those whose head has a key. Some protocols have theirs in the body.
   void admit_body(const Request& head, const Found& found, Admission& admission) const {
     admission.most_body_bytes = found.route->most_body_bytes;
-    if (keys->empty() || !found.route->needs_key) return;
+    if (!found.route->needs_key) return;
+    if (keys->empty()) {
+      if (options.limits.bytes > 0)
+        admission.most_body_bytes = std::min(admission.most_body_bytes, options.limits.bytes);
+      return;
+    }
     const std::string given = found.protocol->key(head);
     const Key* key = given.empty() ? nullptr : keys->find(given);
     if (!given.empty() && key == nullptr) admission.refusal = with_cors(head, wrong_key(*found.protocol));
-    const uint64_t most = key == nullptr ? kMostWithoutKey : key->most_bytes > 0 ? key->most_bytes : UINT64_MAX;
+    const uint64_t most = key == nullptr ? kMostWithoutKey : key->limits.bytes > 0 ? key->limits.bytes : UINT64_MAX;
     admission.most_body_bytes = std::min(admission.most_body_bytes, most);
   }
   static Response wrong_key(const Protocol& protocol) {
@@ -197,7 +228,8 @@ struct Server::Impl final : Desk, HttpHandler {
           requests.count(protocol, status, seconds);
         });
     exchange.reset();
-    pool->run([this, turn = std::move(turn), found] { handle_whole(turn, found); });
+    Pool& threads = found.route->is_long ? *long_pool : *pool;
+    threads.run([this, turn = std::move(turn), found] { handle_whole(turn, found); });
   }
 
   [[nodiscard]] Response unanswered(const Found& found) const {
@@ -208,28 +240,53 @@ struct Server::Impl final : Desk, HttpHandler {
   // A request whose client has left, or that has waited for too long at a stop, is dropped.
   void handle_whole(const std::shared_ptr<Turn>& turn, const Found& found) {
     if (gives_up || turn->gone()) return;
+    turn->set_account(0, ledger.account(found.protocol->name, 0));
     if (const auto refusal = check_key(*turn, found)) return turn->answer(*refusal);
+    if (Protocol::is_work(*found.route)) {
+      if (const auto refusal = name_job(*turn, found)) return turn->answer(*refusal);
+      turn->account()->add(one_request());
+    }
     found.route->handle(*this, turn);
+  }
+
+  // A request that names itself may be watched.
+  std::optional<Response> name_job(Turn& turn, const Found& found) {
+    const std::string given(turn.request().header("lapilli-job"));
+    if (given.empty()) return {};
+    if (!JobEvents::is_name(given))
+      return found.protocol->error(400, "Lapilli-Job: a name has 1 to 64 letters, digits, - and _", "");
+    const JobEvents::Name name(turn.key(), given);
+    auto job = events.begin(name);
+    if (!job) return found.protocol->error(409, "Lapilli-Job: another request of this name is at work", "");
+    turn.set_job(std::move(job), [this, name](int status) { events.end(name, status); });
+    return {};
   }
 
   std::optional<Response> check_key(Turn& turn, const Found& found) {
     const Protocol& protocol = *found.protocol;
-    if (keys->empty() || !found.route->needs_key) return {};
+    if (!found.route->needs_key) return {};
+    if (keys->empty())
+      return too_many(protocol, options.limits, "an address",
+                      callers.count(turn.request().address, options.limits.requests));
     const std::string given = protocol.key(turn.request());
     if (given.empty()) return protocol.error(protocol.missing_key_status, "this server asks for a key", "");
     const Key* key = keys->find(given);
     if (key == nullptr) return wrong_key(protocol);
     turn.set_limits(key->limits);
-    if (key->most_bytes > 0 && turn.request().body.size() > key->most_bytes)
+    turn.set_account(keys->number_of(*key), ledger.account(protocol.name, keys->number_of(*key)));
+    if (key->limits.bytes > 0 && turn.request().body.size() > key->limits.bytes)
       return protocol.error(413,
                             "the body has " + std::to_string(turn.request().body.size()) + " bytes, and the key " +
-                                "allows " + std::to_string(key->most_bytes),
+                                "allows " + std::to_string(key->limits.bytes),
                             "");
-    const uint32_t wait_s = keys->count(*key);
+    return too_many(protocol, key->limits, "the key", keys->count(*key));
+  }
+
+  static std::optional<Response> too_many(const Protocol& protocol, const Limits& limits, const std::string& who,
+                                          uint32_t wait_s) {
     if (wait_s == 0) return {};
-    return retry_after(
-        protocol.error(429, "the key allows " + std::to_string(key->requests_a_minute) + " requests a minute", ""),
-        wait_s);
+    const std::string most = std::to_string(limits.requests);
+    return retry_after(protocol.error(429, who + " may make " + most + " requests a minute", ""), wait_s);
   }
 
   // ---- the desk ----
@@ -238,6 +295,12 @@ struct Server::Impl final : Desk, HttpHandler {
     if (options.deadline_s > 0 && !work->deadline)
       work->deadline = Turn::Clock::now() + std::chrono::duration_cast<Turn::Clock::duration>(
                                                 std::chrono::duration<double>(options.deadline_s));
+    if (!work->account && exchange) work->account = account(*exchange);
+    if (const auto* turn = dynamic_cast<const Turn*>(exchange.get()); turn != nullptr && turn->job())
+      work->on_progress = [job = turn->job(), id = work.get()](const Event& event) {
+        job->tell(id, {event.done, event.total, event.tokens});
+      };
+    if (work->account && !work->counted) work->account->add(usage_of(*work));
     if (exchange)
       exchange->on_gone([left = std::weak_ptr(work)] {
         if (const auto there = left.lock()) there->cancelled = true;
@@ -245,21 +308,27 @@ struct Server::Impl final : Desk, HttpHandler {
     pump->start(std::move(work));
   }
   void run(std::function<void()> function) override { pool->run(std::move(function)); }
+  void run_long(std::function<void()> function) override { long_pool->run(std::move(function)); }
   [[nodiscard]] const std::vector<ModelFacts>& models() const override { return shelf->facts(); }
   [[nodiscard]] const Limits& limits() const override { return options.limits; }
   [[nodiscard]] const Limits& limits(const Exchange& exchange) const override {
     const auto* turn = dynamic_cast<const Turn*>(&exchange);
     return turn != nullptr && turn->limits() != nullptr ? *turn->limits() : options.limits;
   }
-  void count(const Usage& more) override {
-    const std::lock_guard lock(usage_mutex);
-    used.characters += more.characters;
-    used.texts += more.texts;
-    used.documents += more.documents;
+  [[nodiscard]] std::shared_ptr<Account> account(const Exchange& exchange) override {
+    const auto* turn = dynamic_cast<const Turn*>(&exchange);
+    return turn != nullptr ? turn->account() : ledger.account("none", 0);
   }
-  [[nodiscard]] Usage usage() const override {
-    const std::lock_guard lock(usage_mutex);
-    return used;
+  [[nodiscard]] std::shared_ptr<Account> account(const std::string& protocol) override {
+    return ledger.account(protocol, 0);
+  }
+  [[nodiscard]] Usage usage(const Exchange& exchange) const override {
+    const auto* turn = dynamic_cast<const Turn*>(&exchange);
+    return ledger.of_key(turn != nullptr ? turn->key() : 0);
+  }
+  void watch(const std::string& name, const std::shared_ptr<Exchange>& exchange) override {
+    const auto* turn = dynamic_cast<const Turn*>(exchange.get());
+    events.watch({turn != nullptr ? turn->key() : 0, name}, exchange);
   }
   std::string keep_file(KeptFile file) override { return files.keep(std::move(file)); }
   [[nodiscard]] std::shared_ptr<const KeptFile> kept_file(const std::string& name) override { return files.find(name); }
@@ -281,9 +350,7 @@ struct Server::Impl final : Desk, HttpHandler {
     all += metric("lapilli_models_loaded", "gauge", "Models on the device", number(shelf->loaded().size()));
     all += metric("lapilli_model_loads_total", "counter", "Loads of models", number(shelf->loads()));
     all += metric("lapilli_device_bytes", "gauge", "Device memory in use", device ? number(device->held_bytes) : 0);
-    all +=
-        metric("lapilli_characters_total", "counter", "Characters of texts to translate", number(usage().characters));
-    return all;
+    return all + ledger.text();
   }
 
   // Looking for the devices takes a while, and the first who asks waits for it.
@@ -311,6 +378,7 @@ struct Server::Impl final : Desk, HttpHandler {
 
   bool stop() {
     if (stopping.exchange(true)) return is_idle();
+    events.close();
     std::thread late([this] {
       std::unique_lock lock(pump_mutex);
       if (closed.wait_for(lock, kGrace, [this] { return is_closed; })) return;
@@ -328,13 +396,18 @@ struct Server::Impl final : Desk, HttpHandler {
     if (pump) pump->cancel_all();
     return is_idle();
   }
-  [[nodiscard]] bool is_idle() const { return !pool || (pool->busy() == 0 && !shelf->is_loading()); }
+  [[nodiscard]] bool is_idle() const {
+    const bool reads = pump && pump->is_reading();
+    return !pool || (pool->busy() + long_pool->busy() == 0 && !reads && !shelf->is_loading());
+  }
 
   // Work ends before the pool that takes its outcomes, and before the connections that they answer.
   ~Impl() override {
     stop();
     if (pump) pump->close();
-    pool.reset();  // what it still runs may hand in work, which the pump refuses
+    // Functions that still run may hand in work, which the pump refuses, and others, which are dropped.
+    if (long_pool) long_pool->close();
+    if (pool) pool->close();
     {
       const std::lock_guard lock(pump_mutex);
       pump.reset();
@@ -353,12 +426,13 @@ struct Server::Impl final : Desk, HttpHandler {
   std::atomic<bool> stopping{false}, gives_up{false};
   mutable std::once_flag device_read;
   mutable DeviceFacts device_facts;
-  mutable std::mutex usage_mutex;
-  Usage used;
+  Ledger ledger;
+  Callers callers;
+  JobEvents events;
   Wyoming wyoming{*this};
   HttpServer http;
   std::unique_ptr<ModelShelf> shelf;
-  std::unique_ptr<Pool> pool;
+  std::unique_ptr<Pool> pool, long_pool;
   std::mutex pump_mutex;  // guards the pointer and the next two
   std::unique_ptr<JobPump> pump;
   std::condition_variable closed;

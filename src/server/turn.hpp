@@ -10,6 +10,7 @@
 
 #include "server/http/exchange.hpp"
 #include "server/work/desk.hpp"
+#include "server/work/job_events.hpp"
 
 namespace lapilli::server {
 
@@ -29,6 +30,7 @@ class Turn final : public Exchange {
   ~Turn() override {
     if (status_ == 0) answer(unanswered_());
     client_.reset();
+    if (job_) end_job_(status_);
     over_(status_, std::chrono::duration<double>(Clock::now() - since_).count());
   }
 
@@ -44,6 +46,19 @@ class Turn final : public Exchange {
   void set_limits(const Desk::Limits& limits) { limits_ = &limits; }
   // Null: those of the server.
   [[nodiscard]] const Desk::Limits* limits() const { return limits_; }
+  void set_account(size_t key, std::shared_ptr<Account> account) {
+    key_ = key;
+    account_ = std::move(account);
+  }
+  // Watchers of this request are told; `end` gets its status.
+  void set_job(std::shared_ptr<JobEvents::Job> job, std::function<void(int)> end) {
+    job_ = std::move(job);
+    end_job_ = std::move(end);
+  }
+  // Null: it has no name.
+  [[nodiscard]] const std::shared_ptr<JobEvents::Job>& job() const { return job_; }
+  [[nodiscard]] size_t key() const { return key_; }  // its number; 0: none is asked for
+  [[nodiscard]] const std::shared_ptr<Account>& account() const { return account_; }
 
  private:
   Response seen(Response response) {
@@ -58,6 +73,10 @@ class Turn final : public Exchange {
   const Clock::time_point since_ = Clock::now();
   std::atomic<int> status_{0};  // 0: nobody has answered
   const Desk::Limits* limits_ = nullptr;
+  size_t key_ = 0;
+  std::shared_ptr<Account> account_;
+  std::shared_ptr<JobEvents::Job> job_;
+  std::function<void(int)> end_job_;
 };
 
 }  // namespace lapilli::server

@@ -278,6 +278,8 @@ Result<Json> describe(const InspectRequest& request) {
     LAPILLI_TRY(json["languages"], speech_languages(files));
   }
   if (pictures || sound) json["preprocessor"] = front_end_of(files, config);
+  if (sound)
+    if (const auto settings = read_sound_config(files)) json["sampling_rate"] = settings->sampling_rate;
   if (!request.tensors) return json;
   for (const StoredTensor& tensor : published.checkpoint.tensors()) {
     json["tensors"].push_back(

@@ -1,9 +1,11 @@
-// Damaged bodies, by a fixed seed, for the routes of all protocols: each is answered, and the server goes on.
+// Damaged requests, by a fixed seed, for the routes of all protocols: each is answered, and the server goes on.
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstdio>
 #include <random>
 
+#include "base/path.hpp"
 #include "server/served.hpp"
 #include "server/small_models.hpp"
 #include "support/temp_directory.hpp"
@@ -64,39 +66,146 @@ std::vector<WholeBody> whole_bodies() {
   return all;
 }
 
-void damage_body(std::string& bytes, std::mt19937& random) {
-  static const std::array<std::string, 12> kPieces = {"\"",   "{",    "]",  ",",     "--edge", "\r\n\r\n",
-                                                      "\xff", "null", "-1", "1e400", "%",      std::string(1, '\0')};
+using Random = std::mt19937;
+
+// Signs of all the formats, no UTF-8, surrogates, numbers out of bounds, and sizes.
+const std::string& damaging_piece(Random& random) {
+  static const std::array<std::string, 24> kPieces = {"\"",
+                                                      "{",
+                                                      "]",
+                                                      ",",
+                                                      "--edge",
+                                                      "\r\n\r\n",
+                                                      "\xff",
+                                                      "null",
+                                                      "-1",
+                                                      "1e400",
+                                                      "%",
+                                                      std::string(1, 0),
+                                                      "\xed\xa0\x80",
+                                                      "\xf4\x90\x80\x80",
+                                                      "\xc3",
+                                                      "\\ud800",
+                                                      "\xe2\x80\xa8",
+                                                      "[[",
+                                                      "<b>",
+                                                      "18446744073709551616",
+                                                      std::string(300, '['),
+                                                      std::string(70000, 'a'),
+                                                      "&q=",
+                                                      ": "};
+  return kPieces[random() % kPieces.size()];
+}
+
+void damage_bytes(std::string& bytes, Random& random) {
   if (bytes.empty()) return;
   const size_t at = random() % bytes.size(), length = 1 + random() % std::min<size_t>(bytes.size() - at, 20);
-  switch (random() % 5) {
+  switch (random() % 6) {
     case 0: bytes[at] = static_cast<char>(random() % 256); break;
     case 1: bytes.erase(at, length); break;
-    case 2: bytes.insert(at, kPieces[random() % kPieces.size()]); break;
+    case 2: bytes.insert(at, damaging_piece(random)); break;
     case 3: bytes.insert(at, bytes.substr(at, length)); break;
+    case 4: bytes[at] = static_cast<char>(bytes[at] ^ (1 << random() % 8)); break;
     default: bytes.resize(at); break;
   }
 }
 
-TEST(ServeDeviceMutation, EachBodyIsAnswered) {
-  const TempDirectory folder;
-  const Served served(Served::with({{"en-fr", kBundled},
-                                    {"vectors", LAPILLI_TEST_DATA "/sentences/bert-cls/model"},
-                                    {"judge", LAPILLI_TEST_DATA "/sentences/cross-bert-identity/model"},
-                                    {"talker", LAPILLI_TEST_DATA "/chat/tiny"},
-                                    {"eye", small_eye(folder.path())},
-                                    {"ear", small_ear(folder.path())}}));
-  ASSERT_EQ(served.trouble(), "");
-  const auto bodies = whole_bodies();
-  std::mt19937 random(44);
-  for (size_t round = 0; round < 200; ++round) {
-    WholeBody sent = bodies[round % bodies.size()];
-    for (size_t n = 1 + random() % 2; n > 0; --n) damage_body(sent.body, random);
-    const int status = served.ask("POST", sent.target, sent.headers, sent.body).status;
-    ASSERT_TRUE(status >= 200 && status < 600) << round << " " << sent.target << ": " << sent.body.substr(0, 2000);
+std::string in_chunks(const std::string& body, Random& random) {
+  std::string all;
+  for (size_t at = 0; at < body.size();) {
+    const size_t size = std::min<size_t>(1 + random() % 500, body.size() - at);
+    char head[32];
+    std::snprintf(head, sizeof head, "%zx\r\n", size);
+    all += head + body.substr(at, size) + "\r\n";
+    at += size;
   }
-  const Answer after = served.post("/translate", {{"q", kStation}, {"source", "en"}, {"target", "fr"}});
-  EXPECT_EQ(json_of(after)["translatedText"], kGare) << after.body;
+  return all + "0\r\n\r\n";
+}
+
+struct Damaged {
+  std::string bytes;
+  bool whole = true;  // the head and the coding are right: there is an answer
+};
+
+// A damaged body in a whole request, or a whole body in a damaged one.
+Damaged damaged_request(const WholeBody& from, Random& random) {
+  WholeBody sent = from;
+  const bool frame = random() % 4 == 0;
+  for (size_t n = random() % 3; !frame && n > 0; --n) damage_bytes(sent.body, random);
+  const bool chunked = random() % 3 == 0;
+  const std::string size = random() % 20 == 0 ? "99999999999" : std::to_string(sent.body.size());
+  std::string head = "POST " + sent.target + " HTTP/1.1\r\nHost: localhost\r\n" + sent.headers +
+                     (chunked ? "Transfer-Encoding: chunked\r\n\r\n" : "Content-Length: " + size + "\r\n\r\n");
+  std::string body = chunked ? in_chunks(sent.body, random) : sent.body;
+  for (size_t n = 1 + random() % 2; frame && n > 0; --n) damage_bytes(random() % 2 ? head : body, random);
+  return {head + body, !frame};
+}
+
+class DamagedServer {
+ public:
+  [[nodiscard]] const std::string& trouble() const { return served_.trouble(); }
+
+  // So many at a time: works of all protocols run beside each other.
+  void send(size_t rounds, unsigned seed) {
+    constexpr size_t kTogether = 10;
+    Random random(seed);
+    for (size_t round = 0; round < rounds && !testing::Test::HasFatalFailure(); round += kTogether)
+      send_some(round, kTogether, random);
+  }
+  void expect_works() const {
+    const Answer after = served_.post("/translate", {{"q", kStation}, {"source", "en"}, {"target", "fr"}});
+    EXPECT_EQ(json_of(after)["translatedText"], kGare) << after.body;
+  }
+
+ private:
+  void send_some(size_t round, size_t count, Random& random) {
+    std::vector<Damaged> sent;
+    std::vector<RawClient> clients;
+    for (size_t i = 0; i < count; ++i) {
+      sent.push_back(damaged_request(bodies_[(round + i) % bodies_.size()], random));
+      clients.emplace_back(served_.port());
+      clients[i].send(sent[i].bytes);
+      if (random() % 16 == 0) clients[i].reset(), sent[i].bytes.clear();
+      if (!sent[i].whole) clients[i].say_no_more();
+    }
+    for (size_t i = 0; i < count; ++i)
+      if (!sent[i].bytes.empty()) expect_end(sent[i], clients[i]);
+  }
+
+  static void expect_end(const Damaged& sent, RawClient& client) {
+    constexpr int kPatience = 120000;
+    if (!sent.whole) {
+      ASSERT_TRUE(client.ends(kPatience)) << sent.bytes.substr(0, 2000);
+      return;
+    }
+    const int status = client.answer(false, kPatience).status;
+    ASSERT_TRUE(status >= 200 && status < 600) << sent.bytes.substr(0, 2000);
+  }
+
+  const TempDirectory folder_;
+  const Served served_{Served::with({{"en-fr", kBundled},
+                                     {"vectors", LAPILLI_TEST_DATA "/sentences/bert-cls/model"},
+                                     {"judge", LAPILLI_TEST_DATA "/sentences/cross-bert-identity/model"},
+                                     {"talker", LAPILLI_TEST_DATA "/chat/tiny"},
+                                     {"eye", small_eye(folder_.path())},
+                                     {"ear", small_ear(folder_.path())}})};
+  const std::vector<WholeBody> bodies_ = whole_bodies();
+};
+
+TEST(ServeDeviceMutation, EachRequestIsAnswered) {
+  DamagedServer server;
+  ASSERT_EQ(server.trouble(), "");
+  server.send(200, 44);
+  server.expect_works();
+}
+
+// LAPILLI_FUZZ_ROUNDS says how many others.
+TEST(ServeSoakMutation, EachOfTwentyThousandIsAnswered) {
+  const std::string asked = environment("LAPILLI_FUZZ_ROUNDS");
+  DamagedServer server;
+  ASSERT_EQ(server.trouble(), "");
+  server.send(asked.empty() ? 20000 : std::stoul(asked), 45);
+  server.expect_works();
 }
 
 }  // namespace

@@ -51,13 +51,16 @@ class FakeDesk : public Desk {
     started.push_back(std::move(work));
   }
   void run(std::function<void()> function) override { function(); }
+  void run_long(std::function<void()> function) override { function(); }
   [[nodiscard]] const std::vector<ModelFacts>& models() const override { return models_; }
   [[nodiscard]] const Limits& limits() const override { return allowed; }
-  void count(const Usage&) override {}
-  [[nodiscard]] Usage usage() const override { return {}; }
+  [[nodiscard]] std::shared_ptr<Account> account(const Exchange&) override { return account_; }
+  [[nodiscard]] std::shared_ptr<Account> account(const std::string&) override { return account_; }
+  [[nodiscard]] Usage usage(const Exchange&) const override { return account_->now(); }
   std::string keep_file(KeptFile) override { return ""; }
   [[nodiscard]] std::shared_ptr<const KeptFile> kept_file(const std::string&) override { return nullptr; }
   [[nodiscard]] DocumentJobs& documents() override { return documents_; }
+  void watch(const std::string&, const std::shared_ptr<Exchange>&) override {}
   [[nodiscard]] bool asks_for_keys() const override { return false; }
   [[nodiscard]] bool is_alive() const override { return true; }
   [[nodiscard]] std::string metrics() const override { return ""; }
@@ -68,6 +71,7 @@ class FakeDesk : public Desk {
  private:
   std::vector<ModelFacts> models_;
   DocumentJobs documents_{1, 1};
+  std::shared_ptr<Account> account_ = std::make_shared<Account>();
 };
 
 // Sends a request to the route of a protocol; the path has no query.

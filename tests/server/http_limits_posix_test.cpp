@@ -5,6 +5,7 @@
 
 #include <thread>
 
+#include "server/http/pace.hpp"
 #include "server/http_rig.hpp"
 
 namespace lapilli::server::test {
@@ -384,6 +385,69 @@ TEST(HttpStreams, AnAnswerThatNobodyReads) {
   const auto exchange = rig.handler.held();
   exchange->answer({200, std::string(64 << 20, 'x'), "", {}});
   EXPECT_TRUE(becomes_true([&] { return rig.server.counts().open == 0; }));
+}
+
+// ---- the pace of readers
+// ---------------------------------------------------------------------------------------------------------
+
+// A window of a fifth of a second; what stands still is none of its matter.
+HttpOptions paced() {
+  HttpOptions options = hasty();
+  options.idle_s = 60;
+  return options;
+}
+
+TEST(HttpPace, ReadersThatSipAreGivenUp) {
+  HttpRig rig(paced());
+  for (const bool streams : {false, true}) {
+    RawClient client = rig.client(true);
+    client.send(get("/hold"));
+    const auto exchange = rig.handler.held();
+    if (streams) exchange->begin({200, "", "", {}});
+    streams ? exchange->write(std::string(4 << 20, 'x')) : exchange->answer({200, std::string(4 << 20, 'x'), "", {}});
+    for (int i = 0; i < 2000 && rig.server.counts().open > 0; ++i) {
+      client.fill(0, 10);
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    EXPECT_EQ(rig.server.counts().open, 0U) << streams;
+    EXPECT_TRUE(exchange->gone()) << streams;
+    EXPECT_LT(client.rest().size(), 1U << 20);
+  }
+}
+
+// Slower than the windows in all, but with enough in each.
+TEST(HttpPace, ReadersThatGoOnGetAll) {
+  HttpRig rig(paced());
+  RawClient client = rig.client(true);
+  client.send(get("/hold"));
+  rig.handler.held()->answer({200, std::string(400 << 10, 'x'), "", {}});
+  while (client.rest().size() < (200 << 10) && client.fill(kPatienceMs, 8 << 10))
+    std::this_thread::sleep_for(std::chrono::milliseconds(40));
+  EXPECT_EQ(client.answer().body.size(), 400U << 10);
+}
+
+// A stream that has nothing to say is no slow reader's.
+TEST(HttpPace, StreamsMayBeSilent) {
+  HttpRig rig(paced());
+  RawClient client = rig.client();
+  client.send(get("/hold"));
+  const auto exchange = rig.handler.held();
+  exchange->begin({200, "one ", "", {}});
+  EXPECT_TRUE(client.fill(kPatienceMs));
+  EXPECT_FALSE(client.ends(1000));
+  exchange->write("two");
+  exchange->end();
+  EXPECT_EQ(client.answer().body, "one two");
+}
+
+TEST(HttpPace, WindowsSaveSomeOfWhatWasTaken) {
+  Pace pace(100);
+  EXPECT_FALSE(pace.ends_window());
+  pace.took(99);
+  EXPECT_FALSE(pace.ends_window());
+  pace.took(100000);
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(pace.ends_window()) << i;
+  EXPECT_FALSE(pace.ends_window());
 }
 
 // ---- the end

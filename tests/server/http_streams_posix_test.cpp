@@ -111,6 +111,21 @@ TEST(HttpBeside, ClientsThatDoNotRead) {
   EXPECT_TRUE(becomes_true([&] { return rig.echo.ended == 1 && rig.server.counts().open == 0; }));
 }
 
+TEST(HttpBeside, ReadersThatSipAreGivenUp) {
+  HttpOptions options;
+  options.body_s = 0.2;
+  options.least_bytes = 1024;
+  StreamRig rig(options);
+  RawClient client(rig.server.stream_port(), true);
+  client.send("wait");
+  rig.waiting()->send(std::string(4 << 20, 'x'));
+  for (int i = 0; i < 2000 && rig.echo.ended == 0; ++i) {
+    client.fill(0, 10);
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_EQ(rig.echo.ended, 1);
+}
+
 TEST(HttpBeside, IdleConnectionsEndAndWorkingOnesDoNot) {
   HttpOptions options;
   options.idle_s = 0.1;

@@ -59,6 +59,7 @@ TEST(ServeProgram, WrongArgumentsAreSaid) {
                {{"--models", folder.path()}, 3, "nothing in it is a model"},
                {{"--model", folder.path() + "/nothing"}, 3, "nothing"},
                {{"--keys", folder.path() + "/none"}, 3, "none"},
+               {{"--limit", "characters=5", "--limit", "speed=3"}, 2, "speed=3"},
                {{"--keys", folder.path() + "/keys"}, 2, "speed=3"},
                {{"-m", "a=" + kBundled, "-m", "a=" + kBundled}, 2, "two models are called a"}};
   for (const auto& one : cases) {

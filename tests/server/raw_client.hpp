@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <map>
@@ -89,12 +90,12 @@ class RawClient {
   [[nodiscard]] const std::string& rest() const { return rest_; }
   std::string take_rest() { return std::exchange(rest_, ""); }
 
-  // One read, of what has come; false if nothing came or the connection ended.
-  bool fill(int patience_ms) {
+  // One read, of what has come, at most `most` bytes; false if nothing came or the connection ended.
+  bool fill(int patience_ms, size_t most = 1 << 16) {
     pollfd waiting{socket_, POLLIN, 0};
     if (ended_ || ::poll(&waiting, 1, patience_ms) != 1) return false;
     char bytes[1 << 16];
-    const ssize_t count = ::recv(socket_, bytes, sizeof bytes, 0);
+    const ssize_t count = ::recv(socket_, bytes, std::min(most, sizeof bytes), 0);
     ended_ = count <= 0;
     if (count > 0) rest_.append(bytes, static_cast<size_t>(count));
     return count > 0;

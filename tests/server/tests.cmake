@@ -21,6 +21,12 @@ if(LAPILLI_HAVE_BOOST)
       $<TARGET_FILE:lapilli_cli> ${PROJECT_SOURCE_DIR}/tests/data LABELS clients)
     set_tests_properties(server.clients.${client}.lavapipe PROPERTIES SKIP_RETURN_CODE 77)
   endforeach()
+  find_program(LAPILLI_NODE node)
+  if(LAPILLI_NODE)
+    lapilli_gpu_test(server.clients.libretranslate COMMAND ${LAPILLI_NODE}
+      ${CMAKE_CURRENT_SOURCE_DIR}/clients/libretranslate.cjs $<TARGET_FILE:lapilli_cli> LABELS clients)
+    set_tests_properties(server.clients.libretranslate.lavapipe PROPERTIES SKIP_RETURN_CODE 77)
+  endif()
   # The page in headless Chromium: NODE_PATH names the folder of npm's puppeteer-core and axe-core.
   lapilli_gpu_test(server.clients.page COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/page/run $<TARGET_FILE:lapilli_cli>
     ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/page-shots LABELS clients)

@@ -10,9 +10,9 @@
 #include <string>
 #include <utility>
 
+#include "server/http/guest.hpp"
 #include "server/http/head_text.hpp"
 #include "server/http/request_parser.hpp"
-#include "server/http/site.hpp"
 
 namespace lapilli::server {
 
@@ -60,17 +60,13 @@ class LiveExchange final : public Exchange {
   Request request_;
 };
 
-class Connection : public std::enable_shared_from_this<Connection> {
+class Connection : public Guest<Connection> {
  public:
   Connection(Site& site, Tcp::socket socket)
-      : site_(site), socket_(std::move(socket)), timer_(site.loop->io()), since_(std::chrono::steady_clock::now()) {
-    ++site_.open;
-    ++site_.accepted;
-  }
+      : Guest(site, std::move(socket)), since_(std::chrono::steady_clock::now()) {}
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
   ~Connection() {
-    --site_.open;
     if (link_) link_->gone = true;
   }
 
@@ -112,6 +108,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // ---- for the server
   // ------------------------------------------------------------------------------------------------
 
+  [[nodiscard]] bool is_open() const { return at_ != At::closed; }
   [[nodiscard]] bool is_idle() const { return at_ == At::waiting; }
   [[nodiscard]] Moment since() const { return since_; }
 
@@ -136,9 +133,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     if (at_ == At::closed) return;
     at_ = At::closed;
     const auto self = shared_from_this();
-    timer_.cancel();
-    Problem ignored;  // it is closed in either case
-    socket_.close(ignored);
+    close_socket();
     tell_gone();
     link_.reset();
     site_.connections.erase(self);
@@ -160,16 +155,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
     std::string bytes;
     uint64_t payload = 0;  // how many of them count as unsent
   };
-
-  // Without memory, one connection breaks.
-  template <class Function>
-  void safely(Function function) {
-    try {
-      function();
-    } catch (const std::exception&) {
-      close();
-    }
-  }
 
   // Whatever the application throws is its error alone.
   template <class Function>
@@ -212,6 +197,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void too_late() {
     if (at_ == At::head) return refuse(refusal({}, 408, "the headers of the request did not come in time"));
     if (at_ == At::body) return body_window();
+    if (at_ == At::answering && pace_.ends_window()) return within(site_.options.body_s);
     close();
   }
   // A body must bring so many bytes in each window.
@@ -499,24 +485,15 @@ class Connection : public std::enable_shared_from_this<Connection> {
     if (sending_ || parts_.empty() || at_ == At::closed) return;
     sending_ = true;
     sent_ = 0;
-    if (at_ == At::answering) within(site_.options.idle_s);
-    send_some();
+    if (at_ == At::answering && deadline_ == Moment::max()) within(site_.options.body_s);
+    send_from(parts_.front().bytes, sent_);
   }
-  void send_some() {
-    const std::string& bytes = parts_.front().bytes;
-    socket_.async_write_some(asio::buffer(bytes.data() + sent_, bytes.size() - sent_),
-                             [self = shared_from_this()](Problem problem, size_t count) {
-                               if (self->at_ == At::closed) return;
-                               if (problem) return self->close();
-                               self->safely([&] { self->sent_some(count); });
-                             });
-  }
-  // A client that takes nothing for as long as an idle connection lives is given up.
+
+ public:
+  // The client takes what waits for it in the pace of a body, or it is given up.
   void sent_some(size_t count) {
-    site_.bytes_out += count;
     sent_ += count;
-    if (at_ == At::answering) within(site_.options.idle_s);
-    if (sent_ < parts_.front().bytes.size()) return send_some();
+    if (sent_ < parts_.front().bytes.size()) return send_from(parts_.front().bytes, sent_);
     if (link_) link_->unsent -= parts_.front().payload;
     parts_.pop_front();
     sending_ = false;
@@ -526,6 +503,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     if (all_queued_) sent_all();
   }
 
+ private:
   void sent_all() {
     if (at_ == At::refused) return finish_refusal();
     if (link_) link_->then = nullptr;
@@ -575,9 +553,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
     }
   }
 
-  Site& site_;
-  Tcp::socket socket_;
-  asio::steady_timer timer_;
   Moment since_, deadline_ = Moment::max(), armed_until_, lingers_until_;
   std::string address_, input_;
   std::unique_ptr<RequestParser> parser_;

@@ -17,7 +17,7 @@ struct HttpOptions {
   std::string host = "127.0.0.1";  // an address, or a name that is resolved
   uint16_t port = 0;               // 0: a free one
   // Seconds: for the headers of a request, of an idle connection between requests, and of a window in which a body must
-  // bring `least_bytes`.
+  // bring `least_bytes`, and a client that reads an answer must take as many.
   double header_s = 15, idle_s = 75, body_s = 30;
   uint64_t least_bytes = 30 * 1024;
   uint32_t most_header_bytes = 16 * 1024;

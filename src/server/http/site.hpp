@@ -56,6 +56,11 @@ inline std::string welcome_socket(Tcp::socket& socket) {
   socket.non_blocking(true, ignored);
   socket.set_option(Tcp::no_delay(true), ignored);
   socket.set_option(asio::socket_base::keep_alive(true), ignored);
+#if defined(TCP_NOTSENT_LOWAT)
+  // The system takes bytes as the client does, which shows slow readers.
+  constexpr int kLowWater = 16 << 10;
+  (void)::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &kLowWater, sizeof kLowWater);
+#endif
   const asio::ip::address address = socket.remote_endpoint(ignored).address();
   const bool mapped = address.is_v6() && address.to_v6().is_v4_mapped();
   return mapped ? asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).to_string() : address.to_string();

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "server/http/site.hpp"
+#include "server/http/guest.hpp"
 #include "server/http/stream.hpp"
 
 namespace lapilli::server {
@@ -33,16 +33,11 @@ class LiveStreamLink final : public StreamLink {
   std::shared_ptr<std::atomic<uint64_t>> unsent_ = std::make_shared<std::atomic<uint64_t>>(0);
 };
 
-class StreamConnection : public std::enable_shared_from_this<StreamConnection> {
+class StreamConnection : public Guest<StreamConnection> {
  public:
-  StreamConnection(Site& site, Tcp::socket socket) : site_(site), socket_(std::move(socket)), timer_(site.loop->io()) {
-    ++site_.open;
-    ++site_.accepted;
-  }
-  StreamConnection(const StreamConnection&) = delete;
-  StreamConnection& operator=(const StreamConnection&) = delete;
-  ~StreamConnection() { --site_.open; }
+  StreamConnection(Site& site, Tcp::socket socket) : Guest(site, std::move(socket)), window_(site.loop->io()) {}
 
+  [[nodiscard]] bool is_open() const { return open_; }
   void start() {
     const auto link = std::make_shared<LiveStreamLink>(site_.loop, weak_from_this(), welcome_socket(socket_));
     unsent_ = link->unsent_count();
@@ -67,9 +62,8 @@ class StreamConnection : public std::enable_shared_from_this<StreamConnection> {
   void close() {
     if (!std::exchange(open_, false)) return;
     const auto self = shared_from_this();
-    timer_.cancel();
-    Problem ignored;  // it is closed in either case
-    socket_.close(ignored);
+    window_.cancel();
+    close_socket();
     if (session_) safely([&] { session_->ended(); });
     session_.reset();
     site_.streams.erase(self);
@@ -77,16 +71,6 @@ class StreamConnection : public std::enable_shared_from_this<StreamConnection> {
   }
 
  private:
-  // An exception of the application, or a lack of memory, ends this connection alone.
-  template <class Function>
-  void safely(Function function) {
-    try {
-      function();
-    } catch (const std::exception&) {
-      close();
-    }
-  }
-
   // A client that neither sends nor takes anything for so long, while nothing is made for it, has its connection
   // closed.
   void look_for_movement() {
@@ -123,42 +107,46 @@ class StreamConnection : public std::enable_shared_from_this<StreamConnection> {
     sending_ = true;
     now_ = std::exchange(next_, "");
     sent_ = 0;
-    send_some();
+    if (!std::exchange(in_window_, true)) begin_window();
+    send_from(now_, sent_);
   }
-  void send_some() {
-    socket_.async_write_some(asio::buffer(now_.data() + sent_, now_.size() - sent_),
-                             [self = shared_from_this()](const Problem& problem, size_t count) {
-                               if (!self->open_) return;
-                               if (problem) return self->close();
-                               self->safely([&] { self->sent_some(count); });
-                             });
+
+  // While bytes wait for the client, it takes them in the pace of a body of HTTP.
+  void begin_window() {
+    window_.expires_after(seconds_of(site_.options.body_s));
+    window_.async_wait([self = shared_from_this()](const Problem& problem) {
+      const bool moved_on = !self->in_window_ || self->window_.expiry() > std::chrono::steady_clock::now();
+      if (problem || !self->open_ || moved_on) return;
+      self->pace_.ends_window() ? self->begin_window() : self->close();
+    });
   }
+
+ public:
   void sent_some(size_t count) {
-    site_.bytes_out += count;
     moved_ += count;
     sent_ += count;
     *unsent_ -= count;
-    if (sent_ < now_.size()) return send_some();
+    if (sent_ < now_.size()) return send_from(now_, sent_);
     sending_ = false;
     flush();
+    if (!sending_ && std::exchange(in_window_, false)) window_.cancel();
     end_if_through();
   }
 
+ private:
   // The system sends what it has taken, since nothing that the client sent is unread for long: it speaks in turns.
   void end_if_through() {
     const bool ends = finishing_ || (site_.stopping && session_ && !session_->working());
     if (open_ && ends && !sending_ && next_.empty()) close();
   }
 
-  Site& site_;
-  Tcp::socket socket_;
-  asio::steady_timer timer_;
+  asio::steady_timer window_;
   std::unique_ptr<StreamSession> session_;
   std::shared_ptr<std::atomic<uint64_t>> unsent_;
   std::string now_, next_;  // being sent, and behind that
   size_t sent_ = 0;
   uint64_t moved_ = 0;
-  bool open_ = true, sending_ = false, finishing_ = false;
+  bool open_ = true, sending_ = false, finishing_ = false, in_window_ = false;
 };
 
 inline void LiveStreamLink::send(std::string bytes) {

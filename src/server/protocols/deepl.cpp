@@ -108,7 +108,8 @@ void languages(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
 }
 
 void usage(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
-  exchange->answer({200, json_line({{"character_count", desk.usage().characters}, {"character_limit", kNoLimit}})});
+  exchange->answer(
+      {200, json_line({{"character_count", desk.usage(*exchange).characters}, {"character_limit", kNoLimit}})});
 }
 
 void glossaries(Desk&, const std::shared_ptr<Exchange>& exchange) {
@@ -151,7 +152,7 @@ Protocol deepl() {
                      {"POST", "/v2/languages", &languages},
                      {"GET", "/v2/usage", &usage},
                      {"POST", "/v2/usage", &usage},
-                     {"POST", "/v2/document", &deepl_upload, kMostFileBytes},
+                     {"POST", "/v2/document", &deepl_upload, kMostFileBytes, true, true, true},
                      {"POST", "/v2/document/*", &deepl_document},
                      {"GET", "/v2/document/*", &deepl_document}};
   for (const char* method : {"GET", "POST", "PUT", "PATCH", "DELETE"})

@@ -44,8 +44,10 @@ void deepl_upload(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
   const auto job = desk.documents().add(characters);
   if (!job)
     return exchange->answer(deepl_error(429, "as many documents as the server takes are not done yet; try later", ""));
-  TranslationRequest what{{text}, from, to, kind->kind, 0, {}, true};
-  desk.count({0, 0, 1});
+  TranslationRequest what{{text}, from, to, kind->kind, 0, {}, true, desk.account(*exchange)};
+  Usage usage;
+  usage.documents = 1;
+  what.account->add(usage);
   exchange->answer({200, json_line({{"document_id", job->id}, {"document_key", job->key}})});
   translate(desk, nullptr, std::move(what), [&desk, id = job->id, kind, name, to](Translated made) {
     std::string made_text = made.status == 200 ? std::move(made.texts.front().text) : "";

@@ -194,7 +194,9 @@ void translate_file(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
   const std::string above = above_limits(desk.limits(*exchange), {std::string(file->value())});
   if (!above.empty()) return refuse_libre(*exchange, 400, above);
   TranslationRequest what{{std::string(file->value())}, from, to, kind->kind, 0};
-  desk.count({0, 0, 1});
+  Usage usage;
+  usage.documents = 1;
+  desk.account(*exchange)->add(usage);
   const std::string name = translated_name(*file->file, *kind, to);
   translate(desk, exchange, std::move(what), [&desk, exchange, name, kind](Translated made) {
     if (made.status != 200) return refuse_libre(*exchange, made.status, made.error);
@@ -225,7 +227,7 @@ Protocol libretranslate() {
                      {"GET", "/languages", &libre_languages, 0, false},
                      {"GET", "/frontend/settings", &libre_settings, 0, false},
                      {"POST", "/suggest", &suggest},
-                     {"POST", "/translate_file", &translate_file, kMostLibreFileBytes},
+                     {"POST", "/translate_file", &translate_file, kMostLibreFileBytes, true, true, true},
                      {"GET", "/download_file/*", &download_file, 0, false}};
   protocol.error = &libre_error;
   protocol.key = &libre_key;

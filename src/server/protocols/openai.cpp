@@ -64,8 +64,8 @@ Protocol openai() {
       {"POST", "/v1/embeddings", &openai_embeddings},
       {"POST", "/v1/completions", &openai_completions},
       {"POST", "/v1/chat/completions", &openai_chat},
-      {"POST", "/v1/audio/transcriptions", &openai_transcriptions, kMostRecording},
-      {"POST", "/v1/audio/translations", &openai_translations, kMostRecording},
+      {"POST", "/v1/audio/transcriptions", &openai_transcriptions, kMostRecording, true, true, true},
+      {"POST", "/v1/audio/translations", &openai_translations, kMostRecording, true, true, true},
   };
   protocol.error = &openai_error;
   protocol.key = &bearer_key;

@@ -158,6 +158,7 @@ class Transcribing {
 
   Refusal decode(uint64_t most_seconds) {
     RecordedSound::Limits limits;
+    limits.rate = request_.model->sampling_rate;
     limits.most_seconds = most_seconds;
     limits.go_on = [this] { return !exchange_->gone(); };
     const auto trouble = sound_.open(request_.file, limits);

@@ -253,7 +253,7 @@ Protocol page_api() {
                      {"GET", "/v1/page/device", &page_device},
                      {"POST", "/v1/page/translate", &page_translate, kMostTextBytes + kMostQuestionBytes},
                      {"POST", "/v1/page/attention", &page_attention, kMostQuestionBytes},
-                     {"POST", "/v1/page/doctor", &page_doctor, kMostQuestionBytes}};
+                     {"POST", "/v1/page/doctor", &page_doctor, kMostQuestionBytes, true, true, true}};
   protocol.error = &page_api_error;
   protocol.key = &bearer_key;
   return protocol;

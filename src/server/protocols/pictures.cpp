@@ -157,7 +157,7 @@ void run_pictures(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
 Protocol pictures() {
   Protocol protocol;
   protocol.name = "pictures";
-  protocol.routes = {{"POST", "/v1/pictures", &run_pictures, kMostPicturesBytes}};
+  protocol.routes = {{"POST", "/v1/pictures", &run_pictures, kMostPicturesBytes, true, true, true}};
   protocol.error = &pictures_error;
   protocol.key = &bearer_key;
   return protocol;

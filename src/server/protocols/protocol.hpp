@@ -19,7 +19,8 @@ struct Route {
   void (*handle)(Desk& desk, const std::shared_ptr<Exchange>& exchange);
   uint64_t most_body_bytes = 16 << 20;
   bool needs_key = true;
-  bool works = false;  // a GET that costs as much as a POST
+  bool works = false;    // a GET that costs as much as a POST
+  bool is_long = false;  // its handler may take seconds: it decodes files
 };
 
 struct Protocol {

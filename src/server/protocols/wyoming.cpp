@@ -75,7 +75,7 @@ class WyomingTalk : public std::enable_shared_from_this<WyomingTalk> {
     const std::lock_guard lock(mutex_);
     if (waiting_.size() >= kMostRecordings) return false;
     waiting_.push_back(std::move(recording));
-    if (!std::exchange(busy_, true)) desk_.run([self = shared_from_this()] { self->next(); });
+    if (!std::exchange(busy_, true)) desk_.run_long([self = shared_from_this()] { self->next(); });
     return true;
   }
   void leave() {
@@ -125,7 +125,7 @@ class WyomingTalk : public std::enable_shared_from_this<WyomingTalk> {
       busy_ = more = !waiting_.empty();
       link_->send(events);
     }
-    if (more) desk_.run([self = shared_from_this()] { self->next(); });
+    if (more) desk_.run_long([self = shared_from_this()] { self->next(); });
   }
 
   void begin(SpokenRecording recording) {
@@ -136,7 +136,12 @@ class WyomingTalk : public std::enable_shared_from_this<WyomingTalk> {
     if (!choice.model) return conclude(error_event(choice.refusal.message));
     run->file = wav_of(run->recording);
     const uint64_t most_seconds = desk_.limits().sound_seconds;
-    const auto trouble = run->sound.open(run->file, {16000, most_seconds, {}});
+    const auto gone = [this] {
+      const std::lock_guard lock(mutex_);
+      return gone_;
+    };
+    const auto trouble =
+        run->sound.open(run->file, {choice.model->sampling_rate, most_seconds, [&] { return !gone(); }});
     if (trouble.status != 0) return conclude(error_event(trouble.message));
     start(run, *choice.model);
   }
@@ -147,6 +152,7 @@ class WyomingTalk : public std::enable_shared_from_this<WyomingTalk> {
     work->model = model.name;
     work->inputs = {pulled_samples(run->source, run->sound.rate())};
     work->kept = run;
+    work->account = desk_.account("wyoming");
     if (model.sources.size() > 1) work->options.source_language = run->recording.language;
     if (model.family == "whisper") work->options.speech.logprob_threshold = -1.0f;
     work->on_event = [self = shared_from_this(), run = run.get()](const Event& event) { self->stream(*run, event); };

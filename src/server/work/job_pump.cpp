@@ -14,15 +14,37 @@ using Clock = std::chrono::steady_clock;
 
 // With several models at work, the device time that each gets in a turn.
 constexpr uint64_t kTurnUs = 20000;
-// New work waits no longer for a round than this.
-constexpr uint64_t kWaitUs = 1000;
-// A round looks at each job, so with many jobs it comes less often.
-constexpr auto kPauseOfJob = std::chrono::microseconds(10);
+// The device tells nobody that it is done. A round looks at each job, so with many jobs it comes less often.
+constexpr auto kPause = std::chrono::microseconds(200), kPauseOfJob = std::chrono::microseconds(10);
 constexpr auto kIdleRound = std::chrono::milliseconds(100);
+constexpr unsigned kReaders = 2;
+// Texts of more bytes take longer to tokenize than a round may.
+constexpr uint64_t kMuchText = 64 << 10;
 
 int64_t now_ns() { return std::chrono::nanoseconds(Clock::now().time_since_epoch()).count(); }
 
 bool is_late(const Work& work) { return work.deadline && Clock::now() > *work.deadline; }
+
+uint64_t bytes_of(const lapilli_input& input) {
+  return (input.text ? input.text_bytes : 0) + (input.pair ? input.pair_bytes : 0);
+}
+
+// Recordings and pictures are decoded as the job goes on.
+bool reads_much(const Work& work) {
+  uint64_t bytes = 0;
+  for (const lapilli_input& input : work.inputs) {
+    if (input.kind != LAPILLI_INPUT_TEXT && input.kind != LAPILLI_INPUT_IDS) return true;
+    bytes += input.kind == LAPILLI_INPUT_TEXT ? bytes_of(input) : 0;
+  }
+  return bytes > kMuchText;
+}
+
+Usage usage_of(const Results& results) {
+  Usage usage;
+  usage.read_tokens = results.stats().source_tokens;
+  usage.written_tokens = results.stats().generated_tokens;
+  return usage;
+}
 
 Error late_error() { return Error(lapilli::Status::cancelled, "the request took longer than the server allows"); }
 
@@ -57,7 +79,7 @@ int http_status(lapilli::Status status) {
 }
 
 JobPump::JobPump(ModelShelf& shelf, Pool& pool)
-    : shelf_(shelf), pool_(pool), last_round_ns_(now_ns()), thread_([this] { loop(); }) {}
+    : shelf_(shelf), pool_(pool), readers_(kReaders), last_round_ns_(now_ns()), thread_([this] { loop(); }) {}
 
 JobPump::~JobPump() { close(); }
 
@@ -71,6 +93,8 @@ void JobPump::close() {
 }
 
 void JobPump::start(std::shared_ptr<Work> work) {
+  const auto model = cancel_all_ ? nullptr : shelf_.get(work->model);
+  if (model && expect_job()) return give_out(work, model);
   {
     const std::lock_guard lock(mutex_);
     if (!closed_) new_.push_back(std::exchange(work, nullptr));
@@ -118,7 +142,7 @@ void JobPump::loop() {
     end_jobs();
     {
       const std::lock_guard lock(mutex_);
-      closed_ = over_ && running_.empty() && waiting_.empty() && new_.empty();
+      closed_ = over_ && running_.empty() && waiting_.empty() && new_.empty() && begun_.empty() && beginning_ == 0;
       if (closed_) return;
     }
     sleep();
@@ -129,6 +153,8 @@ void JobPump::take_new() {
   const std::lock_guard lock(mutex_);
   for (auto& work : new_) waiting_.push_back(std::move(work));
   new_.clear();
+  for (Running& one : begun_) running_.push_back(std::move(one));
+  begun_.clear();
   changed_ = false;
   if (over_) cancel_all_ = true;
   if (!cancel_all_) return;
@@ -168,7 +194,10 @@ bool JobPump::begin(const std::shared_ptr<Work>& work, Failures& failures) {
   if (work->cancelled) return refuse(work, left_error(), 503), true;
   if (is_late(*work)) return refuse(work, late_error(), 504), true;
   if (!failures.contains(work->model)) {
-    if (const auto model = shelf_.get(work->model)) return start_job(work, model), true;
+    if (const auto model = shelf_.get(work->model)) {
+      if (expect_job()) pool_.run([this, work, model] { give_out(work, model); });
+      return true;
+    }
     const auto failure = shelf_.take_failure(work->model);
     if (!failure) return false;
     failures.emplace(work->model, *failure);
@@ -178,10 +207,38 @@ bool JobPump::begin(const std::shared_ptr<Work>& work, Failures& failures) {
   return true;
 }
 
+// False once there is no thread that would take the job.
+bool JobPump::expect_job() {
+  const std::lock_guard lock(mutex_);
+  if (!closed_) ++beginning_;
+  return !closed_;
+}
+
+void JobPump::give_out(const std::shared_ptr<Work>& work, const std::shared_ptr<const Model>& model) {
+  if (!reads_much(*work)) return start_job(work, model);
+  readers_.run([this, work, model] { start_job(work, model); });
+}
+
+// The first pump reads texts and submits little.
 void JobPump::start_job(const std::shared_ptr<Work>& work, const std::shared_ptr<const Model>& model) {
-  auto job = model->start_inputs(work->inputs, work->options);
-  if (!job) return refuse(work, job.error(), http_status(job.error().status()));
-  running_.push_back({work, model, std::make_shared<Job>(std::move(*job))});
+  std::optional<Running> begun;
+  const bool survived = survives(work, [&] {
+    auto job = model->start_inputs(work->inputs, work->options);
+    if (!job) return refuse(work, job.error(), http_status(job.error().status()));
+    begun = Running{work, model, std::make_shared<Job>(std::move(*job)), reads_much(*work)};
+    (void)begun->job->pump(begun->reads_much ? kTurnUs : LAPILLI_UNLIMITED);
+  });
+  if (!survived) refuse(work, Error(lapilli::Status::internal, "the request could not begin"), 500);
+  join(survived ? std::move(begun) : std::nullopt);
+}
+
+void JobPump::join(std::optional<Running> begun) {
+  {
+    const std::lock_guard lock(mutex_);
+    --beginning_;
+    if (begun) begun_.push_back(std::move(*begun));
+  }
+  woken_.notify_all();
 }
 
 void JobPump::stop_left() {
@@ -201,11 +258,30 @@ std::vector<std::shared_ptr<const Model>> JobPump::models_at_work() const {
 
 void JobPump::pump_models() {
   const auto models = models_at_work();
-  for (const auto& model : models) (void)model->pump(models.size() > 1 ? kTurnUs : LAPILLI_UNLIMITED);
+  for (const auto& model : models) pump_jobs(model, models.size() > 1 ? std::optional(kTurnUs) : std::nullopt);
+}
+
+// Jobs that began first are pumped first.
+void JobPump::pump_jobs(const std::shared_ptr<const Model>& model, std::optional<uint64_t> turn_us) {
+  const int64_t begin = now_ns();
+  for (Running& one : running_) {
+    if (one.model != model || *one.away) continue;
+    const auto passed_us = static_cast<uint64_t>((now_ns() - begin) / 1000);
+    const uint64_t left_us = turn_us ? *turn_us - std::min(*turn_us, passed_us) : LAPILLI_UNLIMITED;
+    one.reads_much ? pump_away(one) : void(one.job->pump(left_us));
+  }
+}
+
+void JobPump::pump_away(Running& one) {
+  *one.away = true;
+  readers_.run([job = one.job, away = std::shared_ptr<void>(nullptr, [flag = one.away](void*) { *flag = false; })] {
+    (void)job->pump(kTurnUs);
+  });
 }
 
 void JobPump::read_events() {
-  for (Running& one : running_) (void)survives(one.work, [&] { read_events(one); });
+  for (Running& one : running_)
+    if (!*one.away) (void)survives(one.work, [&] { read_events(one); });
 }
 
 void JobPump::read_events(Running& one) {
@@ -214,7 +290,8 @@ void JobPump::read_events(Running& one) {
     if (!event || !*event) return;
     const EventKind kind = (*event)->kind;
     if (kind == EventKind::end) one.ended = true;
-    if (kind != EventKind::end && kind != EventKind::progress && one.work->on_event) one.work->on_event(**event);
+    const auto& told = kind == EventKind::progress ? one.work->on_progress : one.work->on_event;
+    if (kind != EventKind::end && told) told(**event);
   }
 }
 
@@ -243,6 +320,7 @@ void JobPump::hand_over(const Running& one) {
       outcome.status = http_status(outcome.error->status());
     } else {
       tokens_ += results->stats().generated_tokens;
+      if (one.work->account) one.work->account->add(usage_of(*results));
       steps_ += results->stats().decoder_steps;
       outcome.results = std::move(*results);
     }
@@ -260,14 +338,10 @@ void JobPump::refuse(const std::shared_ptr<Work>& work, const Error& error, int 
 }
 
 void JobPump::sleep() {
-  {
-    const auto pause =
-        running_.empty() ? std::chrono::microseconds(kIdleRound) : static_cast<int64_t>(running_.size()) * kPauseOfJob;
-    std::unique_lock lock(mutex_);
-    const bool woken = woken_.wait_for(lock, pause, [this] { return changed_ || over_ || !new_.empty(); });
-    if (woken || running_.empty()) return;
-  }
-  (void)running_.front().model->wait(kWaitUs);
+  const auto pause = running_.empty() ? std::chrono::microseconds(kIdleRound)
+                                      : kPause + static_cast<int64_t>(running_.size()) * kPauseOfJob;
+  std::unique_lock lock(mutex_);
+  (void)woken_.wait_for(lock, pause, [this] { return changed_ || over_ || !new_.empty() || !begun_.empty(); });
 }
 
 }  // namespace lapilli::server

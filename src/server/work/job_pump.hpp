@@ -1,5 +1,6 @@
-// The thread that drives a device: it starts jobs of work that has its model, pumps the jobs of all models in turns,
-// and hands outcomes to the pool.
+// The thread that drives a device: it pumps the jobs of all models in turns and hands outcomes to the pool. Jobs begin,
+// and read their texts, on the threads that hand in the work; those with much to read are pumped by threads of their
+// own.
 #pragma once
 
 #include <atomic>
@@ -30,6 +31,7 @@ class JobPump {
   JobPump(const JobPump&) = delete;
   JobPump& operator=(const JobPump&) = delete;
 
+  // Begins on the caller's thread if the model is there and the texts are short.
   void start(std::shared_ptr<Work> work);
   void wake();
   // Cancels all work, also that which comes later.
@@ -42,6 +44,8 @@ class JobPump {
     uint64_t ended = 0, tokens = 0, steps = 0;
   };
   [[nodiscard]] Counts counts() const;
+  // True while other threads read for jobs.
+  [[nodiscard]] bool is_reading() const { return readers_.busy() > 0; }
   // Seconds since the thread last came round; what /health asks.
   [[nodiscard]] double quiet_s() const;
 
@@ -50,6 +54,8 @@ class JobPump {
     std::shared_ptr<Work> work;
     std::shared_ptr<const Model> model;
     std::shared_ptr<Job> job;
+    bool reads_much = false;
+    std::shared_ptr<std::atomic<bool>> away = std::make_shared<std::atomic<bool>>(false);  // another thread pumps it
     bool told_to_stop = false, late = false, ended = false;
   };
   using Failures = std::map<std::string, Error>;  // of loads, by the model's name
@@ -58,8 +64,13 @@ class JobPump {
   void begin_waiting();
   bool begin(const std::shared_ptr<Work>& work, Failures& failures);
   void start_job(const std::shared_ptr<Work>& work, const std::shared_ptr<const Model>& model);
+  void give_out(const std::shared_ptr<Work>& work, const std::shared_ptr<const Model>& model);
+  void join(std::optional<Running> begun);
+  [[nodiscard]] bool expect_job();
   void stop_left();
   void pump_models();
+  void pump_jobs(const std::shared_ptr<const Model>& model, std::optional<uint64_t> turn_us);
+  void pump_away(Running& one);
   void read_events();
   void read_events(Running& one);
   void end_jobs();
@@ -73,11 +84,14 @@ class JobPump {
 
   ModelShelf& shelf_;
   Pool& pool_;
+  Pool readers_;                // of jobs that read much
   std::list<Running> running_;  // these two are the thread's own
   std::list<std::shared_ptr<Work>> waiting_;
-  mutable std::mutex mutex_;  // guards the next five
+  mutable std::mutex mutex_;  // guards the next seven
   std::condition_variable woken_;
   std::vector<std::shared_ptr<Work>> new_;
+  std::vector<Running> begun_;
+  size_t beginning_ = 0;  // jobs that other threads begin
   bool changed_ = false, over_ = false, closed_ = false;
   std::atomic<bool> cancel_all_{false};
   std::atomic<uint64_t> running_count_{0}, waiting_count_{0}, ended_{0}, tokens_{0}, steps_{0};

@@ -107,6 +107,7 @@ class LiveTranslation : public std::enable_shared_from_this<LiveTranslation> {
     work->model = with.model;
     set_texts(*work, std::move(texts));
     work->options.task = "translate";
+    work->counted = true;
     work->options.source_language = with.from;
     work->options.target_language = with.to;
     const auto self = shared_from_this();
@@ -242,7 +243,9 @@ Utf16Places::Utf16Places(std::string_view text) {
 
 void translate_live(Desk& desk, const std::shared_ptr<Exchange>& exchange, LiveRequest request,
                     std::shared_ptr<LiveListener> listener) {
-  desk.count({count_characters(request.text), 1, 0});
+  Usage usage;
+  usage.characters = count_characters(request.text);
+  desk.account(*exchange)->add(usage);
   std::make_shared<LiveTranslation>(desk, exchange, std::move(request), std::move(listener))->run();
 }
 

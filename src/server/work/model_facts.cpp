@@ -36,6 +36,7 @@ ModelFacts facts_of(const Json& told) {
   facts.targets = strings(member(member(told, "languages"), "target"));
   const Json wide = member(member(told, "vectors"), "dimensions");
   if (wide.is_number_unsigned()) facts.dimensions = wide.get<uint32_t>();
+  facts.sampling_rate = told.value("sampling_rate", facts.sampling_rate);
   facts.weight_bytes = told.value("device_weight_bytes", uint64_t{0});
   return facts;
 }

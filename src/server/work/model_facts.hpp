@@ -17,6 +17,7 @@ struct ModelFacts {
   std::vector<std::string> sources, targets;  // languages; empty: the files name none
   uint32_t dimensions = 0;                    // of vectors
   uint64_t weight_bytes = 0;                  // of device memory
+  uint32_t sampling_rate = 16000;             // samples a second of the recordings that it reads
   int64_t created = 0;                        // seconds since 1970 when the server found it
 
   [[nodiscard]] bool does(std::string_view task) const;

@@ -10,18 +10,22 @@ Pool::Pool(unsigned threads) {
   for (unsigned i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
 }
 
-Pool::~Pool() {
+Pool::~Pool() { close(); }
+
+void Pool::close() {
   {
     const std::lock_guard lock(mutex_);
     over_ = true;
   }
   woken_.notify_all();
   for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
 }
 
 void Pool::run(std::function<void()> function) {
   {
     const std::lock_guard lock(mutex_);
+    if (over_) return;
     waiting_.push_back(std::move(function));
   }
   woken_.notify_one();

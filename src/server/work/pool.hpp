@@ -1,5 +1,5 @@
 // A few threads that parse, decode and write for requests, so that neither the connections' nor the device's thread
-// does.
+// does. Long work has a pool of its own.
 #pragma once
 
 #include <atomic>
@@ -16,11 +16,13 @@ namespace lapilli::server {
 class Pool {
  public:
   explicit Pool(unsigned threads);
-  ~Pool();  // runs what has been handed in, then ends
+  ~Pool();  // closes
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
   // Functions begin in the order in which they came. One that throws ends alone, with a message on stderr.
   void run(std::function<void()> function);
+  // Runs what has been handed in and ends; functions that come later are dropped.
+  void close();
   // Functions that run now.
   [[nodiscard]] unsigned busy() const { return busy_; }
 

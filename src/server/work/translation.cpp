@@ -176,6 +176,8 @@ class Translation : public std::enable_shared_from_this<Translation> {
     work->options.source_language = with.from;
     work->options.target_language = with.to;
     work->options.split_sentences = request_.split;
+    work->account = request_.account;
+    work->counted = true;
     if (request_.may_take_long) work->deadline = std::chrono::steady_clock::time_point::max();
     const bool last = number + 1 == way.steps.size();
     if (last && request_.alternatives > 0) ask_for_alternatives(work->options, request_.alternatives);
@@ -308,10 +310,10 @@ class Translation : public std::enable_shared_from_this<Translation> {
 
 void translate(Desk& desk, const std::shared_ptr<Exchange>& exchange, TranslationRequest request,
                std::function<void(Translated)> then) {
-  Desk::Usage usage;
+  Usage usage;
   for (const std::string& text : request.texts) usage.characters += count_characters(text);
-  usage.texts = request.texts.size();
-  desk.count(usage);
+  if (!request.account && exchange) request.account = desk.account(*exchange);
+  if (request.account) request.account->add(usage);
   std::make_shared<Translation>(desk, exchange, std::move(request), std::move(then))->run();
 }
 

@@ -14,12 +14,13 @@
 namespace lapilli::server {
 
 struct TranslationRequest {
-  std::vector<std::string> texts;  // UTF-8
-  std::string from, to;            // any usual codes; `from` "" or "auto": detected for each text
-  std::string kind;                // "": plain text; a kind of document: "html", "markdown", "srt", "vtt", "text"
-  uint32_t alternatives = 0;       // of each text, beside its translation
-  std::optional<bool> split;       // sentence by sentence, or each line as a whole; empty: as the program does
-  bool may_take_long = false;      // no deadline of requests
+  std::vector<std::string> texts;    // UTF-8
+  std::string from, to;              // any usual codes; `from` "" or "auto": detected for each text
+  std::string kind;                  // "": plain text; a kind of document: "html", "markdown", "srt", "vtt", "text"
+  uint32_t alternatives = 0;         // of each text, beside its translation
+  std::optional<bool> split;         // sentence by sentence, or each line as a whole; empty: as the program does
+  bool may_take_long = false;        // no deadline of requests
+  std::shared_ptr<Account> account;  // null: that of the exchange
 };
 
 struct TranslatedText {

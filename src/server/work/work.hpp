@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lapilli/lapilli.hpp"
+#include "server/usage.hpp"
 
 namespace lapilli::server {
 
@@ -29,9 +30,13 @@ struct Work {
   std::shared_ptr<const void> kept;                               // lives until `done` has returned
   Options options;                                                // with the task; no functions
   std::optional<std::chrono::steady_clock::time_point> deadline;  // then it is cancelled: 504
+  std::shared_ptr<Account> account;                               // of who asks for it; null: nobody's
+  bool counted = false;                                           // the account has its inputs already
 
   // Called on the pump's thread for each event of the job but PROGRESS and END: quick, and without waiting. Optional.
   std::function<void(const Event&)> on_event;
+  // Called there for each PROGRESS. Optional.
+  std::function<void(const Event&)> on_progress;
   // Called once on a thread of the pool, whatever happens.
   std::function<void(Outcome)> done;
 

@@ -8,6 +8,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import urllib.request
 from pathlib import Path
 
 try:
@@ -111,6 +112,18 @@ def transcripts(client, lapilli, ear, sound):
     refused(openai.NotFoundError, lambda: client.audio.transcriptions.create(model="whisper-2", file=b"no sound"))
 
 
+def progress(client, url, sound):
+    """A transcript that names itself, and a client that watches it from before it comes."""
+    events = urllib.request.urlopen(f"{url}/jobs/talk-1/events", timeout=120)
+    with open(sound, "rb") as file:
+        client.audio.transcriptions.create(model="ear", file=file, extra_headers={"Lapilli-Job": "talk-1"})
+    told = [event.split("\n") for event in events.read().decode().split("\n\n") if event]
+    assert events.headers["content-type"] == "text/event-stream" and told[-1][0] == "event: end", told
+    assert json.loads(told[-1][1].removeprefix("data: ")) == {"status": 200}, told
+    done = [json.loads(event[1].removeprefix("data: ")) for event in told[:-1]]
+    assert done and done[-1]["done"] == done[-1]["total"] > 0 and done[-1]["tokens"] > 0, told
+
+
 def chats(client):
     made = client.chat.completions.create(model="talker", messages=HELLO, extra_body=PLAIN)
     assert made.choices[0].message.content == GOOD and made.choices[0].finish_reason == "stop", made
@@ -167,6 +180,7 @@ def main(lapilli, data):
             embeddings(client)
             other_embedders(url)
             transcripts(client, lapilli, str(ear), str(data / "models/whisper-long/audio/long.wav"))
+            progress(client, url, data / "models/whisper-long/audio/long.wav")
             chats(client)
             completions(client)
 
