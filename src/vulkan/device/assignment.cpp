@@ -12,7 +12,7 @@ namespace {
 
 using Places = std::vector<size_t>;
 
-constexpr uint32_t kNvidia = 0x10de, kAmd = 0x1002, kIntel = 0x8086, kAnyVendor = 0;
+constexpr uint32_t kNvidiaVendor = 0x10de, kAmdVendor = 0x1002, kIntelVendor = 0x8086, kAnyVendor = 0;
 constexpr size_t kMostGpus = 4096;  // of a machine; longer lists are no lists of its GPUs
 
 // The GPUs that a list names.
@@ -118,7 +118,7 @@ Places Reading::gpus_of(uint32_t vendor) const {
 
 // CUDA's own default puts the fastest first, by a measure that is not published, and the others by their addresses.
 Places Reading::in_cudas_order() const {
-  Places places = gpus_of(kNvidia);
+  Places places = gpus_of(kNvidiaVendor);
   const std::string* order = value("CUDA_DEVICE_ORDER");
   if (places.empty() || (order && *order == "PCI_BUS_ID")) return places;
   const auto fastest = std::max_element(places.begin(), places.end(), [&](size_t a, size_t b) {
@@ -232,7 +232,7 @@ void Reading::add(const Found& found, std::initializer_list<const char*> variabl
 
 // A scheduler that does not know the vendor sets the variables of all.
 void Reading::read_vendors() {
-  const Places nvidia = in_cudas_order(), amd = gpus_of(kAmd), intel = gpus_of(kIntel);
+  const Places nvidia = in_cudas_order(), amd = gpus_of(kAmdVendor), intel = gpus_of(kIntelVendor);
   const bool rocm = value("ROCR_VISIBLE_DEVICES") || value("HIP_VISIBLE_DEVICES");
   if (const std::string* list = value("CUDA_VISIBLE_DEVICES"); list && (!nvidia.empty() || amd.empty()))
     add(named(*list, nvidia), {"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"});
