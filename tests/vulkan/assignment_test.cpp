@@ -51,17 +51,16 @@ const std::vector<Gpu> kNode = {{"0000:41:00.0", 0x10de, "8932f937d72c4106"},
 const std::vector<Gpu> kCgroup = {{"0000:c1:00.0", 0x10de, "8932f937aaaa0000"}, {"", kMesa, "", DeviceType::cpu}};
 const std::vector<Gpu> kUnlike = {{"0000:01:00.0", 0x10de, "01", DeviceType::discrete, 8},
                                   {"0000:41:00.0", 0x10de, "02", DeviceType::discrete, 80}};
-const std::vector<Gpu> kAmdNode = {
-    {"0000:21:00.0", kAmdGpu, "", DeviceType::discrete, 64, "deadbeef00000001"},
-    {"0000:01:00.0", kAmdGpu, "", DeviceType::discrete, 64, "deadbeef00000002"}};
+const std::vector<Gpu> kAmdNode = {{"0000:21:00.0", kAmdGpu, "", DeviceType::discrete, 64, "deadbeef00000001"},
+                                   {"0000:01:00.0", kAmdGpu, "", DeviceType::discrete, 64, "deadbeef00000002"}};
 const std::vector<Gpu> kIntelNode = {{"0000:4d:00.0", kIntelGpu}, {"0000:3a:00.0", kIntelGpu}};
 const std::vector<Gpu> kLaptop = {{"0000:00:02.0", kIntelGpu, "07", DeviceType::integrated},
                                   {"0000:01:00.0", 0x10de, "09"}};
 const std::vector<Gpu> kCpuAlone = {{"", kMesa, "", DeviceType::cpu}};
 
-constexpr int kBest = -1;    // the environment says nothing
-constexpr int kNone = -2;    // it assigns no GPU
-constexpr int kFails = -3;   // it assigns one that is not there
+constexpr int kBest = -1;   // the environment says nothing
+constexpr int kNone = -2;   // it assigns no GPU
+constexpr int kFails = -3;  // it assigns one that is not there
 
 struct Row {
   const char* what;
@@ -79,9 +78,17 @@ std::vector<Row> rows() {
       {"nothing is set", kNode, E{}, kBest},
       {"a task without GPUs sets no variable", kNode, E{{"SLURM_LOCALID", "2"}}, kBest},
       // 51: in a cgroup, and without one
-      {"in a cgroup", kCgroup, E{{"SLURM_JOB_GPUS", "3"}, {"CUDA_VISIBLE_DEVICES", "0"}}, 0, {},
+      {"in a cgroup",
+       kCgroup,
+       E{{"SLURM_JOB_GPUS", "3"}, {"CUDA_VISIBLE_DEVICES", "0"}},
+       0,
+       {},
        "CUDA_VISIBLE_DEVICES=0"},
-      {"without a cgroup", kNode, E{{"SLURM_JOB_GPUS", "3"}, {"CUDA_VISIBLE_DEVICES", "3"}}, 1, {},
+      {"without a cgroup",
+       kNode,
+       E{{"SLURM_JOB_GPUS", "3"}, {"CUDA_VISIBLE_DEVICES", "3"}},
+       1,
+       {},
        "CUDA_VISIBLE_DEVICES=3"},
       {"Slurm's list alone, in a cgroup", kCgroup, E{{"SLURM_JOB_GPUS", "3"}}, 0, {}, "SLURM_JOB_GPUS=3"},
       {"Slurm's list alone, without a cgroup", kNode, E{{"SLURM_JOB_GPUS", "3"}}, 1},
@@ -92,7 +99,11 @@ std::vector<Row> rows() {
       {"task 0 of 4", kNode, E{{"CUDA_VISIBLE_DEVICES", "0,1,2,3"}, {"SLURM_LOCALID", "0"}}, 2, {2, 0, 3, 1}},
       {"task 1 of 4", kNode, E{{"CUDA_VISIBLE_DEVICES", "0,1,2,3"}, {"SLURM_LOCALID", "1"}}, 0, {2, 0, 3, 1}},
       {"task 2 of 4", kNode, E{{"CUDA_VISIBLE_DEVICES", "0,1,2,3"}, {"SLURM_LOCALID", "2"}}, 3, {2, 0, 3, 1}},
-      {"task 3 of 4", kNode, E{{"CUDA_VISIBLE_DEVICES", "0,1,2,3"}, {"SLURM_LOCALID", "3"}}, 1, {2, 0, 3, 1},
+      {"task 3 of 4",
+       kNode,
+       E{{"CUDA_VISIBLE_DEVICES", "0,1,2,3"}, {"SLURM_LOCALID", "3"}},
+       1,
+       {2, 0, 3, 1},
        "SLURM_LOCALID=3"},
       {"task 7 of 8", kNode, E{{"CUDA_VISIBLE_DEVICES", "0,1,2,3"}, {"SLURM_LOCALID", "7"}}, 1, {2, 0, 3, 1}},
       {"task 2 with a GPU of its own", kNode, E{{"CUDA_VISIBLE_DEVICES", "1"}, {"SLURM_LOCALID", "2"}}, 0},
@@ -101,9 +112,17 @@ std::vector<Row> rows() {
       {"an abbreviated UUID", kNode, E{{"CUDA_VISIBLE_DEVICES", "GPU-1122"}}, 2},
       {"an ambiguous UUID", kNode, E{{"CUDA_VISIBLE_DEVICES", "GPU-8932f937"}}, kFails, {}, "2 GPUs have a UUID"},
       {"a UUID of no device", kNode, E{{"CUDA_VISIBLE_DEVICES", "GPU-99"}}, kFails, {}, "no Vulkan device has it"},
-      {"a slice, old form", kNode, E{{"CUDA_VISIBLE_DEVICES", "MIG-GPU-8932f937-d72c-4106/1/0"}}, kFails, {},
+      {"a slice, old form",
+       kNode,
+       E{{"CUDA_VISIBLE_DEVICES", "MIG-GPU-8932f937-d72c-4106/1/0"}},
+       kFails,
+       {},
        "slice of a GPU (MIG)"},
-      {"a slice, new form", kNode, E{{"CUDA_VISIBLE_DEVICES", "MIG-c6d4f1ef-42e4-5de3-91c7"}}, kFails, {},
+      {"a slice, new form",
+       kNode,
+       E{{"CUDA_VISIBLE_DEVICES", "MIG-c6d4f1ef-42e4-5de3-91c7"}},
+       kFails,
+       {},
        "slice of a GPU (MIG)"},
       {"a slice that a device stands for", kNode, E{{"CUDA_VISIBLE_DEVICES", "MIG-55667788-d72c"}}, 3},
       {"empty", kNode, E{{"CUDA_VISIBLE_DEVICES", ""}}, kNone, {}, "CUDA_VISIBLE_DEVICES="},
@@ -115,7 +134,11 @@ std::vector<Row> rows() {
       {"an index beyond the last", kNode, E{{"CUDA_VISIBLE_DEVICES", "4"}}, kFails, {}, "Vulkan shows 4"},
       {"a list that ends beyond the last", kNode, E{{"CUDA_VISIBLE_DEVICES", "3,4,0"}}, 1, {1}},
       {"the fastest first", kUnlike, E{{"CUDA_VISIBLE_DEVICES", "0"}, {"CUDA_DEVICE_ORDER", "FASTEST_FIRST"}}, 1},
-      {"by the addresses", kUnlike, E{{"CUDA_VISIBLE_DEVICES", "0"}, {"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}}, 0, {},
+      {"by the addresses",
+       kUnlike,
+       E{{"CUDA_VISIBLE_DEVICES", "0"}, {"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}},
+       0,
+       {},
        "CUDA_DEVICE_ORDER=PCI_BUS_ID"},
       {"CUDA's default order", kUnlike, E{{"CUDA_VISIBLE_DEVICES", "1"}}, 0},
       // HTCondor
@@ -136,7 +159,11 @@ std::vector<Row> rows() {
        E{{"CUDA_VISIBLE_DEVICES", "0"}, {"ROCR_VISIBLE_DEVICES", "0"}, {"ZE_AFFINITY_MASK", "0"}}, 1},
       {"all vendors' variables on AMD's node", kAmdNode,
        E{{"CUDA_VISIBLE_DEVICES", "1"}, {"ROCR_VISIBLE_DEVICES", "1"}, {"ZE_AFFINITY_MASK", "1"}}, 0},
-      {"a GPU without a Vulkan driver", kCpuAlone, E{{"CUDA_VISIBLE_DEVICES", "0"}}, kFails, {},
+      {"a GPU without a Vulkan driver",
+       kCpuAlone,
+       E{{"CUDA_VISIBLE_DEVICES", "0"}},
+       kFails,
+       {},
        "not among the Vulkan devices"},
       {"a job's GPU without a Vulkan driver", kCpuAlone, E{{"SLURM_JOB_GPUS", "0"}}, kFails},
       {"no GPU on a machine without", kCpuAlone, E{{"CUDA_VISIBLE_DEVICES", ""}}, kNone},
@@ -204,7 +231,8 @@ TEST(Assignment, HostileValuesEndInAnError) {
   for (const std::string& value : {std::string(1 << 20, ','), std::string(1 << 20, '7'), std::string("0-4000000000"),
                                    std::string("\x01\xff,,-"), std::string("GPU-"), std::string("MIG-")}) {
     auto devices = machine_of(kNode);
-    for (const char* name : {"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "SLURM_JOB_GPUS", "_CONDOR_AssignedGPUs"}) {
+    for (const char* name :
+         {"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "SLURM_JOB_GPUS", "_CONDOR_AssignedGPUs"}) {
       const auto choice = choose_devices(devices, "all", {{name, value}, {"SLURM_LOCALID", value}});
       EXPECT_LT(choice ? choice->why.size() : choice.error().message.size(), 2000u);
     }

@@ -174,7 +174,7 @@ Result<std::vector<Portion>> Sharing::go() {
 }  // namespace
 
 Result<std::vector<Portion>> Team::share(const std::vector<size_t>& lengths, size_t rows, const Run& run,
-                                      const Report& report) {
+                                         const Report& report) {
   const size_t inputs = lengths.size();
   if (members_.size() == 1) {
     Chunk all(inputs);

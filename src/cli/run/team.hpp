@@ -42,7 +42,7 @@ class Team {
   // lost go back to it. An error if an input cannot be run, or the last member is lost. After an interruption inputs
   // are missing from the parts.
   Result<std::vector<Portion>> share(const std::vector<size_t>& lengths, size_t rows, const Run& run,
-                                  const Report& report);
+                                     const Report& report);
 
  private:
   std::vector<Member> members_;

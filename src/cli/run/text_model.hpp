@@ -22,7 +22,7 @@ struct LineResult {
   std::string error;
   Status status = Status::ok;  // Status::cancelled: not finished
   const Output* output = nullptr;
-  const Portion* part = nullptr;           // the output's, among LineResults::parts
+  const Portion* part = nullptr;        // the output's, among LineResults::parts
   size_t input = 0;                     // the output's place in it
   std::vector<std::string> alignments;  // of each sequence, as printed behind it
 };
@@ -30,7 +30,7 @@ struct LineResult {
 // The results of lines that ran together.
 struct LineResults {
   std::vector<LineResult> lines;
-  std::vector<Portion> parts;     // the lines point into them
+  std::vector<Portion> parts;  // the lines point into them
   std::optional<Error> fatal;  // why the run cannot continue; lines before the first unfinished one are good
   int fatal_code = 0;          // the program's exit code for it
 };

@@ -157,8 +157,9 @@ Found Reading::by_entry(const std::string& entry, const Places& visible) const {
   if (!index) return {};
   if (entry.find('.') != std::string::npos) return {{}, "it is a part of a GPU, and no Vulkan device stands for it"};
   if (*index >= visible.size())
-    return {{}, visible.empty() ? std::string("Vulkan shows none of them")
-                                : format("it counts from 0, and Vulkan shows %u of them", visible.size())};
+    return {{},
+            visible.empty() ? std::string("Vulkan shows none of them")
+                            : format("it counts from 0, and Vulkan shows %u of them", visible.size())};
   return {{visible[*index]}, ""};
 }
 
@@ -294,9 +295,9 @@ Result<Assignment> Reading::read() {
 
 Environment process_environment() {
   Environment environment;
-  for (const char* name : {"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
-                           "ZE_AFFINITY_MASK", "_CONDOR_AssignedGPUs", "SLURM_STEP_GPUS", "SLURM_JOB_GPUS",
-                           "SLURM_LOCALID"}) {
+  for (const char* name :
+       {"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ZE_AFFINITY_MASK",
+        "_CONDOR_AssignedGPUs", "SLURM_STEP_GPUS", "SLURM_JOB_GPUS", "SLURM_LOCALID"}) {
     if (const char* value = std::getenv(name)) environment[name] = value;
   }
   return environment;

@@ -40,7 +40,7 @@ struct DeviceOptions {
   // Empty: the best one; "assigned": the one that the environment assigns to this process (assignment.hpp), else the
   // best; otherwise an index (a whole number), a part of the name (any case), a UUID or a PCI address.
   std::string select;
-  std::string mask;    // see apply_mask; empty: LAPILLI_CAPS, else none
+  std::string mask;           // see apply_mask; empty: LAPILLI_CAPS, else none
   bool validation = false;    // ask for VK_LAYER_KHRONOS_validation if it is installed
   double wait_timeout_s = 0;  // a wait fails after this long without progress; 0: 30 s, CPU drivers 600 s
   // Limit for the duration of a submission, as far as it can be predicted; 0: 50,000, phones 16,000, CPU drivers

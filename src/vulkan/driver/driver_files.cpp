@@ -32,8 +32,8 @@ std::string or_else(const char* name, const std::string& usual) {
 std::vector<std::string> folders_of_drivers() {
   const std::string home = environment("HOME");
   const std::string roots = or_else("XDG_CONFIG_HOME", home + "/.config") + ":" +
-                            or_else("XDG_CONFIG_DIRS", "/etc/xdg") + ":/etc:" +
-                            or_else("XDG_DATA_HOME", home + "/.local/share") + ":" +
+                            or_else("XDG_CONFIG_DIRS", "/etc/xdg") +
+                            ":/etc:" + or_else("XDG_DATA_HOME", home + "/.local/share") + ":" +
                             or_else("XDG_DATA_DIRS", "/usr/local/share:/usr/share");
   std::vector<std::string> folders;
   for (const std::string& root : parts_of(roots)) folders.push_back(root + "/vulkan/icd.d");
