@@ -49,7 +49,8 @@ class PieceWriter {
     const std::vector<Passage>& passages = piece_.found.passages;
     for (size_t i = 0; i < passages.size(); ++i) {
       copy_to(passages[i].replaced().begin);
-      const bool unchanged = !passages[i].place && translations[i].text == segments[i].text;
+      const bool unchanged = !passages[i].beside() && translations[i].text == segments[i].text;
+      if (translations[i].failed && !passages[i].if_failed.empty()) write_failed(passages[i]);
       if (ways[i] == Way::original || translations[i].failed || unchanged) continue;
       write_translation(passages[i], translations[i], ways[i] == Way::whole_words);
     }
@@ -63,7 +64,12 @@ class PieceWriter {
     out_ += passage.before;
     write_passage({piece_.bytes, *piece_.style, out_}, passage, translation, whole_words);
     out_ += passage.after;
-    if (piece_.style->tidy) piece_.style->tidy(out_, begin);
+    if (piece_.style->tidy) piece_.style->tidy(out_, begin, passage);
+    at_ = passage.replaced().end;
+  }
+
+  void write_failed(const Passage& passage) {
+    out_ += passage.if_failed;
     at_ = passage.replaced().end;
   }
 

@@ -35,6 +35,15 @@ bool has_ending(const KindRow& row, const std::string& ending) {
   return (" " + std::string(row.endings) + " ").find(" " + ending + " ") != std::string::npos;
 }
 
+// res/values-de/plurals.xml, strings.xml: other XML says nothing by its name.
+bool is_android_name(std::string_view file_name) {
+  const size_t name = file_name.find_last_of("/\\") + 1;
+  if (file_name.substr(name) == "strings.xml") return true;
+  const std::string_view folder = file_name.substr(0, name == 0 ? 0 : name - 1);
+  const std::string_view last = folder.substr(folder.find_last_of("/\\") + 1);
+  return (last == "values" || last.starts_with("values-")) && file_name.ends_with(".xml");
+}
+
 }  // namespace
 
 std::optional<Kind> kind_called(std::string_view name) {
@@ -42,6 +51,7 @@ std::optional<Kind> kind_called(std::string_view name) {
 }
 
 std::optional<Kind> kind_of_name(std::string_view file_name) {
+  if (is_android_name(file_name)) return Kind::android;
   const size_t dot = file_name.find_last_of("./\\");
   if (dot == std::string_view::npos || file_name[dot] != '.') return std::nullopt;
   const std::string ending = ascii_lower(file_name.substr(dot + 1));

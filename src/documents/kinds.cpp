@@ -43,6 +43,12 @@ const std::array kTraits = {
     KindTraits{Kind::ods, nullptr, nullptr, unpack_office<Kind::ods>, pack_office},
     KindTraits{Kind::epub, nullptr, nullptr, unpack_office<Kind::epub>, pack_office},
     KindTraits{Kind::json, find_json, &kJsonStyle},
+    KindTraits{Kind::yaml, find_yaml, &kYamlStyle},
+    KindTraits{Kind::properties, nullptr, nullptr, unpack_properties, pack_properties},
+    KindTraits{Kind::strings, nullptr, nullptr, unpack_strings, pack_strings},
+    KindTraits{Kind::stringsdict, find_stringsdict, &kStringsdictStyle},
+    KindTraits{Kind::xcstrings, find_xcstrings, &kJsonStyle},
+    KindTraits{Kind::android, find_android, &kAndroidStyle},
 };
 
 }  // namespace

@@ -55,11 +55,14 @@ struct Passage {
   // empty range is an insertion. Then several passages may have the same words.
   std::optional<Range> place;
   std::string before, after;  // written around the translation
+  std::string if_failed;      // replaces the place if there is no translation; "": the place stays
   bool in_table = false;      // Markdown: in a table cell, where | separates
   bool in_heading = false;    // Markdown: in a heading, where a trailing # is no word
   uint32_t escapes = 0;       // app texts: how the words are escaped, by flags of apps/messages.hpp and of the kind
   [[nodiscard]] Range source() const { return {parts.front().source.begin, parts.back().source.end}; }
   [[nodiscard]] Range replaced() const { return place.value_or(source()); }
+  // True if the translation stands beside the words, which stay.
+  [[nodiscard]] bool beside() const { return place && (place->begin > source().begin || place->end < source().end); }
 };
 
 Segment segment_of(const Passage& passage);

@@ -13,8 +13,9 @@ struct Style {
   // Appends the range of the text; `begins_line`: the passage has nothing in front of it on its line.
   void (*encode)(std::string& out, std::string_view text, Range range, bool begins_line, const Passage& passage);
   bool balanced_lines = false;  // lines of equal length; otherwise breaks stay in proportion
-  // Clears up what is written from a place on: markup that a translation left without words.
-  void (*tidy)(std::string& out, size_t from) = nullptr;
+  // Clears up what is written for a passage from a place on: markup that a translation left without words, quotes that
+  // its words need.
+  void (*tidy)(std::string& out, size_t from, const Passage& passage) = nullptr;
 };
 
 // A document that is written anew: its bytes, and those written so far.

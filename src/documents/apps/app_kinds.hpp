@@ -13,7 +13,16 @@ namespace lapilli::documents {
 
 Result<Found> find_json(std::string_view bytes, size_t begin, const Options& options);
 
-extern const Style kJsonStyle;
+Result<std::vector<Piece>> unpack_properties(std::string_view bytes, const Options& options);
+Result<std::string> pack_properties(std::string_view bytes, const std::vector<std::string>& pieces);
+Result<std::vector<Piece>> unpack_strings(std::string_view bytes, const Options& options);
+Result<std::string> pack_strings(std::string_view bytes, const std::vector<std::string>& pieces);
+Result<Found> find_android(std::string_view bytes, size_t begin, const Options& options);
+Result<Found> find_stringsdict(std::string_view bytes, size_t begin, const Options& options);
+Result<Found> find_xcstrings(std::string_view bytes, size_t begin, const Options& options);
+Result<Found> find_yaml(std::string_view bytes, size_t begin, const Options& options);
+
+extern const Style kJsonStyle, kAndroidStyle, kStringsdictStyle, kYamlStyle;
 
 // "pt-BR" as pt_BR.
 std::string underscored(std::string_view language);

@@ -95,6 +95,16 @@ size_t dollar_end(std::string_view text, size_t at) {
   return digit ? at + 2 : 0;
 }
 
+// End of Apple's "%#@name@", "%1$#@name@" at `at`; 0 if there is none.
+size_t substitution_end(std::string_view text, size_t at) {
+  size_t end = at + 1;
+  while (end < text.size() && (is_ascii_digit(static_cast<unsigned char>(text[end])) || text[end] == '$')) ++end;
+  if (text.substr(end, 2) != "#@") return 0;
+  end += 2;
+  while (end < text.size() && is_name_byte(text[end])) ++end;
+  return end < text.size() && text[end] == '@' ? end + 1 : 0;
+}
+
 // A line that begins small continues a sentence.
 bool continues(std::string_view text, size_t at) {
   if (at >= text.size()) return false;
@@ -144,7 +154,7 @@ class PieceReader {
     }
     words_to(end());
     flush();
-    if (!html_) return;
+    if (!html_ || rules_.xml) return;
     const uint32_t html = kEscapeHtml | (ampersand_ ? kPlainAmpersand : 0u);
     for (size_t i = first; i < out_.size(); ++i) out_[i].escapes |= html;
   }
@@ -156,7 +166,9 @@ class PieceReader {
       case '<': return rules_.html && read_tag();
       case '&': return rules_.html && read_reference();
       case '$': return read_dollar();
+      case '%': return read_substitution();
       case '\n': return read_break(at_ + 1);
+      case '\t': return read_tab();
       default: return false;
     }
   }
@@ -197,6 +209,11 @@ class PieceReader {
     return behind > 0 && behind <= end() && keep({at_, behind});
   }
 
+  bool read_substitution() {
+    const size_t behind = substitution_end(all_, at_);
+    return behind > 0 && behind <= end() && keep({at_, behind});
+  }
+
   bool read_reference() {
     std::string means;
     const size_t length = reference_length(all_, at_, means);
@@ -207,7 +224,16 @@ class PieceReader {
     return go_on(at_ + length);
   }
 
+  bool read_comment() {
+    const size_t close = all_.substr(0, end()).find("-->", at_ + 4);
+    if (close == kNone) return false;
+    words_to(at_);
+    builder_.point(text_.source({at_, close + 3}));
+    return go_on(close + 3);
+  }
+
   bool read_tag() {
+    if (all_.substr(at_, 4) == "<!--") return read_comment();
     const MessageTag tag = tag_at(all_, at_);
     const bool known = tag.single || tag.closes || is_void_tag(tag.name) || closed_.contains(tag.name);
     if (tag.range.empty() || !known || tag.range.end > end()) return false;
@@ -247,6 +273,12 @@ class PieceReader {
     if (names_.size() == kMostNames) return kMostNames;
     names_.push_back(name);
     return static_cast<uint32_t>(names_.size() - 1);
+  }
+
+  bool read_tab() {
+    words_to(at_);
+    flush();
+    return go_on(at_ + 1);
   }
 
   // Lines of a text are apart, unless the next one continues a sentence.

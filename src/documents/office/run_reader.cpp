@@ -259,11 +259,13 @@ void drop_empty_runs(std::string& out, size_t from, std::string_view run_begin, 
   out += kept;
 }
 
-void tidy_word(std::string& out, size_t from) {
+void tidy_word(std::string& out, size_t from, const Passage&) {
   drop_empty_runs(out, from, "<w:r>", "<w:t xml:space=\"preserve\"></w:t></w:r>", "</w:r>");
 }
-void tidy_slide(std::string& out, size_t from) { drop_empty_runs(out, from, "<a:r>", "<a:t></a:t></a:r>", "</a:r>"); }
-void tidy_sheet(std::string& out, size_t from) {
+void tidy_slide(std::string& out, size_t from, const Passage&) {
+  drop_empty_runs(out, from, "<a:r>", "<a:t></a:t></a:r>", "</a:r>");
+}
+void tidy_sheet(std::string& out, size_t from, const Passage&) {
   drop_empty_runs(out, from, "<r>", "<t xml:space=\"preserve\"></t></r>", "</r>");
 }
 
