@@ -60,6 +60,7 @@ missing_packages() {
   have_header pcre2.h || echo libpcre2-dev
   have_header zlib.h || echo zlib1g-dev
   have_header md4c.h || echo libmd4c-dev
+  have_header zstd.h || echo libzstd-dev
   have_header sndfile.h || echo libsndfile1-dev
   have_header samplerate.h || echo libsamplerate0-dev
   have_header CLI/CLI.hpp || echo libcli11-dev

@@ -6,6 +6,7 @@
 #include <deque>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "cli/arguments/dtype.hpp"
 #include "cli/arguments/model_names.hpp"
 #include "cli/commands.hpp"
+#include "cli/files/file_list.hpp"
 #include "cli/files/output_names.hpp"
 #include "cli/files/piped_file.hpp"
 #include "cli/files/target_file.hpp"
@@ -25,7 +27,10 @@
 #include "cli/run/drawing_file.hpp"
 #include "cli/run/line_output.hpp"
 #include "cli/run/picture_model.hpp"
+#include "cli/shards/file_shards.hpp"
+#include "cli/shards/shard_run.hpp"
 #include "cli/system.hpp"
+#include "shards/model_hash.hpp"
 
 namespace lapilli::cli {
 
@@ -39,6 +44,8 @@ struct PictureArguments {
   std::string output;
   std::string attention, layer = "mean", head = "mean";
   bool json = false, stats = false, force = false, no_cache = false;
+  ShardArguments shard;
+  std::string list;  // a file that names pictures, or "-"; "": none
 };
 
 struct PictureCommand {
@@ -100,21 +107,100 @@ class PictureRun {
 
   int run() {
     if (const int code = prepare()) return code;
+    if (finished_) return *finished_;
     catch_interrupts();
-    int code = target_ ? target_->begin() : exit_ok;
-    for (size_t i = 0; i < files_.size() && code == exit_ok && !interrupted(); i += kAtATime)
-      code = run_some({files_.begin() + static_cast<ptrdiff_t>(i),
-                       files_.begin() + static_cast<ptrdiff_t>(std::min(i + kAtATime, files_.size()))});
+    Journal from;
+    int code = target_ ? begin(from) : exit_ok;
+    for (size_t i = from.point.units; i < files_.size() && code == exit_ok && !interrupted(); i += kAtATime) {
+      const size_t end = std::min(i + kAtATime, files_.size());
+      code = run_some({files_.begin() + static_cast<ptrdiff_t>(i), files_.begin() + static_cast<ptrdiff_t>(end)});
+      if (code == exit_ok && is_shard() && !interrupted()) code = keep(end);
+    }
     return finish(code);
   }
 
  private:
   static constexpr size_t kAtATime = 32;
 
+  [[nodiscard]] bool is_shard() const { return arguments_.shard.wanted(); }
+
+  // Leaves the pictures of the shard. Lines have names if all pictures together are several.
+  int take_pictures() {
+    named_ = files_.size() > 1;
+    if (!is_shard()) return exit_ok;
+    const std::string wrong = contradiction_of_shard(arguments_.shard, {arguments_.output, "", false, false});
+    if (!wrong.empty()) return complain(exit_usage, wrong);
+    if (const int code = shard_.choose(arguments_.shard, arguments_.output, arguments_.force)) return code;
+    std::vector<bool> taken;
+    if (const int code = take_files(shard_.shard(), files_, taken, planned_)) return code;
+    files_ = taken_of(std::move(files_), taken);
+    target_ = std::make_unique<TargetFile>(shard_.file(arguments_.json ? ".jsonl" : ".txt"));
+    planned_.version = lapilli_version();
+    planned_.output = last_part(target_->name());
+    planned_.settings = picture_settings();
+    return exit_ok;
+  }
+
+  [[nodiscard]] shards::Settings picture_settings() const {
+    const PictureRequest& r = arguments_.request;
+    return {{"command", about_.name},
+            {"--prompt", r.prompt},
+            {"--beam", std::to_string(r.beams)},
+            {"--max-length", std::to_string(r.max_length)},
+            {"--top", std::to_string(r.top)},
+            {"--dtype", r.dtype},
+            {"--kv-dtype", r.kv_dtype},
+            {"--caps", r.caps},
+            {"--json", arguments_.json ? "json" : ""}};
+  }
+
+  int begin_shard(const std::string& model) {
+    planned_.model_hash = shards::hash_of_model(model);
+    bool done = false;
+    const int code = shard_.begin(planned_, context_.quiet, done);
+    if (done) finished_ = code;
+    if (done || code != exit_ok) return done ? int{exit_ok} : code;
+    const std::string obstacle = target_->obstacle(arguments_.force, true, files_);
+    return obstacle.empty() ? int{exit_ok} : complain(exit_usage, obstacle);
+  }
+
+  // A shard goes on behind the pictures that are done.
+  int begin(Journal& from) {
+    if (!is_shard()) return target_->begin();
+    Identity identity = planned_.settings;
+    identity.emplace_back("version of lapilli", planned_.version);
+    identity.emplace_back("model", planned_.model_hash);
+    for (const std::string& file : files_)
+      identity.emplace_back("input " + std::string(last_part(file)), std::to_string(file_size(file)));
+    if (const int code = target_->begin(identity, !arguments_.force, arguments_.force, from)) return code;
+    return shard_.begin_rows(from.point.failed);
+  }
+
+  int keep(size_t done) {
+    if (const int code = shard_.rejected().flush()) return code;
+    const Point point{0, done, target_->bytes(), shard_.rejected().count(), 0};
+    if (const int code = target_->keep(journal_record(point))) return code;
+    return shard_.rejected().are_too_many() ? shard_.stop_at_rejected() : int{exit_ok};
+  }
+
+  // A picture may have several lines.
+  int finish_shard() {
+    shards::Record record = planned_;
+    measure_output(target_->name(), record);
+    record.rows_in = record.rows_out = record.inputs.size();
+    if (model_) record.device = model_->info().device;
+    return shard_.finish(std::move(record));
+  }
+
   // Reports everything that is wrong with the arguments before the model is loaded.
   int prepare() {
-    if (const int code = find_pictures(arguments_.inputs, files_)) return code;
-    if (!arguments_.output.empty() && arguments_.output != "-") {
+    std::vector<std::string> inputs = arguments_.inputs;
+    if (!arguments_.list.empty())
+      if (const int code = read_file_list(arguments_.list, inputs)) return code;
+    if (inputs.empty()) return complain(exit_usage, "name the pictures: files, folders, or - for a pipe");
+    if (const int code = find_pictures(inputs, files_)) return code;
+    if (const int code = take_pictures()) return code;
+    if (!is_shard() && !arguments_.output.empty() && arguments_.output != "-") {
       target_ = std::make_unique<TargetFile>(arguments_.output);
       if (const std::string missing = missing_folder(target_->name()); !missing.empty())
         return complain(exit_usage, missing);
@@ -124,6 +210,10 @@ class PictureRun {
     PictureRequest request = arguments_.request;
     if (const int code = choose_attention(request)) return code;
     if (const int code = find_model_with(about_.ability, request.model)) return code;
+    if (is_shard()) {
+      const int code = begin_shard(request.model);
+      if (code != exit_ok || finished_ || files_.empty()) return code;
+    }
     request.classes = about_.classes;
     request.cache = cache_folder(arguments_.no_cache);
     model_ = std::make_unique<PictureModel>(std::move(request));
@@ -195,7 +285,9 @@ class PictureRun {
     if (!output.ok()) {
       ++failed_;
       complain(exit_ok, output.error->message());
-      if (files_.size() == 1 && !arguments_.json) only_code_ = exit_code(output.error->status());
+      if (is_shard())
+        if (const int code = reject(file, output)) return code;
+      if (!named_ && !arguments_.json) only_code_ = exit_code(output.error->status());
     }
     int code = exit_ok;
     if (arguments_.json)
@@ -206,11 +298,16 @@ class PictureRun {
     return write_drawing(arguments_.attention, 1, answer.attention);
   }
 
+  int reject(const std::string& file, const Output& output) {
+    RejectedRows& rejected = shard_.rejected();
+    return rejected.add({file, 1, output.error->message()});
+  }
+
   int write(const std::string& text) { return target_ ? target_->write(text) : output_.write(text); }
 
   // With several pictures, each line begins with its file's name, in which blanks replace tabs and line ends.
   [[nodiscard]] std::string plain_lines(const std::string& file, const Output& output) const {
-    const std::string name = files_.size() > 1 ? in_one_field(file) + "\t" : "";
+    const std::string name = named_ ? in_one_field(file) + "\t" : "";
     if (!about_.classes) return name + in_one_line(output.text()) + "\n";
     std::string lines;
     for (const Class& c : output.classes) {
@@ -249,9 +346,14 @@ class PictureRun {
       else
         target_->stop();
     }
+    if (is_shard() && code == exit_ok && !interrupted()) {
+      code = finish_shard();
+      target_->forget_journal();
+    }
     if (arguments_.stats) print_stats();
     if (interrupted()) return 128 + interrupted();
     if (code != exit_ok) return code;
+    if (is_shard()) return shard_.rejected().are_a_failure() ? exit_some_failed : exit_ok;
     if (only_code_ != exit_ok) return only_code_;
     return failed_ > 0 ? exit_some_failed : exit_ok;
   }
@@ -286,6 +388,10 @@ class PictureRun {
   std::unique_ptr<PictureModel> model_;
   std::unique_ptr<TargetFile> target_;
   StandardOutput output_;
+  ShardRun shard_;
+  shards::Record planned_;       // of the shard
+  std::optional<int> finished_;  // the exit code of an earlier run that finished the shard
+  bool named_ = false;           // lines begin with the file's name
   unsigned long long failed_ = 0;
   int only_code_ = exit_ok;  // the result of the only picture
 };
@@ -350,7 +456,7 @@ void add_attention(CLI::App& command, PictureArguments& a) {
 
 void add_arguments(CLI::App& command, PictureArguments& a) {
   PictureRequest& r = a.request;
-  command.add_option("pictures", a.inputs, "Files or folders; - is standard input")->required()->type_name("FILE");
+  command.add_option("pictures", a.inputs, "Files or folders; - is standard input")->type_name("FILE");
   command
       .add_option("-m,--model", r.model,
                   "Model directory as published, or OWNER/NAME of a fetched one; without it, LAPILLI_MODEL")
@@ -372,6 +478,8 @@ void add_arguments(CLI::App& command, PictureArguments& a) {
   command.add_option("-o,--output", a.output, "Write to FILE, which gets its name when it is complete")
       ->type_name("FILE");
   command.add_flag("--force", a.force, "Replace what is there");
+  command.add_option("--files-from", a.list, kAllFilesFromHelp)->type_name("FILE")->check(not_empty());
+  add_shard_arguments(command, a.shard);
   command.add_flag("--json", a.json, "One JSON object a line, with the file's name");
   command.add_flag("--stats", a.stats, "Times and memory on stderr");
   command.add_option("--memory-limit", r.memory_mib, "Device memory that may be taken, in MiB")
@@ -402,6 +510,8 @@ PictureArguments of_pictures(const TextArguments& a) {
   p.inputs = a.inputs;
   p.output = a.files.output;
   p.force = a.files.force;
+  p.shard = a.files.shard;
+  p.list = a.files.list;
   p.json = a.json;
   p.stats = a.stats;
   p.no_cache = a.no_cache;
@@ -427,7 +537,8 @@ int classify_pictures(const TextArguments& arguments, const Context& context) {
     return complain(exit_usage, option + " is for models of text, and this one reads pictures");
   if (arguments.batch > kMostPicturesAtOnce && arguments.batch != kEncoderBatch)
     return complain(exit_usage, "--batch: at most " + std::to_string(kMostPicturesAtOnce) + " pictures at a time");
-  if (arguments.inputs.empty()) return complain(exit_usage, "name the pictures: files, folders, or - for a pipe");
+  if (arguments.inputs.empty() && arguments.files.list.empty())
+    return complain(exit_usage, "name the pictures: files, folders, or - for a pipe");
   return PictureRun(kClassifyPictures, of_pictures(arguments), context).run();
 }
 

@@ -9,6 +9,7 @@
 #include "cli/arguments/dtype.hpp"
 #include "cli/arguments/seconds.hpp"
 #include "cli/commands.hpp"
+#include "cli/files/file_list.hpp"
 #include "cli/files/folder_files.hpp"
 #include "cli/files/output_names.hpp"
 #include "cli/files/target_file.hpp"
@@ -143,6 +144,8 @@ void add_inputs(CLI::App& command, TranscribeArguments& a) {
   command.add_flag("--resume", a.resume,
                    "Leave out recordings that an earlier identical run finished, and do the others");
   command.add_flag("--force", a.force, "Overwrite existing files; with --resume: begin again what cannot continue");
+  command.add_option("--files-from", a.list, kAllFilesFromHelp)->type_name("FILE")->check(not_empty());
+  add_shard_arguments(command, a.shard);
 }
 
 void add_model(CLI::App& command, TranscribeArguments& a) {
@@ -215,6 +218,8 @@ std::string contradiction_of_subtitles(const TranscribeArguments& a) {
 std::string contradiction(const TranscribeArguments& a) {
   if (std::string wrong = contradiction_of_subtitles(a); !wrong.empty()) return wrong;
   if (std::string wrong = wrong_suffix(a.files.suffix, a.files.output); !wrong.empty()) return wrong;
+  const ShardPlaces places{a.files.output, a.files.suffix, a.resume, false};
+  if (std::string wrong = contradiction_of_shard(a.shard, places); !wrong.empty()) return wrong;
   if (a.resume && !a.files.to_files()) return "--resume needs -o or --suffix";
   if (a.resume && !a.attention.empty()) return "--resume does not go with --attention";
   if (a.excerpt.duration && *a.excerpt.duration <= 0) return "--duration: nothing is left to transcribe";
@@ -223,6 +228,9 @@ std::string contradiction(const TranscribeArguments& a) {
 }
 
 int run(TranscribeArguments& a, const Formats& formats, const Context& context) {
+  if (a.shard.wanted() && !a.files.output.empty() && !names_folder(a.files.output)) a.files.output += '/';
+  if (!a.list.empty())
+    if (const int code = read_file_list(a.list, a.files.inputs)) return code;
   settle_places(a.files.inputs, a.files.output, a.files.suffix);
   a.files.formats = formats_of(formats, a.files.output);
   a.files.raw = !a.raw.empty();

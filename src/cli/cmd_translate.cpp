@@ -13,6 +13,7 @@
 #include "cli/arguments/model_names.hpp"
 #include "cli/commands.hpp"
 #include "cli/files/blanks.hpp"
+#include "cli/files/file_list.hpp"
 #include "cli/files/folder_files.hpp"
 #include "cli/files/output_names.hpp"
 #include "cli/files/run_identity.hpp"
@@ -23,7 +24,10 @@
 #include "cli/run/line_translator.hpp"
 #include "cli/run/run_state.hpp"
 #include "cli/run/trace_file.hpp"
+#include "cli/shards/shard_run.hpp"
+#include "cli/shards/shard_sources.hpp"
 #include "cli/system.hpp"
+#include "shards/model_hash.hpp"
 
 namespace lapilli::cli {
 
@@ -54,21 +58,62 @@ class TextRun {
 
   int run() {
     if (int code = look()) return code;
-    if (jobs_.empty()) return finish_early();
+    if (jobs_.empty() && !grows()) return finish_early();
     if (int code = prepare()) return code;
+    if (finished_) return *finished_;
     catch_interrupts();  // before, an interruption ends the program at once
     int code = refused_ ? exit_input : exit_ok;
-    for (size_t i = 0; i < jobs_.size() && !interrupted(); ++i) {
-      progress_.begin_file(i + 1, jobs_.size());
-      const int ended = run_job(i);
-      // One unreadable file does not stop the others.
-      if (ended != exit_ok && (ended != exit_input || jobs_.size() == 1)) return ended;
-      if (ended != exit_ok) code = ended;
-    }
+    if (const int ended = run_jobs(0, code); ended != exit_ok) return ended;
+    if (grows())
+      if (const int ended = run_list(code); ended != exit_ok) return ended;
     return finish(code);
   }
 
  private:
+  // `code` becomes that of an input that failed; gives the code of what ends the run.
+  int run_jobs(size_t first, int& code) {
+    for (size_t i = first; i < jobs_.size() && !interrupted(); ++i) {
+      progress_.begin_file(i + 1, jobs_.size());
+      const int ended = run_job(i);
+      // One unreadable file does not stop the others.
+      if (ended != exit_ok && (ended != exit_input || (jobs_.size() == 1 && !grows()))) return ended;
+      if (ended != exit_ok) code = ended;
+    }
+    return exit_ok;
+  }
+
+  [[nodiscard]] bool grows() const { return !arguments_.files.list.empty(); }
+
+  // Files whose names come while others are worked on.
+  int run_list(int& code) {
+    FileList list;
+    if (const int ended = list.open(arguments_.files.list)) return ended;
+    for (auto names = list.next(); !names.empty() && !interrupted(); names = list.next()) {
+      const size_t first = jobs_.size();
+      for (const std::string& name : names)
+        if (add_listed(name) != exit_ok) code = exit_input;
+      if (const int ended = run_jobs(first, code); ended != exit_ok) return ended;
+    }
+    const int ended = interrupted() ? int{exit_ok} : list.finish();
+    if (ended != exit_ok) code = ended;
+    return exit_ok;
+  }
+
+  // What is wrong with a file is reported, and does not stop the others.
+  int add_listed(const std::string& name) {
+    TextArguments one = arguments_;
+    one.inputs = {name};
+    if (const int code = check_listed(name)) return code;
+    FoundJobs found;
+    if (const int code = find_jobs(run_.about, one, found)) return code;
+    for (OutputJob& job : found.jobs) {
+      if (!job.target.empty())
+        if (const int code = add_target(job)) return code;
+      jobs_.push_back(std::move(job));
+    }
+    return found.refused ? exit_input : exit_ok;
+  }
+
   [[nodiscard]] bool lacks_question() const {
     if (run_.about.makes != Makes::answers || arguments_.scoring.pairs) return false;
     return is_blank(arguments_.spans.question.value_or(""));
@@ -86,11 +131,17 @@ class TextRun {
     if (const int error = read_kept_names(arguments_.documents.keep, kept_names_))
       return complain(exit_input, "--keep " + arguments_.documents.keep + ": " + std::strerror(error));
     run_.document_options = options_of_documents();
+    if (is_shard())
+      if (const int code = shard_.choose(arguments_.files.shard, arguments_.files.output, arguments_.files.force))
+        return code;
+    if (grows() && arguments_.inputs.empty()) return exit_ok;
     FoundJobs found;
     if (const int code = find_jobs(run_.about, arguments_, found)) return code;
     jobs_ = std::move(found.jobs);
     refused_ = found.refused;
     if (!found.left_out.empty() && !context_.quiet) complain(exit_ok, "left out: " + found.left_out);
+    if (is_shard())
+      if (const int code = take_sources()) return code;
     leave_existing();
     if (const int code = check_targets()) return code;
     return check_documents();
@@ -121,6 +172,51 @@ class TextRun {
       return std::ranges::any_of(job.sources, [](const Source& source) { return is_document(source.format); });
     };
     return std::ranges::any_of(jobs_, has_document);
+  }
+
+  [[nodiscard]] bool is_shard() const { return arguments_.files.shard.wanted(); }
+
+  // All shards have the same ending, whatever is in them.
+  [[nodiscard]] std::string shard_ending() const {
+    const auto all = [&](Format format) {
+      const auto& sources = jobs_[0].sources;
+      return std::all_of(sources.begin(), sources.end(), [&](const Source& s) { return s.format == format; });
+    };
+    if (writes_npy()) return ".npy";
+    const bool numbers = run_.about.makes == Makes::vectors && run_.vector_format() == VectorFormat::f32;
+    if (numbers) return ".f32";
+    if (all(Format::tsv)) return ".tsv";
+    return run_.about.makes == Makes::vectors || arguments_.json || all(Format::jsonl) ? ".jsonl" : ".txt";
+  }
+
+  int take_sources() {
+    const std::string ending = shard_ending();
+    if (refused_) return exit_input;  // reported; the shards would differ
+    ShardInputs all;
+    if (const int code = take_shard(shard_.shard(), run_.about, arguments_, jobs_[0].sources, all)) return code;
+    jobs_[0].target = shard_.file(ending);
+    planned_.inputs_hash = all.hash;
+    planned_.version = lapilli_version();
+    planned_.settings = settings_of(run_.about, arguments_, options_);
+    std::erase_if(planned_.settings, [](const auto& setting) { return setting.second.empty(); });
+    planned_.output = last_part(jobs_[0].target);
+    for (const Source& source : jobs_[0].sources) planned_.inputs.push_back({source.below, *source.piece});
+    return exit_ok;
+  }
+
+  // The bundled model has no directory yet; the version stands for it.
+  int begin_shard(const ModelChoice& choice) {
+    if (!choice.directory.empty()) planned_.model_hash = hash_of_models(choice.directory, choice.first);
+    bool done = false;
+    const int code = shard_.begin(planned_, context_.quiet, done);
+    if (done) finished_ = code;
+    if (done || code != exit_ok) return done ? int{exit_ok} : code;
+    const std::string obstacle = targets_[0]->obstacle(arguments_.files.force, true);
+    return obstacle.empty() ? int{exit_ok} : complain(exit_usage, obstacle);
+  }
+
+  static std::string hash_of_models(const std::string& last, const std::string& first) {
+    return (first.empty() ? "" : shards::hash_of_model(first) + " ") + shards::hash_of_model(last);
   }
 
   // With many files each is read only once: an invalid document does not stop the others.
@@ -164,12 +260,17 @@ class TextRun {
     std::string directory = arguments_.model;
     if (const int code = find_suitable_model(run_.about, directory)) return code;
     if (const int code = check_trace_alone()) return code;
-    if (const auto loaded = model_.load(choice_for(directory), options_); !loaded)
+    const ModelChoice choice = choice_for(directory);
+    if (is_shard())
+      if (const int code = begin_shard(choice); code != exit_ok || finished_) return code;
+    if (const auto loaded = model_.load(choice, options_); !loaded)
       return complain(exit_code(loaded.error().status()), loaded.error().message());
-    if (reads_documents()) {
+    if (reads_documents() || grows()) {
       model_directory_ = model_.model().info().value().directory;
       run_.document_options = options_of_documents();
     }
+    if (is_shard())
+      planned_.model_hash = hash_of_models(model_.model().info().value().directory, model_.first_directory());
     if (context_.verbose) {
       const auto info = model_.model().info().value();
       std::fprintf(stderr, "lapilli: %s, %s, %.1f million parameters, on %s, loaded in %.0f ms\n", info.directory,
@@ -193,22 +294,29 @@ class TextRun {
   }
 
   int check_targets() {
-    const FileArguments& files = arguments_.files;
     for (const OutputJob& job : jobs_) {
       if (job.target.empty()) continue;
-      if (files.resume && !can_be_resumed(job.sources))
-        return complain(exit_usage, "--resume reads the inputs again: all must be files");
-      targets_.push_back(std::make_unique<TargetFile>(job.target));
-      // Folders of outputs below a folder are created.
-      const std::string missing = job.target == files.output ? missing_folder(job.target) : "";
-      if (!missing.empty()) return complain(exit_usage, missing);
-      if (writes_npy() && !targets_.back()->has_head())
-        return complain(exit_usage, job.target +
-                                        ": a .npy file begins with the number of its rows, and what is written "
-                                        "to a pipe or a device stays; --vectors f32 needs no beginning");
-      const std::string obstacle = targets_.back()->obstacle(files.force, files.resume);
-      if (!obstacle.empty()) return complain(exit_usage, obstacle);
+      if (const int code = add_target(job)) return code;
     }
+    return exit_ok;
+  }
+
+  int add_target(const OutputJob& job) {
+    const FileArguments& files = arguments_.files;
+    if (files.resume && !can_be_resumed(job.sources))
+      return complain(exit_usage, "--resume reads the inputs again: all must be files");
+    auto target = std::make_unique<TargetFile>(job.target);
+    // Folders of outputs below a folder are created.
+    const std::string missing = job.target == files.output ? missing_folder(job.target) : "";
+    if (!missing.empty()) return complain(exit_usage, missing);
+    if (writes_npy() && !target->has_head())
+      return complain(exit_usage, job.target +
+                                      ": a .npy file begins with the number of its rows, and what is written "
+                                      "to a pipe or a device stays; --vectors f32 needs no beginning");
+    // A shard's may be finished, which its record tells.
+    const std::string obstacle = is_shard() ? "" : target->obstacle(files.force, files.resume);
+    if (!obstacle.empty()) return complain(exit_usage, obstacle);
+    targets_.push_back(std::move(target));
     return exit_ok;
   }
 
@@ -221,6 +329,10 @@ class TextRun {
     if (const int code = begin(target, jobs_[job].sources, from)) return code;
     run_.failed = from.point.failed;
     run_.lines_before = from.point.lines_before;
+    if (is_shard()) {
+      if (const int code = shard_.begin_rows(run_.failed)) return code;
+      run_.rejected = &shard_.rejected();
+    }
     if (from.complete) {
       ++resumed_;
       return exit_ok;
@@ -229,6 +341,7 @@ class TextRun {
     if (code == exit_ok) code = translate_all(jobs_[job].sources, target, from);
     if (code == exit_ok && !interrupted() && writes_npy()) code = target.replace_head(npy_head(target));
     if (code == exit_ok && !interrupted()) code = target.finish();
+    if (code == exit_some_failed) shard_.stop_at_rejected();
     if (code == exit_ok && !interrupted()) {
       ++written_;
       return exit_ok;
@@ -245,6 +358,9 @@ class TextRun {
   int begin(TargetFile& target, const std::vector<Source>& sources, Journal& from) {
     if (!can_be_resumed(sources)) return target.begin();
     model_.make_deterministic();  // so that the output does not depend on where it was interrupted
+    if (is_shard())
+      return target.begin(identity_of_shard(planned_.settings, planned_.model_hash, sources), !arguments_.files.force,
+                          arguments_.files.force, from);
     const ModelsOfRun models{model_.model().info().value(), model_.first_directory(), model_.devices()};
     const auto identity = identity_of(run_.about, arguments_, options_, models, sources);
     return target.begin(identity, arguments_.files.resume, arguments_.files.force, from);
@@ -267,6 +383,7 @@ class TextRun {
 
   int finish(int code) {
     failed_before_ += run_.failed;
+    if (code == exit_ok && !interrupted() && is_shard()) code = finish_shard();
     if (code == exit_ok && !interrupted()) {
       for (const auto& target : targets_) target->forget_journal();
     }
@@ -276,7 +393,19 @@ class TextRun {
     if (interrupted()) return 128 + interrupted();
     if (code != exit_ok) return code;
     if (const auto written = model_.write_trace(); !written) return complain_of_trace(written.error().message());
-    return failed_before_ > 0 ? exit_some_failed : exit_ok;
+    const bool failure = is_shard() ? shard_.rejected().are_a_failure() : failed_before_ > 0;
+    return failure ? exit_some_failed : exit_ok;
+  }
+
+  int finish_shard() {
+    shards::Record record = planned_;
+    measure_output(jobs_[0].target, record);
+    for (const shards::InputRecord& input : record.inputs) record.rows_in += input.piece.lines;
+    const uint64_t row_bytes = uint64_t{4} * model_.dimensions();
+    if (writes_npy()) record.rows_out = (record.bytes - kNpyHeaderBytes) / row_bytes;
+    if (jobs_[0].target.ends_with(".f32")) record.rows_out = record.bytes / row_bytes;
+    record.device = model_.model().info().value().device;
+    return shard_.finish(std::move(record));
   }
 
   void tell_targets() const {
@@ -305,7 +434,10 @@ class TextRun {
   StandardOutput output_;
   uint64_t failed_before_ = 0;  // in the jobs before
   uint64_t written_ = 0, resumed_ = 0, skipped_ = 0;
-  bool refused_ = false;  // one of the inputs was refused; the others are translated
+  ShardRun shard_;
+  shards::Record planned_;       // of the shard, as far as it is known
+  std::optional<int> finished_;  // the exit code of an earlier run that finished the shard
+  bool refused_ = false;         // one of the inputs was refused; the others are translated
 };
 
 }  // namespace
@@ -314,6 +446,12 @@ int run_texts(const TextCommand& about, const TextArguments& arguments, const Co
   TextArguments settled = arguments;
   settle_places(arguments.force_text ? std::vector<std::string>() : arguments.inputs, settled.files.output,
                 settled.files.suffix);
+  // One output holds all files of a list, so that all must be known.
+  FileArguments& files = settled.files;
+  if (!files.list.empty() && (!is_growing(files.list) || (files.wanted() && !files.one_each()))) {
+    if (const int code = read_file_list(std::exchange(files.list, ""), settled.inputs)) return code;
+    if (settled.inputs.empty()) return complain(exit_input, "--files-from names no file");
+  }
   return TextRun(about, settled, context).run();
 }
 

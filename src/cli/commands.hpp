@@ -55,6 +55,7 @@ void add_chat(CLI::App& app, Context& context);
 void add_rerank(CLI::App& app, Context& context);
 void add_search(CLI::App& app, Context& context);
 void add_transcribe(CLI::App& app, Context& context);
+void add_join(CLI::App& app, Context& context);
 void add_serve(CLI::App& app, Context& context);
 void add_devices(CLI::App& app, Context& context);
 void add_models(CLI::App& app, Context& context);

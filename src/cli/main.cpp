@@ -73,6 +73,7 @@ void add_commands(CLI::App& app, Context& context) {
   add_text_commands(app, context);
   add_chat(app, context);
   add_transcribe(app, context);
+  add_join(app, context);
   add_picture_commands(app, context);
   add_rerank(app, context);
   add_search(app, context);

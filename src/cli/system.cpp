@@ -100,6 +100,8 @@ long InputFile::read(char* to, size_t bytes) { return _read(fd_, to, static_cast
 
 bool InputFile::ready() const { return regular_; }
 
+bool InputFile::seek(uint64_t byte) { return _lseeki64(fd_, static_cast<__int64>(byte), SEEK_SET) >= 0; }
+
 #else
 
 std::vector<std::string> utf8_arguments(int argc, char** argv) {
@@ -224,6 +226,8 @@ InputFile::~InputFile() {
 }
 
 long InputFile::read(char* to, size_t bytes) { return static_cast<long>(::read(fd_, to, bytes)); }
+
+bool InputFile::seek(uint64_t byte) { return lseek(fd_, static_cast<off_t>(byte), SEEK_SET) >= 0; }
 
 bool InputFile::ready() const {
   pollfd wait{fd_, POLLIN, 0};

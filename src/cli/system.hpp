@@ -54,6 +54,8 @@ class InputFile {
   [[nodiscard]] uint64_t size() const { return size_; }  // of a regular file
   // Gives the bytes read, 0 at the end, -1 with errno (EINTR after a signal).
   long read(char* to, size_t bytes);
+  // The next read begins at this byte of a regular file. On failure errno says why.
+  bool seek(uint64_t byte);
   // True if the next read does not block. False if unknown.
   [[nodiscard]] bool ready() const;
 

@@ -6,10 +6,10 @@ if(LAPILLI_BUILD_SAMPLES)
 endif()
 target_link_libraries(test_cli PRIVATE util)  # openpty
 # Parts of the program that are tested by themselves: for cases that no file of a test can make, and for much hostile input.
-target_link_libraries(test_cli PRIVATE lapilli_subtitles)
+target_link_libraries(test_cli PRIVATE lapilli_subtitles lapilli_shards)
 foreach(source arguments/foreign_models arguments/foreign_options arguments/seconds files/blanks files/foreign_files files/journal
     files/json_object files/left_out files/line_reader files/output_names files/record_format output progress/progress_text
-    files/unread_records run/interruption run/notes run/subtitle_lines run/unsure system)
+    files/text_input files/unread_records run/interruption run/notes run/subtitle_lines run/unsure system)
   target_sources(test_cli PRIVATE ${PROJECT_SOURCE_DIR}/src/cli/${source}.cpp)
 endforeach()
 gtest_discover_tests(test_cli TEST_PREFIX cli. TEST_FILTER "-*Device*:*Terminal*:*SmallMemory*" PROPERTIES LABELS fast-host
@@ -22,7 +22,7 @@ foreach(test Doctor.AMaskIsNamedAndChangesWhatIsOff .WhatIsDrawnDoesNotDependOnT
     Transcribe.PicturesOfWhatWordsLookedAt Transcribe.FoldersAreResumed)
   string(APPEND repeated :CliDevice${test})
 endforeach()
-set(without -${repeated}:*BenchPerOp*:*DeviceResume*:*DeviceFirstInputs*:*DeviceCache*:*DeviceHour*:*DeviceFourMinutes*:*DeviceTenMinutes*:*DeviceTune*:*DeviceEmbed*:*DeviceScoreTexts*:*DeviceSpans*:*DeviceScores*:*DeviceSearch*)
+set(without -${repeated}:*BenchPerOp*:*DeviceResume*:*DeviceFirstInputs*:*DeviceCache*:*DeviceHour*:*DeviceFourMinutes*:*DeviceTenMinutes*:*DeviceTune*:*DeviceEmbed*:*DeviceScoreTexts*:*DeviceSpans*:*DeviceScores*:*DeviceSearch*:*DeviceShards*)
 if(NOT LAPILLI_BUILD_SAMPLES)
   string(APPEND without :CliDevice.Sample)
 endif()
@@ -30,6 +30,7 @@ lapilli_gpu_test(cli.device COMMAND test_cli --gtest_filter=*Device*${without} L
 lapilli_gpu_test(cli.device.repeated COMMAND test_cli --gtest_filter=${repeated} LABELS long)
 lapilli_gpu_test(cli.embed COMMAND test_cli --gtest_filter=*DeviceEmbed*:*DeviceScoreTexts*:*DeviceSearch* LABELS fast)
 lapilli_gpu_test(cli.spans COMMAND test_cli --gtest_filter=*DeviceSpans*:*DeviceScores* LABELS fast)
+lapilli_gpu_test(cli.shards COMMAND test_cli --gtest_filter=*DeviceShards* LABELS fast)
 lapilli_gpu_test(cli.cache COMMAND test_cli --gtest_filter=*DeviceCache* LABELS slow)
 lapilli_gpu_test(cli.bench COMMAND test_cli
   --gtest_filter=*DeviceBenchPerOp.EveryDispatchOfBothPlans:*DeviceBenchPerOp.WithoutTimestamps* LABELS slow)

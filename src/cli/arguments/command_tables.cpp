@@ -34,14 +34,14 @@ struct Group {
 constexpr Group kGroups[] = {
     {"Input",
      " --text --file --lines --raw --offset --duration --live --pairs --question --ids --from --to --language --split "
-     "--no-split --in --queries "},
+     "--no-split --in --queries --shard --files-from "},
     {"Output",
      " --output --suffix --resume --force --skip-existing --format --field --to-field --column --json --scores --txt "
      "--srt --vtt --tsv --max-line-width --max-line-count --stream --words --top --report --unsure --no-unsure "
      "--vectors "
      "--normalize --dimensions --probability --labels --hypothesis --entailment --multi-label --aggregation "
      "--allow-empty --max-answer-tokens --part-words --min-score "
-     "--index --ignore-labels --stop --no-thoughts "},
+     "--index --ignore-labels --stop --no-thoughts --max-rejected "},
     {"Documents", " --to-column --delimiter --no-header --all --no-fuzzy --keep --tm --tm-out "},
     {"Model",
      " --model --shape --dtype --kv-dtype --memory-limit --batch --prompt --prompt-text --task --source "

@@ -17,6 +17,7 @@
 #include "cli/arguments/typed_names.hpp"
 #include "cli/commands.hpp"
 #include "cli/files/file_format.hpp"
+#include "cli/files/file_list.hpp"
 #include "cli/files/output_names.hpp"
 #include "cli/files/target_file.hpp"
 #include "cli/system.hpp"
@@ -178,6 +179,8 @@ void add_files(CLI::App& command, const TextCommand& about, FileArguments& f) {
       ->type_name("NAME")
       ->check(not_empty())
       ->capture_default_str();
+  command.add_option("--files-from", f.list, kFilesFromHelp)->type_name("FILE")->check(not_empty());
+  add_shard_arguments(command, f.shard);
   if (!about.languages) {
     command.add_option("--column", f.column, about_column(about))->type_name("COLUMN");
     return;
@@ -533,7 +536,10 @@ void add_text_arguments(CLI::App& command, const TextCommand& about, TextArgumen
   add_output(command, a);
 }
 
-bool FileArguments::one_each() const { return !suffix.empty() || names_folder(output) || directory_exists(output); }
+// A shard is one file, whatever its inputs are.
+bool FileArguments::one_each() const {
+  return !shard.wanted() && (!suffix.empty() || names_folder(output) || directory_exists(output));
+}
 
 namespace {
 
@@ -550,7 +556,11 @@ std::string contradiction_of_files(const TextArguments& a, bool documents) {
   if (f.skip_existing && !f.wanted()) return "--skip-existing needs -o or --suffix";
   if (f.skip_existing && f.force) return "--skip-existing leaves what --force writes over";
   if (f.resume && !a.attention.file.empty()) return "--resume does not go with --attention";
+  if (std::string wrong = contradiction_of_shard(f.shard, {f.output, f.suffix, f.resume, f.skip_existing});
+      !wrong.empty())
+    return wrong;
   if (std::string wrong = wrong_suffix(f.suffix, f.output); !wrong.empty()) return wrong;
+  if (!f.list.empty() && a.force_text) return "--files-from names files; --text takes the inputs for texts";
   if (a.stream && f.wanted()) return "--stream prints what comes; it does not go with -o or --suffix";
   const bool results = a.json || a.ids || a.stream || a.attention.wanted();
   if (results && format && *format != Format::lines)

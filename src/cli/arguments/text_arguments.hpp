@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/run/attention_output.hpp"
+#include "cli/shards/shard_arguments.hpp"
 
 namespace lapilli::cli {
 
@@ -51,6 +52,8 @@ struct FileArguments {
   std::vector<std::string> columns;  // all of --column; `column` is the first
   bool resume = false, force = false, skip_existing = false;
   bool member_given = false;  // --field, whatever it says
+  ShardArguments shard;
+  std::string list;  // a file that names the inputs, or "-"; "": none
 
   // True if every file has an output of its own.
   [[nodiscard]] bool one_each() const;

@@ -37,7 +37,8 @@ void LineReader::fill() {
   }
   if (got < 0) error_ = interrupted() ? 0 : errno;
   end_ = true;
-  if (got == 0 && partial_.bytes > 0) finish_line(false);  // a last line without a line end
+  if (refusal_.empty()) refusal_ = file_.wrong();
+  if (got == 0 && refusal_.empty() && partial_.bytes > 0) finish_line(false);  // a last line without a line end
 }
 
 void LineReader::take(const char* data, size_t size) {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/system.hpp"
+#include "cli/files/text_input.hpp"
 
 namespace lapilli::cli {
 
@@ -27,34 +27,35 @@ struct Line {
 class LineReader {
  public:
   // `as_text`: the input is declared to be text, whatever its bytes (foreign_file).
-  explicit LineReader(InputFile file, size_t longest = kMaxLineBytes, bool as_text = false)
-      : file_(std::move(file)), longest_(longest), as_text_(as_text) {}
+  // `lines_before`: of the input, if only a part of it is read.
+  explicit LineReader(TextInput file, size_t longest = kMaxLineBytes, bool as_text = false, uint64_t lines_before = 0)
+      : file_(std::move(file)), longest_(longest), as_text_(as_text), lines_(lines_before) {}
 
   // Waits for a line, then gives the lines available without waiting, at most `limit`: a line typed at a terminal, the
   // content of a pipe, or `limit` lines of a file. Empty at the end and when interrupted. Lines before an error come
   // first; one that the error truncates is dropped.
   std::vector<Line> read(size_t limit);
 
-  // Why there are no lines: the file's kind holds none, and a message for each line would not help. Empty if it may be
-  // text.
+  // Why there are no lines, or no more: the file's kind holds none, and a message for each line would not help; or what
+  // it is packed in is damaged. Empty if it may be text.
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
 
   // errno of the read that failed, or 0.
   [[nodiscard]] int error() const { return error_; }
-  [[nodiscard]] const InputFile& file() const { return file_; }
+  [[nodiscard]] const TextInput& file() const { return file_; }
 
  private:
   void fill();
   void take(const char* data, size_t size);
   void finish_line(bool newline);
 
-  InputFile file_;
+  TextInput file_;
   size_t longest_;
   bool as_text_;
   std::deque<Line> ready_;
   Line partial_;
   std::vector<char> buffer_;
-  uint64_t lines_ = 0;
+  uint64_t lines_;
   std::string refusal_;
   bool end_ = false;
   int error_ = 0;

@@ -1,12 +1,14 @@
 #include "cli/files/recording_identity.hpp"
 
+#include <utility>
+
 #include "base/path.hpp"
 #include "cli/files/run_identity.hpp"
 
 namespace lapilli::cli {
 
-Identity identity_of_recording(const TranscribeArguments& a, const lapilli_model_info& model, const std::string& name) {
-  Identity all = identity_of_run("transcribe", model);
+Identity settings_of_transcripts(const TranscribeArguments& a) {
+  Identity all;
   const auto add = [&all](const char* what, std::string value) { all.emplace_back(what, std::move(value)); };
   add("--language or --to", a.how.language + " " + a.how.task);
   add("--prompt", a.how.prompt);
@@ -24,6 +26,12 @@ Identity identity_of_recording(const TranscribeArguments& a, const lapilli_model
   add("--kv-dtype", a.model.kv_dtype);
   add("--caps", a.model.caps);
   add("--raw", a.raw);
+  return all;
+}
+
+Identity identity_of_recording(const TranscribeArguments& a, const lapilli_model_info& model, const std::string& name) {
+  Identity all = identity_of_run("transcribe", model);
+  for (auto& setting : settings_of_transcripts(a)) all.push_back(std::move(setting));
   all.emplace_back("input " + name, std::to_string(file_size(name)) + " " + std::to_string(file_time(name)));
   return all;
 }

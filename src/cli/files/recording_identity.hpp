@@ -8,6 +8,9 @@
 
 namespace lapilli::cli {
 
+// The settings alone, which are the same on every machine.
+Identity settings_of_transcripts(const TranscribeArguments& arguments);
+
 // `name`: of a file; as recordings are large, its size and time stand for its content.
 Identity identity_of_recording(const TranscribeArguments& arguments, const lapilli_model_info& model,
                                const std::string& name);

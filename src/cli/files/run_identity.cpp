@@ -168,6 +168,25 @@ Identity identity_of(const TextCommand& about, const TextArguments& arguments, c
   return all.take();
 }
 
+Identity settings_of(const TextCommand& about, const TextArguments& arguments, const std::string& options) {
+  Collector all(Identity{{"command", about.name}});
+  add_options(all, arguments, options, arguments.dtype);
+  return all.take();
+}
+
+Identity identity_of_shard(const Identity& settings, const std::string& model_hash,
+                           const std::vector<Source>& sources) {
+  Collector all(Identity{{"version of lapilli", lapilli_version()}});
+  for (const auto& [name, value] : settings) all.add(name, value);
+  all.add("model", model_hash);
+  for (const Source& source : sources) {
+    const shards::Piece& piece = *source.piece;
+    all.add("input " + source.below, std::to_string(piece.begin) + " " + std::to_string(piece.end) + " " + piece.hash);
+    all.add("--format of " + source.below, format_name(source.format));
+  }
+  return all.take();
+}
+
 bool can_be_resumed(const std::vector<Source>& sources) {
   return std::all_of(sources.begin(), sources.end(), [](const Source& source) {
     return !source.is_text() && !source.standard_input() && file_exists(source.name);

@@ -13,6 +13,9 @@ namespace lapilli::cli {
 // The part common to all runs: the command, the program, the model and its device.
 Identity identity_of_run(const std::string& command, const lapilli_model_info& model);
 
+// The settings alone, which are the same on every machine: the command and its options.
+Identity settings_of(const TextCommand& about, const TextArguments& arguments, const std::string& options);
+
 // `options`: the value of --options. All sources are files.
 struct ModelsOfRun {
   const lapilli_model_info& last;
@@ -21,6 +24,8 @@ struct ModelsOfRun {
 };
 Identity identity_of(const TextCommand& about, const TextArguments& arguments, const std::string& options,
                      const ModelsOfRun& models, const std::vector<Source>& sources);
+// That of a shard, which may go on elsewhere: its model is known by `model_hash`, and the device does not matter.
+Identity identity_of_shard(const Identity& settings, const std::string& model_hash, const std::vector<Source>& sources);
 
 // True if a run on these sources can be resumed: all can be read again with the same content.
 bool can_be_resumed(const std::vector<Source>& sources);

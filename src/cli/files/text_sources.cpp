@@ -15,8 +15,10 @@
 #include "cli/files/left_out.hpp"
 #include "cli/files/output_names.hpp"
 #include "cli/files/record_format.hpp"
+#include "cli/files/text_input.hpp"
 #include "cli/output.hpp"
 #include "cli/system.hpp"
+#include "shards/unpacker.hpp"
 
 namespace lapilli::cli {
 
@@ -86,18 +88,22 @@ class JobFinder {
   // Among several outputs a bad table does not stop the others, and is reported when it is read.
   [[nodiscard]] std::string wrong_table(const std::string& name, Format format) const {
     if (format != Format::tsv || one_each_ || file_kind(name) != FileKind::regular) return "";
-    return missing_column(files_.column, head_of(name));
+    return missing_column(files_.column, text_head_of(name));
   }
 
   // A folder's files either have outputs of their own, or none.
-  [[nodiscard]] bool takes_folders() const { return one_each_ || about_.makes == Makes::search; }
+  [[nodiscard]] bool takes_folders() const {
+    return one_each_ || files_.shard.wanted() || about_.makes == Makes::search;
+  }
 
   // Among the files of folders, a bad one does not stop the others. The name of a document is no reason. A pipe is not
   // opened before it is read.
   int refuse(const std::string& name) {
     if (file_kind(name) != FileKind::regular) return exit_ok;
     const bool by_name = !takes_all_text(about_) && !is_document(format_of(name));
-    const ForeignKind* foreign = foreign_file(by_name ? name : "", head_of(name), arguments_.is_declared_text());
+    const std::string inside(shards::unpacked_name(name));
+    const ForeignKind* foreign =
+        foreign_file(by_name ? inside : "", text_head_of(name), arguments_.is_declared_text());
     if (!foreign) return exit_ok;
     refused_ = true;
     return complain(exit_input, name + ": " + refusal_of(*foreign));
@@ -120,10 +126,11 @@ class JobFinder {
   [[nodiscard]] Format format_of(const std::string& name) const {
     if (const auto given = format_called(files_.format)) return *given;
     const bool results = arguments_.json || arguments_.ids || arguments_.stream || arguments_.attention.wanted();
-    const auto format = name == "-" ? format_of_place() : format_of_file(name);
+    const auto format = name == "-" ? format_of_place() : format_of_file(shards::unpacked_name(name));
     const bool pairs = format == Format::tsv && arguments_.scoring.pairs && files_.column.empty();
     if (!format || results || pairs || (is_document(*format) && !about_.languages)) return Format::lines;
-    return *format == Format::text && !files_.wanted() ? Format::lines : *format;
+    const bool to_lines = !files_.wanted() || files_.shard.wanted();
+    return *format == Format::text && to_lines ? Format::lines : *format;
   }
 
   // Standard input has no name; a member or a column says what it is.
@@ -153,9 +160,10 @@ class JobFinder {
     if (file.left_out) return file.left_out;
     const std::string name(last_part(file.below));
     if (is_part(name)) return &left_out::kPart;
-    const auto format = format_of_file(name);
+    const std::string_view inside = shards::unpacked_name(name);
+    const auto format = format_of_file(inside);
     if (!format) {
-      const ForeignKind* foreign = foreign_name(name);
+      const ForeignKind* foreign = foreign_name(inside);
       return foreign ? foreign : &left_out::kUnknown;
     }
     if (has_suffix(name, files_.suffix)) return &left_out::kOutput;
@@ -183,7 +191,8 @@ class JobFinder {
   }
 
   [[nodiscard]] std::string target_of(const Source& source) const {
-    return files_.output.empty() ? renamed(source.name) : path_in(files_.output, renamed(source.below));
+    return files_.output.empty() ? renamed(std::string(shards::unpacked_name(source.name)))
+                                 : path_in(files_.output, renamed(std::string(shards::unpacked_name(source.below))));
   }
 
   // Vectors as numbers alone are no text, and have the suffix as their ending.
@@ -223,6 +232,10 @@ std::vector<Line> lines_of_argument(const std::string& text, bool by_lines) {
     if (start < text.size()) lines.emplace_back();
   } while (start < text.size());
   return lines;
+}
+
+bool reads_lines(const TextCommand& about, const TextArguments& a, Format format) {
+  return !about.whole_files || a.lines || a.ids || a.scoring.pairs || format != Format::lines;
 }
 
 Line whole_text(LineReader& reader) {

@@ -1,12 +1,14 @@
 // Resolves the arguments of a command on text to texts, files and standard input, and to the outputs written for them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/arguments/text_arguments.hpp"
 #include "cli/files/file_format.hpp"
 #include "cli/files/line_reader.hpp"
+#include "shards/shard.hpp"
 
 namespace lapilli::cli {
 
@@ -15,6 +17,7 @@ struct Source {
   std::string text;   // of a text argument
   std::string below;  // a file's name below the given folder, or the last part of its name
   Format format = Format::lines;
+  std::optional<shards::Piece> piece = {};  // the lines of a file that are read; nothing: all
   [[nodiscard]] bool standard_input() const { return name == "-"; }
   [[nodiscard]] bool is_text() const { return name.empty(); }
 };
@@ -34,6 +37,9 @@ struct FoundJobs {
 // Classifies arguments and checks files before anything is loaded, so that a missing file, or one without text, fails
 // fast. Gives the exit code; errors go to stderr.
 int find_jobs(const TextCommand& about, const TextArguments& arguments, FoundJobs& found);
+
+// True if each line of a source is an input of the model; otherwise all of it is one.
+bool reads_lines(const TextCommand& about, const TextArguments& arguments, Format format);
 
 // The lines of a text argument; a single one unless `by_lines`.
 std::vector<Line> lines_of_argument(const std::string& text, bool by_lines);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cli/files/foreign_files.hpp"
+#include "cli/files/text_input.hpp"
 #include "cli/system.hpp"
 
 namespace lapilli::cli {
@@ -46,13 +47,14 @@ int DocumentTranslator::translate(std::vector<SavedSegment> done) {
 }
 
 int DocumentTranslator::read(std::string& bytes) const {
-  InputFile file = source_.standard_input() ? InputFile::standard_input() : InputFile::open(source_.name);
+  TextInput file(source_.standard_input() ? InputFile::standard_input() : InputFile::open(source_.name));
   if (!file.ok()) return interrupted() ? exit_ok : complain(exit_input, name() + ": " + std::strerror(errno));
   char part[1 << 16];
   while (!interrupted()) {
     const long got = file.read(part, sizeof part);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return complain(exit_input, name() + ": " + std::strerror(errno));
+    if (got == 0 && !file.wrong().empty()) return complain(exit_input, name() + ": " + file.wrong());
     if (got == 0) break;
     bytes.append(part, static_cast<size_t>(got));
     if (bytes.size() > kMostBytes)

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cli/files/text_input.hpp"
 #include "cli/files/unread_records.hpp"
 #include "cli/run/line_output.hpp"
 #include "cli/run/score_output.hpp"
@@ -34,10 +35,7 @@ LineTranslator::LineTranslator(RunState& run, Sink& sink, const Source& source, 
       format_(record_format(source.format, run.arguments.files)),
       shown_name_(source.standard_input() ? "" : source.name) {}
 
-bool LineTranslator::by_lines() const {
-  const TextArguments& a = run_.arguments;
-  return !run_.about.whole_files || a.lines || a.ids || a.scoring.pairs || source_.format != Format::lines;
-}
+bool LineTranslator::by_lines() const { return reads_lines(run_.about, run_.arguments, source_.format); }
 
 int LineTranslator::translate(uint64_t units) { return source_.is_text() ? argument() : file(units); }
 
@@ -57,8 +55,7 @@ int LineTranslator::argument() {
 
 int LineTranslator::file(uint64_t units) {
   const size_t longest = source_.format == Format::lines ? kMaxLineBytes : kMaxRecordBytes;
-  LineReader reader(source_.standard_input() ? InputFile::standard_input() : InputFile::open(source_.name), longest,
-                    run_.arguments.is_declared_text());
+  LineReader reader = reader_of(longest);
   if (!reader.file().ok()) {
     if (interrupted()) return exit_ok;  // before anybody wrote to a pipe
     return complain(exit_input, source_.name + ": " + std::strerror(errno));
@@ -71,6 +68,24 @@ int LineTranslator::file(uint64_t units) {
                           : !reader.refusal().empty() ? reader.refusal()
                                                       : refusal();
   return complain(exit_input, (source_.standard_input() ? "standard input" : source_.name) + ": " + why);
+}
+
+LineReader LineTranslator::reader_of(size_t longest) {
+  TextInput input(source_.standard_input() ? InputFile::standard_input() : InputFile::open(source_.name));
+  uint64_t lines_before = 0;
+  if (source_.piece && by_lines() && input.ok()) {
+    lines_before = source_.piece->lines_before;
+    input.keep(source_.piece->begin, source_.piece->end);
+    if (lines_before > 0) read_head(longest);
+  }
+  return LineReader(std::move(input), longest, run_.arguments.is_declared_text(), lines_before);
+}
+
+// The names of columns stand in the first line, which another shard has.
+void LineTranslator::read_head(size_t longest) {
+  if (!format_) return;
+  LineReader head(InputFile::open(source_.name), longest, run_.arguments.is_declared_text());
+  for (const Line& line : head.read(1)) (void)format_->text(line);
 }
 
 // Tells a user at a terminal that the program waits for input.
@@ -99,11 +114,20 @@ int LineTranslator::windows(LineReader& reader, uint64_t units) {
       code = window(lines);
       if (!refusal().empty()) break;
       run_.progress.end_window();
-      if (code == exit_ok && !interrupted()) code = sink_.keep(journal_record(run_.point(index_, done, sink_.bytes())));
+      if (code == exit_ok && !interrupted()) code = keep(done);
     }
     if (!by_lines()) break;
   }
   run_.lines_before += done;
+  return code;
+}
+
+// Rows are recorded as rejected before they are recorded as done.
+int LineTranslator::keep(uint64_t done) {
+  if (run_.rejected)
+    if (const int code = run_.rejected->flush()) return code;
+  const int code = sink_.keep(journal_record(run_.point(index_, done, sink_.bytes())));
+  if (code == exit_ok && run_.rejected && run_.rejected->are_too_many()) return exit_some_failed;
   return code;
 }
 
@@ -225,6 +249,7 @@ int LineTranslator::write(const std::vector<Line>& lines, const LineResults& res
     if (text.compare(0, streamed.size(), in_one_line(streamed)) == 0) text.erase(0, streamed.size());
     out += text;
     run_.tell([&] { return where(lines[i].number); }, result);
+    if (const int code = run_.reject(source_.name, lines[i].number, result)) return code;
   }
   return sink_.write(out);
 }

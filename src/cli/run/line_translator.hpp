@@ -20,6 +20,9 @@ class LineTranslator {
   [[nodiscard]] bool by_lines() const;
   int argument();
   int file(uint64_t units);
+  LineReader reader_of(size_t longest);
+  void read_head(size_t longest);
+  int keep(uint64_t done);
   void ask_for_lines() const;
   int windows(LineReader& reader, uint64_t units);
   // Reads lines that an earlier run has done, for what later ones need to know of them.

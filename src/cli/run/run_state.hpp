@@ -14,6 +14,7 @@
 #include "cli/run/score_output.hpp"
 #include "cli/run/text_model.hpp"
 #include "cli/run/vector_output.hpp"
+#include "cli/shards/rejected_rows.hpp"
 #include "documents/options.hpp"
 
 namespace lapilli::cli {
@@ -30,6 +31,7 @@ struct RunState {
   uint64_t failed = 0;          // lines and segments
   uint64_t lines_before = 0;    // in its finished sources
   uint64_t argument_lines = 0;  // in its text arguments
+  RejectedRows* rejected = nullptr;  // of a shard; else null
   // For all outputs of this run:
   uint64_t scored_texts = 0;
   ScoreSum scores = {};
@@ -79,6 +81,11 @@ struct RunState {
   void say(const std::string& message) {
     progress.clear();
     complain(0, message);
+  }
+  // Rows of a shard that fail are told in a file, too. Gives the exit code.
+  int reject(const std::string& file, uint64_t row, const LineResult& result) {
+    if (!rejected || result.status == Status::ok) return exit_ok;
+    return rejected->add({file, row, result.error});
   }
   [[nodiscard]] Point point(uint64_t source, uint64_t units, uint64_t bytes) const {
     return {source, units, bytes, failed, lines_before};

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,7 +20,10 @@
 #include "cli/run/drawing_file.hpp"
 #include "cli/run/sound_input.hpp"
 #include "cli/run/speech_output.hpp"
+#include "cli/shards/file_shards.hpp"
+#include "cli/shards/shard_run.hpp"
 #include "cli/system.hpp"
+#include "shards/model_hash.hpp"
 
 namespace lapilli::cli {
 
@@ -57,10 +61,15 @@ class Transcription {
 
   int run() {
     if (const int code = prepare()) return code;
+    if (finished_) return *finished_;
     catch_interrupts();  // before, an interruption ends the program at once
     int code = exit_ok;
     for (size_t i = 0; i < sources_.size() && interrupted() == 0; ++i) {
-      const int ended = run_one(i);
+      int ended = run_one(i);
+      if (is_shard() && ended == exit_input) {
+        ended = reject(sources_[i].name);
+        if (ended == exit_ok) continue;
+      }
       // One unreadable recording does not stop the others.
       if (ended != exit_ok && (ended != exit_input || sources_.size() == 1)) return finish(ended);
       if (ended != exit_ok) code = ended;
@@ -78,6 +87,66 @@ class Transcription {
     int written;        // an exit code: of the first output that could not be written
   };
 
+  [[nodiscard]] bool is_shard() const { return arguments_.shard.wanted(); }
+
+  // Leaves the recordings of the shard.
+  int take_sources() {
+    if (!is_shard()) return exit_ok;
+    if (const int code = shard_.choose(arguments_.shard, arguments_.files.output, arguments_.force)) return code;
+    std::vector<std::string> names;
+    for (const SoundSource& source : sources_) names.push_back(source.name);
+    std::vector<bool> taken;
+    if (const int code = take_files(shard_.shard(), names, taken, planned_)) return code;
+    sources_ = taken_of(std::move(sources_), taken);
+    planned_.version = lapilli_version();
+    planned_.settings = settings_of_transcripts(arguments_);
+    planned_.settings.emplace_back("command", "transcribe");
+    return exit_ok;
+  }
+
+  int begin_shard(const std::string& model) {
+    planned_.model_hash = shards::hash_of_model(model);
+    bool done = false;
+    const int code = shard_.begin(planned_, context_.quiet, done);
+    if (done) finished_ = code;
+    if (done || code != exit_ok) return done ? int{exit_ok} : code;
+    return shard_.begin_rows(0);  // what is wrong with a recording is found again
+  }
+
+  // An unreadable recording is a row of the shard.
+  int reject(const std::string& name) {
+    RejectedRows& rejected = shard_.rejected();
+    if (const int code = rejected.add({name, 1, why_})) return code;
+    if (const int code = rejected.flush()) return code;
+    return rejected.are_too_many() ? shard_.stop_at_rejected() : int{exit_ok};
+  }
+
+  int finish_shard() {
+    shards::Record record = planned_;
+    record.rows_in = record.inputs.size();
+    record.rows_out = record.rows_in - shard_.rejected().count();
+    for (const auto& targets : targets_)
+      for (const auto& target : targets)
+        if (file_exists(target->name())) record.files.push_back(target->name().substr(arguments_.files.output.size()));
+    if (!sources_.empty()) record.device = model_.info().device;
+    return shard_.finish(std::move(record));
+  }
+
+  [[nodiscard]] Identity identity_of(const std::string& name) const {
+    if (!is_shard()) return identity_of_recording(arguments_, model_.info(), name);
+    Identity all = planned_.settings;
+    all.emplace_back("version of lapilli", planned_.version);
+    all.emplace_back("model", planned_.model_hash);
+    all.emplace_back("input " + std::string(last_part(name)), std::to_string(file_size(name)));
+    return all;
+  }
+
+  // What is wrong with a recording, for people and for the record.
+  int trouble_with_sound(int code, const std::string& message) {
+    why_ = message;
+    return complain(code, message);
+  }
+
   // Reports everything that is wrong with the arguments before the model is loaded.
   int prepare() {
     if (!arguments_.raw.empty()) {
@@ -87,6 +156,7 @@ class Transcription {
     }
     std::vector<std::string> left_out;
     if (const int code = find_recordings(arguments_.files, sources_, left_out)) return code;
+    if (const int code = take_sources()) return code;
     for (const SoundSource& source : sources_)
       if (const int code = check_input(source.name)) return code;
     if (const int code = check_targets()) return code;
@@ -96,6 +166,10 @@ class Transcription {
     auto request = arguments_.model;
     if (const int code = find_model_with({"takes no sound", "takes sound", "openai/whisper-tiny"}, request.model))
       return code;
+    if (is_shard()) {
+      const int code = begin_shard(request.model);
+      if (code != exit_ok || finished_ || sources_.empty()) return code;
+    }
     request.cache = cache_folder(arguments_.no_cache);
     Trouble opened = model_.open(request);
     if (opened.status == LAPILLI_OK) opened = model_.check(arguments_.how);
@@ -142,8 +216,12 @@ class Transcription {
     std::vector<std::string> inputs;
     if (file_exists(target.name()))
       for (const SoundSource& source : sources_) inputs.push_back(source.name);
-    return target.obstacle(arguments_.force, arguments_.resume, inputs);
+    // A shard's may be finished, which its record tells.
+    if (is_shard() && file_exists(target.name()) && !arguments_.force) return "";
+    return target.obstacle(arguments_.force, resumes(), inputs);
   }
+
+  [[nodiscard]] bool resumes() const { return arguments_.resume || (is_shard() && !arguments_.force); }
 
   recordings::Opener opener(const std::string& name) const {
     if (!arguments_.raw.empty()) return [raw = raw_, name] { return recordings::open_raw(name, raw); };
@@ -184,8 +262,7 @@ class Transcription {
     for (size_t i = 0; i < targets.size(); ++i) {
       Journal from;
       const bool whole = file_exists(sources_[index].name);
-      const int code = whole ? targets[i]->begin(identity_of_recording(arguments_, model_.info(), sources_[index].name),
-                                                 arguments_.resume, arguments_.force, from)
+      const int code = whole ? targets[i]->begin(identity_of(sources_[index].name), resumes(), arguments_.force, from)
                              : targets[i]->begin();
       if (code != exit_ok) return code;
       if (from.complete) continue;
@@ -208,12 +285,12 @@ class Transcription {
 
   int transcribe(const std::string& name, SpeechOutput& output, bool with_head) {
     auto sound = listen(name);
-    if (!sound) return interrupted() ? int{exit_ok} : complain(sound_exit_code(sound.error()), sound.error().message);
+    if (!sound) return interrupted() ? int{exit_ok} : trouble_with_sound(sound_exit_code(sound.error()), sound.error().message);
     if (!sound->is_pipe()) say_all(sound->notes());
     RecordingRun recording{*sound, name, output, arguments_.how, with_head ? output.begin() : int{exit_ok}};
     bar_.begin();
     auto parts = parts_of(*sound, name);
-    if (!parts) return interrupted() ? int{exit_ok} : complain(sound_exit_code(parts.error()), parts.error().message);
+    if (!parts) return interrupted() ? int{exit_ok} : trouble_with_sound(sound_exit_code(parts.error()), parts.error().message);
     Trouble trouble;
     for (size_t i = 0; i < parts->size() && trouble.status == LAPILLI_OK && recording.written == exit_ok; ++i)
       trouble = transcribe_part(recording, (*parts)[i]);
@@ -223,10 +300,11 @@ class Transcription {
     if (sound->is_pipe()) say_all(sound->notes());
     if (recording.written != exit_ok) return recording.written;
     if (interrupted() != 0) return exit_ok;
-    if (!sound->error()) return complain(sound_exit_code(sound->error().error()), sound->error().error().message);
-    if (trouble.status != LAPILLI_OK) return complain(exit_code(trouble.status), name + ": " + trouble.message);
+    if (!sound->error()) return trouble_with_sound(sound_exit_code(sound->error().error()), sound->error().error().message);
+    if (trouble.status != LAPILLI_OK) return trouble_with_sound(exit_code(trouble.status), name + ": " + trouble.message);
     if (sound->stretch().count > 0) return exit_ok;
-    return complain(exit_input,
+    return trouble_with_sound(
+                    exit_input,
                     name + ": there is no sound in it" + (arguments_.excerpt.offset > 0 ? " from --offset on" : ""));
   }
 
@@ -331,6 +409,7 @@ class Transcription {
 
   int finish(int code) {
     bar_.clear();
+    if (code == exit_ok && interrupted() == 0 && is_shard()) code = finish_shard();
     if (code == exit_ok && interrupted() == 0)
       for (const auto& targets : targets_)
         for (const auto& target : targets) target->forget_journal();
@@ -341,7 +420,8 @@ class Transcription {
                    "sound      %10.1f s in %zu recordings\ntotal      %10.1f s with loading, %.2f of the sound's\n",
                    seconds_, sources_.size(), took, seconds_ > 0 ? took / seconds_ : 0);
     }
-    return interrupted() != 0 ? 128 + interrupted() : code;
+    if (interrupted() != 0) return 128 + interrupted();
+    return code == exit_ok && is_shard() && shard_.rejected().are_a_failure() ? int{exit_some_failed} : code;
   }
 
   [[nodiscard]] std::string tell_targets() const {
@@ -360,6 +440,10 @@ class Transcription {
   std::vector<std::vector<std::unique_ptr<TargetFile>>> targets_;  // of each; none if standard output takes all
   StandardOutput output_;
   SpeechModel model_;
+  ShardRun shard_;
+  shards::Record planned_;       // of the shard
+  std::optional<int> finished_;  // the exit code of an earlier run that finished the shard
+  std::string why_;              // the last recording failed
   double seconds_ = 0;
   size_t written_ = 0, resumed_ = 0;  // recordings; by an earlier run
   size_t pictures_ = 0;               // written ones

@@ -8,6 +8,7 @@
 #include "cli/run/excerpt.hpp"
 #include "cli/run/speech_model.hpp"
 #include "cli/run/subtitle_lines.hpp"
+#include "cli/shards/shard_arguments.hpp"
 
 namespace lapilli::cli {
 
@@ -18,6 +19,8 @@ struct TranscribeArguments {
   Excerpt excerpt;        // of each recording
   bool live = false;      // show the probable text at the end of the sound so far
   bool vad = false;       // skip parts without speech
+  ShardArguments shard;
+  std::string list;  // a file that names recordings, or "-"; "": none
   bool force = false, resume = false, no_cache = false, stats = false;
   SpeechStyle style;  // without the format
   SpeechModelRequest model;

@@ -1,0 +1,123 @@
+#include "cli/shards/shard_run.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "base/path.hpp"
+#include "cli/exit_codes.hpp"
+#include "cli/files/output_names.hpp"
+#include "cli/output.hpp"
+#include "cli/progress/progress_text.hpp"
+#include "cli/system.hpp"
+
+namespace lapilli::cli {
+
+std::string small_file(const std::string& path) {
+  std::string text;
+  return read_whole(path, text) == 0 ? text : "";
+}
+
+int write_small_file(const std::string& path, const std::string& text) {
+  const std::string fresh = path + ".new";
+  std::FILE* stream = open_stream(fresh, "wb");
+  bool ok = stream && std::fwrite(text.data(), 1, text.size(), stream) == text.size() && flush_to_disk(stream);
+  const int why = errno;
+  if (stream) ok = std::fclose(stream) == 0 && ok;
+  if (!ok) errno = why;
+  if (ok && rename_file(fresh, path)) return exit_ok;
+  return complain(exit_output, path + " cannot be written: " + std::strerror(errno));
+}
+
+void measure_output(const std::string& path, shards::Record& record) {
+  InputFile file = InputFile::open(path);
+  shards::Hash hash;
+  std::string room(size_t{1} << 18, '\0');
+  record.bytes = record.rows_out = 0;
+  for (long got = 0; file.ok() && (got = file.read(room.data(), room.size())) > 0;) {
+    const auto part = std::string_view(room).substr(0, static_cast<size_t>(got));
+    record.bytes += part.size();
+    record.rows_out += static_cast<uint64_t>(std::count(part.begin(), part.end(), '\n'));
+    hash.add(part);
+  }
+  record.output_hash = hash.text();
+}
+
+std::string ShardRun::file(const std::string& ending) const {
+  return path_in(folder_, shards::stem_of(chosen_.shard) + ending);
+}
+
+int ShardRun::choose(const ShardArguments& arguments, const std::string& folder, bool force) {
+  folder_ = folder;
+  force_ = force;
+  max_rejected_ = arguments.max_rejected;
+  const auto counting = shards::counting_in(small_file(path_in(folder, shards::kCountingFile)));
+  counted_ = counting.has_value();
+  const std::string wrong = shards::choose_shard(
+      arguments.choice, [](const char* name) { return environment(name); }, counting.value_or(shards::Counting()),
+      chosen_);
+  return wrong.empty() ? int{exit_ok} : complain(exit_usage, wrong);
+}
+
+int ShardRun::make_folder() {
+  if (!make_directories(folder_)) return complain(exit_output, folder_ + ": " + std::strerror(errno));
+  const shards::Counting counting{chosen_.shard.count, chosen_.first};
+  return counted_ ? int{exit_ok} : write_small_file(path_in(folder_, shards::kCountingFile), json_of(counting));
+}
+
+int ShardRun::begin(const shards::Record& planned, bool quiet, bool& done) {
+  done = false;
+  if (const int code = make_folder()) return code;
+  std::string why;
+  auto lock = shards::Lock::take(file(shards::kLockEnding), why);
+  if (!lock) return complain(exit_output, "shard " + shards::text_of(shard()) + ": " + why);
+  lock_.emplace(std::move(*lock));
+  const std::string text = small_file(file(shards::kRecordEnding));
+  if (text.empty()) return exit_ok;
+  const auto found = shards::record_in(text);
+  if (found && !force_) return skip(*found, planned, quiet, done);
+  if (!found && !force_)
+    return complain(exit_usage, file(shards::kRecordEnding) + " is no record of a shard; --force makes the shard anew");
+  remove_file(file(shards::kRecordEnding));
+  return exit_ok;
+}
+
+// The output of a finished shard may be gone.
+int ShardRun::skip(const shards::Record& found, const shards::Record& planned, bool quiet, bool& done) {
+  shards::Record own = planned;
+  if (own.model_hash.empty()) own.model_hash = found.model_hash;
+  const std::string other = shards::other_run(found, own);
+  if (!other.empty())
+    return complain(exit_usage, "shard " + shards::text_of(shard()) + " was made with another " + other +
+                                    "; name another folder, or --force makes it anew");
+  if (!found.output.empty() && file_size(path_in(folder_, found.output)) != found.bytes) {
+    remove_file(file(shards::kRecordEnding));
+    return exit_ok;
+  }
+  done = true;
+  lock_->remove();
+  if (!quiet) complain(exit_ok, "shard " + shards::text_of(shard()) + " is finished already");
+  return found.rejected > max_rejected_.value_or(0) ? exit_some_failed : exit_ok;
+}
+
+int ShardRun::stop_at_rejected() const {
+  return complain(exit_some_failed, "shard " + shards::text_of(shard()) + ": " + grouped(rejected_.count()) +
+                                        " rows were rejected, which are more than --max-rejected allows; " +
+                                        file(shards::kRejectedEnding) +
+                                        " says why. The same command goes on once it allows more");
+}
+
+int ShardRun::finish(shards::Record record) {
+  if (const int code = rejected_.finish()) return code;
+  record.shard = shard();
+  record.rejected = rejected_.count();
+  record.host = shards::host_name();
+  record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  if (const int code = write_small_file(file(shards::kRecordEnding), json_of(record))) return code;
+  lock_->remove();
+  return exit_ok;
+}
+
+}  // namespace lapilli::cli

@@ -1,0 +1,58 @@
+// One shard of a run: which one it is, its files in the folder, its lock, and the record at its end.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "cli/files/journal.hpp"
+#include "cli/files/target_file.hpp"
+#include "cli/shards/rejected_rows.hpp"
+#include "cli/shards/shard_arguments.hpp"
+#include "shards/lock.hpp"
+#include "shards/record.hpp"
+
+namespace lapilli::cli {
+
+class ShardRun {
+ public:
+  // Finds out which shard it is, and touches nothing. Gives the exit code.
+  int choose(const ShardArguments& arguments, const std::string& folder, bool force);
+  [[nodiscard]] const shards::Shard& shard() const { return chosen_.shard; }
+  // The path of one of its files.
+  [[nodiscard]] std::string file(const std::string& ending) const;
+
+  // Locks the shard and makes the folder. `planned`: what the record will say, as far as it is known. `done`: an earlier
+  // run finished it, and `code` is what that run ended with.
+  int begin(const shards::Record& planned, bool quiet, bool& done);
+  // The rows that an earlier, unfinished run rejected stay.
+  int begin_rows(uint64_t kept) { return rejected_.begin(file(shards::kRejectedEnding), kept, max_rejected_); }
+  [[nodiscard]] RejectedRows& rejected() { return rejected_; }
+  // Says that there are too many; gives the exit code.
+  int stop_at_rejected() const;
+
+  // Writes the record, once the output has its name.
+  int finish(shards::Record record);
+
+ private:
+  int make_folder();
+  int skip(const shards::Record& found, const shards::Record& planned, bool quiet, bool& done);
+
+  shards::ChosenShard chosen_;
+  bool counted_ = false;  // the folder says how its shards are counted
+  std::string folder_;
+  bool force_ = false;
+  std::optional<uint64_t> max_rejected_;
+  std::optional<shards::Lock> lock_;
+  RejectedRows rejected_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+// Writes a small file at once: it is there whole, or not at all. Gives the exit code.
+int write_small_file(const std::string& path, const std::string& text);
+// Its content; "" if it cannot be read.
+std::string small_file(const std::string& path);
+// The size and hash of a finished output, and its lines.
+void measure_output(const std::string& path, shards::Record& record);
+
+}  // namespace lapilli::cli

@@ -1,0 +1,12 @@
+// Tells models apart on machines that each hold a copy: by the names and sizes of their files, and samples of what is in
+// them, as weights are too large to be read twice.
+#pragma once
+
+#include <string>
+
+namespace lapilli::shards {
+
+// Of a directory, or of a model that is one file.
+std::string hash_of_model(const std::string& path);
+
+}  // namespace lapilli::shards
