@@ -57,3 +57,7 @@ lapilli_gpu_test(cli.doctor COMMAND lapilli_cli doctor --quick PROFILES memory-m
 lapilli_gpu_test(cli.doctor.lied COMMAND lapilli_cli doctor --quick --runs 1 PROFILES "type=integrated,subgroupSize=64" LABELS slow)
 set_tests_properties("cli.doctor.lied.lavapipe.type=integrated,subgroupSize=64" PROPERTIES
   PASS_REGULAR_EXPRESSION "matmul/lanes.*Please report it")
+# Two devices of one driver: the one that a scheduler assigns, and both together.
+if(NOT LAPILLI_SANITIZE)
+  lapilli_gpu_test(cli.devices COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/cli/devices-test $<TARGET_FILE:lapilli_cli> 40 LABELS slow)
+endif()

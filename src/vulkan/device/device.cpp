@@ -205,7 +205,7 @@ double timeout_of(const DeviceOptions& options, const Capabilities& caps) {
 
 std::string refused_cpu(const DeviceOptions& options, const Capabilities& caps) {
   if (!options.refuse_cpu || caps.type != DeviceType::cpu) return {};
-  return "it is a CPU driver, and these are refused (refuse_cpu)";
+  return "it is a CPU driver, and these are refused (refuse_cpu, --require-gpu)";
 }
 
 Result<std::vector<DeviceInfo>> list_devices(const DeviceOptions& options) {

@@ -39,6 +39,8 @@ void read_address(const std::string& address, VkPhysicalDevicePCIBusInfoProperti
 
 bool offers_addresses() { return Config::get().has("addresses"); }
 
+bool pretends_identity() { return offers_addresses() || Config::get().has("uuids"); }
+
 void pretend_identity(void* chain, size_t place) {
   const std::string uuid = value_at("uuids", place), address = value_at("addresses", place);
   for (auto* s = static_cast<VkBaseOutStructure*>(chain); s; s = s->pNext) {

@@ -137,8 +137,7 @@ VKAPI_ATTR void VKAPI_CALL GetPhysicalDeviceProperties(VkPhysicalDevice p, VkPhy
   narrow(*out);
 }
 
-// Of several drivers' devices.
-size_t place_of(VkPhysicalDevice p) {
+size_t place_among_all(VkPhysicalDevice p) {
   const Instance& instance = instance_of(p);
   const auto enumerate = reinterpret_cast<PFN_vkEnumeratePhysicalDevices>(
       instance.get_proc(instance.handle, "vkEnumeratePhysicalDevices"));
@@ -149,11 +148,21 @@ size_t place_of(VkPhysicalDevice p) {
   return static_cast<size_t>(std::find(all.begin(), all.end(), p) - all.begin());
 }
 
+// Of several drivers' devices. The loader asks for properties while it enumerates.
+size_t place_of(VkPhysicalDevice p) {
+  static thread_local bool enumerating = false;
+  if (enumerating) return 0;
+  enumerating = true;
+  const size_t place = place_among_all(p);
+  enumerating = false;
+  return place;
+}
+
 VKAPI_ATTR void VKAPI_CALL GetPhysicalDeviceProperties2(VkPhysicalDevice p, VkPhysicalDeviceProperties2* out) {
   instance_of(p).GetPhysicalDeviceProperties2(p, out);
   narrow(out->properties);
   narrow_property_chain(out->pNext);
-  pretend_identity(out->pNext, place_of(p));
+  if (pretends_identity()) pretend_identity(out->pNext, place_of(p));
 }
 
 VKAPI_ATTR void VKAPI_CALL GetPhysicalDeviceFeatures(VkPhysicalDevice p, VkPhysicalDeviceFeatures* out) {
