@@ -120,10 +120,9 @@ class Looker {
       if (times > alike[most]) most = kind;
     for (size_t i = 0; i < kinds.size(); ++i)
       if (kinds[i] != most)
-        run_again(found_.records[i].shard.number, "it was made with another " +
-                                                      other_run(found_.records[most], found_.records[i]) +
-                                                      " than shard " +
-                                                      std::to_string(found_.records[most].shard.number));
+        run_again(found_.records[i].shard.number,
+                  "it was made with another " + other_run(found_.records[most], found_.records[i]) + " than shard " +
+                      std::to_string(found_.records[most].shard.number));
   }
 
   // Where an input goes on in the next shard, its lines do as well.
@@ -133,8 +132,8 @@ class Looker {
       if (before.inputs.empty() || now.inputs.empty()) continue;
       const InputRecord &last = before.inputs.back(), &next = now.inputs.front();
       if (before.shard.number + 1 != now.shard.number || last.name != next.name || next.piece.begin == 0) continue;
-      const bool meets = last.piece.end == next.piece.begin &&
-                         last.piece.lines_before + last.piece.lines == next.piece.lines_before;
+      const bool meets =
+          last.piece.end == next.piece.begin && last.piece.lines_before + last.piece.lines == next.piece.lines_before;
       if (!meets) run_again(now.shard.number, "it does not begin where the one before ends; " + last.name + " changed");
     }
   }

@@ -10,10 +10,10 @@
 namespace lapilli::shards {
 
 struct FolderOfShards {
-  uint32_t count = 0, first = 0;        // as in Counting
-  std::vector<Record> records;          // in order, if there is no problem
-  std::vector<std::string> problems;    // the first ones
-  std::vector<uint32_t> to_run;         // shards to run again, in order
+  uint32_t count = 0, first = 0;      // as in Counting
+  std::vector<Record> records;        // in order, if there is no problem
+  std::vector<std::string> problems;  // the first ones
+  std::vector<uint32_t> to_run;       // shards to run again, in order
 };
 
 // Reads the records in a folder, and looks for everything that keeps its shards from being joined, but the outputs'

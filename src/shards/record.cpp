@@ -15,9 +15,7 @@ Json parsed(std::string_view text) {
   return Json::parse(text, nullptr, false);
 }
 
-std::string written(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
+std::string written(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 // Reads members, and remembers if one is missing or of another type.
 class Members {
@@ -64,15 +62,16 @@ class Members {
 
 Json json_of(const InputRecord& input) {
   const Piece& p = input.piece;
-  return {{"name", input.name},  {"begin", p.begin}, {"end", p.end}, {"lines_before", p.lines_before},
-          {"lines", p.lines}, {"hash", p.hash}};
+  return {{"name", input.name}, {"begin", p.begin}, {"end", p.end}, {"lines_before", p.lines_before},
+          {"lines", p.lines},   {"hash", p.hash}};
 }
 
 bool read_inputs(const Json& list, std::vector<InputRecord>& inputs) {
   for (const Json& one : list) {
     Members m(one);
-    InputRecord input{m.text("name"), {m.number("begin"), m.number("end"), m.number("lines_before"),
-                                       m.number("lines"), m.text("hash")}};
+    InputRecord input{
+        m.text("name"),
+        {m.number("begin"), m.number("end"), m.number("lines_before"), m.number("lines"), m.text("hash")}};
     if (!m.ok()) return false;
     inputs.push_back(std::move(input));
   }
@@ -113,9 +112,10 @@ std::string other_run(const Record& a, const Record& b) {
 }
 
 std::string json_of(const Record& r) {
-  Json json = {{"shard", r.shard.number}, {"of", r.shard.count}, {"rows_in", r.rows_in}, {"rows_out", r.rows_out},
-               {"rejected", r.rejected}, {"output", r.output}, {"bytes", r.bytes}, {"output_hash", r.output_hash},
-               {"files", r.files}, {"inputs_hash", r.inputs_hash}};
+  Json json = {
+      {"shard", r.shard.number}, {"of", r.shard.count},         {"rows_in", r.rows_in}, {"rows_out", r.rows_out},
+      {"rejected", r.rejected},  {"output", r.output},          {"bytes", r.bytes},     {"output_hash", r.output_hash},
+      {"files", r.files},        {"inputs_hash", r.inputs_hash}};
   json["inputs"] = Json::array();
   for (const InputRecord& input : r.inputs) json["inputs"].push_back(json_of(input));
   json["model_hash"] = r.model_hash;

@@ -23,7 +23,7 @@ struct InputRecord {
 
 struct Record {
   Shard shard;
-  std::string output;        // the name of its file in the folder; "": its files are listed
+  std::string output;  // the name of its file in the folder; "": its files are listed
   std::vector<std::string> files;
   uint64_t rows_in = 0, rows_out = 0, rejected = 0, bytes = 0;
   std::string output_hash, inputs_hash;  // the latter of the names and sizes of all shards' inputs

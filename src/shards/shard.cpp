@@ -10,9 +10,7 @@ std::string stem_of(const Shard& shard) {
   return "part-" + std::to_string(shard.number) + "-of-" + std::to_string(shard.count);
 }
 
-std::string text_of(const Shard& shard) {
-  return std::to_string(shard.number) + " of " + std::to_string(shard.count);
-}
+std::string text_of(const Shard& shard) { return std::to_string(shard.number) + " of " + std::to_string(shard.count); }
 
 std::optional<uint64_t> number_in(std::string_view text) {
   uint64_t value = 0;

@@ -1,5 +1,5 @@
-// One of N shards of a run: its names, and its range of the inputs. The range follows from the inputs' sizes and the ends
-// of their lines alone, so that every machine finds the same one.
+// One of N shards of a run: its names, and its range of the inputs. The range follows from the inputs' sizes and the
+// ends of their lines alone, so that every machine finds the same one.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,8 @@ struct ByteRange {
   uint64_t begin = 0, end = 0;
   [[nodiscard]] bool holds(uint64_t at) const { return begin <= at && at < end; }
 };
-// What begins there belongs to the shard, wherever it ends. The last shard's range has no end, for inputs that are empty.
+// What begins there belongs to the shard, wherever it ends. The last shard's range has no end, for inputs that are
+// empty.
 ByteRange range_of(const Shard& shard, uint64_t bytes);
 // The part of a range that lies in an input of `bytes` bytes that begins at `first`.
 ByteRange within(const ByteRange& range, uint64_t first, uint64_t bytes);

@@ -11,8 +11,8 @@ namespace lapilli::shards {
 class Unpacker {
  public:
   virtual ~Unpacker() = default;
-  // Takes bytes from the front of `packed`, and writes at most `room` bytes; gives how many. 0: it needs more, or wrong()
-  // says why it cannot go on.
+  // Takes bytes from the front of `packed`, and writes at most `room` bytes; gives how many. 0: it needs more, or
+  // wrong() says why it cannot go on.
   virtual size_t unpack(std::string_view& packed, char* to, size_t room) = 0;
   // True between members: the input may end here.
   [[nodiscard]] virtual bool may_end() const = 0;

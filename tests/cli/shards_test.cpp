@@ -112,15 +112,15 @@ TEST(CliShards, JoinNeedsShards) {
   fs::create_directories(out);
   expect_refused(without_driver({"join", out, "-o", to}), 3, "holds no shard");
   folder.file("out/shards.json", "{\"shards\":12,\"first\":1}");
-  expect_refused(without_driver({"join", out, "-o", to}), 3,
-                 "run again of 12 shards: 0-11, which are the tasks 1-12");
+  expect_refused(without_driver({"join", out, "-o", to}), 3, "run again of 12 shards: 0-11, which are the tasks 1-12");
   EXPECT_FALSE(fs::exists(to));
 }
 
 TEST(CliShards, DamagedPackedInputs) {
   TemporaryFolder folder;
   const std::string gz = folder.file("a.txt.gz", std::string("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\xff\xff", 12));
-  for (const Arguments& arguments : {Arguments{"translate", gz}, Arguments{"translate", "--shard", "0/1", "-o", "out/", gz}})
+  for (const Arguments& arguments :
+       {Arguments{"translate", gz}, Arguments{"translate", "--shard", "0/1", "-o", "out/", gz}})
     expect_refused(without_driver(arguments), arguments.size() == 2 ? 4 : 3,
                    arguments.size() == 2 ? "" : "it is packed by gzip, and damaged");
 }
@@ -145,9 +145,9 @@ TEST(CliDeviceShards, JoinedTheyAreTheSingleRun) {
   const Outcome joined = f.join("joined.txt");
   EXPECT_EQ(joined.code, 0) << joined.err;
   EXPECT_EQ(f.content("joined.txt"), f.content("single.txt"));
-  EXPECT_EQ(f.left(), (std::vector<std::string>{"part-0-of-3.json", "part-0-of-3.txt", "part-1-of-3.json",
-                                                "part-1-of-3.txt", "part-2-of-3.json", "part-2-of-3.txt",
-                                                "shards.json"}));
+  EXPECT_EQ(f.left(),
+            (std::vector<std::string>{"part-0-of-3.json", "part-0-of-3.txt", "part-1-of-3.json", "part-1-of-3.txt",
+                                      "part-2-of-3.json", "part-2-of-3.txt", "shards.json"}));
   // A finished shard stays, and is not loaded for; one of other options is refused.
   EXPECT_EQ(f.shard("1/3", {a, b}, kNoDriver).code, 0);
   expect_refused(f.shard("1/3", {"--beam", "1", a, b}, kNoDriver), 2, "was made with another --beam");

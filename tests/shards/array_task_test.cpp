@@ -19,7 +19,8 @@ std::string chosen(const std::string& given, const Task& task = {"", "", "", ""}
                                                   {"SLURM_ARRAY_TASK_MIN", task.least},
                                                   {"SLURM_ARRAY_TASK_MAX", task.most}};
   ChosenShard shard;
-  const std::string wrong = choose_shard(given, [&](const char* name) { return set.at(name); }, folder, shard);
+  const std::string wrong = choose_shard(
+      given, [&](const char* name) { return set.at(name); }, folder, shard);
   return wrong.empty() ? text_of(shard.shard) : wrong;
 }
 

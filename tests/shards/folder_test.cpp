@@ -69,7 +69,8 @@ TEST(ShardRecords, AreReadBack) {
 TEST(ShardRecords, HostileOnesAreNone) {
   const std::string line = json_of(record_of(3, 10));
   for (size_t cut = 0; cut + 2 < line.size(); cut += 3) EXPECT_FALSE(record_in(line.substr(0, cut)));
-  for (const char* text : {"", "[]", "{}", "null", "3", "{\"shard\":-1,\"of\":10}", "\xff"}) EXPECT_FALSE(record_in(text));
+  for (const char* text : {"", "[]", "{}", "null", "3", "{\"shard\":-1,\"of\":10}", "\xff"})
+    EXPECT_FALSE(record_in(text));
   EXPECT_FALSE(record_in(std::string(100'000, '[')));
   std::string other = line;
   other.replace(other.find("\"shard\":3"), 9, "\"shard\":10");

@@ -16,8 +16,8 @@ using Random = std::mt19937;
 size_t below(Random& random, size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(random); }
 
 std::string random_line(Random& random) {
-  static const std::vector<std::string> kParts = {"a", "word ", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x9a\x80", "\r",
-                                                  "\0x", "\xff", ".", "\t"};
+  static const std::vector<std::string> kParts = {
+      "a", "word ", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x9a\x80", "\r", "\0x", "\xff", ".", "\t"};
   std::string line;
   const size_t parts = below(random, 12) == 0 ? below(random, 400) : below(random, 12);
   for (size_t i = 0; i < parts; ++i) line += kParts[below(random, kParts.size())];

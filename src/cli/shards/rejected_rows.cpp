@@ -33,9 +33,7 @@ int RejectedRows::begin(const std::string& path, uint64_t kept, std::optional<ui
   return exit_ok;
 }
 
-int RejectedRows::fail() const {
-  return complain(exit_output, path_ + " cannot be written: " + std::strerror(errno));
-}
+int RejectedRows::fail() const { return complain(exit_output, path_ + " cannot be written: " + std::strerror(errno)); }
 
 int RejectedRows::add(const RejectedRow& row) {
   if (!file_) file_.reset(open_stream(path_, "ab"));

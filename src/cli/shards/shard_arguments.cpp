@@ -29,7 +29,8 @@ std::string contradiction_of_shard(const ShardArguments& a, const ShardPlaces& p
   if (file_exists(places.output)) return "--shard: " + places.output + " is a file; -o names the folder of the shards";
   if (!places.suffix.empty()) return "--shard names its files itself; it does not go with --suffix";
   if (places.resume || places.skip_existing)
-    return "--shard goes on where it ended by itself, and leaves what is finished; --resume and --skip-existing are for "
+    return "--shard goes on where it ended by itself, and leaves what is finished; --resume and --skip-existing are "
+           "for "
            "runs without it";
   return "";
 }

@@ -22,8 +22,8 @@ class ShardRun {
   // The path of one of its files.
   [[nodiscard]] std::string file(const std::string& ending) const;
 
-  // Locks the shard and makes the folder. `planned`: what the record will say, as far as it is known. `done`: an earlier
-  // run finished it, and `code` is what that run ended with.
+  // Locks the shard and makes the folder. `planned`: what the record will say, as far as it is known. `done`: an
+  // earlier run finished it, and `code` is what that run ended with.
   int begin(const shards::Record& planned, bool quiet, bool& done);
   // The rows that an earlier, unfinished run rejected stay.
   int begin_rows(uint64_t kept) { return rejected_.begin(file(shards::kRejectedEnding), kept, max_rejected_); }

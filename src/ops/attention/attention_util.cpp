@@ -25,13 +25,6 @@ Status check_attention(const LowerContext& context, const graph::Node& node, con
   return check_numbers(context, node, numbers, {least, 128, 1, true});
 }
 
-Status check_subgroup(const LowerContext& context, const graph::Node& node, const Numbers& numbers) {
-  LAPILLI_CHECK(check_numbers(context, node, numbers, {4, 128, 1, true}));
-  if (numbers.local == context.caps.subgroup_size) return {};
-  return node_error(node, "workgroups of %u invocations; this kernel's are subgroups, of %u", numbers.local,
-                    context.caps.subgroup_size);
-}
-
 // Each simple variant follows its counterpart in shaders/table.inc; a test checks this.
 ShaderId simple_of(ShaderId any) { return static_cast<ShaderId>(static_cast<uint32_t>(any) + 1); }
 

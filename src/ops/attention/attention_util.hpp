@@ -26,8 +26,6 @@ inline bool heads_are_vec4(const KvShape& kv) { return kv.head_dim % 4 == 0; }
 Numbers attention_numbers(const Capabilities& caps, Tuned kernel, const KvShape& kv, bool vec4);
 Status check_attention(const LowerContext& context, const graph::Node& node, const Numbers& numbers, const KvShape& kv,
                        bool vec4);
-// For kernels whose workgroups are subgroups.
-Status check_subgroup(const LowerContext& context, const graph::Node& node, const Numbers& numbers);
 // The kernel of attention_simple.comp with the macros of attention.comp's kernel `any`: the fallback where a driver
 // miscompiles the latter; heads are not vec4 there.
 ShaderId simple_of(ShaderId any);

@@ -172,4 +172,11 @@ Status check_numbers(const LowerContext& context, const graph::Node& node, const
   return {};
 }
 
+Status check_subgroup(const LowerContext& context, const graph::Node& node, const Numbers& numbers) {
+  LAPILLI_CHECK(check_numbers(context, node, numbers, {4, 128, 1, true}));
+  if (numbers.local == context.caps.subgroup_size) return {};
+  return node_error(node, "workgroups of %u invocations; this kernel's are subgroups, of %u", numbers.local,
+                    context.caps.subgroup_size);
+}
+
 }  // namespace lapilli

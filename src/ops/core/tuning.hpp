@@ -122,5 +122,7 @@ constexpr LocalSizes kHalving{1, 128, 1, true};
 // Checks that the numbers meet these constraints and the device allows them. `uses_each`: the kernel has Numbers::each.
 Status check_numbers(const LowerContext& context, const graph::Node& node, const Numbers& numbers,
                      const LocalSizes& sizes, bool uses_each = false);
+// For kernels whose workgroups are subgroups.
+Status check_subgroup(const LowerContext& context, const graph::Node& node, const Numbers& numbers);
 
 }  // namespace lapilli

@@ -8,6 +8,7 @@
 #include "ops/core/registry.hpp"
 #include "ops/core/tuning.hpp"
 #include "ops/products/matmul_cases.hpp"
+#include "vulkan/caps/bindings.hpp"
 
 namespace lapilli {
 namespace listed_product_impl {
@@ -20,8 +21,10 @@ struct Push {
 
 enum Input : size_t { kX, kWeight, kMasks };
 
-// Vec4s that an invocation fills.
-constexpr uint64_t kFilled = 8;
+enum : uint32_t { kTexels, kGroups };
+
+// Vec4s that an invocation fills, and panels of a workgroup; the shader has both as well.
+constexpr uint64_t kFilled = 8, kPanels = 64;
 
 WeightLayout layout_of(const graph::Graph& g, const graph::Node& node) {
   return {g.tensor(node.outputs[0]).cols, g.tensor(node.inputs[kX]).cols, g.tensor(node.inputs[kWeight])};
@@ -90,21 +93,23 @@ Dispatch fill(const LowerContext& context, const graph::Node& node, uint32_t loc
   return d;
 }
 
-Dispatch sum(const LowerContext& context, const graph::Node& node, uint32_t local, const Rows& rows, RowSlice panels) {
+Dispatch sum(const LowerContext& context, const graph::Node& node, const Variant& v, const Rows& rows,
+             RowSlice panels) {
   const WeightLayout layout = layout_of(context.graph, node);
   Push p = push_of(context, node);
   Dispatch d;
-  d.shader = ShaderId::listed_product;
-  d.constants = {local, static_cast<uint32_t>(layout.format)};
-  const uint64_t blocks = div_up<uint64_t>(panels.end - panels.begin, local), panel = layout.panel_words() * 4;
+  const bool texels = v.id == kTexels;
+  d.shader = texels ? ShaderId::listed_product_texels : ShaderId::listed_product;
+  d.constants = {v.numbers.local, static_cast<uint32_t>(layout.format)};
+  const uint64_t blocks = div_up<uint64_t>(panels.end - panels.begin, kPanels), panel = layout.panel_words() * 4;
   set_grid(context, node, rows, blocks, d);
   p.groups = static_cast<uint32_t>(d.groups);
   p.blocks = static_cast<uint32_t>(blocks);
   p.first_panel = static_cast<uint32_t>(panels.begin);
   p.end_panel = static_cast<uint32_t>(panels.end);
   p.x_begin = bind_rows(context, node.inputs[kX], rows, 0, graph::Access::read, d) / 4;
-  d.operands.push_back(bind_range(
-      context, 1, {node.inputs[kWeight], panels.begin * panel, panels.end * panel, graph::Access::read}, p.w_begin));
+  const ByteSpan words{node.inputs[kWeight], panels.begin * panel, panels.end * panel, graph::Access::read};
+  d.operands.push_back(bind_range(context, texels ? kTexelBinding : 1, words, p.w_begin));
   p.w_begin /= 4;
   p.masks_begin = bind_rows(context, node.inputs[kMasks], rows, 2, graph::Access::read, d);
   p.y_begin = bind_rows(context, node.outputs[0], rows, 3, graph::Access::read_write, d) / 4;
@@ -114,18 +119,27 @@ Dispatch sum(const LowerContext& context, const graph::Node& node, uint32_t loca
   return d;
 }
 
+std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
+  std::vector<Variant> list;
+  if (has_lanes(caps) && caps.texels && sharing_ways(caps).texels)
+    list.push_back({kTexels, "texels, listed groups", true, {caps.subgroup_size}});
+  list.push_back({kGroups, "listed groups", true, default_numbers(caps, Tuned::matmul_rows)});
+  return list;
+}
+
 Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
-  LAPILLI_CHECK(check_numbers(context, node, v.numbers, {}));
+  LAPILLI_CHECK(v.id == kTexels ? check_subgroup(context, node, v.numbers)
+                                : check_numbers(context, node, v.numbers, {}));
   const auto &x = context.graph.tensor(node.inputs[kX]), &y = context.graph.tensor(node.outputs[0]);
   const WeightLayout layout = layout_of(context.graph, node);
   const uint32_t local = v.numbers.local;
   const uint64_t blocks =
-      std::max(div_up<uint64_t>(y.ld / 4, kFilled * local), div_up<uint64_t>(layout.panels(), local));
+      std::max(div_up<uint64_t>(y.ld / 4, kFilled * local), div_up<uint64_t>(layout.panels(), kPanels));
   LAPILLI_TRY(const auto rows, row_slices(context, node, x.rows, {std::max(x.ld, y.ld) * 4, blocks}));
   LAPILLI_TRY(const auto panels, row_slices(context, node, layout.panels(), {layout.panel_words() * 4, 0}));
   for (const RowSlice& slice : rows) {
     out.push_back(fill(context, node, local, {slice, rows.size() == 1}));
-    for (const RowSlice& part : panels) out.push_back(sum(context, node, local, {slice, rows.size() == 1}, part));
+    for (const RowSlice& part : panels) out.push_back(sum(context, node, v, {slice, rows.size() == 1}, part));
   }
   return {};
 }
@@ -200,7 +214,7 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-constexpr OpDef op{"listed_product", infer, only_variant<Tuned::matmul_rows, "panel a row">, lower, reference, cases};
+constexpr OpDef op{"listed_product", infer, variants, lower, reference, cases};
 
 }  // namespace
 }  // namespace listed_product_impl
