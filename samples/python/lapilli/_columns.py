@@ -57,10 +57,12 @@ def _read(value: Union[str, bytes, None, float]) -> tuple[Optional[str], Optiona
     """A text, or why there is none."""
     if value is None or value != value:
         return None, None
+    if not isinstance(value, (str, bytes, bytearray, memoryview)):
+        return None, f"not a text, but {type(value).__name__}"
     try:
         data = value.encode() if isinstance(value, str) else bytes(value)
         text = data.decode()
-    except (UnicodeError, TypeError) as error:
+    except UnicodeError as error:
         return None, f"not a text in UTF-8: {error}"
     if len(data) > MOST_BYTES:
         return None, f"the text is longer than {MOST_BYTES} bytes"
