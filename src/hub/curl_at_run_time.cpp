@@ -1,11 +1,11 @@
-// Stands in for libcurl in programs that are not linked with it: opens it when a model is fetched. The library of this name
-// has had the same interface since 2006, and most systems have it.
+// Stands in for libcurl in programs that are not linked with it: opens it when a model is fetched. The library of this
+// name has had the same interface since 2006, and most systems have it.
+#include "hub/curl_at_run_time.hpp"
+
 #include <curl/curl.h>
 #include <dlfcn.h>
 
 #include <cstdarg>
-
-#include "hub/curl_at_run_time.hpp"
 
 namespace {
 
