@@ -39,3 +39,11 @@ if(kind STREQUAL SHARED_LIBRARY)
 else()
   add_library(lapilli_static ALIAS lapilli)
 endif()
+
+# Beside the program the module of Python wants a library that it can load: of the same objects.
+if(LAPILLI_STANDALONE AND kind STREQUAL STATIC_LIBRARY)
+  lapilli_from_objects(lapilli_module SHARED)
+  lapilli_as_shared(lapilli_module)
+  set_target_properties(lapilli_module PROPERTIES OUTPUT_NAME lapilli EXCLUDE_FROM_ALL OFF)
+  install(TARGETS lapilli_module LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/path.hpp"
-#include "cli/arguments/device.hpp"
+#include "cli/arguments/device_choice.hpp"
 #include "cli/arguments/dtype.hpp"
 #include "cli/arguments/model_names.hpp"
 #include "cli/commands.hpp"

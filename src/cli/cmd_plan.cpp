@@ -1,7 +1,7 @@
 #include <cstdio>
 #include <memory>
 
-#include "cli/arguments/device.hpp"
+#include "cli/arguments/device_choice.hpp"
 #include "cli/arguments/dtype.hpp"
 #include "cli/arguments/model_names.hpp"
 #include "cli/commands.hpp"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/path.hpp"
-#include "cli/arguments/device.hpp"
+#include "cli/arguments/device_choice.hpp"
 #include "cli/arguments/dtype.hpp"
 #include "cli/arguments/foreign_options.hpp"
 #include "cli/arguments/model_names.hpp"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/path.hpp"
-#include "cli/arguments/device.hpp"
+#include "cli/arguments/device_choice.hpp"
 #include "cli/arguments/dtype.hpp"
 #include "cli/arguments/seconds.hpp"
 #include "cli/commands.hpp"

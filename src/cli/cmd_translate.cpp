@@ -265,6 +265,7 @@ class TextRun {
       if (const int code = begin_shard(choice); code != exit_ok || finished_) return code;
     if (const auto loaded = model_.load(choice, options_); !loaded)
       return complain(exit_code(loaded.error().status()), loaded.error().message());
+    if (!context_.quiet && !model_.devices_told().empty()) complain(exit_ok, model_.devices_told());
     if (reads_documents() || grows()) {
       model_directory_ = model_.model().info().value().directory;
       run_.document_options = options_of_documents();

@@ -50,7 +50,7 @@ struct HttpLimits {
   long stall_seconds = 60;  // without a byte
 };
 
-bool can_fetch();  // this build has libcurl
+bool can_fetch();  // there is a libcurl
 
 // Keeps connections alive for the next request. Not thread-safe. Uses the proxies of the usual variables.
 class HttpClient {

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "base/path.hpp"
+#include "hub/curl_at_run_time.hpp"
 #include "hub/http.hpp"
 
 namespace lapilli::hub {
@@ -24,7 +25,11 @@ HttpClient::HttpClient(HttpClient&&) noexcept = default;
 HttpClient& HttpClient::operator=(HttpClient&&) noexcept = default;
 HttpClient::~HttpClient() = default;
 
+#if LAPILLI_CURL_AT_RUN_TIME
+bool can_fetch() { return is_curl_there(); }
+#else
 bool can_fetch() { return true; }
+#endif
 
 namespace {
 

@@ -121,8 +121,8 @@ Outcome devices_table(const std::string& select, const std::string& caps) {
   });
 }
 
-ChosenDevices chosen_devices(const std::string& select, const std::string& caps) {
-  ChosenDevices chosen;
+FoundDevices find_devices(const std::string& select, const std::string& caps) {
+  FoundDevices chosen;
   const Outcome outcome = guarded("devices", [&]() -> Result<std::string> {
     vulkan::DeviceOptions options;
     options.mask = caps;

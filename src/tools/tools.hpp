@@ -25,12 +25,12 @@ std::string devices_json(const std::vector<vulkan::DeviceInfo>& devices);
 Outcome devices_table(const std::string& select, const std::string& caps);
 // The devices that `select` names, which may be several ("0,1", "all"), each by its index. `text` tells their names
 // and why they were chosen, or is an error's message.
-struct ChosenDevices {
+struct FoundDevices {
   int status = 0;
   std::string text;
   std::vector<std::string> selects;
 };
-ChosenDevices chosen_devices(const std::string& select, const std::string& caps);
+FoundDevices find_devices(const std::string& select, const std::string& caps);
 // Name of the device that would be used, or why none would.
 Outcome device_choice(const std::string& select, const std::string& caps);
 

@@ -6,6 +6,7 @@ import importlib.resources
 import inspect
 import math
 import os
+import pickle
 import shutil
 import tempfile
 import threading
@@ -44,6 +45,23 @@ class Use(unittest.TestCase):
             self.model.translate([STATION], beams=3)
         with self.assertRaises(TypeError):
             self.model.translate(STATION)
+
+    def test_is_pickled_by_its_name(self):
+        shared = lapilli.shared_model(select="")
+        self.assertIs(shared, lapilli.shared_model(select=""))
+        other = pickle.loads(pickle.dumps(self.model))
+        self.assertIs(other, pickle.loads(pickle.dumps(lapilli.Model(device=self.device))))
+        self.assertEqual(other.translate([STATION])[0].text, GARE)
+        error = pickle.loads(pickle.dumps(lapilli.Error(3, "why")))
+        self.assertEqual((error.status, str(error)), (3, "why"))
+
+    def test_columns(self):
+        column = [STATION, None, "", " \t ", float("nan"), b"caf\xe9", "\ud800", "long " * 250000, 7, STATION.encode()]
+        texts, reasons = lapilli.translate_column(self.model, column)
+        self.assertEqual(texts, [GARE, None, "", "", None, None, None, None, None, GARE])
+        self.assertEqual([reason is not None for reason in reasons], [False] * 5 + [True] * 4 + [False])
+        self.assertIn("longer than", reasons[7])
+        self.assertEqual(lapilli.translate_column(self.model, []), ([], []))
 
     def test_types(self):
         """Type checkers are told of this package, and of the options that there are, with the kinds that they have."""

@@ -13,9 +13,11 @@ import ctypes
 import dataclasses
 import json as _json
 import math
+import os
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Optional, Sequence as Texts, TypedDict, Union
 
 from . import _c
+from ._columns import shared_model, translate_column
 
 if TYPE_CHECKING:  # type checkers know this module
     from typing_extensions import Unpack
@@ -40,6 +42,8 @@ __all__ = [
     "Vector",
     "Word",
     "devices",
+    "shared_model",
+    "translate_column",
     "version",
 ]
 
@@ -128,6 +132,9 @@ class Error(Exception):
         super().__init__(message)
         self.status = status
 
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:  # as exceptions of two arguments need it to be pickled
+        return type(self), (self.status, str(self))
+
 
 class Cancelled(Error):
     """A callback gave False, or a token was cancelled. `outputs` has the finished ones; the others have an error."""
@@ -135,6 +142,9 @@ class Cancelled(Error):
     def __init__(self, status: int, message: str, outputs: list[Output]) -> None:
         super().__init__(status, message)
         self.outputs = outputs
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        return type(self), (self.status, str(self), self.outputs)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -299,10 +309,13 @@ def _check(status: int) -> None:
 
 class Device:
     """A device for any number of models, which share its memory and its pipelines. Models keep it.
-    `cache_directory`: a folder for its pipelines and the results of its self-test and of Model.tune(); "": none."""
+    `select`: an index, a part of the name, a UUID, or "assigned", the GPU that a scheduler assigned to this process.
+    `cache_directory`: a folder for its pipelines and the results of its self-test and of Model.tune(); "": none.
+    `refuse_cpu`: drivers that compute on the CPU do not count."""
 
-    def __init__(self, select: str = "", caps: str = "", cache_directory: str = "") -> None:
+    def __init__(self, select: str = "", caps: str = "", cache_directory: str = "", refuse_cpu: bool = False) -> None:
         options = _c.DeviceOptions.defaults()
+        options.refuse_cpu = int(refuse_cpu)
         options.select = select.encode()
         options.caps = caps.encode()
         options.cache_directory = cache_directory.encode()
@@ -395,7 +408,9 @@ class Model:
     LAPILLI_MODEL names, or else the bundled one.
     `dtype`: the format of its matrices on the device, "fp32", "bf16", "fp16", "int8", "int4" or "auto".
     `kv_dtype`: the format of keys and values, "fp32" or "fp16".
-    `prefix_cache`: prompts of a decoder alone that begin alike share what was computed."""
+    `prefix_cache`: prompts of a decoder alone that begin alike share what was computed.
+
+    A pickled model is its name and its format: unpickled, it is the process's shared_model() of these."""
 
     def __init__(
         self,
@@ -415,6 +430,8 @@ class Model:
         options.dtype = _c.DTYPES[dtype]
         options.kv_dtype = _c.DTYPES[kv_dtype]
         options.no_prefix_cache = int(not prefix_cache)
+        # A directory is found from any folder that another process works in.
+        self._pickled = (os.path.abspath(name) if name and os.path.isdir(name) else name, dtype, kv_dtype)
         self._handle = ctypes.c_void_p()
         device = device or Device()  # lives through the call
         _check(
@@ -429,6 +446,9 @@ class Model:
     def __del__(self) -> None:
         if getattr(self, "_handle", None):
             _c.library.lapilli_model_free(self._handle)
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        return shared_model, self._pickled
 
     @property
     def family(self) -> str:

@@ -1,6 +1,6 @@
 #include "cli/arguments/searches.hpp"
 
-#include "cli/arguments/device.hpp"
+#include "cli/arguments/device_choice.hpp"
 #include "cli/arguments/dtype.hpp"
 #include "cli/arguments/model_names.hpp"
 #include "cli/commands.hpp"

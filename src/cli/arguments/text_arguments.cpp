@@ -11,7 +11,7 @@
 
 #include "base/path.hpp"
 #include "cli/arguments/chat_arguments.hpp"
-#include "cli/arguments/device.hpp"
+#include "cli/arguments/device_choice.hpp"
 #include "cli/arguments/document_arguments.hpp"
 #include "cli/arguments/dtype.hpp"
 #include "cli/arguments/typed_names.hpp"

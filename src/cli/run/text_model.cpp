@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
 #include <future>
 #include <utility>
 
 #include "base/path.hpp"
 #include "cli/arguments/chat_arguments.hpp"
+#include "cli/arguments/device_choice.hpp"
 #include "cli/arguments/dtype.hpp"
 #include "cli/arguments/foreign_options.hpp"
 #include "cli/exit_codes.hpp"
@@ -17,7 +17,6 @@
 #include "cli/run/model_kinds.hpp"
 #include "cli/run/unsure.hpp"
 #include "cli/system.hpp"
-#include "tools/tools.hpp"
 
 namespace lapilli::cli {
 
@@ -187,20 +186,17 @@ Result<void> TextModel::load_first(const ModelChoice& choice, const ModelOptions
   return {};
 }
 
-// "0,1" and "all" are several, each by its index; one stays as it was given.
-Result<std::vector<std::string>> TextModel::selected_devices() const {
-  const std::string& given = arguments_.device;
-  if (given != "all" && given.find(',') == std::string::npos) return std::vector<std::string>{given};
-  const auto chosen = tools::chosen_devices(given, arguments_.caps);
-  if (chosen.status != LAPILLI_OK) return Error(static_cast<Status>(chosen.status), chosen.text);
-  if (chosen.selects.size() < 2) return chosen.selects;
+Result<std::vector<std::string>> TextModel::selected_devices() {
+  auto chosen = chosen_devices(arguments_.device, arguments_.caps);
+  if (!chosen) return Error(chosen.error().status(), chosen.error().message() + foreign_device(arguments_.device));
+  if (chosen->selects.size() < 2) return std::move(chosen->selects);
   const std::string_view name = about_.name;
   if (about_.makes == Makes::ranking || about_.makes == Makes::search || name == "chat")
     return Error(Status::invalid_argument, "lapilli " + std::string(name) + " runs on one device; name one (--device)");
   if (!arguments_.trace_file.empty())
     return Error(Status::invalid_argument, "--trace tells of one device; name one (--device)");
-  std::fprintf(stderr, "lapilli: %zu devices share the lines: %s\n", chosen.selects.size(), chosen.text.c_str());
-  return chosen.selects;
+  devices_told_ = std::to_string(chosen->selects.size()) + " devices share the lines: " + chosen->told;
+  return std::move(chosen->selects);
 }
 
 Result<Member> TextModel::load_member(const std::string& select, const ModelChoice& choice) const {

@@ -51,6 +51,8 @@ class TextModel {
   [[nodiscard]] const Model& model() const { return team_.front().model; }
   // How many hold the model and share the lines.
   [[nodiscard]] size_t devices() const { return team_.size(); }
+  // Which ones and why, for people; "" of one.
+  [[nodiscard]] const std::string& devices_told() const { return devices_told_; }
   // The first model's of a chain; "" if there is one model.
   [[nodiscard]] std::string first_directory() const { return is_chain() ? first().info().value().directory : ""; }
   [[nodiscard]] const Device& device() const { return team_.front().device; }
@@ -92,7 +94,7 @@ class TextModel {
   void set_options(const ModelChoice& choice, const std::string& options_text);
   [[nodiscard]] bool is_chain() const { return team_.front().first.has_value(); }
   [[nodiscard]] const Model& first() const { return *team_.front().first; }
-  [[nodiscard]] Result<std::vector<std::string>> selected_devices() const;
+  [[nodiscard]] Result<std::vector<std::string>> selected_devices();
   [[nodiscard]] Result<Member> load_member(const std::string& select, const ModelChoice& choice) const;
   [[nodiscard]] Result<std::vector<Member>> load_members(const std::vector<std::string>& selects,
                                                          const ModelChoice& choice) const;
@@ -111,6 +113,7 @@ class TextModel {
   const TextCommand& about_;
   const TextArguments& arguments_;
   Team team_;
+  std::string devices_told_;
   Options first_options_, options_;
   std::optional<double> unsure_below_;
   AttentionOutput attention_;

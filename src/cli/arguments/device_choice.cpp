@@ -1,6 +1,7 @@
-#include "cli/arguments/device.hpp"
+#include "cli/arguments/device_choice.hpp"
 
 #include "cli/commands.hpp"
+#include "tools/tools.hpp"
 
 namespace lapilli::cli {
 
@@ -20,6 +21,13 @@ void add_device_choice(CLI::App& command, std::string& select, bool& require_gpu
   command.add_flag(
       "--require-gpu", require_gpu,
       "Never run on a CPU driver; so it is anyway where a scheduler assigned a GPU and no --device is given");
+}
+
+Result<ChosenDevices> chosen_devices(const std::string& select, const std::string& caps) {
+  if (select != "all" && select.find(',') == std::string::npos) return ChosenDevices{{select}, ""};
+  auto found = tools::find_devices(select, caps);
+  if (found.status != LAPILLI_OK) return Error(static_cast<Status>(found.status), found.text);
+  return ChosenDevices{std::move(found.selects), std::move(found.text)};
 }
 
 }  // namespace lapilli::cli
