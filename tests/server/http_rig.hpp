@@ -99,16 +99,6 @@ class TestHandler : public HttpHandler {
   std::vector<std::shared_ptr<Exchange>> held_;
 };
 
-// Waits until something is true; false if it does not become so in time.
-template <class Condition>
-bool becomes_true(Condition condition) {
-  for (int i = 0; i < kPatienceMs / 5; ++i) {
-    if (condition()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return false;
-}
-
 struct HttpRig {
   explicit HttpRig(HttpOptions options = {}) {
     EXPECT_EQ(server.open(options, handler), "");

@@ -21,16 +21,6 @@ double metric_of(const Served& served, const std::string& name) {
   return at == std::string::npos ? -1 : std::stod(all.substr(at + name.size() + 2));
 }
 
-// False if it has not come to be after a minute.
-template <class Ask>
-bool becomes_true(Ask ask) {
-  for (int i = 0; i < 1200; ++i) {
-    if (ask()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
-  return false;
-}
-
 std::string request_of(const Json& body) {
   const std::string text = body.dump();
   return "POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: " +
@@ -114,12 +104,12 @@ TEST(ServeDeviceClients, WorkOfOneThatLeftEnds) {
   for (int i = 0; i < 2000; ++i) many += std::to_string(i) + " boats lie in the harbour and wait for the wind.\n";
   RawClient leaving(served.port());
   leaving.send(request_of({{"q", many}, {"source", "en"}, {"target", "fr"}}));
-  ASSERT_TRUE(becomes_true([&] { return metric_of(served, "lapilli_jobs_running") == 1; }));
+  ASSERT_TRUE(becomes_true([&] { return metric_of(served, "lapilli_jobs_running") == 1; }, 60000));
   RawClient staying(served.port());
   staying.send(request_of(station()));
   leaving.reset();
   EXPECT_EQ(json_of(staying.answer(false, 60000)), Json({{"translatedText", kGare}}));
-  ASSERT_TRUE(becomes_true([&] { return metric_of(served, "lapilli_requests_at_work") == 0; }));
+  ASSERT_TRUE(becomes_true([&] { return metric_of(served, "lapilli_requests_at_work") == 0; }, 60000));
   EXPECT_LT(metric_of(served, "lapilli_generated_tokens_total"), 2000 * 5);
 }
 
@@ -131,10 +121,10 @@ TEST(ServeDeviceClients, ALongTextStarvesNobody) {
   for (int i = 0; i < 400; ++i) many += std::to_string(i) + " boats lie in the harbour and wait for the wind.\n";
   RawClient patient(served.port());
   patient.send(request_of({{"q", many}, {"source", "en"}, {"target", "fr"}}));
-  ASSERT_TRUE(becomes_true([&] { return metric_of(served, "lapilli_jobs_running") == 1; }));
+  ASSERT_TRUE(becomes_true([&] { return metric_of(served, "lapilli_jobs_running") == 1; }, 60000));
   EXPECT_EQ(json_of(served.post("/translate", station())), Json({{"translatedText", kGare}}));
   // The long one is still there.
-  EXPECT_TRUE(becomes_true([&] { return metric_of(served, "lapilli_jobs_running") == 1; }));
+  EXPECT_TRUE(becomes_true([&] { return metric_of(served, "lapilli_jobs_running") == 1; }, 60000));
   patient.reset();
 }
 

@@ -8,17 +8,29 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <map>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 namespace lapilli::server::test {
 
 // Machines may be busy; only what fails takes so long.
 inline constexpr int kPatienceMs = 20000;
+
+// Waits until something is true; false if it does not become so in time.
+template <class Condition>
+bool becomes_true(Condition condition, int patience_ms = kPatienceMs) {
+  for (int i = 0; i < patience_ms / 5; ++i) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return false;
+}
 
 // An answer as it came. `status` is 0 where the connection ended, or nothing came in time.
 struct Answer {
