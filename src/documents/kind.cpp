@@ -55,7 +55,7 @@ std::optional<Kind> kind_of_name(std::string_view file_name) {
   const size_t dot = file_name.find_last_of("./\\");
   if (dot == std::string_view::npos || file_name[dot] != '.') return std::nullopt;
   const std::string ending = ascii_lower(file_name.substr(dot + 1));
-  if (ending.find(' ') != std::string::npos) return std::nullopt;
+  if (ending.empty() || ending.find(' ') != std::string::npos) return std::nullopt;
   return kind_where([&](const KindRow& row) { return has_ending(row, ending); });
 }
 
