@@ -79,20 +79,6 @@ void add_markup_text(PartBuilder& builder, std::string_view bytes, Range range, 
   words_to(text.size());
 }
 
-bool has_icu_cases(std::string_view text) {
-  constexpr std::array<std::string_view, 3> kSorts = {"plural", "selectordinal", "select"};
-  for (size_t at = text.find(','); at != std::string_view::npos; at = text.find(',', at + 1)) {
-    const size_t word = text.find_first_not_of(" \t\r\n", at + 1);
-    const std::string_view here = text.substr(std::min(word, text.size()), 20);
-    const bool sort = std::any_of(kSorts.begin(), kSorts.end(), [&](std::string_view s) {
-      return here.starts_with(s) && here.find_first_not_of(" \t\r\n", s.size()) != std::string_view::npos &&
-             here[here.find_first_not_of(" \t\r\n", s.size())] == ',';
-    });
-    if (sort && text.substr(0, at).find('{') != std::string_view::npos) return true;
-  }
-  return false;
-}
-
 Range range_before(Range whole, const Part& part) { return {whole.begin, part.source.begin}; }
 Range range_behind(Range whole, const Part& part) { return {part.source.end, whole.end}; }
 
