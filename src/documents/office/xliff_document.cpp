@@ -52,7 +52,7 @@ class XliffReader {
       if (type == XmlToken::end_tag) end_tag();
     }
     if (!seen_) return fail(ErrorCode::invalid_data, "the file has no <xliff> element: it is no XLIFF document");
-    if (icu_ > 0) found_.notes.push_back(format("%u texts with ICU's cases ({n, plural, ...}) are left alone", icu_));
+    if (icu_ > 0) found_.notes.push_back(format("texts with ICU's cases ({n, plural, ...}) are left alone: %u", icu_));
     return std::move(found_);
   }
 
