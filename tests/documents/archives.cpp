@@ -43,7 +43,8 @@ std::string archive_of(const ArchiveFiles& files) {
 std::string file_in(std::string_view archive, std::string_view name) {
   for (size_t at = 0; at + 30 < archive.size() && archive.substr(at, 4) == "PK\x03\x04";) {
     const size_t packed = number_in(archive, at + 18, 4), size = number_in(archive, at + 22, 4);
-    const size_t name_size = number_in(archive, at + 26, 2), data = at + 30 + name_size + number_in(archive, at + 28, 2);
+    const size_t name_size = number_in(archive, at + 26, 2),
+                 data = at + 30 + name_size + number_in(archive, at + 28, 2);
     const std::string_view bytes = archive.substr(data, packed);
     if (archive.substr(at + 30, name_size) == name) {
       if (number_in(archive, at + 8, 2) == 0) return std::string(bytes);
