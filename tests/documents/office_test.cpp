@@ -71,7 +71,8 @@ TEST_P(OfficeDocuments, TheSameWordsGiveTheSameBytes) {
     for (const Segment& s : document->segments()) translations.push_back({s.text, {}, is_bilingual(GetParam())});
     const auto out = document->render(translations);
     ASSERT_TRUE(out.ok());
-    if (GetParam() != Kind::ts) ASSERT_EQ(*out, bytes) << "seed " << seed;
+    if (GetParam() == Kind::ts) continue;  // forms that a counted message lacks are made
+    ASSERT_EQ(*out, bytes) << "seed " << seed;
   }
 }
 
@@ -164,7 +165,7 @@ TEST(HostileXml, IsRefusedByItsLine) {
 
 TEST(HostileXml, ManyOfAThingTakeLinearTime) {
   constexpr size_t kCount = 100000;
-  for (const std::string& part : {"<g>x</g>", "<x/>a", "&amp;", "&lt;b&gt;", "{", "&", "<mrk>a"}) {
+  for (const std::string part : {"<g>x</g>", "<x/>a", "&amp;", "&lt;b&gt;", "{", "&", "<mrk>a"}) {
     const std::string end = part == "<mrk>a" ? many_of("</mrk>", 900) : "";
     const std::string content = many_of(part, end.empty() ? kCount : 900) + "word" + end;
     const auto document = Document::parse(
