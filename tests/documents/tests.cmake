@@ -5,3 +5,13 @@ if(TARGET MD4C::md4c)
   target_compile_definitions(test_documents PRIVATE LAPILLI_HAVE_MD4C=1)
 endif()
 gtest_discover_tests(test_documents TEST_PREFIX documents. PROPERTIES LABELS fast-host DISCOVERY_TIMEOUT 120)
+# Documents that other tools read: translated without a model.
+add_executable(fake_translation ${CMAKE_CURRENT_SOURCE_DIR}/documents/tools/fake_translation.cpp)
+target_link_libraries(fake_translation PRIVATE lapilli_documents lapilli_options)
+set(document_tools $ENV{LAPILLI_CLIENTS})
+if(NOT document_tools)
+  set(document_tools python3)
+endif()
+add_test(NAME documents.tools.office COMMAND ${document_tools} ${CMAKE_CURRENT_SOURCE_DIR}/documents/tools/office_files.py
+  $<TARGET_FILE:fake_translation>)
+set_tests_properties(documents.tools.office PROPERTIES LABELS clients SKIP_RETURN_CODE 77)

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "archives.hpp"
 #include "base/files.hpp"
 #include "documents/document.hpp"
 
@@ -64,11 +65,18 @@ void check_notes(const std::vector<std::string>& notes, const nlohmann::json& li
   for (size_t i = 0; i < parts.size(); ++i) EXPECT_NE(notes[i].find(parts[i]), std::string::npos) << notes[i];
 }
 
+// "member": the name of the one file with words, in an archive with others.
+std::string source_of(const nlohmann::json& line) {
+  const std::string source = line["source"];
+  if (!line.contains("member")) return source;
+  return archive_of({{"mimetype", "application/x"}, {line["member"], source}, {"other.xml", "<a>words</a>"}});
+}
+
 // In "words" stand a translation and its word pairs for each segment; null: it failed.
 void check(const nlohmann::json& line) {
   const Kind kind = *kind_called(line["kind"].get<std::string>());
   if (!kind_available(kind)) return;
-  const auto document = Document::parse(kind, line["source"].get<std::string>(), options_of(line));
+  const auto document = Document::parse(kind, source_of(line), options_of(line));
   ASSERT_TRUE(document.ok()) << line << (document.ok() ? "" : document.error().message);
   const auto& segments = document->segments();
   ASSERT_EQ(segments.size(), line["words"].size()) << line;
@@ -82,7 +90,8 @@ void check(const nlohmann::json& line) {
   }
   const auto out = document->render(translations);
   ASSERT_TRUE(out.ok()) << line;
-  EXPECT_EQ(*out, line["output"].get<std::string>()) << line["source"];
+  const std::string written = line.contains("member") ? file_in(*out, line["member"].get<std::string>()) : *out;
+  EXPECT_EQ(written, line["output"].get<std::string>()) << line["source"];
 }
 
 size_t check_all(const std::string& path) {

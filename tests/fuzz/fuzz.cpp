@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/files.hpp"
+#include "documents/archives.hpp"
 #include "documents/document.hpp"
 #include "formats/checkpoint.hpp"
 #include "formats/doors/door.hpp"
@@ -339,6 +340,16 @@ void document(Bytes bytes) {
   if (!parsed->render(translations)) std::abort();
 }
 
+// The file with words in an archive of the kind.
+template <documents::Kind kind>
+void archived(Bytes bytes) {
+  const char* name = kind == documents::Kind::docx   ? "word/document.xml"
+                     : kind == documents::Kind::xlsx ? "xl/sharedStrings.xml"
+                     : kind == documents::Kind::epub ? "OPS/a.xhtml"
+                                                     : "content.xml";
+  document<kind>(bytes_of(documents::archive_of({{name, text_of(bytes)}})));
+}
+
 void hub_answer(Bytes bytes) { (void)hub::read_repository(text_of(bytes)); }
 
 void argos_index(Bytes bytes) {
@@ -390,7 +401,15 @@ constexpr FuzzedReader kReaders[] = {{"ctranslate2", ctranslate2},
                                      {"html", document<documents::Kind::html>},
                                      {"hub", hub_answer},
                                      {"argos-index", argos_index},
-                                     {"mozilla-records", mozilla_records}};
+                                     {"mozilla-records", mozilla_records},
+                                     {"xliff", document<documents::Kind::xliff>},
+                                     {"ts", document<documents::Kind::ts>},
+                                     {"ttml", document<documents::Kind::ttml>},
+                                     {"office-archive", document<documents::Kind::docx>},
+                                     {"docx", archived<documents::Kind::docx>},
+                                     {"xlsx", archived<documents::Kind::xlsx>},
+                                     {"odt", archived<documents::Kind::odt>},
+                                     {"epub", archived<documents::Kind::epub>}};
 
 const FuzzedReader& chosen() {
   const char* name = std::getenv("LAPILLI_FUZZ");

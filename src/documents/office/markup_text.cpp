@@ -55,6 +55,28 @@ bool is_mnemonic(std::string_view text, size_t at) {
   return begins && text.substr(at).starts_with(kAnd) && letter_at(text, at + kAnd.size());
 }
 
+// "%n" of a counted message, "%Ln" and "%L1" as the language writes numbers: the length at the front of the text.
+size_t count_length(std::string_view text) {
+  const size_t at = text.substr(0, 2) == "%L" ? 2 : 1;
+  if (at >= text.size()) return 0;
+  const bool number = text[at] == 'n' && !letter_at(text, at + 1);
+  return number || (at == 2 && is_ascii_digit(static_cast<unsigned char>(text[at]))) ? at + 1 : 0;
+}
+
+void add_counted_words(PartBuilder& builder, std::string_view bytes, Range range) {
+  const std::string_view text = bytes.substr(0, range.end);
+  for (size_t at = text.find('%', range.begin); at != std::string_view::npos; at = text.find('%', at)) {
+    const size_t length = count_length(text.substr(at));
+    if (length > 0) {
+      add_xml_words(builder, bytes, {range.begin, at});
+      builder.kept({at, at + length}, text.substr(at, length));
+      range.begin = at + length;
+    }
+    at += std::max<size_t>(length, 1);
+  }
+  add_xml_words(builder, bytes, range);
+}
+
 }  // namespace
 
 uint32_t key_of_name(std::string_view name) {
@@ -63,13 +85,16 @@ uint32_t key_of_name(std::string_view name) {
   return hash | 0x80000000U;
 }
 
-void add_markup_text(PartBuilder& builder, std::string_view bytes, Range range, bool mnemonics) {
+void add_markup_text(PartBuilder& builder, std::string_view bytes, Range range, bool qt) {
   const std::string_view text = range.of(bytes);
   size_t begin = 0;
-  const auto words_to = [&](size_t at) { add_xml_words(builder, bytes, {range.begin + begin, range.begin + at}); };
+  const auto words_to = [&](size_t at) {
+    const Range words{range.begin + begin, range.begin + at};
+    qt ? add_counted_words(builder, bytes, words) : add_xml_words(builder, bytes, words);
+  };
   for (size_t at = text.find('&'); at != std::string_view::npos; at = text.find('&', std::max(at + 1, begin))) {
     const WrittenTag tag = written_tag(text.substr(at));
-    const bool mnemonic = tag.length == 0 && mnemonics && is_mnemonic(text, at);
+    const bool mnemonic = tag.length == 0 && qt && is_mnemonic(text, at);
     if (tag.length == 0 && !mnemonic) continue;
     words_to(at);
     begin = at + (mnemonic ? kAnd.size() : tag.length);
@@ -77,20 +102,6 @@ void add_markup_text(PartBuilder& builder, std::string_view bytes, Range range, 
     mnemonic ? builder.point(found) : add_written_tag(builder, found, tag);
   }
   words_to(text.size());
-}
-
-bool has_icu_cases(std::string_view text) {
-  constexpr std::array<std::string_view, 3> kSorts = {"plural", "selectordinal", "select"};
-  for (size_t at = text.find(','); at != std::string_view::npos; at = text.find(',', at + 1)) {
-    const size_t word = text.find_first_not_of(" \t\r\n", at + 1);
-    const std::string_view here = text.substr(std::min(word, text.size()), 20);
-    const bool sort = std::any_of(kSorts.begin(), kSorts.end(), [&](std::string_view s) {
-      return here.starts_with(s) && here.find_first_not_of(" \t\r\n", s.size()) != std::string_view::npos &&
-             here[here.find_first_not_of(" \t\r\n", s.size())] == ',';
-    });
-    if (sort && text.substr(0, at).find('{') != std::string_view::npos) return true;
-  }
-  return false;
 }
 
 Range range_before(Range whole, const Part& part) { return {whole.begin, part.source.begin}; }

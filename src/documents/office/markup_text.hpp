@@ -7,11 +7,9 @@
 
 namespace lapilli::documents {
 
-// Adds the words of a range; written tags are tags among them. `mnemonics`: so is the sign of a key ("&amp;File").
-void add_markup_text(PartBuilder& builder, std::string_view bytes, Range range, bool mnemonics);
-
-// True if a text has a message of ICU with cases: "{n, plural, one {# file} other {# files}}".
-bool has_icu_cases(std::string_view text);
+// Adds the words of a range; written tags are tags among them. `qt`: so is the sign of a key ("&amp;File"), and counts
+// ("%n") stay.
+void add_markup_text(PartBuilder& builder, std::string_view bytes, Range range, bool qt);
 
 // A number for a tag's name, apart from the small numbers.
 uint32_t key_of_name(std::string_view name);

@@ -93,7 +93,7 @@ constexpr std::array kSlideFiles = {slide("ppt/slides/slide*.xml"),     slide("p
                                     slide("ppt/charts/chart*.xml"),     slide("ppt/diagrams/data*.xml"),
                                     slide("ppt/diagrams/drawing*.xml"), flow("docProps/core.xml", kTitleRules)};
 constexpr std::array kSheetFiles = {sheet("xl/sharedStrings.xml"), sheet("xl/worksheets/sheet*.xml"),
-                                    sheet("xl/comments*.xml"),     slide("xl/drawings/drawing*.xml"),
+                                    sheet("xl/comments*.xml"), sheet("xl/comments/comment*.xml"),     slide("xl/drawings/drawing*.xml"),
                                     slide("xl/charts/chart*.xml"), flow("docProps/core.xml", kTitleRules)};
 constexpr std::array kOpenFiles = {flow("content.xml", kOpenRules, &kOpenNesting),
                                    flow("styles.xml", kOpenRules, &kOpenNesting), flow("meta.xml", kTitleRules)};

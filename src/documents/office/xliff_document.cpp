@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "documents/apps/icu.hpp"
 #include "documents/office/markup_text.hpp"
 #include "documents/office/office_kinds.hpp"
 
@@ -51,7 +52,7 @@ class XliffReader {
       if (type == XmlToken::end_tag) end_tag();
     }
     if (!seen_) return fail(ErrorCode::invalid_data, "the file has no <xliff> element: it is no XLIFF document");
-    if (icu_ > 0) found_.notes.push_back(format("%u texts with ICU's cases ({n, plural, ...}) are left alone", icu_));
+    if (icu_ > 0) found_.notes.push_back(format("texts with ICU's cases ({n, plural, ...}) are left alone: %u", icu_));
     return std::move(found_);
   }
 
@@ -135,7 +136,7 @@ class XliffReader {
     const std::string_view state = second_ ? unit.tag.value("state", bytes_) : unit.target_tag.value("state", bytes_);
     // An empty state says nothing: then words in the target are a translation.
     const bool done = unit.has_words && (state.empty() || !is_among(kUntranslated, state));
-    if (unit.keeps || done || unit.source.empty()) return;
+    if (unit.keeps || (done && !options_.all) || unit.source.empty()) return;
     if (unit.icu) {
       ++icu_;
       return;
@@ -181,14 +182,14 @@ class XliffReader {
 
   // Translation tools show this state as a text to be looked at.
   void place_in_unit(const Unit& unit, Passage& passage) {
-    constexpr std::string_view kMade = "needs-review-translation";
+    const std::string made = options_.fuzzy ? "needs-review-translation" : "translated";
     if (unit.target.empty()) {
       passage.place = Range{unit.source.end, unit.source.end};
       around(unit, passage,
-             std::string(indent_of(unit)) + "<" + prefix_of(unit) + "target state=\"" + std::string(kMade) + "\">");
+             std::string(indent_of(unit)) + "<" + prefix_of(unit) + "target state=\"" + made + "\">");
     } else {
       passage.place = unit.target;
-      around(unit, passage, with_state(unit.target_tag, kMade));
+      around(unit, passage, with_state(unit.target_tag, made));
     }
   }
 
@@ -223,7 +224,7 @@ class XliffReader {
   Status inline_token(size_t outside) {
     switch (token_.type) {
       case XmlToken::text:
-        unit_.icu |= has_icu_cases(token_.range.of(bytes_));
+        unit_.icu |= is_icu_message(token_.range.of(bytes_));
         add_markup_text(unit_.words, bytes_, token_.range, false);
         break;
       case XmlToken::cdata: add_xml_text(unit_.words, bytes_, token_); break;
