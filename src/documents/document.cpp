@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "documents/kept_words.hpp"
+#include "documents/kept/kept_words.hpp"
 #include "documents/kinds.hpp"
 
 namespace lapilli::documents {

@@ -1,10 +1,10 @@
-#include "documents/kept_text.hpp"
+#include "documents/kept/kept_text.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include "base/placeholders.hpp"
-#include "documents/kept_words.hpp"
+#include "documents/kept/kept_words.hpp"
 #include "documents/kinds.hpp"
 #include "documents/writing.hpp"
 

@@ -1,4 +1,4 @@
-#include "documents/kept_words.hpp"
+#include "documents/kept/kept_words.hpp"
 
 #include <algorithm>
 #include <map>
