@@ -9,7 +9,7 @@ namespace lapilli::documents {
 
 namespace {
 
-constexpr size_t kLongestMark = 1000;  // bytes of a tag
+constexpr size_t kLongestAppTag = 1000;  // bytes of a tag
 
 bool names_tag(char c) {
   const auto u = static_cast<unsigned char>(c);
@@ -42,7 +42,7 @@ AppMark tag_at(std::string_view text, size_t at) {
   size_t end = begin;
   while (end < text.size() && names_tag(text[end])) ++end;
   const std::string_view name = text.substr(begin, end - begin);
-  const size_t length = text.substr(end, kLongestMark).find_first_of("<>");
+  const size_t length = text.substr(end, kLongestAppTag).find_first_of("<>");
   if (name.empty() || length == std::string_view::npos || text[end + length] != '>') return {};
   const std::string_view rest = text.substr(end, length);
   const bool alone = rest.ends_with('/') || stands_alone(name);
@@ -54,7 +54,7 @@ AppMark tag_at(std::string_view text, size_t at) {
 AppMark nesting_at(std::string_view text, size_t at) {
   if (text.substr(at, 3) != "$t(") return {};
   size_t depth = 0;
-  for (size_t i = at + 2; i < std::min(text.size(), at + kLongestMark); ++i) {
+  for (size_t i = at + 2; i < std::min(text.size(), at + kLongestAppTag); ++i) {
     if (text[i] == '(') ++depth;
     if (text[i] == ')' && --depth == 0) return {AppMark::kept, i + 1};
   }

@@ -12,6 +12,7 @@
 
 #include "base/files.hpp"
 #include "documents/document.hpp"
+#include "documents/memory/translation_memory.hpp"
 #include "formats/checkpoint.hpp"
 #include "formats/doors/door.hpp"
 #include "formats/doors/marian/network.hpp"
@@ -339,6 +340,12 @@ void document(Bytes bytes) {
   if (!parsed->render(translations)) std::abort();
 }
 
+void memory(Bytes bytes) {
+  documents::TranslationMemory memory;
+  if (!memory.read(text_of(bytes), "en", "fr").empty()) return;
+  (void)memory.find("Page 7 of 90");
+}
+
 void hub_answer(Bytes bytes) { (void)hub::read_repository(text_of(bytes)); }
 
 void argos_index(Bytes bytes) {
@@ -390,7 +397,10 @@ constexpr FuzzedReader kReaders[] = {{"ctranslate2", ctranslate2},
                                      {"html", document<documents::Kind::html>},
                                      {"hub", hub_answer},
                                      {"argos-index", argos_index},
-                                     {"mozilla-records", mozilla_records}};
+                                     {"mozilla-records", mozilla_records},
+                                     {"csv", document<documents::Kind::csv>},
+                                     {"po", document<documents::Kind::po>},
+                                     {"tmx", memory}};
 
 const FuzzedReader& chosen() {
   const char* name = std::getenv("LAPILLI_FUZZ");
