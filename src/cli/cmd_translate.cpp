@@ -131,6 +131,7 @@ class TextRun {
     if (const int error = read_kept_names(arguments_.documents.keep, kept_names_))
       return complain(exit_input, "--keep " + arguments_.documents.keep + ": " + std::strerror(error));
     run_.document_options = options_of_documents();
+    if (keeps_words()) run_.kept = std::make_unique<documents::KeptText>(kept_names_);
     if (is_shard())
       if (const int code = shard_.choose(arguments_.files.shard, arguments_.files.output, arguments_.files.force))
         return code;
@@ -165,6 +166,27 @@ class TextRun {
 
   [[nodiscard]] bool writes_npy() const {
     return run_.about.makes == Makes::vectors && run_.vector_format() == VectorFormat::npy;
+  }
+
+  // Streamed texts are printed already, and places in the model's own text are of no use in another one.
+  [[nodiscard]] bool keeps_words() const {
+    return run_.about.languages && !arguments_.ids && !arguments_.stream && !arguments_.attention.wanted();
+  }
+
+  // The translation memories, which need the languages.
+  int open_memories() {
+    const DocumentArguments& d = arguments_.documents;
+    if (d.memory.empty() && d.output.empty()) return exit_ok;
+    run_.memory = std::make_unique<MemoryFiles>();
+    const std::string &from = run_.document_options.source_language, &to = run_.document_options.target_language;
+    std::string wrong = d.memory.empty() ? "" : run_.memory->read(d.memory, from, to);
+    if (!wrong.empty()) return complain(exit_input, "--tm " + d.memory + ": " + wrong);
+    wrong = d.output.empty() ? "" : run_.memory->open(d.output, from, to);
+    return wrong.empty() ? int{exit_ok} : complain(exit_output, "--tm-out " + d.output + ": " + wrong);
+  }
+
+  [[nodiscard]] bool needs_languages() const {
+    return reads_documents() || !arguments_.documents.memory.empty() || !arguments_.documents.output.empty();
   }
 
   [[nodiscard]] bool reads_documents() const {
@@ -266,10 +288,11 @@ class TextRun {
     if (const auto loaded = model_.load(choice, options_); !loaded)
       return complain(exit_code(loaded.error().status()), loaded.error().message());
     if (!context_.quiet && !model_.devices_told().empty()) complain(exit_ok, model_.devices_told());
-    if (reads_documents() || grows()) {
+    if (needs_languages() || grows()) {
       model_directory_ = model_.model().info().value().directory;
       run_.document_options = options_of_documents();
     }
+    if (const int code = open_memories()) return code;
     if (is_shard())
       planned_.model_hash = hash_of_models(model_.model().info().value().directory, model_.first_directory());
     if (context_.verbose) {
@@ -390,6 +413,8 @@ class TextRun {
     }
     if (arguments_.stats) model_.statistics().print(model_.model().info().value(), arguments_.json);
     if (!targets_.empty() && !context_.quiet) tell_targets();
+    if (run_.memory && run_.memory->found() > 0 && !context_.quiet)
+      complain(exit_ok, "note: " + grouped(run_.memory->found()) + " texts are from " + arguments_.documents.memory);
     if (run_.scored_texts > 1 && !context_.quiet) complain(exit_ok, total_text(run_.scored_texts, run_.scores));
     if (interrupted()) return 128 + interrupted();
     if (code != exit_ok) return code;

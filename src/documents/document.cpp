@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "documents/kept/kept_words.hpp"
 #include "documents/kinds.hpp"
 
 namespace lapilli::documents {
@@ -28,7 +29,10 @@ Status check_utf8(std::string_view bytes) {
 size_t markup_begin(std::string_view bytes) { return bytes.starts_with("\xef\xbb\xbf") ? 3 : 0; }
 
 Result<std::vector<Piece>> one_piece(const KindTraits& traits, std::string bytes, const Options& options) {
-  LAPILLI_CHECK(check_utf8(bytes));
+  if (const Status valid = check_utf8(bytes); !valid) {
+    const std::string declared = traits.charset_error ? traits.charset_error(bytes) : "";
+    return declared.empty() ? Result<std::vector<Piece>>(valid.error()) : fail(ErrorCode::unsupported, "%s", declared);
+  }
   std::vector<Piece> pieces(1);
   pieces[0].bytes = std::move(bytes);
   pieces[0].style = traits.style;
@@ -49,16 +53,27 @@ class PieceWriter {
     const std::vector<Passage>& passages = piece_.found.passages;
     for (size_t i = 0; i < passages.size(); ++i) {
       copy_to(passages[i].replaced().begin);
-      const bool unchanged = !passages[i].beside() && translations[i].text == segments[i].text;
-      if (translations[i].failed && !passages[i].if_failed.empty()) write_failed(passages[i]);
-      if (ways[i] == Way::original || translations[i].failed || unchanged) continue;
-      write_translation(passages[i], translations[i], ways[i] == Way::whole_words);
+      out_ += passages[i].lead;
+      write_one(passages[i], segments[i], translations[i], ways[i]);
+      if (passages[i].trail.empty()) continue;
+      copy_to(passages[i].replaced().end);
+      out_ += passages[i].trail;
     }
     copy_to(piece_.bytes.size());
     return std::move(out_);
   }
 
  private:
+  void write_one(const Passage& passage, const Segment& segment, const Translation& translation, Way way) {
+    const bool unchanged = !passage.beside() && !passage.anew && translation.text == segment.text;
+    if (translation.failed && !passage.if_failed.empty()) {
+      out_ += passage.if_failed;
+      at_ = passage.replaced().end;
+    } else if (way != Way::original && !translation.failed && !unchanged) {
+      write_translation(passage, translation, way == Way::whole_words);
+    }
+  }
+
   void write_translation(const Passage& passage, const Translation& translation, bool whole_words) {
     const size_t begin = out_.size();
     out_ += passage.before;
@@ -68,13 +83,12 @@ class PieceWriter {
     at_ = passage.replaced().end;
   }
 
-  void write_failed(const Passage& passage) {
-    out_ += passage.if_failed;
-    at_ = passage.replaced().end;
-  }
-
   void copy_to(size_t end) {
-    for (const auto& edits = piece_.found.edits; edit_ < edits.size() && edits[edit_].at.begin < end; ++edit_) {
+    const auto& edits = piece_.found.edits;
+    const auto is_before = [&](const Edit& edit) {
+      return edit.at.begin < end || (edit.at.begin == end && edit.at.empty());
+    };
+    for (; edit_ < edits.size() && is_before(edits[edit_]); ++edit_) {
       out_ += Range{at_, edits[edit_].at.begin}.of(piece_.bytes);
       out_ += edits[edit_].text;
       at_ = edits[edit_].at.end;
@@ -132,6 +146,30 @@ struct Document::Content {
     return piece.bytes;
   }
 
+  [[nodiscard]] std::vector<bool> joined() const {
+    std::vector<bool> all;
+    for (const Piece& piece : pieces)
+      for (const Passage& passage : piece.found.passages) all.push_back(passage.joined);
+    return all;
+  }
+  [[nodiscard]] bool has_joined() const {
+    const auto in = [](const Piece& p) { return std::ranges::any_of(p.found.passages, &Passage::joined); };
+    return std::ranges::any_of(pieces, in);
+  }
+
+  // Passages that belong together fail together.
+  [[nodiscard]] std::vector<Translation> without_halves(std::span<const Translation> translations) const {
+    std::vector<Translation> whole(translations.begin(), translations.end());
+    const std::vector<bool> with = joined();
+    for (size_t begin = 0, end = 0; begin < whole.size(); begin = end) {
+      for (end = begin + 1; end < whole.size() && with[end];) ++end;
+      const auto group = std::span(whole).subspan(begin, end - begin);
+      const bool failed = std::ranges::any_of(group, &Translation::failed);
+      for (Translation& t : group) t.failed |= failed;
+    }
+    return whole;
+  }
+
   // The piece of a segment, and the segment's number in it.
   [[nodiscard]] std::pair<const Piece*, size_t> piece_of(size_t segment) const {
     size_t piece = 0;
@@ -156,8 +194,13 @@ Result<Document> Document::parse(Kind kind, std::string bytes, const Options& op
   } else {
     LAPILLI_TRY(content->pieces, one_piece(traits, std::move(bytes), options));
   }
-  for (const Piece& piece : content->pieces)
-    for (const Passage& passage : piece.found.passages) content->segments.push_back(segment_of(passage));
+  const KeptNames names(options.keep);
+  for (Piece& piece : content->pieces) {
+    for (Passage& passage : piece.found.passages) {
+      if (!names.empty()) names.keep_in(passage);
+      content->segments.push_back(segment_of(passage));
+    }
+  }
   return Document(std::move(content));
 }
 
@@ -185,6 +228,11 @@ Result<std::string> Document::render(std::span<const Translation> translations) 
     }
   }
   if (content_->kind == Kind::markdown) return content_->write_checked(translations);
+  if (content_->has_joined()) return pack_pieces(content_->without_halves(translations));
+  return pack_pieces(translations);
+}
+
+Result<std::string> Document::pack_pieces(std::span<const Translation> translations) const {
   std::vector<std::string> pieces = content_->write_pieces(translations);
   if (const auto pack = traits_of(content_->kind).pack) return pack(content_->archive, pieces);
   return std::move(pieces.front());

@@ -70,6 +70,7 @@ class Document {
  private:
   struct Content;
   explicit Document(std::shared_ptr<const Content> content);
+  [[nodiscard]] Result<std::string> pack_pieces(std::span<const Translation> translations) const;
   std::shared_ptr<const Content> content_;
 };
 

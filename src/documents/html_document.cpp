@@ -6,6 +6,7 @@
 #include "documents/character_references.hpp"
 #include "documents/html_rows.hpp"
 #include "documents/html_tokens.hpp"
+#include "documents/kept/marked_parts.hpp"
 #include "documents/kinds.hpp"
 
 namespace lapilli::documents {
@@ -253,6 +254,11 @@ void encode_html(std::string& out, std::string_view text, Range range, bool, con
   }
 }
 
+Result<std::vector<Passage>> without_marked_parts(std::string_view bytes, Result<std::vector<Passage>> passages) {
+  if (passages.ok()) leave_marked_parts(bytes, *passages);
+  return passages;
+}
+
 }  // namespace
 
 bool is_html_block(std::string_view name) { return is_one_of(kBlocks, name); }
@@ -260,11 +266,11 @@ bool is_html_block(std::string_view name) { return is_one_of(kBlocks, name); }
 const Style kHtmlStyle = {encode_html};
 
 Result<std::vector<Passage>> find_html_passages(std::string_view bytes, size_t begin) {
-  return HtmlReader(bytes, begin, false).read();
+  return without_marked_parts(bytes, HtmlReader(bytes, begin, false).read());
 }
 
 Result<std::vector<Passage>> find_xhtml_passages(std::string_view bytes, size_t begin) {
-  return HtmlReader(bytes, begin, true).read();
+  return without_marked_parts(bytes, HtmlReader(bytes, begin, true).read());
 }
 
 }  // namespace lapilli::documents

@@ -49,6 +49,8 @@ const std::array kTraits = {
     KindTraits{Kind::stringsdict, find_stringsdict, &kStringsdictStyle},
     KindTraits{Kind::xcstrings, find_xcstrings, &kJsonStyle},
     KindTraits{Kind::android, find_android, &kAndroidStyle},
+    KindTraits{Kind::csv, find_csv, &kCsvStyle},
+    KindTraits{Kind::po, find_po, &kPoStyle, nullptr, nullptr, po_charset_error},
 };
 
 }  // namespace

@@ -18,8 +18,8 @@ struct Edit {
 
 // The words of a document, or of one file in an archive.
 struct Found {
-  std::vector<Passage> passages;   // no two places overlap; in ascending order of their places
-  std::vector<Edit> edits;         // ascending; apart from each other and from the places
+  std::vector<Passage> passages;  // no two places overlap; in ascending order of their places
+  std::vector<Edit> edits;  // ascending; apart from each other and from the places, at whose beginning they may be
   std::vector<std::string> notes;  // sentences about what was left alone
 };
 
@@ -38,6 +38,8 @@ struct KindTraits {
   // An archive has these in the place of `find` and `style`. `pack` takes the original and its pieces' new bytes.
   Result<std::vector<Piece>> (*unpack)(std::string_view archive, const Options& options) = nullptr;
   Result<std::string> (*pack)(std::string_view archive, const std::vector<std::string>& pieces) = nullptr;
+  // An error for bytes that are not UTF-8, if they say what they are; "" if not. Null: such kinds say nothing.
+  std::string (*charset_error)(std::string_view bytes) = nullptr;
 };
 const KindTraits& traits_of(Kind kind);
 
@@ -49,11 +51,15 @@ std::vector<Passage> find_srt_passages(std::string_view bytes, size_t begin);
 std::vector<Passage> find_vtt_passages(std::string_view bytes, size_t begin);
 Result<std::vector<Passage>> find_markdown_passages(std::string_view bytes, size_t begin);
 bool have_markdown();
+Result<Found> find_csv(std::string_view bytes, size_t begin, const Options& options);
 
 // HTML elements, in lower case, that end a sentence where they begin and where they end: br, p, li, ...
 bool is_html_block(std::string_view name);
 
 extern const Style kTextStyle, kHtmlStyle, kSrtStyle, kVttStyle, kMarkdownStyle;
+Result<Found> find_po(std::string_view bytes, size_t begin, const Options& options);
+std::string po_charset_error(std::string_view bytes);
+extern const Style kCsvStyle, kPoStyle;
 
 // Some words of Markdown become markup only in certain places. Reads `out` again and gives the passages whose markup
 // differs; the text begins at `begin` in both.

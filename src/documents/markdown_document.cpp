@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "documents/character_references.hpp"
+#include "documents/kept/marked_parts.hpp"
 #include "documents/kinds.hpp"
 #include "documents/lines.hpp"
 #include "documents/markdown_marks.hpp"
@@ -603,6 +604,7 @@ Result<std::vector<Passage>> find_markdown_passages(std::string_view bytes, size
   for (const MarkdownLeaf& leaf : outline.leaves) {
     if (!leaf.verbatim) LeafReader(bytes, outline.marks, leaf, passages).read();
   }
+  leave_marked_parts(bytes, passages);
   return passages;
 }
 

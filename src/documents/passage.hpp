@@ -54,11 +54,14 @@ struct Passage {
   // The bytes that the translation replaces, where these are not the segment's own: the target beside a source. An
   // empty range is an insertion. Then several passages may have the same words.
   std::optional<Range> place;
+  bool anew = false;          // written also if the translation is the same: the place holds more than the words
+  bool joined = false;        // with the passage before: if one of them fails, neither is written
   std::string before, after;  // written around the translation
   std::string if_failed;      // replaces the place if there is no translation; "": the place stays
+  std::string lead, trail;    // written in front and behind in any case
   bool in_table = false;      // Markdown: in a table cell, where | separates
   bool in_heading = false;    // Markdown: in a heading, where a trailing # is no word
-  uint32_t escapes = 0;       // app texts: how the words are escaped, by flags of apps/messages.hpp and of the kind
+  uint32_t escapes = 0;       // how the words are escaped and quoted, by flags of the kind (apps/messages.hpp)
   [[nodiscard]] Range source() const { return {parts.front().source.begin, parts.back().source.end}; }
   [[nodiscard]] Range replaced() const { return place.value_or(source()); }
   // True if the translation stands beside the words, which stay.

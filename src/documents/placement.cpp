@@ -51,6 +51,18 @@ bool meets(const std::map<size_t, size_t>& ranges, size_t begin, size_t end) {
   return next != ranges.begin() && std::prev(next)->second > begin;
 }
 
+std::vector<size_t> sorted_cuts(std::vector<size_t> cuts) {
+  std::sort(cuts.begin(), cuts.end());
+  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+  return cuts;
+}
+
+std::vector<size_t> tag_bounds(std::span<const Tag> tags) {
+  std::vector<size_t> cuts;
+  for (const Tag& tag : tags) cuts.insert(cuts.end(), {tag.text.begin, tag.text.end});
+  return sorted_cuts(std::move(cuts));
+}
+
 struct Weight {
   size_t atom;
   float weight;
@@ -69,7 +81,7 @@ class Placement {
         children_(tags.size() + 1) {}
 
   std::vector<Range> run() {
-    if (links_.empty()) links_ = proportional_links(split_atoms(source_, {}), split_atoms(target_, {}));
+    if (links_.empty()) guess_links();
     split_same_words();
     match_kept();
     cut_atoms();
@@ -91,6 +103,7 @@ class Placement {
     return level == 0 ? AtomRange{0, to_.size()} : spans_[level - 1];
   }
 
+  void guess_links();
   void match_kept();
   void split_same_words();
   void cut_atoms();
@@ -112,6 +125,7 @@ class Placement {
   void set_ranges(size_t level, AtomRange in);
   void place_points(size_t level, AtomRange in);
   [[nodiscard]] size_t gap_of(const Tag& point, size_t level, AtomRange in) const;
+  [[nodiscard]] size_t gap_of_words(const Tag& tag, size_t level, AtomRange in) const;
   [[nodiscard]] size_t gap_behind(size_t source_atom, AtomRange in) const;
   [[nodiscard]] size_t gap_before(size_t source_atom, AtomRange in) const;
   [[nodiscard]] bool is_sign_of(size_t target_atom, size_t source_atom, bool touches) const;
@@ -172,6 +186,15 @@ class KeptSearch {
   size_t last_at_ = kNone;
 };
 
+// Kept words take no word's place by a guess: where the translation lacks them, they are put between words.
+void Placement::guess_links() {
+  links_ = proportional_links(split_atoms(source_, tag_bounds(tags_)), split_atoms(target_, {}));
+  std::map<size_t, size_t> kept;
+  for (const Tag& tag : tags_)
+    if (tag.shape == Shape::kept) kept.emplace(tag.text.begin, tag.text.end);
+  std::erase_if(links_, [&](const WordLink& l) { return meets(kept, l.source_begin, l.source_end); });
+}
+
 // Links kept words that the translation has unchanged, more reliably than any other link.
 void Placement::match_kept() {
   KeptSearch search(source_, target_);
@@ -186,18 +209,6 @@ void Placement::match_kept() {
   std::erase_if(links_, [&](const WordLink& l) {
     return meets(sources, l.source_begin, l.source_end) || meets(search.places(), l.target_begin, l.target_end);
   });
-}
-
-std::vector<size_t> sorted_cuts(std::vector<size_t> cuts) {
-  std::sort(cuts.begin(), cuts.end());
-  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
-  return cuts;
-}
-
-std::vector<size_t> tag_bounds(std::span<const Tag> tags) {
-  std::vector<size_t> cuts;
-  for (const Tag& tag : tags) cuts.insert(cuts.end(), {tag.text.begin, tag.text.end});
-  return sorted_cuts(std::move(cuts));
 }
 
 // Splits links of unchanged words at tags within them, so that a tag goes to the same place within the word.
@@ -442,6 +453,16 @@ size_t Placement::byte_of(size_t gap, bool glued, size_t level, AtomRange in) co
   return to_[gap].begin;
 }
 
+// The gap for words that the translation lacks: behind the word before them, or before the next one.
+size_t Placement::gap_of_words(const Tag& tag, size_t level, AtomRange in) const {
+  if (tag.shape != Shape::kept) return in_proportion(tag.text, level, in);
+  const AtomRange own = atoms_in(from_, tag.text);
+  const size_t behind = own.begin > 0 ? gap_behind(own.begin - 1, in) : in.begin;
+  if (behind != kNone) return std::min(behind, in.end);
+  const size_t before = own.end < from_.size() ? gap_before(own.end, in) : in.end;
+  return before != kNone ? before : in_proportion(tag.text, level, in);
+}
+
 void Placement::set_ranges(size_t level, AtomRange in) {
   size_t behind = in.begin;  // end of the previous child
   for (const size_t c : children_[level]) {
@@ -451,7 +472,7 @@ void Placement::set_ranges(size_t level, AtomRange in) {
       ranges_[c] = {to_[span.begin].begin, to_[span.end - 1].end};
       behind = span.end;
     } else {
-      const size_t gap = out_of_runs(std::max(in_proportion(tags_[c].text, level, in), behind), in);
+      const size_t gap = out_of_runs(std::max(gap_of_words(tags_[c], level, in), behind), in);
       ranges_[c].begin = ranges_[c].end = byte_of(gap, false, level, in);
     }
   }

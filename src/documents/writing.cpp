@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "documents/kept/kept_words.hpp"
 #include "documents/placement.hpp"
 #include "documents/words.hpp"
 
@@ -120,15 +121,45 @@ class PartWriter {
     return tag.open_as.empty() ? std::string(tag.open.of(bytes_)) : tag.open_as;
   }
 
+  // Kept words without bytes of their own are written as other words are.
+  [[nodiscard]] std::string kept_bytes(const Tag& tag) const {
+    std::string bytes = opening(tag);
+    if (tag.shape == Shape::kept && bytes.empty()) style_.encode(bytes, part_.text, tag.text, false, passage_);
+    return bytes;
+  }
+
   // Markup without words of its own keeps its distance from its neighbours.
   [[nodiscard]] std::string between_words(const Tag& tag, Range r) const {
-    std::string bytes = opening(tag);
-    if (!r.empty() || tag.glued) return bytes;
+    std::string bytes = kept_bytes(tag);
+    if (!r.empty()) return tag.shape == Shape::kept ? apart_from_words(tag, r, bytes) : bytes;
+    if (tag.glued) return bytes;
     const bool ends = r.begin == target_.size();
-    if (tag.shape == Shape::kept && !ends) bytes += ' ';
+    if (tag.shape == Shape::kept && !ends && !closes_at(r.begin)) bytes += ' ';
     while (ends && !bytes.empty() && blank_at(bytes, bytes.size() - 1)) bytes.pop_back();
     const bool touches = r.begin > 0 && !blank_at(target_, r.begin - 1);
     return touches && (ends || tag.shape == Shape::kept) ? " " + bytes : bytes;
+  }
+
+  // Where a full stop or the like follows, no blank stands before it.
+  [[nodiscard]] bool closes_at(size_t at) const {
+    size_t behind = at;
+    const char32_t c = next_character(target_, behind);
+    return std::u32string_view(U".,;:!?)]}\u00bb\u2026\u3002\u3001").find(c) != std::u32string_view::npos;
+  }
+
+  // A link may cover a part of a word; kept words do not run into the rest, unless they did so in the source.
+  [[nodiscard]] std::string apart_from_words(const Tag& tag, Range r, const std::string& bytes) const {
+    const auto ends_word = [](std::string_view text, size_t at) {
+      const char32_t c = at == 0 ? U' ' : previous_character(text, at);
+      return !is_sign(c) && !is_blank(c) && !is_unspaced(c);
+    };
+    const auto begins_word = [](std::string_view text, size_t at) {
+      const char32_t c = at >= text.size() ? U' ' : next_character(text, at);
+      return !is_sign(c) && !is_blank(c) && !is_unspaced(c);
+    };
+    const bool front = ends_word(target_, r.begin) && !ends_word(part_.text, tag.text.begin);
+    const bool back = begins_word(target_, r.end) && !begins_word(part_.text, tag.text.end);
+    return (front ? " " : "") + bytes + (back ? " " : "");
   }
 
   void find_lines() {
@@ -183,8 +214,8 @@ class PartWriter {
 
 }  // namespace
 
-void write_passage(const Rewriting& document, const Passage& passage, const Translation& translation,
-                   bool whole_words) {
+void write_passage(const Rewriting& document, const Passage& passage, const Translation& made, bool whole_words) {
+  const Translation translation = with_own_placeholders(passage, made);
   const std::string target = in_one_line(translation.text);
   std::vector<size_t> ends;
   for (const Part& part : passage.parts) ends.push_back((ends.empty() ? 0 : ends.back() + 1) + part.text.size());

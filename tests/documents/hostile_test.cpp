@@ -78,7 +78,7 @@ TEST(HostileDocuments, DeepMarkdown) {
 }
 
 TEST(HostileDocuments, LongLinesAndNoText) {
-  for (const Kind kind : {Kind::text, Kind::markdown, Kind::html, Kind::srt, Kind::vtt}) {
+  for (const Kind kind : {Kind::text, Kind::markdown, Kind::html, Kind::srt, Kind::vtt, Kind::csv}) {
     goes_through(kind, "");
     goes_through(kind, "\xef\xbb\xbf");
     goes_through(kind, std::string(kSome, '\0') + "word");
@@ -91,6 +91,13 @@ TEST(HostileDocuments, LongLinesAndNoText) {
   goes_through(Kind::text, many("a {b} ", kSome) + "http://a.b");
   goes_through(Kind::text, many("a http://a.b ", kSome) + "{b}");
   goes_through(Kind::text, many("a\t", kSome));
+}
+
+TEST(HostileDocuments, TablesWithoutEnd) {
+  for (const std::string part :
+       {",", "\"", "\"\"", "\"a\n", "a,\"b\"c\n", "\"a\"\"\n", "a;b,c\td|e\n", "\n", "\r", ",\"\n"})
+    goes_through(Kind::csv, "c0,c1\n" + many(part, kSome) + "word");
+  goes_through(Kind::csv, many("one red house,\"two, houses\",3\n"));
 }
 
 TEST(HostileDocuments, BytesThatAreNoUtf8AreNamed) {

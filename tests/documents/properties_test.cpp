@@ -140,7 +140,7 @@ TEST_P(Documents, DamagedDocumentsComeOutAsTheyWentIn) {
 }
 
 INSTANTIATE_TEST_SUITE_P(EachKind, Documents,
-                         testing::Values(Kind::text, Kind::markdown, Kind::html, Kind::srt, Kind::vtt),
+                         testing::Values(Kind::text, Kind::markdown, Kind::html, Kind::srt, Kind::vtt, Kind::csv),
                          [](const auto& test) { return std::string(kind_name(test.param)); });
 
 }  // namespace

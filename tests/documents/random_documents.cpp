@@ -202,6 +202,85 @@ std::string text_document(Chance& chance) {
   return out;
 }
 
+// ---- tables ----
+
+std::string csv_cell_of(const std::string& text, char delimiter, Chance& chance) {
+  const bool needs = text.find(delimiter) != std::string::npos || text.find_first_of("\"\r\n") != std::string::npos;
+  if (!needs && !chance.one_in(3)) return text;
+  std::string cell = "\"";
+  for (const char c : text) cell.append(c == '"' ? 2 : 1, c);
+  return cell + "\"";
+}
+
+std::string csv_text_of(Chance& chance) {
+  switch (chance.below(6)) {
+    case 0: return chance.of({"", "42", "home.title", "-", "3.5", "x_y", "=A1"});
+    case 1: return words(chance, 4) + chance.of({"\n", "\r\n", "\n\n"}) + words(chance, 3);
+    case 2: return "the \"" + words(chance, 2) + "\" {name} of";
+    case 3: return " " + words(chance, 3) + " ";
+    default: return words(chance, 6);
+  }
+}
+
+std::string csv_document(Chance& chance) {
+  const char delimiter = ",;\t|"[chance.below(4)];
+  const std::string end = chance.one_in(3) ? "\r\n" : "\n";
+  const size_t columns = 2 + chance.below(4), rows = 2 + chance.below(5);
+  std::string out = chance.one_in(5) ? "\xef\xbb\xbf" : "";
+  if (chance.one_in(4)) out += std::string("sep=") + delimiter + end;
+  for (size_t i = 0; i < columns; ++i) out += (i > 0 ? std::string(1, delimiter) : "") + "c" + std::to_string(i);
+  for (size_t row = 0; row < rows; ++row) {
+    out += end;
+    for (size_t i = 0; i < columns; ++i)
+      out += (i > 0 ? std::string(1, delimiter) : "") + csv_cell_of(csv_text_of(chance), delimiter, chance);
+  }
+  return out + (chance.one_in(3) ? "" : end);
+}
+
+// ---- catalogues ----
+
+// In lines, with placeholders and tags among the words.
+std::string po_text(Chance& chance) {
+  std::string text = words(chance, 8);
+  if (chance.one_in(3))
+    text += chance.of({" %s", " %d of", " {name}", " 100%% of", " %s of %d", " <b>the red</b> house"});
+  if (chance.one_in(4)) text += " \\\"" + words(chance, 2) + "\\\" of";
+  if (chance.one_in(4)) text += chance.of({"\\n", ".\\n\\n", ":\\t"}) + words(chance, 9);
+  return text + (chance.one_in(5) ? "\\n" : "");
+}
+
+std::string po_string(const std::string& text, const std::string& end, Chance& chance) {
+  const size_t cut = text.find(' ', text.size() / 2);
+  if (chance.one_in(2) || cut == std::string::npos) return "\"" + text + "\"" + end;
+  return "\"\"" + end + "\"" + text.substr(0, cut + 1) + "\"" + end + "\"" + text.substr(cut + 1) + "\"" + end;
+}
+
+std::string po_entry(Chance& chance, size_t number, const std::string& end) {
+  std::string out = end;
+  if (chance.one_in(3)) out += "# a comment" + end;
+  if (chance.one_in(3)) out += "#: a.c:" + std::to_string(number) + end;
+  const std::string text = po_text(chance), plural = po_text(chance);
+  const bool percent = (text + plural).find('%') != std::string::npos;
+  if (percent || chance.one_in(4)) out += chance.of({"#, c-format", "#, no-wrap, c-format"}) + end;
+  // Where a number stands in one form it stands in the other.
+  const bool plurals = !percent && chance.one_in(3);
+  const bool line_ends = text.ends_with("\\n") == plural.ends_with("\\n");
+  out += "msgctxt \"" + std::to_string(number) + "\"" + end + "msgid " + po_string(text, end, chance);
+  if (plurals && line_ends)
+    return out + "msgid_plural " + po_string(plural, end, chance) + "msgstr[0] \"\"" + end + "msgstr[1] \"\"" + end;
+  return out + "msgstr " + (chance.one_in(5) ? po_string(text, end, chance) : "\"\"" + end);
+}
+
+std::string po_document(Chance& chance) {
+  const std::string end = chance.one_in(4) ? "\r\n" : "\n";
+  std::string out = "# Title" + end + "msgid \"\"" + end + "msgstr \"\"" + end + "\"Language: en\\n\"" + end +
+                    "\"Content-Type: text/plain; charset=UTF-8\\n\"" + end +
+                    "\"Plural-Forms: nplurals=2; plural=(n != 1);\\n\"" + end;
+  for (size_t n = 1 + chance.below(6); n > 0; --n) out += po_entry(chance, n, end);
+  if (chance.one_in(3)) out += end + "#~ msgid \"the old one\"" + end + "#~ msgstr \"x\"" + end;
+  return out;
+}
+
 }  // namespace
 
 std::string random_document(Kind kind, Chance& chance) {
@@ -210,6 +289,8 @@ std::string random_document(Kind kind, Chance& chance) {
     case Kind::markdown: return markdown_document(chance);
     case Kind::srt: return subtitles(chance, false);
     case Kind::vtt: return subtitles(chance, true);
+    case Kind::csv: return csv_document(chance);
+    case Kind::po: return po_document(chance);
     default: break;
   }
   return text_document(chance);

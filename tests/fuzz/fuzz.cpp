@@ -13,6 +13,7 @@
 #include "base/files.hpp"
 #include "documents/archives.hpp"
 #include "documents/document.hpp"
+#include "documents/memory/translation_memory.hpp"
 #include "formats/checkpoint.hpp"
 #include "formats/doors/door.hpp"
 #include "formats/doors/marian/network.hpp"
@@ -350,6 +351,12 @@ void archived(Bytes bytes) {
   document<kind>(bytes_of(documents::archive_of({{name, text_of(bytes)}})));
 }
 
+void memory(Bytes bytes) {
+  documents::TranslationMemory memory;
+  if (!memory.read(text_of(bytes), "en", "fr").empty()) return;
+  (void)memory.find("Page 7 of 90");
+}
+
 void hub_answer(Bytes bytes) { (void)hub::read_repository(text_of(bytes)); }
 
 void argos_index(Bytes bytes) {
@@ -409,7 +416,10 @@ constexpr FuzzedReader kReaders[] = {{"ctranslate2", ctranslate2},
                                      {"docx", archived<documents::Kind::docx>},
                                      {"xlsx", archived<documents::Kind::xlsx>},
                                      {"odt", archived<documents::Kind::odt>},
-                                     {"epub", archived<documents::Kind::epub>}};
+                                     {"epub", archived<documents::Kind::epub>},
+                                     {"csv", document<documents::Kind::csv>},
+                                     {"po", document<documents::Kind::po>},
+                                     {"tmx", memory}};
 
 const FuzzedReader& chosen() {
   const char* name = std::getenv("LAPILLI_FUZZ");

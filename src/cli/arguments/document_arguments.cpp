@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/path.hpp"
 #include "cli/arguments/model_choice.hpp"
 #include "cli/arguments/typed_names.hpp"
 #include "cli/commands.hpp"
@@ -76,12 +77,26 @@ void add_document_arguments(CLI::App& command, TextArguments& a) {
   command.add_option("--keep", d.keep, "A file of names, one a line, that stay as they are wherever they stand")
       ->type_name("FILE")
       ->check(not_empty());
+  command
+      .add_option("--tm", d.memory,
+                  "A translation memory (TMX) that has texts already: equal ones, and those with other numbers")
+      ->type_name("FILE")
+      ->check(not_empty());
+  command
+      .add_option("--tm-out", d.output,
+                  "A translation memory that gets what is made; one that this program wrote goes on")
+      ->type_name("FILE")
+      ->check(not_empty());
 }
 
 std::string contradiction_of_documents(const TextArguments& a) {
   const DocumentArguments& d = a.documents;
   if (!d.to_columns.empty() && d.to_columns.size() != a.files.columns.size())
     return "--to-column stands once for each --column";
+  if (!d.output.empty() && (d.output == d.memory || same_file(d.output, d.memory)))
+    return "--tm-out: " + d.output + " is the memory that is read; name another file";
+  if ((!d.memory.empty() || !d.output.empty()) && (a.ids || a.stream))
+    return "--tm and --tm-out take texts; they do not go with --ids or --stream";
   const bool table = a.files.format == "tsv" || a.files.format == "jsonl" || a.files.format == "lines";
   if (table && d.names_table())
     return "--to-column, --delimiter and --no-header are for tables that are documents: say --format csv";

@@ -113,6 +113,7 @@ void add_documents(Collector& all, const TextArguments& a) {
   all.add("--no-header, --all or --no-fuzzy",
           std::string(d.no_header ? "no header " : "") + (d.all ? "all " : "") + (d.no_fuzzy ? "no fuzzy" : ""));
   all.add("--keep", d.keep.empty() ? "" : size_and_hash(d.keep));
+  all.add("--tm", d.memory.empty() ? "" : size_and_hash(d.memory));
 }
 
 void add_options(Collector& all, const TextArguments& a, const std::string& options, const std::string& dtype) {

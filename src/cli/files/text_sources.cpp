@@ -113,8 +113,13 @@ class JobFinder {
     const auto reads = [&](Format f) {
       return std::any_of(sources_.begin(), sources_.end(), [&](const Source& s) { return s.format == f; });
     };
-    if (files_.names_column() && !reads(Format::tsv))
-      return complain(exit_usage, "--column is for TSV, and nothing is read as that: say --format tsv");
+    const bool reads_table = reads(*format_called("csv"));
+    if (files_.names_column() && !reads(Format::tsv) && !reads_table)
+      return complain(exit_usage, "--column is for tables, and nothing is read as that: say --format tsv, or csv");
+    if (arguments_.documents.names_table() && !reads_table)
+      return complain(exit_usage,
+                      "--to-column, --delimiter and --no-header are for CSV, and nothing is read as that: "
+                      "say --format csv");
     if (files_.names_member() && !reads(Format::jsonl))
       return complain(exit_usage, "--field is for JSON lines, and nothing is read as that: say --format jsonl");
     return exit_ok;
@@ -135,6 +140,7 @@ class JobFinder {
   // Standard input has no name; a member or a column says what it is.
   [[nodiscard]] std::optional<Format> format_of_place() const {
     if (files_.names_member()) return Format::jsonl;
+    if (arguments_.documents.names_table()) return format_called("csv");
     return files_.names_column() ? std::optional(Format::tsv) : std::nullopt;
   }
 
@@ -161,7 +167,7 @@ class JobFinder {
     if (is_part(name)) return &left_out::kPart;
     const std::string_view inside = shards::unpacked_name(name);
     const auto format = format_of_file(inside);
-    if (!format) {
+    if (!format || (is_document(*format) && !about_.languages && foreign_name(inside))) {
       const ForeignKind* foreign = foreign_name(inside);
       return foreign ? foreign : &left_out::kUnknown;
     }

@@ -91,7 +91,10 @@ int DocumentTranslator::window(const std::vector<Line>& lines) {
   run_.progress.begin_window(lines.size(), bytes);
   TextModel::Callbacks callbacks;
   callbacks.progress = [&](uint64_t done, uint64_t all) { run_.progress.show(done, all); };
-  const LineResults results = run_.model.run(lines, run_.lines_before, callbacks);
+  std::vector<Line> texts = lines;
+  auto known = run_.take_known(texts);
+  LineResults results = run_.model.run(texts, run_.lines_before, callbacks);
+  run_.put_known(std::move(known), results);
   if (results.fatal) {
     run_.progress.clear();
     return complain(results.fatal_code, results.fatal->message());
@@ -105,6 +108,7 @@ int DocumentTranslator::window(const std::vector<Line>& lines) {
   }
   done_.insert(done_.end(), made.begin(), made.end());
   run_.progress.end_window();
+  if (const int code = run_.save_memory(); code != exit_ok) return code;
   return sink_.keep(records + journal_record(run_.point(index_, done_.size(), sink_.bytes())));
 }
 
@@ -116,7 +120,8 @@ SavedSegment DocumentTranslator::segment_of(const LineResults& results, size_t l
                           document_.keeps(segment.number - 1, result.output->sequences.front().lost_address);
   run_.tell([&] { return name() + ":" + std::to_string(document_.line(segment.number - 1)); }, result, keeps_lost);
   if (made.failed) return made;
-  made.text = result.output ? result.output->text() : segment.text;
+  made.text = result.is_made() ? result.text() : segment.text;
+  run_.remember(segment.text, result);
   if (!result.output || !document_.needs_links(segment.number - 1)) return made;
   if (!run_.model.aligns()) {
     tell_unaligned();

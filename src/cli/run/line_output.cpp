@@ -11,8 +11,8 @@ namespace lapilli::cli {
 namespace {
 
 std::string line_text(const LineResult& result, bool ids) {
-  if (result.status != Status::ok || !result.output) return "";
-  const std::string text = ids ? ids_text(result.output->sequences.front().ids) : result.output->text();
+  if (result.status != Status::ok || !result.is_made()) return "";
+  const std::string text = ids ? ids_text(result.output->sequences.front().ids) : result.text();
   return in_one_line(text) + (result.alignments.empty() ? "" : result.alignments.front());
 }
 
@@ -20,10 +20,13 @@ std::string line_json(const LineResult& result, uint64_t number, const TextArgum
                       const std::optional<double>& unsure_below) {
   std::string out = "{\"line\":" + std::to_string(number) + ",";
   if (result.status != Status::ok) return out + error_json(result);
-  if (!result.output) return out + "\"text\":\"\",\"score\":0,\"ids\":[],\"finish\":\"kept\"}";
+  if (!result.output)
+    return out + "\"text\":" + json_string(result.text()) + ",\"score\":0,\"ids\":[],\"finish\":\"" +
+           (result.is_made() ? "memory" : "kept") + "\"}";
   const auto& sequences = result.output->sequences;
   const auto sequence = [&](size_t i) {
-    return sequence_json(sequences[i], arguments.scores) +
+    const std::string& text = i < result.texts.size() ? result.texts[i] : sequences[i].text;
+    return sequence_json(sequences[i], text, arguments.scores) +
            (i == 0 && is_unsure(sequences[0], unsure_below) ? ",\"unsure\":true" : "") +
            (i < result.alignments.size() ? result.alignments[i] : "") + "}";
   };

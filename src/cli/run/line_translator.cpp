@@ -175,10 +175,13 @@ int LineTranslator::together(const std::vector<Line>& lines, uint64_t at, uint64
   };
   callbacks.before_files = [this] { run_.progress.clear(); };
   std::vector<std::string> errors(lines.size());
-  const auto texts = texts_of(lines, errors);
+  auto texts = texts_of(lines, errors);
   if (!refusal().empty()) return exit_ok;  // the caller reports it
+  auto known = run_.take_known(texts);
   LineResults results = run_.model.run(texts, run_.lines_before, callbacks);
   if (printed != exit_ok) return printed;
+  run_.put_known(std::move(known), results);
+  restore(texts, results);
   for (size_t i = 0; i < lines.size(); ++i) {
     if (!errors[i].empty() && results.lines[i].status == Status::ok)
       results.lines[i] = {errors[i], Status::invalid_argument, nullptr, 0, {}};
@@ -187,6 +190,36 @@ int LineTranslator::together(const std::vector<Line>& lines, uint64_t at, uint64
   if (!results.fatal || written != exit_ok) return written;
   run_.progress.clear();
   return complain(results.fatal_code, results.fatal->message());
+}
+
+void LineTranslator::restore(const std::vector<Line>& texts, LineResults& results) const {
+  for (size_t i = 0; i < texts.size(); ++i) {
+    LineResult& result = results.lines[i];
+    if (result.status != Status::ok || !result.output) continue;
+    if (run_.kept) restore_line(texts[i].text, results, i);
+    run_.remember(texts[i].text, result);
+  }
+}
+
+void LineTranslator::restore_line(const std::string& source, LineResults& results, size_t line) const {
+  LineResult& result = results.lines[line];
+  std::vector<std::string> texts;
+  bool changed = false;
+  for (const Sequence& sequence : result.output->sequences) {
+    const bool best = texts.empty();
+    const auto links = [&] { return best ? links_of(results, line) : documents::KeptText::Links(); };
+    texts.push_back(run_.kept->restored(source, sequence.text, links));
+    changed |= texts.back() != sequence.text;
+  }
+  if (changed) result.texts = std::move(texts);
+}
+
+documents::KeptText::Links LineTranslator::links_of(const LineResults& results, size_t line) const {
+  documents::KeptText::Links links;
+  if (!run_.model.aligns()) return links;
+  for (const lapilli_word_link& l : run_.model.word_links(results, line))
+    links.push_back({l.source_begin, l.source_end, l.target_begin, l.target_end, static_cast<float>(l.weight)});
+  return links;
 }
 
 std::vector<Line> LineTranslator::texts_of(const std::vector<Line>& lines, std::vector<std::string>& errors) {
@@ -221,7 +254,7 @@ std::string LineTranslator::output(const Line& line, const LineResult& result) c
   if (!format_)
     return line_output(result, shown_before_ + line.number, run_.arguments, run_.model.unsure_below()) + '\n';
   RecordFormat::Result made;
-  made.nothing = result.output == nullptr;
+  made.nothing = !result.is_made();
   if (result.status != Status::ok) {
     made.error = result.error;
   } else if (!made.nothing) {
@@ -230,9 +263,15 @@ std::string LineTranslator::output(const Line& line, const LineResult& result) c
                 : makes == Makes::classes ? classes_json(result.output->classes)
                 : makes == Makes::scores  ? scores_json(*result.output, run_.arguments.scores)
                 : spans                   ? spans_json(result.output->spans, makes)
-                                          : result.output->text();
+                                          : result.text();
   }
   return format_->output(line, made);
+}
+
+// True if what the output lost is back.
+bool LineTranslator::keeps_lost(const LineResult& result) {
+  if (!result.output || result.texts.empty() || result.output->sequences.empty()) return false;
+  return result.text().find(result.output->sequences.front().lost_address) != std::string::npos;
 }
 
 // `streamed`: the text already printed for the (then only) line.
@@ -248,10 +287,11 @@ int LineTranslator::write(const std::vector<Line>& lines, const LineResults& res
     std::string text = output(lines[i], result);
     if (text.compare(0, streamed.size(), in_one_line(streamed)) == 0) text.erase(0, streamed.size());
     out += text;
-    run_.tell([&] { return where(lines[i].number); }, result);
+    run_.tell([&] { return where(lines[i].number); }, result, keeps_lost(result));
     if (const int code = run_.reject(source_.name, lines[i].number, result)) return code;
   }
-  return sink_.write(out);
+  const int written = sink_.write(out);
+  return written == exit_ok ? run_.save_memory() : written;
 }
 
 std::string LineTranslator::where(uint64_t line) const {

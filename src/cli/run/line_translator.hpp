@@ -35,7 +35,12 @@ class LineTranslator {
   // The model's input for each line, and errors in the lines.
   std::vector<Line> texts_of(const std::vector<Line>& lines, std::vector<std::string>& errors);
   [[nodiscard]] std::string refusal() const { return format_ ? format_->refusal() : ""; }
+  // Puts words that stay back into what was made of these texts, and gives it to the memory.
+  void restore(const std::vector<Line>& texts, LineResults& results) const;
+  void restore_line(const std::string& source, LineResults& results, size_t line) const;
+  [[nodiscard]] documents::KeptText::Links links_of(const LineResults& results, size_t line) const;
   [[nodiscard]] std::string output(const Line& line, const LineResult& result) const;
+  [[nodiscard]] static bool keeps_lost(const LineResult& result);
   int write(const std::vector<Line>& lines, const LineResults& results, const std::string& streamed);
   // The name of a line in messages.
   [[nodiscard]] std::string where(uint64_t line) const;

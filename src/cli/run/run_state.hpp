@@ -2,19 +2,25 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "cli/arguments/text_arguments.hpp"
 #include "cli/commands.hpp"
 #include "cli/files/journal.hpp"
 #include "cli/output.hpp"
 #include "cli/progress/progress.hpp"
+#include "cli/run/memory_files.hpp"
 #include "cli/run/notes.hpp"
 #include "cli/run/score_output.hpp"
 #include "cli/run/text_model.hpp"
 #include "cli/run/vector_output.hpp"
 #include "cli/shards/rejected_rows.hpp"
+#include "documents/kept/kept_text.hpp"
 #include "documents/options.hpp"
 
 namespace lapilli::cli {
@@ -36,6 +42,30 @@ struct RunState {
   uint64_t scored_texts = 0;
   ScoreSum scores = {};
   documents::Options document_options = {};
+  std::unique_ptr<const documents::KeptText> kept = nullptr;  // words that stay in lines; null: none are looked for
+  std::unique_ptr<MemoryFiles> memory = nullptr;              // null: there are none
+
+  // Takes what the memory has of these texts, and marks them as done.
+  [[nodiscard]] std::vector<std::optional<std::string>> take_known(std::vector<Line>& texts) const {
+    std::vector<std::optional<std::string>> known(texts.size());
+    if (!memory || !memory->reads()) return known;
+    for (size_t i = 0; i < texts.size(); ++i) {
+      if (!texts[i].kept && !texts[i].too_long) known[i] = memory->find(texts[i].text);
+      texts[i].kept |= known[i].has_value();
+    }
+    return known;
+  }
+  // Puts them among the results.
+  static void put_known(std::vector<std::optional<std::string>> known, LineResults& results) {
+    for (size_t i = 0; i < known.size(); ++i)
+      if (known[i]) results.lines[i].texts = {std::move(*known[i])};
+  }
+  // Gives the memory what the model made of a text. What lost a placeholder is no example.
+  void remember(const std::string& source, const LineResult& result) const {
+    if (!memory || !memory->writes() || result.status != Status::ok || !result.output) return;
+    const bool run = result.output->sequences.front().finish != Finish::kept;
+    if (run && (!kept || kept->is_whole(source, result.text()))) memory->add(source, result.text());
+  }
 
   // Lines, or texts, that are sorted by length together. More of them fill batches better, but an interruption may lose
   // them.
@@ -49,6 +79,12 @@ struct RunState {
     return cli::vector_format(arguments.vectors.json ? "json" : arguments.vectors.format,
                               files.suffix.empty() ? files.output : files.suffix)
         .value_or(VectorFormat::json);
+  }
+  // Gives the exit code.
+  [[nodiscard]] int save_memory() const {
+    const std::string wrong = memory ? memory->save() : "";
+    return wrong.empty() ? int{exit_ok}
+                         : complain(exit_output, "--tm-out " + arguments.documents.output + ": " + wrong);
   }
   // `where`: gives the line's name in messages; `keeps_lost`: see NotesAbout.
   template <class Where>

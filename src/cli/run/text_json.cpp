@@ -47,8 +47,8 @@ std::string ids_json(const Ids& ids) {
   return text + "]";
 }
 
-std::string sequence_json(const Sequence& sequence, bool token_scores) {
-  std::string out = "\"text\":" + json_string(sequence.text) + ",\"score\":" + number(sequence.score) +
+std::string sequence_json(const Sequence& sequence, const std::string& text, bool token_scores) {
+  std::string out = "\"text\":" + json_string(text) + ",\"score\":" + number(sequence.score) +
                     ",\"ids\":" + ids_json(sequence.ids) + finish_json(sequence.finish, sequence.repeats);
   if (token_scores) out += ",\"token_scores\":" + numbers(sequence.token_scores);
   if (sequence.parts.size() < 2) return out;

@@ -10,6 +10,6 @@ namespace lapilli::cli {
 std::string ids_json(const Ids& ids);
 // The members of one sequence, without braces: text, score, ids, finish ("stop", "length" or "kept"); repeats if true;
 // token_scores on request; pieces if there are several.
-std::string sequence_json(const Sequence& sequence, bool token_scores);
+std::string sequence_json(const Sequence& sequence, const std::string& text, bool token_scores);
 
 }  // namespace lapilli::cli

@@ -25,6 +25,10 @@ struct LineResult {
   const Portion* part = nullptr;        // the output's, among LineResults::parts
   size_t input = 0;                     // the output's place in it
   std::vector<std::string> alignments;  // of each sequence, as printed behind it
+  // In place of the output's sequences: words that stay are back in them, or a memory had the text.
+  std::vector<std::string> texts;
+  [[nodiscard]] bool is_made() const { return output != nullptr || !texts.empty(); }
+  [[nodiscard]] std::string text() const { return texts.empty() ? output ? output->text() : "" : texts.front(); }
 };
 
 // The results of lines that ran together.

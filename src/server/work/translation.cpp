@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "documents/document_text.hpp"
+#include "documents/kept/kept_text.hpp"
 #include "server/work/language_detector.hpp"
 #include "server/work/language_ways.hpp"
 #include "server/work/languages.hpp"
@@ -199,7 +200,7 @@ class Translation : public std::enable_shared_from_this<Translation> {
     }
     for (size_t i = 0; i < results.size(); ++i)
       for (const Sequence& sequence : results[i].sequences) pieces_[pieces[i]].targets.push_back(sequence.text);
-    if (number > 0 || request_.kind.empty()) return end_group();
+    if (number > 0) return end_group();
     align_from(0, pieces, std::make_shared<const Outcome>(std::move(outcome)));
   }
 
@@ -211,8 +212,10 @@ class Translation : public std::enable_shared_from_this<Translation> {
     desk_.run([self = shared_from_this(), next, pieces, outcome] { self->align_from(next + 1, pieces, outcome); });
   }
 
+  // A line needs them only if it lost words that stay.
   [[nodiscard]] bool needs_links(const Piece& piece) const {
-    return documents_[piece.text] && documents_[piece.text]->needs_links(piece.segment);
+    if (documents_[piece.text]) return documents_[piece.text]->needs_links(piece.segment);
+    return !piece.targets.empty() && !kept_.is_whole(piece.source, piece.targets.front());
   }
 
   // Links tell where the markup of a segment goes. Without them it goes by proportion.
@@ -260,7 +263,14 @@ class Translation : public std::enable_shared_from_this<Translation> {
     }
   }
 
-  static std::string joined(std::string_view source, std::span<const Piece> pieces, size_t rank) {
+  // The translation of a line, or one beside it, with the placeholders of its source.
+  [[nodiscard]] std::string line_text(const Piece& piece, size_t rank) const {
+    const size_t at = std::min(rank, piece.targets.size() - 1);
+    return kept_.restored(piece.source, piece.targets[at],
+                          [&] { return at == 0 ? piece.links : documents::KeptText::Links(); });
+  }
+
+  [[nodiscard]] std::string joined(std::string_view source, std::span<const Piece> pieces, size_t rank) const {
     std::string all;
     size_t number = 0, at = 0;
     each_line(source, [&](std::string_view line, std::string_view end) {
@@ -269,8 +279,8 @@ class Translation : public std::enable_shared_from_this<Translation> {
         all.append(line).append(end);
         return;
       }
-      const auto& targets = pieces[at++].targets;
-      if (!targets.empty()) all += targets[std::min(rank, targets.size() - 1)];
+      const Piece& piece = pieces[at++];
+      if (!piece.targets.empty()) all += line_text(piece, rank);
       all += end;
     });
     return all;
@@ -297,6 +307,7 @@ class Translation : public std::enable_shared_from_this<Translation> {
   const TranslationRequest request_;
   const std::function<void(Translated)> then_;
   std::vector<std::unique_ptr<DocumentText>> documents_;  // of each text; null: plain text
+  const documents::KeptText kept_;                        // placeholders of plain text
   std::vector<Piece> pieces_;                             // in the order of the texts
   std::vector<size_t> first_;                             // piece of each text, and the end
   std::map<std::string, LanguageWay> ways_;               // by the language from which
