@@ -35,7 +35,7 @@ class ShardRun {
   int finish(shards::Record record);
 
  private:
-  int make_folder();
+  int count_shards();
   int skip(const shards::Record& found, const shards::Record& planned, bool quiet, bool& done);
 
   shards::ChosenShard chosen_;
@@ -48,8 +48,8 @@ class ShardRun {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-// Writes a small file at once: it is there whole, or not at all. Gives the exit code.
-int write_small_file(const std::string& path, const std::string& text);
+// Writes a small file at once, first as `fresh`: it is there whole, or not at all. Gives the exit code.
+int write_small_file(const std::string& path, const std::string& fresh, const std::string& text);
 // Its content; "" if it cannot be read.
 std::string small_file(const std::string& path);
 // The size and hash of a finished output, and its lines.
