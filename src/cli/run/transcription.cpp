@@ -127,7 +127,7 @@ class Transcription {
     record.rows_out = record.rows_in - shard_.rejected().count();
     for (const auto& targets : targets_)
       for (const auto& target : targets)
-        if (file_exists(target->name())) record.files.push_back(target->name().substr(arguments_.files.output.size()));
+        if (file_exists(target->name())) record.files.push_back(shard_.below(target->name()));
     if (!sources_.empty()) record.device = model_.info().device;
     return shard_.finish(std::move(record));
   }

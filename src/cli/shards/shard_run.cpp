@@ -48,6 +48,11 @@ std::string ShardRun::file(const std::string& ending) const {
   return path_in(folder_, shards::stem_of(chosen_.shard) + ending);
 }
 
+std::string ShardRun::below(const std::string& path) const {
+  const std::string folder = path_in(folder_, "");
+  return path.starts_with(folder) ? path.substr(folder.size()) : path;
+}
+
 int ShardRun::choose(const ShardArguments& arguments, const std::string& folder, bool force) {
   folder_ = folder;
   force_ = force;

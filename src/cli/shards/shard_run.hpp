@@ -22,11 +22,16 @@ class ShardRun {
   // The path of one of its files.
   [[nodiscard]] std::string file(const std::string& ending) const;
 
+  // The name of a file below the folder.
+  [[nodiscard]] std::string below(const std::string& path) const;
+
   // Locks the shard and makes the folder. `planned`: what the record will say, as far as it is known. `done`: an earlier
   // run finished it, and `code` is what that run ended with.
   int begin(const shards::Record& planned, bool quiet, bool& done);
   // The rows that an earlier, unfinished run rejected stay.
   int begin_rows(uint64_t kept) { return rejected_.begin(file(shards::kRejectedEnding), kept, max_rejected_); }
+  // The same where inputs have outputs of their own: what was rejected of finished ones stays.
+  int begin_files() { return rejected_.begin_again(file(shards::kRejectedEnding), max_rejected_); }
   [[nodiscard]] RejectedRows& rejected() { return rejected_; }
   // Says that there are too many; gives the exit code.
   int stop_at_rejected() const;
