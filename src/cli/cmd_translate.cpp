@@ -206,7 +206,7 @@ class TextRun {
     planned_.version = lapilli_version();
     planned_.settings = settings_of(run_.about, arguments_, options_);
     if (is_shard_of_files()) planned_.settings.emplace_back("--suffix", arguments_.files.suffix);
-    std::erase_if(planned_.settings, [](const auto& setting) { return setting.second.empty(); });
+    planned_.settings = shards::settled(planned_.settings);
   }
 
   int take_files_of_shard() {

@@ -101,6 +101,7 @@ class Transcription {
     planned_.version = lapilli_version();
     planned_.settings = settings_of_transcripts(arguments_);
     planned_.settings.emplace_back("command", "transcribe");
+    planned_.settings = shards::settled(planned_.settings);
     return exit_ok;
   }
 
