@@ -137,7 +137,7 @@ class PictureRun {
     target_ = std::make_unique<TargetFile>(shard_.file(arguments_.json ? ".jsonl" : ".txt"));
     planned_.version = lapilli_version();
     planned_.output = last_part(target_->name());
-    planned_.settings = picture_settings();
+    planned_.settings = shards::settled(picture_settings());
     return exit_ok;
   }
 

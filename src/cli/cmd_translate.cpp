@@ -24,6 +24,7 @@
 #include "cli/run/line_translator.hpp"
 #include "cli/run/run_state.hpp"
 #include "cli/run/trace_file.hpp"
+#include "cli/shards/file_shards.hpp"
 #include "cli/shards/shard_run.hpp"
 #include "cli/shards/shard_sources.hpp"
 #include "cli/system.hpp"
@@ -58,7 +59,7 @@ class TextRun {
 
   int run() {
     if (int code = look()) return code;
-    if (jobs_.empty() && !grows()) return finish_early();
+    if (jobs_.empty() && !grows() && !is_shard()) return finish_early();
     if (int code = prepare()) return code;
     if (finished_) return *finished_;
     catch_interrupts();  // before, an interruption ends the program at once
@@ -74,12 +75,21 @@ class TextRun {
   int run_jobs(size_t first, int& code) {
     for (size_t i = first; i < jobs_.size() && !interrupted(); ++i) {
       progress_.begin_file(i + 1, jobs_.size());
-      const int ended = run_job(i);
+      int ended = run_job(i);
+      if (ended == exit_input && is_shard_of_files()) ended = reject_file(jobs_[i].sources[0].name);
       // One unreadable file does not stop the others.
       if (ended != exit_ok && (ended != exit_input || (jobs_.size() == 1 && !grows()))) return ended;
       if (ended != exit_ok) code = ended;
     }
     return exit_ok;
+  }
+
+  // The reason is among the messages.
+  int reject_file(const std::string& name) {
+    RejectedRows& rejected = shard_.rejected();
+    if (const int code = rejected.add({name, 1, "the file cannot be read"})) return code;
+    if (const int code = rejected.flush()) return code;
+    return rejected.are_too_many() ? shard_.stop_at_rejected() : int{exit_ok};
   }
 
   [[nodiscard]] bool grows() const { return !arguments_.files.list.empty(); }
@@ -211,16 +221,35 @@ class TextRun {
     return run_.about.makes == Makes::vectors || arguments_.json || all(Format::jsonl) ? ".jsonl" : ".txt";
   }
 
+  // Each file of the shard has an output of its own.
+  [[nodiscard]] bool is_shard_of_files() const { return is_shard() && !arguments_.files.suffix.empty(); }
+
+  void plan_shard() {
+    planned_.version = lapilli_version();
+    planned_.settings = settings_of(run_.about, arguments_, options_);
+    if (is_shard_of_files()) planned_.settings.emplace_back("--suffix", arguments_.files.suffix);
+    planned_.settings = shards::settled(planned_.settings);
+  }
+
+  int take_files_of_shard() {
+    plan_shard();
+    std::vector<std::string> names;
+    for (const OutputJob& job : jobs_) names.push_back(job.sources[0].name);
+    std::vector<bool> taken;
+    if (const int code = take_files(shard_.shard(), names, taken, planned_)) return code;
+    jobs_ = taken_of(std::move(jobs_), taken);
+    return exit_ok;
+  }
+
   int take_sources() {
-    const std::string ending = shard_ending();
     if (refused_) return exit_input;  // reported; the shards would differ
+    if (is_shard_of_files()) return take_files_of_shard();
+    const std::string ending = shard_ending();
+    plan_shard();
     ShardInputs all;
     if (const int code = take_shard(shard_.shard(), run_.about, arguments_, jobs_[0].sources, all)) return code;
     jobs_[0].target = shard_.file(ending);
     planned_.inputs_hash = all.hash;
-    planned_.version = lapilli_version();
-    planned_.settings = settings_of(run_.about, arguments_, options_);
-    std::erase_if(planned_.settings, [](const auto& setting) { return setting.second.empty(); });
     planned_.output = last_part(jobs_[0].target);
     for (const Source& source : jobs_[0].sources) planned_.inputs.push_back({source.below, *source.piece});
     return exit_ok;
@@ -233,8 +262,11 @@ class TextRun {
     const int code = shard_.begin(planned_, context_.quiet, done);
     if (done) finished_ = code;
     if (done || code != exit_ok) return done ? int{exit_ok} : code;
-    const std::string obstacle = targets_[0]->obstacle(arguments_.files.force, true);
-    return obstacle.empty() ? int{exit_ok} : complain(exit_usage, obstacle);
+    for (const auto& target : targets_) {
+      const std::string obstacle = target->obstacle(arguments_.files.force, true);
+      if (!obstacle.empty()) return complain(exit_usage, obstacle);
+    }
+    return is_shard_of_files() ? shard_.begin_files() : int{exit_ok};
   }
 
   static std::string hash_of_models(const std::string& last, const std::string& first) {
@@ -353,10 +385,9 @@ class TextRun {
     if (const int code = begin(target, jobs_[job].sources, from)) return code;
     run_.failed = from.point.failed;
     run_.lines_before = from.point.lines_before;
-    if (is_shard()) {
+    if (is_shard()) run_.rejected = &shard_.rejected();
+    if (is_shard() && !is_shard_of_files())
       if (const int code = shard_.begin_rows(run_.failed)) return code;
-      run_.rejected = &shard_.rejected();
-    }
     if (from.complete) {
       ++resumed_;
       return exit_ok;
@@ -423,7 +454,18 @@ class TextRun {
     return failure ? exit_some_failed : exit_ok;
   }
 
+  int finish_files_of_shard() {
+    shards::Record record = planned_;
+    record.rows_in = jobs_.size();
+    for (const OutputJob& job : jobs_)
+      if (file_exists(job.target)) record.files.push_back(shard_.below(job.target));
+    record.rows_out = record.files.size();
+    record.device = model_.model().info().value().device;
+    return shard_.finish(std::move(record));
+  }
+
   int finish_shard() {
+    if (is_shard_of_files()) return finish_files_of_shard();
     shards::Record record = planned_;
     measure_output(jobs_[0].target, record);
     for (const shards::InputRecord& input : record.inputs) record.rows_in += input.piece.lines;

@@ -101,7 +101,7 @@ class Looker {
       if (file.starts_with('/') || file.find("..") != std::string::npos) return "\"" + file + "\" is no file of it";
       if (!file_exists(folder_ + "/" + file)) return file + " is missing";
     }
-    const bool all = record.rows_out + record.rejected == record.rows_in;
+    const bool all = record.rows_out <= record.rows_in && record.rows_in - record.rows_out <= record.rejected;
     return all ? "" : "it has results for " + std::to_string(record.rows_out) + " of its inputs";
   }
 

@@ -1,5 +1,6 @@
 #include "shards/record.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/json_depth.hpp"
@@ -101,6 +102,19 @@ bool read_settings(const Json& object, Settings& settings) {
 }
 
 }  // namespace
+
+Settings settled(const Settings& given) {
+  Settings all;
+  for (const auto& [name, value] : given) {
+    const auto same = [&name = name](const auto& other) { return other.first == name; };
+    const auto known = std::find_if(all.begin(), all.end(), same);
+    if (known != all.end())
+      known->second += " " + value;
+    else if (!value.empty())
+      all.emplace_back(name, value);
+  }
+  return all;
+}
 
 std::string other_run(const Record& a, const Record& b) {
   if (a.version != b.version) return "version of lapilli";

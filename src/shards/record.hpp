@@ -15,6 +15,9 @@ namespace lapilli::shards {
 
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
+// The settings as a record holds them: each name once, with all its values, and none that is empty.
+Settings settled(const Settings& given);
+
 // An input's part in a shard.
 struct InputRecord {
   std::string name;

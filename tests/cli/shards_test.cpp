@@ -163,11 +163,11 @@ TEST(CliDeviceShards, LinesAreNumberedAsInTheFile) {
   EXPECT_EQ(f.join("joined.tsv").code, 0);
   EXPECT_EQ(f.content("joined.tsv"), run_with({"translate", "-q", "--column", "text", a}).out);
   ShardFolder json;
-  const std::string lines = json.folder.file("a.txt", some_lines(7));
+  const std::string lines = json.folder.file("a.txt", some_lines(8));
   for (const char* which : {"0/2", "1/2"}) EXPECT_EQ(json.shard(which, {"--json", lines}).code, 0);
   EXPECT_EQ(json.join("joined.jsonl").code, 0);
   const auto made = lines_of(json.content("joined.jsonl"));
-  ASSERT_EQ(made.size(), 7u);
+  ASSERT_EQ(made.size(), 8u);
   for (size_t i = 0; i < made.size(); ++i) EXPECT_EQ(nlohmann::json::parse(made[i])["line"], i + 1);
 }
 

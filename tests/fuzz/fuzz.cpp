@@ -31,6 +31,8 @@
 #include "hub/repository.hpp"
 #include "recordings/reader.hpp"
 #include "recordings/wav_chunks.hpp"
+#include "shards/record.hpp"
+#include "shards/unpacker.hpp"
 #include "text/pipeline/tokenizer_json.hpp"
 #include "text/sentencepiece/sentencepiece_model.hpp"
 #include "text/tokenizer.hpp"
@@ -374,6 +376,27 @@ struct FuzzedReader {
   const char* name;
   void (*read)(Bytes bytes);
 };
+void packed(Bytes bytes) {
+  std::string wrong;
+  const std::string text = text_of(bytes);
+  std::string_view rest = text;
+  if (!shards::is_packed(rest)) return;
+  const auto unpacker = shards::unpacker_for(rest, wrong);
+  std::vector<char> room(4096);
+  constexpr size_t kMost = size_t{1} << 24;
+  for (size_t made = 1, all = 0; unpacker && made > 0 && all < kMost; all += made)
+    made = unpacker->unpack(rest, room.data(), room.size());
+}
+
+// What is read is written as it reads.
+void shard_record(Bytes bytes) {
+  const auto record = shards::record_in(text_of(bytes));
+  const auto again = record ? shards::record_in(shards::json_of(*record)) : record;
+  if (record && (!again || shards::json_of(*again) != shards::json_of(*record))) std::abort();
+  (void)shards::counting_in(text_of(bytes));
+  (void)shards::part_name(text_of(bytes));
+}
+
 constexpr FuzzedReader kReaders[] = {{"ctranslate2", ctranslate2},
                                      {"ggml", ggml},
                                      {"fairseq", fairseq},
@@ -419,7 +442,9 @@ constexpr FuzzedReader kReaders[] = {{"ctranslate2", ctranslate2},
                                      {"epub", archived<documents::Kind::epub>},
                                      {"csv", document<documents::Kind::csv>},
                                      {"po", document<documents::Kind::po>},
-                                     {"tmx", memory}};
+                                     {"tmx", memory},
+                                     {"packed", packed},
+                                     {"shard-record", shard_record}};
 
 const FuzzedReader& chosen() {
   const char* name = std::getenv("LAPILLI_FUZZ");

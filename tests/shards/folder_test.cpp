@@ -66,6 +66,15 @@ TEST(ShardRecords, AreReadBack) {
   EXPECT_EQ(other_run(record, *read), "");
 }
 
+// An object of JSON holds each name once.
+TEST(ShardRecords, SettingsHaveEachNameOnce) {
+  const Settings settings = settled({{"--top", "1"}, {"--labels", ""}, {"--beam", "4"}, {"--top", "5"}});
+  EXPECT_EQ(settings, (Settings{{"--top", "1 5"}, {"--beam", "4"}}));
+  Record record = record_of(0, 1);
+  record.settings = settings;
+  EXPECT_EQ(other_run(record, *record_in(json_of(record))), "");
+}
+
 TEST(ShardRecords, HostileOnesAreNone) {
   const std::string line = json_of(record_of(3, 10));
   for (size_t cut = 0; cut + 2 < line.size(); cut += 3) EXPECT_FALSE(record_in(line.substr(0, cut)));

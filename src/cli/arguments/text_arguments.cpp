@@ -536,9 +536,9 @@ void add_text_arguments(CLI::App& command, const TextCommand& about, TextArgumen
   add_output(command, a);
 }
 
-// A shard is one file, whatever its inputs are.
+// A shard is one file, unless each input has one.
 bool FileArguments::one_each() const {
-  return !shard.wanted() && (!suffix.empty() || names_folder(output) || directory_exists(output));
+  return !suffix.empty() || (!shard.wanted() && (names_folder(output) || directory_exists(output)));
 }
 
 namespace {

@@ -103,12 +103,15 @@ int DocumentTranslator::window(const std::vector<Line>& lines) {
   std::vector<SavedSegment> made;
   for (size_t i = 0; i < lines.size(); ++i) {
     if (results.lines[i].status == Status::cancelled || interrupted()) return exit_ok;  // the window is repeated
+    if (const int code = run_.reject(source_.name, document_.line(lines[i].number - 1), results.lines[i])) return code;
     made.push_back(segment_of(results, i, lines[i]));
     records += journal_record(made.back());
   }
   done_.insert(done_.end(), made.begin(), made.end());
   run_.progress.end_window();
   if (const int code = run_.save_memory(); code != exit_ok) return code;
+  if (run_.rejected)
+    if (const int code = run_.rejected->flush()) return code;
   return sink_.keep(records + journal_record(run_.point(index_, done_.size(), sink_.bytes())));
 }
 

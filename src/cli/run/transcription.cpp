@@ -101,6 +101,7 @@ class Transcription {
     planned_.version = lapilli_version();
     planned_.settings = settings_of_transcripts(arguments_);
     planned_.settings.emplace_back("command", "transcribe");
+    planned_.settings = shards::settled(planned_.settings);
     return exit_ok;
   }
 
@@ -127,7 +128,7 @@ class Transcription {
     record.rows_out = record.rows_in - shard_.rejected().count();
     for (const auto& targets : targets_)
       for (const auto& target : targets)
-        if (file_exists(target->name())) record.files.push_back(target->name().substr(arguments_.files.output.size()));
+        if (file_exists(target->name())) record.files.push_back(shard_.below(target->name()));
     if (!sources_.empty()) record.device = model_.info().device;
     return shard_.finish(std::move(record));
   }

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "base/path.hpp"
 #include "cli/exit_codes.hpp"
@@ -33,13 +34,28 @@ int RejectedRows::begin(const std::string& path, uint64_t kept, std::optional<ui
   return exit_ok;
 }
 
-int RejectedRows::fail() const { return complain(exit_output, path_ + " cannot be written: " + std::strerror(errno)); }
+int RejectedRows::begin_again(const std::string& path, std::optional<uint64_t> most) {
+  const CountedLines whole = count_lines(path, ~uint64_t{0});
+  if (const int code = begin(path, whole.lines, most)) return code;
+  std::unique_ptr<std::FILE, Close> rows(open_stream(path, "rb"));
+  std::string line;
+  for (int c = rows ? std::fgetc(rows.get()) : EOF; c != EOF; c = std::fgetc(rows.get())) {
+    line += static_cast<char>(c);
+    if (c == '\n') known_.insert(std::exchange(line, {}));
+  }
+  return exit_ok;
+}
+
+int RejectedRows::fail() const {
+  return complain(exit_output, path_ + " cannot be written: " + std::strerror(errno));
+}
 
 int RejectedRows::add(const RejectedRow& row) {
-  if (!file_) file_.reset(open_stream(path_, "ab"));
-  if (!file_) return fail();
   const std::string line = "{\"file\":" + json_string(row.file) + ",\"row\":" + std::to_string(row.row) +
                            ",\"reason\":" + json_string(row.reason) + "}\n";
+  if (known_.count(line) != 0) return exit_ok;
+  if (!file_) file_.reset(open_stream(path_, "ab"));
+  if (!file_) return fail();
   ++count_;
   pending_ = true;
   return std::fwrite(line.data(), 1, line.size(), file_.get()) == line.size() ? int{exit_ok} : fail();

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 namespace lapilli::cli {
@@ -19,6 +20,8 @@ class RejectedRows {
  public:
   // Keeps the first `kept` rows of an earlier run. Gives the exit code.
   int begin(const std::string& path, uint64_t kept, std::optional<uint64_t> most);
+  // Keeps all rows of an earlier run, and adds none of them again.
+  int begin_again(const std::string& path, std::optional<uint64_t> most);
   int add(const RejectedRow& row);
   // Brings all rows to the disk, before others record that they are done.
   int flush();
@@ -36,6 +39,7 @@ class RejectedRows {
   std::string path_;
   std::unique_ptr<std::FILE, Close> file_;
   uint64_t count_ = 0;
+  std::set<std::string> known_;  // rows that are not added again
   std::optional<uint64_t> most_;
   bool pending_ = false;
 };

@@ -9,9 +9,9 @@ namespace lapilli::cli {
 void add_shard_arguments(CLI::App& command, ShardArguments& a) {
   command
       .add_option("--shard", a.choice,
-                  "Only shard K of the N shards of the inputs, counted from 0, to a file in the folder of -o; auto: as "
-                  "Slurm tells a task of an array, auto/N: some of N. Finished ones stay, others go on; lapilli join "
-                  "makes one file of all")
+                  "Only shard K of the N shards of the inputs, counted from 0, to a file in the folder of -o, or with "
+                  "--suffix the files of the shard, each to its own; auto: as Slurm tells a task of an array, auto/N: "
+                  "some of N. Finished ones stay, others go on; lapilli join makes one file of all")
       ->type_name("K/N")
       ->check(not_empty());
   command
@@ -27,7 +27,6 @@ std::string contradiction_of_shard(const ShardArguments& a, const ShardPlaces& p
   if (std::string wrong = shards::wrong_choice(a.choice); !wrong.empty()) return wrong;
   if (places.output.empty() || places.output == "-") return "--shard needs the folder of the shards: -o OUT/";
   if (file_exists(places.output)) return "--shard: " + places.output + " is a file; -o names the folder of the shards";
-  if (!places.suffix.empty()) return "--shard names its files itself; it does not go with --suffix";
   if (places.resume || places.skip_existing)
     return "--shard goes on where it ended by itself, and leaves what is finished; --resume and --skip-existing are "
            "for "

@@ -20,8 +20,7 @@ std::string small_file(const std::string& path) {
   return read_whole(path, text) == 0 ? text : "";
 }
 
-int write_small_file(const std::string& path, const std::string& text) {
-  const std::string fresh = path + ".new";
+int write_small_file(const std::string& path, const std::string& fresh, const std::string& text) {
   std::FILE* stream = open_stream(fresh, "wb");
   bool ok = stream && std::fwrite(text.data(), 1, text.size(), stream) == text.size() && flush_to_disk(stream);
   const int why = errno;
@@ -49,6 +48,11 @@ std::string ShardRun::file(const std::string& ending) const {
   return path_in(folder_, shards::stem_of(chosen_.shard) + ending);
 }
 
+std::string ShardRun::below(const std::string& path) const {
+  const std::string folder = path_in(folder_, "");
+  return path.starts_with(folder) ? path.substr(folder.size()) : path;
+}
+
 int ShardRun::choose(const ShardArguments& arguments, const std::string& folder, bool force) {
   folder_ = folder;
   force_ = force;
@@ -61,19 +65,21 @@ int ShardRun::choose(const ShardArguments& arguments, const std::string& folder,
   return wrong.empty() ? int{exit_ok} : complain(exit_usage, wrong);
 }
 
-int ShardRun::make_folder() {
-  if (!make_directories(folder_)) return complain(exit_output, folder_ + ": " + std::strerror(errno));
+// Many tasks may begin at once, and write the same.
+int ShardRun::count_shards() {
   const shards::Counting counting{chosen_.shard.count, chosen_.first};
-  return counted_ ? int{exit_ok} : write_small_file(path_in(folder_, shards::kCountingFile), json_of(counting));
+  if (counted_) return exit_ok;
+  return write_small_file(path_in(folder_, shards::kCountingFile), file(".new"), json_of(counting));
 }
 
 int ShardRun::begin(const shards::Record& planned, bool quiet, bool& done) {
   done = false;
-  if (const int code = make_folder()) return code;
+  if (!make_directories(folder_)) return complain(exit_output, folder_ + ": " + std::strerror(errno));
   std::string why;
   auto lock = shards::Lock::take(file(shards::kLockEnding), why);
   if (!lock) return complain(exit_output, "shard " + shards::text_of(shard()) + ": " + why);
   lock_.emplace(std::move(*lock));
+  if (const int code = count_shards()) return code;
   const std::string text = small_file(file(shards::kRecordEnding));
   if (text.empty()) return exit_ok;
   const auto found = shards::record_in(text);
@@ -115,7 +121,7 @@ int ShardRun::finish(shards::Record record) {
   record.rejected = rejected_.count();
   record.host = shards::host_name();
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  if (const int code = write_small_file(file(shards::kRecordEnding), json_of(record))) return code;
+  if (const int code = write_small_file(file(shards::kRecordEnding), file(".new"), json_of(record))) return code;
   lock_->remove();
   return exit_ok;
 }

@@ -22,11 +22,16 @@ class ShardRun {
   // The path of one of its files.
   [[nodiscard]] std::string file(const std::string& ending) const;
 
-  // Locks the shard and makes the folder. `planned`: what the record will say, as far as it is known. `done`: an
-  // earlier run finished it, and `code` is what that run ended with.
+  // The name of a file below the folder.
+  [[nodiscard]] std::string below(const std::string& path) const;
+
+  // Locks the shard and makes the folder. `planned`: what the record will say, as far as it is known. `done`: an earlier
+  // run finished it, and `code` is what that run ended with.
   int begin(const shards::Record& planned, bool quiet, bool& done);
   // The rows that an earlier, unfinished run rejected stay.
   int begin_rows(uint64_t kept) { return rejected_.begin(file(shards::kRejectedEnding), kept, max_rejected_); }
+  // The same where inputs have outputs of their own: what was rejected of finished ones stays.
+  int begin_files() { return rejected_.begin_again(file(shards::kRejectedEnding), max_rejected_); }
   [[nodiscard]] RejectedRows& rejected() { return rejected_; }
   // Says that there are too many; gives the exit code.
   int stop_at_rejected() const;
@@ -35,7 +40,7 @@ class ShardRun {
   int finish(shards::Record record);
 
  private:
-  int make_folder();
+  int count_shards();
   int skip(const shards::Record& found, const shards::Record& planned, bool quiet, bool& done);
 
   shards::ChosenShard chosen_;
@@ -48,8 +53,8 @@ class ShardRun {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-// Writes a small file at once: it is there whole, or not at all. Gives the exit code.
-int write_small_file(const std::string& path, const std::string& text);
+// Writes a small file at once, first as `fresh`: it is there whole, or not at all. Gives the exit code.
+int write_small_file(const std::string& path, const std::string& fresh, const std::string& text);
 // Its content; "" if it cannot be read.
 std::string small_file(const std::string& path);
 // The size and hash of a finished output, and its lines.

@@ -87,8 +87,8 @@ int take_shard(const shards::Shard& shard, const TextCommand& about, const TextA
                                       std::string(" no file; a shard is a part of files"));
     if (is_document(source.format))
       return complain(exit_usage, source.name +
-                                      " is a document, of which a shard has no part; --format lines takes it line by "
-                                      "line");
+                                      " is a document, of which a shard has no part; --suffix makes shards of whole "
+                                      "files, and --format lines takes it line by line");
     inputs.push_back({source.name, source.below, reads_lines(about, arguments, source.format)});
   }
   if (const int code = measure_inputs(inputs, all)) return code;
