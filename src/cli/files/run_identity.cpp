@@ -182,9 +182,9 @@ Identity identity_of_shard(const Identity& settings, const std::string& model_ha
   all.add("model", model_hash);
   for (const Source& source : sources) {
     const shards::Piece piece = source.piece.value_or(shards::Piece());
-    all.add("input " + source.below, !source.piece ? size_and_hash(source.name)
-                                                   : std::to_string(piece.begin) + " " + std::to_string(piece.end) +
-                                                         " " + piece.hash);
+    all.add("input " + source.below,
+            !source.piece ? size_and_hash(source.name)
+                          : std::to_string(piece.begin) + " " + std::to_string(piece.end) + " " + piece.hash);
     all.add("--format of " + source.below, format_name(source.format));
   }
   return all.take();

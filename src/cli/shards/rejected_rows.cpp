@@ -46,9 +46,7 @@ int RejectedRows::begin_again(const std::string& path, std::optional<uint64_t> m
   return exit_ok;
 }
 
-int RejectedRows::fail() const {
-  return complain(exit_output, path_ + " cannot be written: " + std::strerror(errno));
-}
+int RejectedRows::fail() const { return complain(exit_output, path_ + " cannot be written: " + std::strerror(errno)); }
 
 int RejectedRows::add(const RejectedRow& row) {
   const std::string line = "{\"file\":" + json_string(row.file) + ",\"row\":" + std::to_string(row.row) +

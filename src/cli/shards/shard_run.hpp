@@ -25,8 +25,8 @@ class ShardRun {
   // The name of a file below the folder.
   [[nodiscard]] std::string below(const std::string& path) const;
 
-  // Locks the shard and makes the folder. `planned`: what the record will say, as far as it is known. `done`: an earlier
-  // run finished it, and `code` is what that run ended with.
+  // Locks the shard and makes the folder. `planned`: what the record will say, as far as it is known. `done`: an
+  // earlier run finished it, and `code` is what that run ended with.
   int begin(const shards::Record& planned, bool quiet, bool& done);
   // The rows that an earlier, unfinished run rejected stay.
   int begin_rows(uint64_t kept) { return rejected_.begin(file(shards::kRejectedEnding), kept, max_rejected_); }

@@ -92,9 +92,10 @@ constexpr std::array kWordFiles = {word("word/document*.xml"),
 constexpr std::array kSlideFiles = {slide("ppt/slides/slide*.xml"),     slide("ppt/notesSlides/notesSlide*.xml"),
                                     slide("ppt/charts/chart*.xml"),     slide("ppt/diagrams/data*.xml"),
                                     slide("ppt/diagrams/drawing*.xml"), flow("docProps/core.xml", kTitleRules)};
-constexpr std::array kSheetFiles = {sheet("xl/sharedStrings.xml"), sheet("xl/worksheets/sheet*.xml"),
-                                    sheet("xl/comments*.xml"), sheet("xl/comments/comment*.xml"),     slide("xl/drawings/drawing*.xml"),
-                                    slide("xl/charts/chart*.xml"), flow("docProps/core.xml", kTitleRules)};
+constexpr std::array kSheetFiles = {
+    sheet("xl/sharedStrings.xml"),         sheet("xl/worksheets/sheet*.xml"), sheet("xl/comments*.xml"),
+    sheet("xl/comments/comment*.xml"),     slide("xl/drawings/drawing*.xml"), slide("xl/charts/chart*.xml"),
+    flow("docProps/core.xml", kTitleRules)};
 constexpr std::array kOpenFiles = {flow("content.xml", kOpenRules, &kOpenNesting),
                                    flow("styles.xml", kOpenRules, &kOpenNesting), flow("meta.xml", kTitleRules)};
 constexpr std::array kBookFiles = {MemberRules{"*.xhtml", MemberSort::page, nullptr, nullptr, nullptr, &kHtmlStyle},

@@ -132,7 +132,8 @@ class QtReader {
   void end_message() {
     const Message message = std::exchange(message_, Message());
     const std::string_view type = message.translation.value("type", bytes_);
-    if (message.source.empty() || (message.has_words && !options_.all) || type == "vanished" || type == "obsolete") return;
+    if (message.source.empty() || (message.has_words && !options_.all) || type == "vanished" || type == "obsolete")
+      return;
     if (message.counted)
       place_forms(message);
     else

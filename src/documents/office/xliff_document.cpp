@@ -185,8 +185,7 @@ class XliffReader {
     const std::string made = options_.fuzzy ? "needs-review-translation" : "translated";
     if (unit.target.empty()) {
       passage.place = Range{unit.source.end, unit.source.end};
-      around(unit, passage,
-             std::string(indent_of(unit)) + "<" + prefix_of(unit) + "target state=\"" + made + "\">");
+      around(unit, passage, std::string(indent_of(unit)) + "<" + prefix_of(unit) + "target state=\"" + made + "\">");
     } else {
       passage.place = unit.target;
       around(unit, passage, with_state(unit.target_tag, made));
