@@ -244,6 +244,22 @@ TEST(CliDeviceShards, PackedInputs) {
   }
 }
 
+// Documents are divided by files, each of which has an output of its own.
+TEST(CliDeviceShards, OfWholeFiles) {
+  ShardFolder f;
+  const std::string a = f.folder.file("a.md", "# Good morning.\n" + std::string(20, '\n')), b = f.folder.file("b.md", "Thank you.\n\nbad \xff\n"),
+                    c = f.folder.file("c.txt", "He sleeps.\n");
+  expect_refused(f.shard("0/2", {a, b, c}, kNoDriver), 2, "--suffix makes shards of whole files");
+  EXPECT_EQ(f.shard("0/2", {"--suffix", ".fr", a, b, c}).code, 0);
+  expect_refused(run_with({"join", f.out}), 3, "run again of 2 shards: 1");
+  EXPECT_EQ(f.shard("1/2", {"--suffix", ".fr", a, b, c}).code, 1);
+  EXPECT_TRUE(read_file(f.out + "a.fr.md").starts_with("# Bonjour.\n"));
+  EXPECT_EQ(run_with({"join", f.out}).code, 1);
+  expect_refused(f.join("all.txt"), 2, "an output for each input");
+  fs::remove(f.out + "c.fr.txt");
+  expect_refused(run_with({"join", f.out}), 3, "c.fr.txt is missing");
+}
+
 // Names come while the program runs; each file is done before the next name comes.
 TEST(CliDeviceShards, FilesFromAListThatGrows) {
   TemporaryFolder folder;
