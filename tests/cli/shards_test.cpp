@@ -247,8 +247,8 @@ TEST(CliDeviceShards, PackedInputs) {
 // Documents are divided by files, each of which has an output of its own.
 TEST(CliDeviceShards, OfWholeFiles) {
   ShardFolder f;
-  const std::string a = f.folder.file("a.md", "# Good morning.\n" + std::string(20, '\n')), b = f.folder.file("b.md", "Thank you.\n\nbad \xff\n"),
-                    c = f.folder.file("c.txt", "He sleeps.\n");
+  const std::string a = f.folder.file("a.md", "# Good morning.\n" + std::string(20, '\n')),
+                    b = f.folder.file("b.md", "Thank you.\n\nbad \xff\n"), c = f.folder.file("c.txt", "He sleeps.\n");
   expect_refused(f.shard("0/2", {a, b, c}, kNoDriver), 2, "--suffix makes shards of whole files");
   EXPECT_EQ(f.shard("0/2", {"--suffix", ".fr", a, b, c}).code, 0);
   expect_refused(run_with({"join", f.out}), 3, "run again of 2 shards: 1");
