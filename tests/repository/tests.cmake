@@ -101,7 +101,10 @@ if(NOT LAPILLI_SANITIZE)
     SKIP_RETURN_CODE 77 TIMEOUT 600)
   foreach(release bookworm trixie)
     add_test(NAME root.${release} COMMAND ${dir}/root-test ${release})
-    set_tests_properties(root.${release} PROPERTIES LABELS long SKIP_RETURN_CODE 77 RUN_SERIAL TRUE TIMEOUT 3600)
+    # The packages that need glibc alone, as scripts/package made them before.
+    add_test(NAME standalone.${release} COMMAND ${dir}/standalone-test ${release} ${PROJECT_SOURCE_DIR}/build/portable-package/packages)
+    set_tests_properties(root.${release} standalone.${release} PROPERTIES LABELS long SKIP_RETURN_CODE 77 RUN_SERIAL TRUE
+      TIMEOUT 3600)
   endforeach()
   # Someone without these sources' folder, in a fresh Debian 12.
   foreach(what deb vcpkg)
