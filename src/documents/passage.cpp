@@ -101,6 +101,7 @@ class Assembly {
     } else if (Tag* point = last_point(); point && (point->open.end == bytes.begin || !point->open_as.empty())) {
       point->open.end = bytes.end;  // there is white space on both sides; the point takes one
       if (!point->open_as.empty()) point->open_as += ' ';
+      return;
     }
     const size_t at = part_.text.size() - 1;
     if (breaks && (part_.lines.empty() || part_.lines.back().at != at)) part_.lines.push_back({at, bytes});
@@ -123,6 +124,7 @@ class Assembly {
     if (o.visible != visible_) return;
     // It contains only markup: all of it is one point.
     const Range whole{tag.open.begin, source.end};
+    std::erase_if(part_.lines, [&](const Line& l) { return l.bytes.begin >= whole.begin; });
     std::string all;
     for (size_t i = o.tag; i < part_.tags.size(); ++i) all += part_.tags[i].open_as;
     if (!all.empty()) all += as;

@@ -6,10 +6,26 @@ namespace lapilli::server {
 
 namespace {
 
-constexpr DocumentKind kKinds[] = {
-    {".txt", "text", "text/plain; charset=utf-8"}, {".md", "markdown", "text/markdown; charset=utf-8"},
-    {".html", "html", "text/html; charset=utf-8"}, {".htm", "html", "text/html; charset=utf-8"},
-    {".srt", "srt", "application/x-subrip"},       {".vtt", "vtt", "text/vtt; charset=utf-8"}};
+#define LAPILLI_OFFICE "application/vnd.openxmlformats-officedocument."
+#define LAPILLI_OPEN "application/vnd.oasis.opendocument."
+constexpr DocumentKind kKinds[] = {{".txt", "text", "text/plain; charset=utf-8"},
+                                   {".md", "markdown", "text/markdown; charset=utf-8"},
+                                   {".html", "html", "text/html; charset=utf-8"},
+                                   {".htm", "html", "text/html; charset=utf-8"},
+                                   {".srt", "srt", "application/x-subrip"},
+                                   {".vtt", "vtt", "text/vtt; charset=utf-8"},
+                                   {".xliff", "xliff", "application/xliff+xml"},
+                                   {".xlf", "xliff", "application/xliff+xml"},
+                                   {".ttml", "ttml", "application/ttml+xml"},
+                                   {".epub", "epub", "application/epub+zip"},
+                                   {".docx", "docx", LAPILLI_OFFICE "wordprocessingml.document"},
+                                   {".pptx", "pptx", LAPILLI_OFFICE "presentationml.presentation"},
+                                   {".xlsx", "xlsx", LAPILLI_OFFICE "spreadsheetml.sheet"},
+                                   {".odt", "odt", LAPILLI_OPEN "text"},
+                                   {".odp", "odp", LAPILLI_OPEN "presentation"},
+                                   {".ods", "ods", LAPILLI_OPEN "spreadsheet"}};
+#undef LAPILLI_OFFICE
+#undef LAPILLI_OPEN
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
@@ -21,6 +37,12 @@ bool ends_like(std::string_view name, std::string_view ending) {
 }  // namespace
 
 std::span<const DocumentKind> document_kinds() { return kKinds; }
+
+std::string document_endings() {
+  std::string all;
+  for (const DocumentKind& kind : kKinds) all += (all.empty() ? "" : ", ") + std::string(kind.ending);
+  return all;
+}
 
 const DocumentKind* document_kind_of(std::string_view name) {
   const auto found = std::ranges::find_if(kKinds, [&](const DocumentKind& k) { return ends_like(name, k.ending); });

@@ -14,6 +14,8 @@ struct DocumentKind {
 };
 
 std::span<const DocumentKind> document_kinds();
+// ".txt, .md, ..."
+std::string document_endings();
 // Null for other endings.
 const DocumentKind* document_kind_of(std::string_view name);
 // "letter_fr.txt" of "folder/letter.txt".
