@@ -1,6 +1,7 @@
 #include "documents/document.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "documents/kept/kept_words.hpp"
@@ -46,41 +47,85 @@ enum class Way { linked_words, whole_words, original };
 // Writes one piece anew. Bytes up to `at_` are written.
 class PieceWriter {
  public:
-  explicit PieceWriter(const Piece& piece) : piece_(piece) {}
+  PieceWriter(const Piece& piece, std::span<const Segment> segments, std::span<const Translation> translations,
+              std::span<const Way> ways)
+      : piece_(piece), segments_(segments), translations_(translations), ways_(ways), written_(segments.size()) {}
 
-  std::string write(std::span<const Segment> segments, std::span<const Translation> translations,
-                    std::span<const Way> ways) {
-    const std::vector<Passage>& passages = piece_.found.passages;
-    for (size_t i = 0; i < passages.size(); ++i) {
-      copy_to(passages[i].replaced().begin);
-      out_ += passages[i].lead;
-      write_one(passages[i], segments[i], translations[i], ways[i]);
-      if (passages[i].trail.empty()) continue;
-      copy_to(passages[i].replaced().end);
-      out_ += passages[i].trail;
-    }
+  std::string write() {
+    while (next_ < passages().size()) passage(next_++);
     copy_to(piece_.bytes.size());
     return std::move(out_);
   }
 
+  // Where the passages are in the result.
+  [[nodiscard]] const std::vector<Range>& written() const { return written_; }
+
  private:
-  void write_one(const Passage& passage, const Segment& segment, const Translation& translation, Way way) {
-    const bool unchanged = !passage.beside() && !passage.anew && translation.text == segment.text;
-    if (translation.failed && !passage.if_failed.empty()) {
-      out_ += passage.if_failed;
-      at_ = passage.replaced().end;
-    } else if (way != Way::original && !translation.failed && !unchanged) {
-      write_translation(passage, translation, way == Way::whole_words);
-    }
+  // Writes the rest of a range, with the passages in it.
+  void finish(Range range) {
+    const std::vector<Passage>& all = passages();
+    while (next_ < all.size() && all[next_].replaced().begin < range.end) passage(next_++);
+    copy_to(range.end);
   }
 
-  void write_translation(const Passage& passage, const Translation& translation, bool whole_words) {
-    const size_t begin = out_.size();
+  void passage(size_t i) {
+    const Range replaced = passages()[i].replaced();
+    copy_to(replaced.begin);
+    out_ += passages()[i].lead;
+    written_[i].begin = out_.size();
+    const Translation& translation = translations_[i];
+    const Passage& passage = passages()[i];
+    const bool unchanged = !passage.beside() && !passage.anew && translation.text == segments_[i].text;
+    if (translation.failed && !passage.if_failed.empty())
+      write_failed(passage);
+    else if (ways_[i] != Way::original && !translation.failed && !unchanged)
+      write_translation(i);
+    else if (!passage.place)
+      finish(replaced);
+    if (written_[i].end == 0) written_[i].end = out_.size();
+    if (passage.trail.empty()) return;
+    copy_to(replaced.end);
+    out_ += passage.trail;
+  }
+
+  void write_translation(size_t i) {
+    const Passage& passage = passages()[i];
+    std::function<void(Range)> between;
+    if (!passage.place) between = [this](Range range) { at_ = range.begin, finish(range); };
     out_ += passage.before;
-    write_passage({piece_.bytes, *piece_.style, out_}, passage, translation, whole_words);
+    write_passage({piece_.bytes, *piece_.style, out_, between}, passage, translations_[i],
+                  ways_[i] == Way::whole_words);
     out_ += passage.after;
-    if (piece_.style->tidy) piece_.style->tidy(out_, begin, passage);
+    if (piece_.style->tidy) piece_.style->tidy(out_, written_[i].begin, passage);
     at_ = passage.replaced().end;
+    written_[i].end = out_.size();
+    if (!passage.adornments.empty()) adorn(i);
+  }
+
+  void write_failed(const Passage& passage) {
+    out_ += passage.if_failed;
+    at_ = passage.replaced().end;
+  }
+
+  // The lines above and below a heading get as much longer or shorter as it did.
+  void adorn(size_t i) {
+    const Passage& passage = passages()[i];
+    const Range replaced = passage.replaced();
+    const auto width = [&](std::string_view text) { return piece_.style->width(text); };
+    const size_t before = width(replaced.of(piece_.bytes));
+    const size_t now = width(written_[i].of(out_).substr(passage.before.size()));
+    for (const Range& line : passage.adornments) {
+      const size_t length = std::max<size_t>(line.size() + now, before + 1) - before;
+      if (line.begin < replaced.begin) {
+        const size_t from = written_[i].begin - (replaced.begin - line.begin);
+        out_.replace(from, line.size(), length, piece_.bytes[line.begin]);
+        written_[i] = {written_[i].begin + length - line.size(), written_[i].end + length - line.size()};
+      } else {
+        copy_to(line.begin);
+        out_.append(length, piece_.bytes[line.begin]);
+        at_ = line.end;
+      }
+    }
   }
 
   void copy_to(size_t end) {
@@ -97,24 +142,67 @@ class PieceWriter {
     at_ = std::max(at_, end);
   }
 
+  [[nodiscard]] const std::vector<Passage>& passages() const { return piece_.found.passages; }
+
   const Piece& piece_;
+  std::span<const Segment> segments_;
+  std::span<const Translation> translations_;
+  std::span<const Way> ways_;
+  std::vector<Range> written_;
   std::string out_;
-  size_t at_ = 0, edit_ = 0;
+  size_t at_ = 0, edit_ = 0, next_ = 0;
 };
+
+// What markup is within each passage and in front of it, as sums that do not depend on the order.
+std::vector<size_t> markup_sums(std::span<const Markup> markup, std::span<const Range> passages) {
+  std::vector<size_t> sums(2 * passages.size() + 1, 0);
+  std::vector<size_t> open;  // passages around this place, the innermost last
+  size_t next = 0;
+  for (const Markup& m : markup) {
+    for (; next < passages.size() && passages[next].begin <= m.at; ++next) open.push_back(next);
+    while (!open.empty() && passages[open.back()].end <= m.at) open.pop_back();
+    const size_t mixed = (m.number ^ (m.number >> 29)) * size_t{0xbf58476d1ce4e5b9};
+    sums[open.empty() ? 2 * next : 2 * open.back() + 1] += mixed ^ (mixed >> 32);
+  }
+  return sums;
+}
+
+// Passages whose markup is not what it was, or beside which it is not.
+std::vector<size_t> differing_passages(std::span<const size_t> before, std::span<const size_t> now) {
+  std::vector<bool> differs(before.size() / 2 + 1, false);
+  const size_t count = before.size() / 2;
+  for (size_t i = 0; i < before.size(); ++i) {
+    if (before[i] == now[i]) continue;
+    differs[i / 2] = true;
+    if (i % 2 == 0 && i > 0) differs[i / 2 - 1] = true;
+  }
+  std::vector<size_t> all;
+  for (size_t i = 0; i < count; ++i) {
+    if (differs[i]) all.push_back(i);
+  }
+  return all;
+}
+
+std::vector<Range> places_of(const std::vector<Passage>& passages) {
+  std::vector<Range> places;
+  for (const Passage& p : passages) places.push_back(p.replaced());
+  return places;
+}
 
 }  // namespace
 
 struct Document::Content {
   Kind kind;
+  Options options;
   std::string archive;  // the document's own bytes, where these are not its only piece's
   std::vector<Piece> pieces;
   std::vector<Segment> segments;
 
-  [[nodiscard]] std::string write(const Piece& piece, size_t first, std::span<const Translation> translations,
-                                  std::span<const Way> ways) const {
+  [[nodiscard]] PieceWriter writer(const Piece& piece, size_t first, std::span<const Translation> translations,
+                                   std::span<const Way> ways) const {
     const size_t count = piece.found.passages.size();
-    return PieceWriter(piece).write(std::span(segments).subspan(first, count), translations.subspan(first, count),
-                                    ways.subspan(first, count));
+    return PieceWriter(piece, std::span(segments).subspan(first, count), translations.subspan(first, count),
+                       ways.subspan(first, count));
   }
 
   [[nodiscard]] std::vector<std::string> write_pieces(std::span<const Translation> translations) const {
@@ -122,10 +210,20 @@ struct Document::Content {
     std::vector<std::string> written;
     size_t first = 0;
     for (const Piece& piece : pieces) {
-      written.push_back(write(piece, first, translations, ways));
+      written.push_back(writer(piece, first, translations, ways).write());
       first += piece.found.passages.size();
     }
     return written;
+  }
+
+  // The passages whose markup is another one in `out`.
+  [[nodiscard]] Result<std::vector<size_t>> changed(std::string_view out, std::span<const Range> written) const {
+    const Piece& piece = pieces.front();
+    if (kind == Kind::markdown)
+      return changed_markup(piece.bytes, piece.found.passages, out, markup_begin(piece.bytes));
+    LAPILLI_TRY(const Found again, traits_of(kind).find(out, markup_begin(out), options));
+    return differing_passages(markup_sums(piece.found.markup, places_of(piece.found.passages)),
+                              markup_sums(again.markup, written));
   }
 
   // Reads the result back and takes the next way for passages whose markup changed, until none does.
@@ -133,11 +231,13 @@ struct Document::Content {
     const Piece& piece = pieces.front();
     std::vector<Way> ways(segments.size(), Way::linked_words);
     for (size_t round = 0; round < kMostRounds; ++round) {
-      std::string out = write(piece, 0, translations, ways);
-      const auto changed = changed_markup(piece.bytes, piece.found.passages, out, markup_begin(piece.bytes));
-      if (changed.empty()) return out;
+      PieceWriter writing = writer(piece, 0, translations, ways);
+      std::string out = writing.write();
+      const auto differ = changed(out, writing.written());
+      if (!differ) break;
+      if (differ->empty()) return out;
       bool again = false;
-      for (const size_t i : changed) {
+      for (const size_t i : *differ) {
         again |= ways[i] != Way::original;
         ways[i] = ways[i] == Way::linked_words ? Way::whole_words : Way::original;
       }
@@ -188,6 +288,7 @@ Result<Document> Document::parse(Kind kind, std::string bytes, const Options& op
   const KindTraits& traits = traits_of(kind);
   auto content = std::make_shared<Content>();
   content->kind = kind;
+  content->options = options;
   if (traits.unpack) {
     content->archive = std::move(bytes);
     LAPILLI_TRY(content->pieces, traits.unpack(content->archive, options));
@@ -227,7 +328,7 @@ Result<std::string> Document::render(std::span<const Translation> translations) 
       return fail(ErrorCode::invalid_argument, "the translation of segment %u is not UTF-8", i);
     }
   }
-  if (content_->kind == Kind::markdown) return content_->write_checked(translations);
+  if (traits_of(content_->kind).read_again) return content_->write_checked(translations);
   if (content_->has_joined()) return pack_pieces(content_->without_halves(translations));
   return pack_pieces(translations);
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "documents/apps/app_kinds.hpp"
+#include "documents/markup/markup.hpp"
 #include "documents/office/office_archive.hpp"
 #include "documents/office/office_kinds.hpp"
 
@@ -28,7 +29,8 @@ Result<Found> passages_or_error(std::string_view bytes, size_t begin, const Opti
 
 const std::array kTraits = {
     KindTraits{Kind::text, passages_alone<find_text_passages>, &kTextStyle},
-    KindTraits{Kind::markdown, passages_or_error<find_markdown_passages>, &kMarkdownStyle},
+    KindTraits{Kind::markdown, passages_or_error<find_markdown_passages>, &kMarkdownStyle, nullptr, nullptr, nullptr,
+               true},
     KindTraits{Kind::html, passages_or_error<find_html_passages>, &kHtmlStyle},
     KindTraits{Kind::srt, passages_alone<find_srt_passages>, &kSrtStyle},
     KindTraits{Kind::vtt, passages_alone<find_vtt_passages>, &kVttStyle},
@@ -51,6 +53,12 @@ const std::array kTraits = {
     KindTraits{Kind::android, find_android, &kAndroidStyle},
     KindTraits{Kind::csv, find_csv, &kCsvStyle},
     KindTraits{Kind::po, find_po, &kPoStyle, nullptr, nullptr, po_charset_error},
+    KindTraits{Kind::ass, find_ass, &kAssStyle},
+    KindTraits{Kind::sbv, find_sbv, &kSbvStyle},
+    KindTraits{Kind::lrc, find_lrc, &kLrcStyle},
+    KindTraits{Kind::tex, find_tex, &kTexStyle, nullptr, nullptr, nullptr, true},
+    KindTraits{Kind::rst, find_rst, &kRstStyle, nullptr, nullptr, nullptr, true},
+    KindTraits{Kind::asciidoc, find_asciidoc, &kAsciidocStyle, nullptr, nullptr, nullptr, true},
 };
 
 }  // namespace

@@ -16,11 +16,18 @@ struct Edit {
   std::string text;
 };
 
+// A piece of markup: where it is, and a number that is the same for the same markup elsewhere.
+struct Markup {
+  size_t at = 0, number = 0;
+};
+
 // The words of a document, or of one file in an archive.
 struct Found {
-  std::vector<Passage> passages;  // no two places overlap; in ascending order of their places
+  // In ascending order of their places. No two overlap, but one may lie between the parts of another: a footnote.
+  std::vector<Passage> passages;
   std::vector<Edit> edits;  // ascending; apart from each other and from the places, at whose beginning they may be
   std::vector<std::string> notes;  // sentences about what was left alone
+  std::vector<Markup> markup;      // all there is, ascending; only in kinds that are read again
 };
 
 // A text in which words are found: the document, or one file of an archive.
@@ -40,6 +47,9 @@ struct KindTraits {
   Result<std::string> (*pack)(std::string_view archive, const std::vector<std::string>& pieces) = nullptr;
   // An error for bytes that are not UTF-8, if they say what they are; "" if not. Null: such kinds say nothing.
   std::string (*charset_error)(std::string_view bytes) = nullptr;
+  // Words may become markup in their new places: what was written is read again, and where its markup differs, the
+  // words are written more carefully, or stay.
+  bool read_again = false;
 };
 const KindTraits& traits_of(Kind kind);
 
@@ -52,11 +62,14 @@ std::vector<Passage> find_vtt_passages(std::string_view bytes, size_t begin);
 Result<std::vector<Passage>> find_markdown_passages(std::string_view bytes, size_t begin);
 bool have_markdown();
 Result<Found> find_csv(std::string_view bytes, size_t begin, const Options& options);
+Result<Found> find_ass(std::string_view bytes, size_t begin, const Options& options);
+Result<Found> find_sbv(std::string_view bytes, size_t begin, const Options& options);
+Result<Found> find_lrc(std::string_view bytes, size_t begin, const Options& options);
 
 // HTML elements, in lower case, that end a sentence where they begin and where they end: br, p, li, ...
 bool is_html_block(std::string_view name);
 
-extern const Style kTextStyle, kHtmlStyle, kSrtStyle, kVttStyle, kMarkdownStyle;
+extern const Style kTextStyle, kHtmlStyle, kSrtStyle, kVttStyle, kMarkdownStyle, kAssStyle, kSbvStyle, kLrcStyle;
 Result<Found> find_po(std::string_view bytes, size_t begin, const Options& options);
 std::string po_charset_error(std::string_view bytes);
 extern const Style kCsvStyle, kPoStyle;

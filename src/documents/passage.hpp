@@ -62,6 +62,8 @@ struct Passage {
   bool in_table = false;      // Markdown: in a table cell, where | separates
   bool in_heading = false;    // Markdown: in a heading, where a trailing # is no word
   uint32_t escapes = 0;       // how the words are escaped and quoted, by flags of the kind (apps/messages.hpp)
+  // Lines of one sign above or below a heading: their lengths change as the heading's does.
+  std::vector<Range> adornments;
   [[nodiscard]] Range source() const { return {parts.front().source.begin, parts.back().source.end}; }
   [[nodiscard]] Range replaced() const { return place.value_or(source()); }
   // True if the translation stands beside the words, which stay.

@@ -44,6 +44,7 @@ std::vector<WordLink> links_between(const std::vector<WordLink>& links, Range so
 
 // Markup to insert at a place, for the words up to `until`.
 struct Insertion {
+  enum Kind { open, close, alone } kind;
   size_t at, until;
   std::string bytes;
 };
@@ -70,7 +71,7 @@ class PartWriter {
     find_lines();
     for (const Insertion& insertion : insertions_) {
       words_up_to(insertion.at);
-      out_ += insertion.bytes;
+      markup(insertion);
       at_ = insertion.until;
       begins_line_ = false;
     }
@@ -108,12 +109,13 @@ class PartWriter {
       const Tag& tag = part_.tags[i];
       const Range r = ranges_[i];
       if (tag.shape != Shape::pair) {
-        insertions_.push_back({r.begin, r.end, between_words(tag, r)});
+        insertions_.push_back({Insertion::alone, r.begin, r.end, between_words(tag, r)});
         continue;
       }
-      insertions_.push_back({r.begin, r.begin, opening(tag)});
+      insertions_.push_back({Insertion::open, r.begin, r.begin, opening(tag)});
       insert_children(i + 1);
-      insertions_.push_back({r.end, r.end, tag.close_as.empty() ? std::string(tag.close.of(bytes_)) : tag.close_as});
+      insertions_.push_back(
+          {Insertion::close, r.end, r.end, tag.close_as.empty() ? std::string(tag.close.of(bytes_)) : tag.close_as});
     }
   }
 
@@ -192,8 +194,16 @@ class PartWriter {
     at_ = std::max(at_, end);
   }
 
+  void markup(const Insertion& insertion) {
+    if (style_.join && insertion.kind != Insertion::close) style_.join(out_, insertion.bytes, Side::before_markup);
+    out_ += insertion.bytes;
+    behind_markup_ = insertion.kind != Insertion::open;
+  }
+
   void words(Range range) {
     if (range.empty()) return;
+    if (style_.join && behind_markup_) style_.join(out_, range.of(target_), Side::behind_markup);
+    behind_markup_ = false;
     style_.encode(out_, target_, range, begins_line_, passage_);
     begins_line_ = false;
   }
@@ -210,7 +220,15 @@ class PartWriter {
   std::vector<Range> lines_;
   size_t at_ = 0, line_ = 0;
   bool begins_line_ = true;
+  bool behind_markup_ = false;
 };
+
+void write_between(const Rewriting& document, Range range) {
+  if (document.between)
+    document.between(range);
+  else
+    document.out += range.of(document.bytes);
+}
 
 }  // namespace
 
@@ -227,7 +245,7 @@ void write_passage(const Rewriting& document, const Passage& passage, const Tran
   size_t begin = 0;
   for (size_t i = 0; i < cuts.size(); ++i) {
     const Part& part = passage.parts[i];
-    if (i > 0) document.out += Range{passage.parts[i - 1].source.end, part.source.begin}.of(document.bytes);
+    if (i > 0) write_between(document, {passage.parts[i - 1].source.end, part.source.begin});
     const Range words = without_blanks(target, {begin, cuts[i].begin});
     const Range source{ends[i] - part.text.size(), ends[i]};
     PartWriter(document, passage, part)

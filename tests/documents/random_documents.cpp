@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "random_markup.hpp"
+
 namespace lapilli::documents {
 
 namespace {
@@ -283,6 +285,8 @@ std::string po_document(Chance& chance) {
 
 }  // namespace
 
+std::string random_words(Chance& chance, size_t most, const std::string& blank) { return words(chance, most, blank); }
+
 std::string random_document(Kind kind, Chance& chance) {
   switch (kind) {
     case Kind::html: return html_document(chance);
@@ -291,6 +295,12 @@ std::string random_document(Kind kind, Chance& chance) {
     case Kind::vtt: return subtitles(chance, true);
     case Kind::csv: return csv_document(chance);
     case Kind::po: return po_document(chance);
+    case Kind::ass: return random_ass(chance);
+    case Kind::sbv: return random_sbv(chance);
+    case Kind::lrc: return random_lrc(chance);
+    case Kind::tex: return random_tex(chance);
+    case Kind::rst: return random_rst(chance);
+    case Kind::asciidoc: return random_asciidoc(chance);
     default: break;
   }
   return text_document(chance);

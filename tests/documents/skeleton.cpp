@@ -4,6 +4,7 @@
 #include <regex>
 
 #include "documents/html_tokens.hpp"
+#include "random_markup.hpp"
 
 #if defined(LAPILLI_HAVE_MD4C)
 #include <md4c.h>
@@ -232,6 +233,12 @@ Skeleton skeleton_of(Kind kind, std::string_view document) {
     case Kind::vtt: return subtitle_skeleton(document, kind == Kind::vtt);
     case Kind::csv: return csv_skeleton(document);
     case Kind::po: return po_skeleton(document);
+    case Kind::ass: return ass_skeleton(document);
+    case Kind::sbv: return sbv_skeleton(document);
+    case Kind::lrc: return lrc_skeleton(document);
+    case Kind::tex: return tex_skeleton(document);
+    case Kind::rst: return rst_skeleton(document);
+    case Kind::asciidoc: return asciidoc_skeleton(document);
     default: break;
   }
   return text_skeleton(document);

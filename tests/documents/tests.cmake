@@ -6,7 +6,10 @@ if(TARGET MD4C::md4c)
 endif()
 gtest_discover_tests(test_documents TEST_PREFIX documents. PROPERTIES LABELS fast-host DISCOVERY_TIMEOUT 120)
 # Documents that other tools read: translated without a model.
-add_executable(fake_translation ${CMAKE_CURRENT_SOURCE_DIR}/documents/tools/fake_translation.cpp)
+file(GLOB random_documents ${CMAKE_CURRENT_SOURCE_DIR}/documents/random_documents.cpp
+  ${CMAKE_CURRENT_SOURCE_DIR}/documents/random_[acrt]*.cpp)
+add_executable(fake_translation ${CMAKE_CURRENT_SOURCE_DIR}/documents/tools/fake_translation.cpp ${random_documents})
+target_include_directories(fake_translation PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/documents)
 target_link_libraries(fake_translation PRIVATE lapilli_documents lapilli_options)
 set(document_tools $ENV{LAPILLI_CLIENTS})
 if(NOT document_tools)
@@ -15,3 +18,8 @@ endif()
 add_test(NAME documents.tools.office COMMAND ${document_tools} ${CMAKE_CURRENT_SOURCE_DIR}/documents/tools/office_files.py
   $<TARGET_FILE:fake_translation>)
 set_tests_properties(documents.tools.office PROPERTIES LABELS clients SKIP_RETURN_CODE 77)
+foreach(tool rst asciidoc)
+  add_test(NAME documents.tools.${tool} COMMAND ${document_tools} ${CMAKE_CURRENT_SOURCE_DIR}/documents/tools/${tool}.py
+    $<TARGET_FILE:fake_translation>)
+  set_tests_properties(documents.tools.${tool} PROPERTIES LABELS clients SKIP_RETURN_CODE 77)
+endforeach()

@@ -1,6 +1,7 @@
 // Translates a document without a model, for tests that read it with other tools:
 //   fake_translation KIND MODE < document
-// MODE: `upper` (letters of ASCII in upper case, each word linked to itself), `same`, or `list` (the texts).
+// MODE: `upper` (letters of ASCII in upper case, each word linked to itself), `same`, `list` (the texts), or a number:
+// no document is read, a random one is written.
 #include <cctype>
 #include <cstdio>
 #include <iostream>
@@ -8,6 +9,7 @@
 #include <string>
 
 #include "documents/document.hpp"
+#include "random_documents.hpp"
 
 namespace {
 
@@ -36,6 +38,11 @@ Translation in_upper_case(const Segment& segment) {
 int run(const std::string& kind_name, const std::string& mode) {
   const auto kind = lapilli::documents::kind_called(kind_name);
   if (!kind) return std::cerr << "no kind is called " << kind_name << "\n", 2;
+  if (isdigit(static_cast<unsigned char>(mode[0]))) {
+    lapilli::documents::Chance chance(static_cast<unsigned>(std::stoul(mode)));
+    std::cout << lapilli::documents::random_document(*kind, chance);
+    return 0;
+  }
   std::string bytes{std::istreambuf_iterator<char>(std::cin), {}};
   const auto document = Document::parse(*kind, std::move(bytes));
   if (!document) return std::cerr << document.error().message << "\n", 1;
@@ -55,6 +62,6 @@ int run(const std::string& kind_name, const std::string& mode) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) return std::cerr << "usage: fake_translation KIND upper|same|list < document\n", 2;
+  if (argc != 3 || !*argv[2]) return std::cerr << "usage: fake_translation KIND upper|same|list|NUMBER < document\n", 2;
   return run(argv[1], argv[2]);
 }

@@ -1,0 +1,31 @@
+// The words of subtitles: what is markup in a cue, who speaks, and which cues share a sentence.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "documents/passage.hpp"
+#include "documents/subtitle_times.hpp"
+
+namespace lapilli::documents {
+
+enum class CueMarkup { srt, vtt, ass, plain };
+
+// A text with its time, line by line. Bytes between its lines stay with the line's end.
+struct Cue {
+  Timing time;
+  std::vector<Range> lines;
+  bool new_speaker = false;  // another one than the cue before has
+  bool verse = false;        // a sentence continues here only if it begins small
+};
+
+// A sentence continues in the next cue if the pause is short and nobody else speaks.
+std::vector<Passage> passages_of_cues(std::string_view bytes, const std::vector<Cue>& cues, CueMarkup markup);
+
+// The end of an explicit line break at `at`, 0 if there is none: <br>, and \N in SubRip.
+size_t break_end(std::string_view line, size_t at, CueMarkup markup);
+// The end of the override block {...} of ASS at `at`; 0 if there is none.
+size_t ass_block_end(std::string_view line, size_t at);
+
+}  // namespace lapilli::documents

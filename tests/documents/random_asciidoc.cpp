@@ -1,0 +1,99 @@
+#include <algorithm>
+#include <regex>
+#include <sstream>
+
+#include "random_markup.hpp"
+
+namespace lapilli::documents {
+
+namespace {
+
+std::string asciidoc_inline(Chance& chance, const std::string& blank) {
+  std::string out = random_words(chance, 3);
+  for (size_t n = 1 + chance.below(4); n > 0; --n) {
+    out += " ";
+    switch (chance.below(9)) {
+      case 0:
+      case 1: out += random_words(chance, 5, chance.one_in(4) ? blank : " "); break;
+      case 2:
+        out += chance.of({"`f(x)`", "{name}", "<<place>>", "kbd:[Ctrl+C]", "stem:[x^2]", "H~2~O", "(C)", "+as *is*+"});
+        break;
+      case 3: out += "*" + random_words(chance, 3) + "*"; break;
+      case 4: out += "_" + random_words(chance, 3) + "_"; break;
+      case 5: out += "https://a.example/b[" + random_words(chance, 2) + "]"; break;
+      case 6: out += "<<place," + random_words(chance, 2) + ">>"; break;
+      case 7: out += chance.of({"\\*no\\*", "a & b", "2 * 3", "C++ and", "*_both_*"}); break;
+      default: out += random_words(chance, 2) + "footnote:[" + random_words(chance, 4) + "]"; break;
+    }
+  }
+  return out + " " + random_words(chance, 2);
+}
+
+std::string asciidoc_block(Chance& chance) {
+  switch (chance.below(12)) {
+    case 0: return "== " + asciidoc_inline(chance, " ") + "\n";
+    case 1:
+      return "* " + asciidoc_inline(chance, "\n") + "\n** " + random_words(chance, 3) + "\n* [x] " +
+             random_words(chance, 3) + "\n";
+    case 2:
+      return ". " + asciidoc_inline(chance, "\n  ") + "\n+\n" + random_words(chance, 4) + "\n. " +
+             random_words(chance, 3) + "\n";
+    case 3: return "NOTE: " + asciidoc_inline(chance, "\n") + "\n";
+    case 4: return "." + random_words(chance, 3) + "\n[source,c]\n----\nint *x; // *code*\n\n  more\n----\n";
+    case 5: return "[stem]\n++++\nx^2 *code*\n++++\n";
+    case 6:
+      return "|===\n|" + random_words(chance, 2) + " |" + asciidoc_inline(chance, " ") + "\n\n2+|" +
+             random_words(chance, 3) + "\n|===\n";
+    case 7: return "====\n" + asciidoc_inline(chance, "\n") + "\n====\n";
+    case 8: return "Term:: " + asciidoc_inline(chance, "\n") + "\nOther::\n  " + random_words(chance, 3) + "\n";
+    case 9: return " literal *code* line\n";
+    case 10:
+      return random_words(chance, 3) + " +\n" + random_words(chance, 3) + "\n// a *comment* of code\n" +
+             random_words(chance, 4) + "\n";
+    default: return asciidoc_inline(chance, "\n") + "\n";
+  }
+}
+
+bool stays(const std::string& line) {
+  static const std::regex whole(
+      "(\\[.*\\]|----|====|\\+\\+\\+\\+|\\|===|\\+|.*code.*|  more|:[a-z]*: .*|A\\. Writer.*|)");
+  return std::regex_match(line, whole);
+}
+
+}  // namespace
+
+std::string random_asciidoc(Chance& chance) {
+  std::string out = "= " + random_words(chance, 3) + "\nA. Writer <a@b.example>\n:name: a value\n\n";
+  for (size_t n = 1 + chance.below(6); n > 0; --n) out += asciidoc_block(chance) + "\n";
+  return out + "[[place]]\n" + random_words(chance, 3) + "\n";
+}
+
+Skeleton asciidoc_skeleton(std::string_view text) {
+  static const std::regex begins("^(=+ |\\*+ (?:\\[x\\] )?|\\. |NOTE: |\\.(?=[^ .])|(?:[^|:]+)?:: ?|2\\+\\|)[^]*$"),
+      inside(
+          "`[^`]*`|\\{name\\}|<<place>>|<<place,|>>|kbd:[^ ]*\\]|stem:[^ ]*\\]|\\+as \\*is\\*\\+|https:[^\\[]*\\[|"
+          "footnote:\\[|~2~|\\|");
+  Skeleton s;
+  std::istringstream lines{std::string(text)};
+  bool paragraph = false;
+  for (std::string line; std::getline(lines, line);) {
+    std::smatch parts;
+    const bool whole = stays(line);
+    if (whole) {
+      s.order.push_back(line);
+    } else if (std::regex_match(line, parts, begins)) {
+      const std::string marker = parts[1].str();
+      s.order.push_back(marker.find("::") == std::string::npos ? marker : "::");
+    } else if (!paragraph) {
+      s.order.push_back("text");
+    }
+    paragraph = !whole || line.starts_with("//");
+    const std::string plain = whole ? "" : line;
+    for (std::sregex_iterator at(plain.begin(), plain.end(), inside), end; at != end; ++at)
+      s.inside.push_back(at->str());
+  }
+  std::sort(s.inside.begin(), s.inside.end());
+  return s;
+}
+
+}  // namespace lapilli::documents
