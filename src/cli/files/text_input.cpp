@@ -15,9 +15,8 @@ constexpr size_t kPackedBytes = size_t{1} << 16;
 // A terminal's first line need not have as many bytes as tell a packed file.
 bool may_be_packed(std::string_view begun) {
   constexpr std::string_view kMagics[] = {"\x1f\x8b", "\x28\xb5\x2f\xfd"};
-  return std::any_of(std::begin(kMagics), std::end(kMagics), [&](std::string_view magic) {
-    return begun.size() < magic.size() && magic.starts_with(begun);
-  });
+  return std::any_of(std::begin(kMagics), std::end(kMagics),
+                     [&](std::string_view magic) { return begun.size() < magic.size() && magic.starts_with(begun); });
 }
 
 }  // namespace

@@ -102,8 +102,7 @@ class JobFinder {
     if (file_kind(name) != FileKind::regular) return exit_ok;
     const bool by_name = !takes_all_text(about_) && !is_document(format_of(name));
     const std::string inside(shards::unpacked_name(name));
-    const ForeignKind* foreign =
-        foreign_file(by_name ? inside : "", text_head_of(name), arguments_.is_declared_text());
+    const ForeignKind* foreign = foreign_file(by_name ? inside : "", text_head_of(name), arguments_.is_declared_text());
     if (!foreign) return exit_ok;
     refused_ = true;
     return complain(exit_input, name + ": " + refusal_of(*foreign));

@@ -34,9 +34,9 @@ struct RunState {
 
   std::set<std::string> advised = {};  // advice that was given
   // For the current output:
-  uint64_t failed = 0;          // lines and segments
-  uint64_t lines_before = 0;    // in its finished sources
-  uint64_t argument_lines = 0;  // in its text arguments
+  uint64_t failed = 0;               // lines and segments
+  uint64_t lines_before = 0;         // in its finished sources
+  uint64_t argument_lines = 0;       // in its text arguments
   RejectedRows* rejected = nullptr;  // of a shard; else null
   // For all outputs of this run:
   uint64_t scored_texts = 0;

@@ -285,12 +285,14 @@ class Transcription {
 
   int transcribe(const std::string& name, SpeechOutput& output, bool with_head) {
     auto sound = listen(name);
-    if (!sound) return interrupted() ? int{exit_ok} : trouble_with_sound(sound_exit_code(sound.error()), sound.error().message);
+    if (!sound)
+      return interrupted() ? int{exit_ok} : trouble_with_sound(sound_exit_code(sound.error()), sound.error().message);
     if (!sound->is_pipe()) say_all(sound->notes());
     RecordingRun recording{*sound, name, output, arguments_.how, with_head ? output.begin() : int{exit_ok}};
     bar_.begin();
     auto parts = parts_of(*sound, name);
-    if (!parts) return interrupted() ? int{exit_ok} : trouble_with_sound(sound_exit_code(parts.error()), parts.error().message);
+    if (!parts)
+      return interrupted() ? int{exit_ok} : trouble_with_sound(sound_exit_code(parts.error()), parts.error().message);
     Trouble trouble;
     for (size_t i = 0; i < parts->size() && trouble.status == LAPILLI_OK && recording.written == exit_ok; ++i)
       trouble = transcribe_part(recording, (*parts)[i]);
@@ -300,12 +302,13 @@ class Transcription {
     if (sound->is_pipe()) say_all(sound->notes());
     if (recording.written != exit_ok) return recording.written;
     if (interrupted() != 0) return exit_ok;
-    if (!sound->error()) return trouble_with_sound(sound_exit_code(sound->error().error()), sound->error().error().message);
-    if (trouble.status != LAPILLI_OK) return trouble_with_sound(exit_code(trouble.status), name + ": " + trouble.message);
+    if (!sound->error())
+      return trouble_with_sound(sound_exit_code(sound->error().error()), sound->error().error().message);
+    if (trouble.status != LAPILLI_OK)
+      return trouble_with_sound(exit_code(trouble.status), name + ": " + trouble.message);
     if (sound->stretch().count > 0) return exit_ok;
     return trouble_with_sound(
-                    exit_input,
-                    name + ": there is no sound in it" + (arguments_.excerpt.offset > 0 ? " from --offset on" : ""));
+        exit_input, name + ": there is no sound in it" + (arguments_.excerpt.offset > 0 ? " from --offset on" : ""));
   }
 
   // With --vad only the parts in which somebody may be speaking.
