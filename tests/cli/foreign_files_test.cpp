@@ -103,7 +103,7 @@ TEST(CliForeignFiles, AreToldBeforeADeviceIsOpened) {
   TemporaryFolder folder;
   const std::string picture = folder.file("x.txt", "\x89PNG\r\n\x1a\n" + bytes("\0\0\0\rIHDR", 8));
   const std::string sound = folder.file("x.md", bytes("RIFF\0\0\0\0WAVEfmt ", 16)),
-                    table = folder.file("x.csv", "a,b\n");
+                    table = folder.file("x.tmx", "<tmx/>\n");
   const std::string text = folder.file("notes.bin", "Good morning.\n"), nul = folder.file("x.log", bytes("a\0b\n", 4));
   const std::tuple<std::vector<std::string>, int, const char*> cases[] = {
       {{"translate", picture}, 3, "x.txt: it is a picture; lapilli caption"},
@@ -111,7 +111,7 @@ TEST(CliForeignFiles, AreToldBeforeADeviceIsOpened) {
       {{"generate", picture}, 3, "it is a picture"},
       {{"translate", "--format", "lines", picture}, 3, "it is a picture"},
       {{"translate", sound}, 3, "it is a recording; lapilli transcribe"},
-      {{"translate", table}, 3, "it is a CSV table, which is not read yet; "},
+      {{"translate", table}, 3, "it is a translation memory; "},
       {{"translate", "Hello.", table}, 3, "--format lines takes it line by line"},
       {{"translate", "--format", "lines", table}, 4, "driver"},
       {{"generate", table}, 4, "driver"},
@@ -141,13 +141,39 @@ TEST(CliForeignFiles, FoldersSayWhatTheyLeaveOut) {
   folder.file("in/a.txt", "Hello.\n");
   folder.file("in/old.fr.txt", "Bonjour.\n");
   folder.file("in/t.tsv", "a\n");
-  for (const char* name : {"in/a.csv", "in/b.csv", "in/LICENSE", "in/.hidden"}) folder.file(name, "a\n");
+  for (const char* name : {"in/a.pdf", "in/b.pdf", "in/LICENSE", "in/.hidden"}) folder.file(name, "a\n");
   const Outcome some = without_device({"translate", "--suffix", ".fr", in});
   EXPECT_EQ(some.code, 4);
-  for (const char* part : {"left out: ", "in/.hidden, hidden", "LICENSE, of no known kind", "2 CSV tables",
+  for (const char* part : {"left out: ", "in/.hidden, hidden", "LICENSE, of no known kind", "2 PDF files",
                            "old.fr.txt, an output of this suffix", "t.tsv, a TSV table without --column"})
     EXPECT_TRUE(contains(some.err, part)) << part << ": " << some.err;
   EXPECT_FALSE(contains(without_device({"translate", "-q", "--suffix", ".fr", in}).err, "left out"));
+}
+
+TEST(CliForeignFiles, TablesAreDocumentsForTranslateAlone) {
+  TemporaryFolder folder;
+  const std::string table = folder.file("x.csv", "name,text\nh,Hello.\n"), names = folder.file("names.txt", "Acme\n");
+  const std::tuple<std::vector<std::string>, int, const char*> cases[] = {
+      {{"translate", table}, 4, "driver"},
+      {{"translate", "--column", "text", table}, 4, "driver"},
+      {{"translate", "--column", "other", table}, 3, "no column is called \"other\""},
+      {{"translate", "--column", "3", table}, 3, "no column is called \"3\""},
+      {{"translate", "--to-column", "fr", table}, 2, "--to-column stands once for each --column"},
+      {{"translate", "--delimiter", "xy", table}, 2, "no separator"},
+      {{"translate", "--no-header", "Hello."}, 2, "say --format csv"},
+      {{"translate", "--format", "tsv", "--column", "1", "--column", "2", table}, 2, "--format csv several"},
+      {{"translate", "--keep", "missing.txt", table}, 3, "--keep missing.txt"},
+      {{"translate", "--keep", names, table}, 4, "driver"},
+      {{"translate", "--tm", names, "--tm-out", names, "Hello."}, 2, "name another file"},
+      {{"translate", "--tm", names, "--ids", "1 2"}, 2, "--tm and --tm-out"},
+      {{"summarize", table}, 3, "it is a CSV table"},
+      {{"embed", table}, 3, "it is a CSV table"},
+  };
+  for (const auto& [arguments, code, message] : cases) {
+    const Outcome outcome = without_device(arguments);
+    EXPECT_EQ(outcome.code, code) << arguments[1] << outcome.err;
+    EXPECT_TRUE(contains(outcome.err, message)) << outcome.err;
+  }
 }
 
 TEST(CliForeignFiles, SkippedAreThoseThatAreThere) {

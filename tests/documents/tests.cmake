@@ -23,3 +23,7 @@ foreach(tool rst asciidoc)
     $<TARGET_FILE:fake_translation>)
   set_tests_properties(documents.tools.${tool} PROPERTIES LABELS clients SKIP_RETURN_CODE 77)
 endforeach()
+# The same with tables, through the program.
+lapilli_gpu_test(documents.tools.tables COMMAND ${document_tools} ${CMAKE_CURRENT_LIST_DIR}/tools/tables.py
+  $<TARGET_FILE:lapilli_cli> LABELS clients)
+set_tests_properties(documents.tools.tables.lavapipe PROPERTIES SKIP_RETURN_CODE 77)

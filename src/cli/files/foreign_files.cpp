@@ -47,14 +47,15 @@ constexpr ForeignKind kBinary = {"no text, for it holds NUL bytes", "files that 
                                  "name a text; if it is one nevertheless, --format lines takes it line by line"};
 
 // Kinds of text, which are read line by line on request.
-constexpr ForeignKind kCsv = {"a CSV table, which is not read yet", "CSV tables",
+constexpr ForeignKind kCsv = {"a CSV table, which translate alone reads", "CSV tables",
                               "save it with tabs between the cells (.tsv) and name the column (--column), or "
                               "--format lines takes it line by line",
                               true};
-constexpr ForeignKind kMessages = {"a catalogue of messages (gettext), which is not read yet", "catalogues of messages",
+constexpr ForeignKind kMessages = {"a catalogue of messages (gettext), which translate alone reads", "catalogues of messages",
                                    kAsLines, true};
 constexpr ForeignKind kXliff = {"an XLIFF file, which is not read yet", "XLIFF files", kAsLines, true};
-constexpr ForeignKind kMemory = {"a translation memory, which is not read yet", "translation memories", kAsLines, true};
+constexpr ForeignKind kMemory = {"a translation memory", "translation memories",
+                                 "--tm takes equal texts from it, --format lines takes it line by line", true};
 constexpr ForeignKind kJson = {"JSON, which is not read yet as one file", "JSON files",
                                "--format jsonl takes an object a line, --format lines all that stands in it", true};
 constexpr ForeignKind kResources = {"a file of an app's texts, which is not read yet", "files of apps' texts", kAsLines,
