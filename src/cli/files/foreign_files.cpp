@@ -51,8 +51,8 @@ constexpr ForeignKind kCsv = {"a CSV table, which translate alone reads", "CSV t
                               "save it with tabs between the cells (.tsv) and name the column (--column), or "
                               "--format lines takes it line by line",
                               true};
-constexpr ForeignKind kMessages = {"a catalogue of messages (gettext), which translate alone reads", "catalogues of messages",
-                                   kAsLines, true};
+constexpr ForeignKind kMessages = {"a catalogue of messages (gettext), which translate alone reads",
+                                   "catalogues of messages", kAsLines, true};
 constexpr ForeignKind kXliff = {"an XLIFF file, which is not read yet", "XLIFF files", kAsLines, true};
 constexpr ForeignKind kMemory = {"a translation memory", "translation memories",
                                  "--tm takes equal texts from it, --format lines takes it line by line", true};
