@@ -78,13 +78,14 @@ TEST(ServeDeviceEvents, ARequestIsWatchedFromBeforeItComes) {
   EXPECT_TRUE(watcher.fill(kPatienceMs) && leaves.fill(kPatienceMs));
   leaves.reset();
   std::string many;
-  for (int i = 0; i < 40; ++i) many += std::to_string(i) + " boats lie in the harbour.\n";
+  for (int i = 0; i < 12; ++i) many += std::to_string(i) + " boats lie in the harbour.\n";
   const Json body = {{"q", many}, {"source", "en"}, {"target", "fr"}};
-  EXPECT_EQ(served.post("/translate", body, "Lapilli-Job: paper-1\r\n").status, 200);
-  const Answer told = watcher.answer();
+  const std::string named = "Content-Type: application/json\r\nLapilli-Job: paper-1\r\n";
+  EXPECT_EQ(served.ask("POST", "/translate", named, body.dump(), 300000).status, 200);
+  const Answer told = watcher.answer(false, 300000);
   EXPECT_EQ(told.headers.at("content-type"), "text/event-stream");
   EXPECT_TRUE(told.whole);
-  EXPECT_THAT(told.body, HasSubstr("event: progress\ndata: {\"done\":40,\"total\":40,"));
+  EXPECT_THAT(told.body, HasSubstr("event: progress\ndata: {\"done\":12,\"total\":12,"));
   EXPECT_TRUE(told.body.ends_with("event: end\ndata: {\"status\":200}\n\n")) << told.body;
   EXPECT_THAT(told.body, Not(HasSubstr("boats")));
   EXPECT_EQ(served.post("/translate", body, "Lapilli-Job: a b\r\n").status, 400);
