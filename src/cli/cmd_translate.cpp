@@ -485,7 +485,9 @@ class TextRun {
     const bool resumable =
         std::all_of(jobs_.begin(), jobs_.end(), [](auto& job) { return can_be_resumed(job.sources); });
     if (interrupted())
-      text += resumable ? "; --resume goes on" : "; what there is of it is in " + part_of(jobs_[0].target);
+      text += is_shard()  ? "; the same command goes on"
+              : resumable ? "; --resume goes on"
+                          : "; what there is of it is in " + part_of(jobs_[0].target);
     if (files > 1 || skipped_ > 0 || interrupted()) complain(exit_ok, text);
   }
 

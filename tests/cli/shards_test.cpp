@@ -67,7 +67,6 @@ TEST(CliShards, ContradictionsAreSaid) {
   refused({"--shard", "0/2", a}, "--shard needs the folder of the shards: -o OUT/");
   refused({"--shard", "2/2", "-o", out, a}, "K/N with K from 0 to N-1");
   refused({"--shard", "0/2", "-o", a, a}, "is a file; -o names the folder");
-  refused({"--shard", "0/2", "-o", out, "--suffix", ".fr", a}, "does not go with --suffix");
   refused({"--shard", "0/2", "-o", out, "--resume", a}, "goes on where it ended by itself");
   refused({"--shard", "0/2", "-o", out, "Hello there."}, "a shard is a part of files");
   refused({"--shard", "0/2", "-o", out, page}, "is a document");
