@@ -158,7 +158,7 @@ class KeptSearch {
 
   std::optional<Range> find(Range kept) {
     const Range word = word_around(source_, kept);
-    if (word.begin != last_.begin || word.end != last_.end) last_at_ = next(word.of(source_));  // else the same word
+    if (word.begin != last_.begin || word.end != last_.end) last_at_ = next_free(word, kept);  // else the same word
     last_ = word;
     if (last_at_ == kNone) return std::nullopt;
     const size_t begin = last_at_ + kept.begin - word.begin, end = begin + kept.size();
@@ -170,6 +170,14 @@ class KeptSearch {
   [[nodiscard]] const std::map<size_t, size_t>& places() const { return places_; }
 
  private:
+  // The next place of a word that is not a part of other kept words ("Gala" of "Apfel Gala").
+  size_t next_free(Range word, Range kept) {
+    size_t at = next(word.of(source_));
+    while (at != kNone && meets(places_, at + kept.begin - word.begin, at + kept.end - word.begin))
+      at = next(word.of(source_));
+    return at;
+  }
+
   size_t next(std::string_view word) {
     size_t& from = searched_[word];
     if (from == kNone || word.empty() || (effort_ += target_.size()) > kMostSearch) return kNone;

@@ -136,9 +136,9 @@ class PartWriter {
     if (!r.empty()) return tag.shape == Shape::kept ? apart_from_words(tag, r, bytes) : bytes;
     if (tag.glued) return bytes;
     const bool ends = r.begin == target_.size();
-    if (tag.shape == Shape::kept && !ends && !closes_at(r.begin)) bytes += ' ';
-    while (ends && !bytes.empty() && blank_at(bytes, bytes.size() - 1)) bytes.pop_back();
     const bool touches = r.begin > 0 && !blank_at(target_, r.begin - 1);
+    if (tag.shape == Shape::kept && !ends && !(touches && closes_at(r.begin))) bytes += ' ';
+    while (ends && !bytes.empty() && blank_at(bytes, bytes.size() - 1)) bytes.pop_back();
     return touches && (ends || tag.shape == Shape::kept) ? " " + bytes : bytes;
   }
 
