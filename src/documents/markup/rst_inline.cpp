@@ -10,7 +10,7 @@ namespace lapilli::documents {
 
 namespace {
 
-constexpr size_t kLongestName = 300;  // bytes of a reference
+constexpr size_t kLongestReference = 300;  // bytes of a reference
 constexpr uint32_t kEmphasis = 1, kStrong = 2, kLink = 3;
 
 bool is_name_byte(char c) {
@@ -168,7 +168,7 @@ class InlineReader {
 
   bool substitution() {
     const auto end = find_end("|", at_ + 1, no_substitution_);
-    if (!end || *end - at_ > kLongestName) return false;
+    if (!end || *end - at_ > kLongestReference) return false;
     size_t behind = *end + 1;
     while (behind < range_.end && behind < *end + 3 && bytes_[behind] == '_') ++behind;
     return kept(behind, Range{at_ + 1, *end}.of(bytes_));
@@ -220,7 +220,7 @@ class InlineReader {
     const bool named = target < text.end, suffix = rest(behind).starts_with(':');
     if (underscores == 0 || suffix || (underscores == 2 && !named)) return kept(role_end(behind), words);
     const bool defines = named && underscores == 1 && references_.contains(words);
-    const bool odd = words.find_first_of("<>\\") != std::string_view::npos || words.size() > kLongestName;
+    const bool odd = words.find_first_of("<>\\") != std::string_view::npos || words.size() > kLongestReference;
     if (defines || (!named && odd)) return kept(behind, words);
     const std::string to = named ? std::string(Range{target, behind}.of(bytes_)) : " <" + rst_name(words) + "_>`_";
     end_run(at_);
@@ -261,7 +261,7 @@ class InlineReader {
       return end && kept(*end + 1, Range{at_ + 2, *end}.of(bytes_));
     }
     size_t name = at_;
-    while (name > run_ && at_ - name < kLongestName && is_simple(name - 1)) --name;
+    while (name > run_ && at_ - name < kLongestReference && is_simple(name - 1)) --name;
     const size_t end = at_ + (rest(at_).starts_with("__") ? 2 : 1);
     const bool opens = may_open_behind(Range{range_.begin, name}.of(bytes_));
     if (name == at_ || !is_name_byte(bytes_[at_ - 1]) || !opens || !may_close_before(rest(end))) return false;
@@ -350,7 +350,7 @@ RstReferences::RstReferences(std::string_view bytes) {
 }
 
 void RstReferences::backquoted(std::string_view bytes, size_t close) {
-  const size_t from = close - std::min(close, kLongestName);
+  const size_t from = close - std::min(close, kLongestReference);
   const size_t open = bytes.substr(from, close - from).rfind('`');
   if (open == std::string_view::npos) return;
   const std::string_view text = bytes.substr(from + open + 1, close - from - open - 1);
@@ -366,7 +366,7 @@ void RstReferences::word(std::string_view bytes, size_t underscore) {
   const auto simple = [](char c) {
     return is_name_byte(c) || std::string_view("-_.+:").find(c) != std::string_view::npos;
   };
-  while (name > 0 && underscore - name < kLongestName && simple(bytes[name - 1])) --name;
+  while (name > 0 && underscore - name < kLongestReference && simple(bytes[name - 1])) --name;
   if (may_close_before(bytes.substr(underscore + 1)))
     names_.insert(number_of(rst_name(bytes.substr(name, underscore - name))));
 }
