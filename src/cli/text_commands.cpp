@@ -14,8 +14,8 @@ namespace lapilli::cli {
 namespace {
 
 constexpr const char* kTranslateFooter =
-    R"(Every line of input gives one line of output, an empty line an empty one; documents (.md .html .srt .vtt) come out as
-documents. A line that fails gives an empty line, and its number and reason on stderr. Lines of several sentences are
+    R"(Every line of input gives one line of output, an empty line an empty one; documents (.md .html .srt .docx .po
+.csv .json and the others of --format) come out as documents. A line that fails gives an empty line, and its number and reason on stderr. Lines of several sentences are
 translated sentence by sentence; two short ones stay together, but for Marian and FSMT.
 Without inputs, standard input is read: at a terminal each line is answered at once, from a pipe in batches. A text that
 begins with - stands behind --. A line of nothing but blanks, of any kind, is an empty one.
@@ -74,7 +74,7 @@ constexpr const char* kFileRules =
     R"(Files (-o, --suffix): a file is written as NAME.part and gets its name when it is complete. What is there already is
 an error unless --force is given. NAME.part.journal remembers how far it is: --resume goes on there, if inputs, model,
 options and version are the same, and gives the same bytes; --skip-existing leaves out what is there. In folders, files
-with known endings are taken (.txt .text .md .markdown .html .htm .xhtml .srt .vtt .jsonl .ndjson, with --column .tsv),
+with known endings are taken (.txt .text .jsonl .ndjson, those of documents, with --column .tsv),
 hidden ones, those of the same suffix and those of other kinds left out, which is said. )";
 
 constexpr const char* kDocumentRule =

@@ -21,10 +21,20 @@
 #include "cli/files/output_names.hpp"
 #include "cli/files/target_file.hpp"
 #include "cli/system.hpp"
+#include "documents/kind.hpp"
 
 namespace lapilli::cli {
 
 namespace {
+
+std::string kinds_of_documents() {
+  std::string all;
+  for (const documents::Kind kind : documents::all_kinds()) {
+    if (!all.empty()) all += ", ";
+    all += documents::kind_name(kind);
+  }
+  return all;
+}
 
 void add_model(CLI::App& command, const TextCommand& about, TextArguments& a) {
   const std::string otherwise = about.takes_bundled() ? "LAPILLI_MODEL or the bundled model" : "LAPILLI_MODEL";
@@ -165,9 +175,10 @@ void add_files(CLI::App& command, const TextCommand& about, FileArguments& f) {
   command
       .add_option("--format", f.format,
                   about.languages
-                      ? "lines, jsonl, tsv, text, markdown, html, srt or vtt; without it, the file's name decides; "
-                        "plain text is a document if it goes to a file (-o, --suffix), else lines"
-                      : "lines, jsonl or tsv; without it, the file's name decides")
+                      ? "lines, jsonl or tsv, or a kind of document: " + kinds_of_documents() +
+                            "; without it, the file's name decides; plain text is a document if it goes to a file "
+                            "(-o, --suffix), else lines"
+                      : std::string("lines, jsonl or tsv; without it, the file's name decides"))
       ->type_name("FORMAT");
   command.add_option("--field", f.field, "JSON lines: the member that is the text")
       ->type_name("NAME")

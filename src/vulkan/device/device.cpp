@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <iomanip>
 
 #include "base/log_once.hpp"
 #include "base/path.hpp"
@@ -30,10 +29,12 @@ bool must_stay_loaded(const Capabilities& caps) { return caps.driver_name == "NV
 std::string serial_of(const Capabilities& caps, const std::string& pci) {
   constexpr uint32_t kAmd = 0x1002;
   if (caps.vendor_id != kAmd || pci.empty()) return "";
-  std::ifstream file("/sys/bus/pci/devices/" + pci + "/unique_id");
-  std::string serial;
-  file >> std::setw(32) >> serial;
-  return serial;
+  std::FILE* file = open_stream("/sys/bus/pci/devices/" + pci + "/unique_id", "rb");
+  if (!file) return "";
+  char text[33] = {};
+  const size_t length = std::fread(text, 1, sizeof text - 1, file);
+  std::fclose(file);
+  return std::string(text, std::min(length, std::strcspn(text, " \r\n")));
 }
 
 Result<Survey> survey(const DeviceOptions& options) {
