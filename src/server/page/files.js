@@ -1,20 +1,19 @@
 // Files that are dropped or chosen, and come back translated, written down or described; folders of pictures.
 import { $, element, label, post, shape, word } from './service.js';
 
-const kDocuments = { txt: 'text/plain', md: 'text/markdown', html: 'text/html', htm: 'text/html', srt: 'application/x-subrip', vtt: 'text/vtt' };
 const kSounds = ['wav', 'mp3', 'flac', 'ogg', 'oga', 'opus', 'm4a', 'aac', 'mp4', 'webm', 'mkv', 'mov', 'aif', 'aiff', 'au', 'caf'];
 const kPictures = ['png', 'jpg', 'jpeg', 'webp', 'tif', 'tiff', 'bmp', 'gif', 'ppm', 'pgm'];
 const kShown = ['png', 'jpg', 'jpeg', 'webp', 'bmp', 'gif'];  // by browsers
 const kAtOnce = 4;                                            // pictures of a request
 
-let facts = { models: [] }, languages = {};
+let facts = { models: [], documents: {} }, languages = {};
 
 const ending = (name) => name.slice(name.lastIndexOf('.') + 1).toLowerCase();
 const can = (input) => facts.models.some((m) => m.input === input);
 
 function kindOf(file) {
   const end = ending(file.name);
-  if (end in kDocuments) return 'document';
+  if (end in facts.documents) return 'document';
   if (kSounds.includes(end) || file.type.startsWith('audio/')) return 'sound';
   if (kPictures.includes(end) || file.type.startsWith('image/')) return 'picture';
   return 'unknown';
@@ -70,7 +69,7 @@ async function translateFile(item) {
   const url = new URL((await answer.json()).translatedFileUrl);
   const bytes = await (await fetch(url.pathname, { signal: item.stop.signal })).arrayBuffer();
   item.say(word('done'));
-  item.give(new Blob([bytes], { type: kDocuments[ending(item.file.name)] }), renamed(item.file.name, '_' + to));
+  item.give(new Blob([bytes], { type: facts.documents[ending(item.file.name)] }), renamed(item.file.name, '_' + to));
 }
 
 async function transcribeFile(item) {

@@ -7,6 +7,7 @@
 
 #include "server/protocols/answers.hpp"
 #include "server/protocols/protocol.hpp"
+#include "server/work/document_kinds.hpp"
 #include "server/work/language_detector.hpp"
 #include "server/work/language_ways.hpp"
 #include "server/work/languages.hpp"
@@ -75,6 +76,12 @@ Json page_models(const Desk& desk) {
   return all;
 }
 
+Json page_documents() {
+  Json all = Json::object();
+  for (const DocumentKind& kind : document_kinds()) all[kind.ending + 1] = kind.type;
+  return all;
+}
+
 void page_facts(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
   const Desk::Limits& limits = desk.limits();
   answer_json(*exchange, {{"version", LAPILLI_VERSION},
@@ -82,6 +89,7 @@ void page_facts(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
                           {"keys", desk.asks_for_keys()},
                           {"languages", page_languages(desk)},
                           {"models", page_models(desk)},
+                          {"documents", page_documents()},
                           {"limits",
                            {{"characters", limits.characters},
                             {"bytes", kMostTextBytes},

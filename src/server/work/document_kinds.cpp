@@ -23,7 +23,25 @@ constexpr DocumentKind kKinds[] = {{".txt", "text", "text/plain; charset=utf-8"}
                                    {".xlsx", "xlsx", LAPILLI_OFFICE "spreadsheetml.sheet"},
                                    {".odt", "odt", LAPILLI_OPEN "text"},
                                    {".odp", "odp", LAPILLI_OPEN "presentation"},
-                                   {".ods", "ods", LAPILLI_OPEN "spreadsheet"}};
+                                   {".ods", "ods", LAPILLI_OPEN "spreadsheet"},
+                                   {".csv", "csv", "text/csv; charset=utf-8"},
+                                   {".po", "po", "text/x-gettext-translation"},
+                                   {".pot", "po", "text/x-gettext-translation-template"},
+                                   {".json", "json", "application/json"},
+                                   {".arb", "json", "application/json"},
+                                   {".xcstrings", "xcstrings", "application/json"},
+                                   {".yaml", "yaml", "application/yaml"},
+                                   {".yml", "yaml", "application/yaml"},
+                                   {".properties", "properties", "text/x-java-properties"},
+                                   {".strings", "strings", "text/plain"},
+                                   {".stringsdict", "stringsdict", "application/x-plist"},
+                                   {".ass", "ass", "text/x-ssa; charset=utf-8"},
+                                   {".ssa", "ass", "text/x-ssa; charset=utf-8"},
+                                   {".sbv", "sbv", "text/plain; charset=utf-8"},
+                                   {".lrc", "lrc", "text/plain; charset=utf-8"},
+                                   {".tex", "tex", "application/x-tex"},
+                                   {".rst", "rst", "text/x-rst; charset=utf-8"},
+                                   {".adoc", "asciidoc", "text/asciidoc; charset=utf-8"}};
 #undef LAPILLI_OFFICE
 #undef LAPILLI_OPEN
 
