@@ -178,6 +178,10 @@ class TextRun {
     return run_.about.makes == Makes::vectors && run_.vector_format() == VectorFormat::npy;
   }
 
+  [[nodiscard]] bool writes_numbers() const {
+    return run_.about.makes == Makes::vectors && run_.vector_format() != VectorFormat::json;
+  }
+
   // Streamed texts are printed already, and places in the model's own text are of no use in another one.
   [[nodiscard]] bool keeps_words() const {
     return run_.about.languages && !arguments_.ids && !arguments_.stream && !arguments_.attention.wanted();
@@ -215,8 +219,7 @@ class TextRun {
       return std::all_of(sources.begin(), sources.end(), [&](const Source& s) { return s.format == format; });
     };
     if (writes_npy()) return ".npy";
-    const bool numbers = run_.about.makes == Makes::vectors && run_.vector_format() == VectorFormat::f32;
-    if (numbers) return ".f32";
+    if (writes_numbers()) return ".f32";
     if (all(Format::tsv)) return ".tsv";
     return run_.about.makes == Makes::vectors || arguments_.json || all(Format::jsonl) ? ".jsonl" : ".txt";
   }
@@ -469,11 +472,19 @@ class TextRun {
     shards::Record record = planned_;
     measure_output(jobs_[0].target, record);
     for (const shards::InputRecord& input : record.inputs) record.rows_in += input.piece.lines;
-    const uint64_t row_bytes = uint64_t{4} * model_.dimensions();
-    if (writes_npy()) record.rows_out = (record.bytes - kNpyHeaderBytes) / row_bytes;
-    if (jobs_[0].target.ends_with(".f32")) record.rows_out = record.bytes / row_bytes;
+    if (writes_numbers()) count_numbers(record);
+    if (interrupted()) return exit_ok;
     record.device = model_.model().info().value().device;
-    return shard_.finish(std::move(record));
+    if (record.rows_in == record.rows_out) return shard_.finish(std::move(record));
+    return complain(exit_internal, jobs_[0].target + " has " + grouped(record.rows_out) + " rows for " +
+                                       grouped(record.rows_in) + " of input; --force makes the shard anew");
+  }
+
+  void count_numbers(shards::Record& record) {
+    const uint64_t row_bytes = uint64_t{4} * model_.dimensions(), head = writes_npy() ? kNpyHeaderBytes : 0;
+    record.rows_out = (record.bytes - std::min(record.bytes, head)) / row_bytes;
+    for (size_t i = 0; i < jobs_[0].sources.size(); ++i)
+      record.rows_in -= LineTranslator(run_, output_, jobs_[0].sources[i], i).count_kept();
   }
 
   void tell_targets() const {

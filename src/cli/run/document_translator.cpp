@@ -112,7 +112,8 @@ int DocumentTranslator::window(const std::vector<Line>& lines) {
   if (const int code = run_.save_memory(); code != exit_ok) return code;
   if (run_.rejected)
     if (const int code = run_.rejected->flush()) return code;
-  return sink_.keep(records + journal_record(run_.point(index_, done_.size(), sink_.bytes())));
+  const int code = sink_.keep(records + journal_record(run_.point(index_, done_.size(), sink_.bytes())));
+  return code == exit_ok && run_.rejected && run_.rejected->are_too_many() ? int{exit_some_failed} : code;
 }
 
 SavedSegment DocumentTranslator::segment_of(const LineResults& results, size_t line, const Line& segment) {

@@ -1,5 +1,6 @@
 #include "cli/run/line_translator.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -101,13 +102,13 @@ int LineTranslator::windows(LineReader& reader, uint64_t units) {
   uint64_t done = 0, bytes = 0;
   int code = exit_ok;
   while (code == exit_ok && !interrupted()) {
-    const std::vector<Line> lines = next_window(reader);
+    const std::vector<Line> lines = next_window(reader, units - std::min(units, done));
     if (lines.empty()) break;
     if (done == 0) tell_unread(lines);
     if (done == units) run_.progress.begin_source(reader.file().size(), bytes, done);
     done += lines.size();
     bytes += bytes_of(lines);
-    if (done <= units) {  // in an earlier run, which had the same windows
+    if (done <= units) {  // in an earlier run
       if (format_) pass_over(lines);
     } else {
       run_.progress.begin_window(lines.size(), bytes_of(lines));
@@ -131,6 +132,16 @@ int LineTranslator::keep(uint64_t done) {
   return code;
 }
 
+// A header and blank records give no numbers.
+uint64_t LineTranslator::count_kept() {
+  if (!format_ || !by_lines()) return 0;
+  LineReader reader = reader_of(kMaxRecordBytes);
+  uint64_t kept = 0;
+  for (auto lines = reader.read(run_.window()); !lines.empty(); lines = reader.read(run_.window()))
+    for (const Line& line : lines) kept += !line.too_long && format_->text(line).kept ? 1 : 0;
+  return kept;
+}
+
 void LineTranslator::pass_over(const std::vector<Line>& lines) {
   for (const Line& line : lines) (void)format_->text(line);
 }
@@ -145,8 +156,10 @@ void LineTranslator::tell_unread(const std::vector<Line>& lines) {
   if (!note.empty()) run_.say("note: standard input: " + note);
 }
 
-std::vector<Line> LineTranslator::next_window(LineReader& reader) const {
-  if (by_lines()) return reader.read(run_.window());
+// `skipped`: lines that an earlier run did come first. Its windows may have been others, with another number of devices.
+std::vector<Line> LineTranslator::next_window(LineReader& reader, uint64_t skipped) const {
+  const size_t window = run_.window();
+  if (by_lines()) return reader.read(skipped > 0 ? static_cast<size_t>(std::min<uint64_t>(window, skipped)) : window);
   Line text = whole_text(reader);
   // An incomplete text is not translated.
   if (reader.error() != 0 || interrupted() || !reader.refusal().empty()) return {};
@@ -265,7 +278,13 @@ std::string LineTranslator::output(const Line& line, const LineResult& result) c
                 : spans                   ? spans_json(result.output->spans, makes)
                                           : result.text();
   }
-  return format_->output(line, made);
+  return whole_row(format_->output(line, made));
+}
+
+// Behind the last line of a file another shard's rows may follow, or another file's.
+std::string LineTranslator::whole_row(std::string row) const {
+  if (source_.piece && !row.ends_with('\n')) row += '\n';
+  return row;
 }
 
 // True if what the output lost is back.

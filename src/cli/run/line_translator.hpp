@@ -15,6 +15,8 @@ class LineTranslator {
   LineTranslator(RunState& run, Sink& sink, const Source& source, uint64_t index);
   // Skips the first `units` lines, which are done. Gives the exit code.
   int translate(uint64_t units);
+  // Reads all of the source, and counts the lines of which vectors as numbers have no row.
+  uint64_t count_kept();
 
  private:
   [[nodiscard]] bool by_lines() const;
@@ -29,7 +31,7 @@ class LineTranslator {
   void pass_over(const std::vector<Line>& lines);
   // Notes that the first lines look like records and are not read as such.
   void tell_unread(const std::vector<Line>& lines);
-  std::vector<Line> next_window(LineReader& reader) const;
+  std::vector<Line> next_window(LineReader& reader, uint64_t skipped) const;
   int window(const std::vector<Line>& lines);
   int together(const std::vector<Line>& lines, uint64_t at, uint64_t of);
   // The model's input for each line, and errors in the lines.
@@ -40,6 +42,7 @@ class LineTranslator {
   void restore_line(const std::string& source, LineResults& results, size_t line) const;
   [[nodiscard]] documents::KeptText::Links links_of(const LineResults& results, size_t line) const;
   [[nodiscard]] std::string output(const Line& line, const LineResult& result) const;
+  [[nodiscard]] std::string whole_row(std::string row) const;
   [[nodiscard]] static bool keeps_lost(const LineResult& result);
   int write(const std::vector<Line>& lines, const LineResults& results, const std::string& streamed);
   // The name of a line in messages.

@@ -108,6 +108,17 @@ int ShardRun::skip(const shards::Record& found, const shards::Record& planned, b
   return found.rejected > max_rejected_.value_or(0) ? exit_some_failed : exit_ok;
 }
 
+int ShardRun::begin_rows(uint64_t kept) {
+  if (const int code = rejected_.begin(file(shards::kRejectedEnding), kept, max_rejected_)) return code;
+  return rejected_.are_too_many() ? stop_at_rejected() : int{exit_ok};
+}
+
+int ShardRun::begin_files() {
+  if (force_) return begin_rows(0);
+  if (const int code = rejected_.begin_again(file(shards::kRejectedEnding), max_rejected_)) return code;
+  return rejected_.are_too_many() ? stop_at_rejected() : int{exit_ok};
+}
+
 int ShardRun::stop_at_rejected() const {
   return complain(exit_some_failed, "shard " + shards::text_of(shard()) + ": " + grouped(rejected_.count()) +
                                         " rows were rejected, which are more than --max-rejected allows; " +

@@ -28,10 +28,10 @@ class ShardRun {
   // Locks the shard and makes the folder. `planned`: what the record will say, as far as it is known. `done`: an
   // earlier run finished it, and `code` is what that run ended with.
   int begin(const shards::Record& planned, bool quiet, bool& done);
-  // The rows that an earlier, unfinished run rejected stay.
-  int begin_rows(uint64_t kept) { return rejected_.begin(file(shards::kRejectedEnding), kept, max_rejected_); }
+  // The rows that an earlier, unfinished run rejected stay. If there are too many already, the shard stops again.
+  int begin_rows(uint64_t kept);
   // The same where inputs have outputs of their own: what was rejected of finished ones stays.
-  int begin_files() { return rejected_.begin_again(file(shards::kRejectedEnding), max_rejected_); }
+  int begin_files();
   [[nodiscard]] RejectedRows& rejected() { return rejected_; }
   // Says that there are too many; gives the exit code.
   int stop_at_rejected() const;
