@@ -16,7 +16,8 @@ namespace lapilli::documents {
 namespace {
 
 constexpr size_t kNone = std::string_view::npos;
-constexpr size_t kLongestMark = 1000;  // bytes of a tag, of $t(...)
+constexpr size_t kLongestMark = 1000;   // bytes of a tag
+constexpr size_t kLongestNested = 200;  // of $t(...)
 
 bool is_name_byte(char c) {
   return is_ascii_letter(static_cast<unsigned char>(c)) || is_ascii_digit(static_cast<unsigned char>(c)) || c == '_' ||
@@ -78,7 +79,7 @@ size_t reference_length(std::string_view text, size_t at, std::string& means) {
 size_t nested_end(std::string_view text, size_t at) {
   if (text.substr(at, 3) != "$t(") return 0;
   size_t depth = 0;
-  for (size_t i = at + 2; i < std::min(text.size(), at + kLongestMark); ++i) {
+  for (size_t i = at + 2; i < std::min(text.size(), at + kLongestNested); ++i) {
     depth += text[i] == '(' ? 1 : 0;
     depth -= text[i] == ')' ? 1 : 0;
     if (depth == 0) return i + 1;
@@ -225,8 +226,9 @@ class PieceReader {
   }
 
   bool read_comment() {
-    const size_t close = all_.substr(0, end()).find("-->", at_ + 4);
-    if (close == kNone) return false;
+    if (comment_end_ < at_ + 4) comment_end_ = std::min(all_.find("-->", at_ + 4), all_.size());
+    const size_t close = comment_end_;
+    if (close + 3 > end()) return false;
     words_to(at_);
     builder_.point(text_.source({at_, close + 3}));
     return go_on(close + 3);
@@ -308,6 +310,7 @@ class PieceReader {
   uint32_t escapes_;
   const IcuPiece* piece_ = nullptr;
   size_t at_ = 0, words_ = 0, kept_ = 0;
+  size_t comment_end_ = 0;  // the next one
   std::set<std::string> closed_;
   std::vector<std::string> names_;
   bool html_ = false, ampersand_ = false;
