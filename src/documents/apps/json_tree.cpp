@@ -21,7 +21,7 @@ class JsonReader {
     if (at_ == bytes().size()) return std::move(tree_);
     add({}, false);
     while (!open_.empty() && error_.empty()) member();
-    skip();
+    if (error_.empty()) skip();
     if (error_.empty() && at_ < bytes().size()) error_ = "nothing may follow the value";
     if (!error_.empty())
       return fail(ErrorCode::invalid_data, "line %u: %s: this is no JSON, repair it", line(), error_);

@@ -16,7 +16,7 @@ namespace lapilli::documents {
 namespace {
 
 constexpr size_t kNone = std::string_view::npos;
-constexpr size_t kLongestMark = 1000;  // bytes of a tag
+constexpr size_t kLongestMark = 1000;   // bytes of a tag
 constexpr size_t kLongestNested = 200;  // of $t(...)
 
 bool is_name_byte(char c) {
