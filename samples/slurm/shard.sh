@@ -4,7 +4,7 @@
 #SBATCH --job-name=lapilli
 #SBATCH --requeue
 #SBATCH --open-mode=append
-#SBATCH --signal=TERM@60
+#SBATCH --signal=B:TERM@60
 set -u
 out=$1
 shift
@@ -18,8 +18,8 @@ while kill -0 "$task" 2>/dev/null; do
   wait "$task"
   code=$?
 done
-# After a preemption Slurm requeues the task itself; after another SIGTERM (scancel --signal=TERM, the end of its time)
-# nobody does.
+# After a preemption Slurm requeues the task itself; after another SIGTERM (scancel --full --signal=TERM, the end of its
+# time) nobody does.
 if [ "$code" -eq 143 ] && [ "${SLURM_RESTART_COUNT:-0}" -lt 20 ]; then
   scontrol requeue "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID" 2>/dev/null || true
 fi

@@ -10,6 +10,7 @@
 #include <sys/locking.h>
 #else
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #endif
 
@@ -23,22 +24,37 @@ bool lock(int fd) {
   errno = EWOULDBLOCK;
   return false;
 }
+// An open file is not removed.
+bool is_named(int, const std::string&) { return true; }
 void close_lock(int fd) { _close(fd); }
 #else
 bool lock(int fd) { return ::flock(fd, LOCK_EX | LOCK_NB) == 0; }
+// False: who held it before has removed the file, and the next process would make another one.
+bool is_named(int fd, const std::string& path) {
+  struct stat own = {}, named = {};
+  if (::fstat(fd, &own) != 0 || ::stat(path.c_str(), &named) != 0) return false;
+  return own.st_dev == named.st_dev && own.st_ino == named.st_ino;
+}
 void close_lock(int fd) { ::close(fd); }
 #endif
 
 }  // namespace
 
 std::optional<FileLock> FileLock::take(const std::string& path) {
-  const int fd = open_to_lock(path);
-  if (fd < 0) return {};
-  FileLock held(fd);
-  if (lock(fd)) return held;
-  const int why = errno;
-  close_lock(std::exchange(held.fd_, -1));
-  errno = why;
+  constexpr int kMostTries = 100;
+  for (int i = 0; i < kMostTries; ++i) {
+    const int fd = open_to_lock(path);
+    if (fd < 0) return {};
+    FileLock held(fd);
+    if (!lock(fd)) {
+      const int why = errno;
+      close_lock(std::exchange(held.fd_, -1));
+      errno = why;
+      return {};
+    }
+    if (is_named(fd, path)) return held;
+  }
+  errno = EWOULDBLOCK;
   return {};
 }
 

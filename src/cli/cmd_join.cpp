@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/path.hpp"
 #include "cli/commands.hpp"
@@ -51,20 +52,7 @@ class Join {
       return complain(exit_usage, arguments_.folder +
                                       " holds an output for each input, and nothing to join; without -o the shards are "
                                       "checked");
-    TargetFile target(arguments_.output);
-    std::string obstacle = missing_folder(arguments_.output);
-    if (obstacle.empty()) obstacle = target.obstacle(arguments_.force, false);
-    if (!obstacle.empty()) return complain(exit_usage, obstacle);
-    catch_interrupts();
-    int code = target.begin();
-    if (code == exit_ok) code = write(target);
-    if (code == exit_ok && interrupted() == 0) code = target.finish();
-    if (code != exit_ok || interrupted() != 0) {
-      target.stop();
-      return interrupted() != 0 ? 128 + interrupted() : code;
-    }
-    code = write_rejected();
-    return code == exit_ok ? tell() : code;
+    return join();
   }
 
  private:
@@ -73,6 +61,43 @@ class Join {
     const std::string again = shards::as_array(found_.to_run, 0), tasks = shards::as_array(found_.to_run, found_.first);
     return complain(exit_input, arguments_.folder + ": run again of " + grouped(found_.count) + " shards: " + again +
                                     (again == tasks ? "" : ", which are the tasks " + tasks));
+  }
+
+  // The rejected rows are written first, so that the file's name says that all is there.
+  int join() {
+    TargetFile target(arguments_.output), rejected(arguments_.output + shards::kRejectedEnding);
+    if (const std::string obstacle = obstacle_to(target, rejected); !obstacle.empty())
+      return complain(exit_usage, obstacle);
+    catch_interrupts();
+    int code = target.begin();
+    if (code == exit_ok) code = write(target);
+    if (code == exit_ok && interrupted() == 0) code = write_rejected(rejected);
+    if (code == exit_ok && interrupted() == 0) code = target.finish();
+    if (code == exit_ok && interrupted() == 0) return tell();
+    for (TargetFile* one : {&target, &rejected}) {
+      one->stop();
+      remove_file(part_of(one->name()));  // a join begins anew
+    }
+    return interrupted() != 0 ? 128 + interrupted() : code;
+  }
+
+  [[nodiscard]] std::string obstacle_to(const TargetFile& target, const TargetFile& rejected) const {
+    if (arguments_.output == "-")
+      return "-o -: that a shard has changed is found at its end, so the output is a file, which has no name until then";
+    const std::vector<std::string> parts = files_of_shards();
+    std::string obstacle = missing_folder(arguments_.output);
+    if (obstacle.empty()) obstacle = target.obstacle(arguments_.force, false, parts);
+    return obstacle.empty() ? rejected.obstacle(arguments_.force, false, parts) : obstacle;
+  }
+
+  [[nodiscard]] std::vector<std::string> files_of_shards() const {
+    std::vector<std::string> files;
+    for (const shards::Record& record : found_.records) {
+      const std::string stem = path_in(arguments_.folder, shards::stem_of(record.shard));
+      files.push_back(path_in(arguments_.folder, record.output));
+      for (const char* ending : {shards::kRecordEnding, shards::kRejectedEnding}) files.push_back(stem + ending);
+    }
+    return files;
   }
 
   int write(TargetFile& target) {
@@ -121,11 +146,12 @@ class Join {
                                     std::to_string(record.shard.number) + " again, with --force");
   }
 
-  int write_rejected() const {
-    const uint64_t all = rejected();
-    const std::string name = arguments_.output + shards::kRejectedEnding;
-    if (all == 0) return exit_ok;
-    TargetFile target(name);
+  // An old one would be taken for that of the new file.
+  int write_rejected(TargetFile& target) const {
+    if (rejected() == 0) {
+      remove_file(target.name());
+      return exit_ok;
+    }
     if (const int code = target.begin()) return code;
     for (const shards::Record& record : found_.records) {
       if (record.rejected == 0) continue;

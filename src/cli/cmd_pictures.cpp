@@ -160,7 +160,7 @@ class PictureRun {
     const int code = shard_.begin(planned_, context_.quiet, done);
     if (done) finished_ = code;
     if (done || code != exit_ok) return done ? int{exit_ok} : code;
-    const std::string obstacle = target_->obstacle(arguments_.force, true, files_);
+    const std::string obstacle = shard_.obstacle(*target_, files_);
     return obstacle.empty() ? int{exit_ok} : complain(exit_usage, obstacle);
   }
 
@@ -170,8 +170,8 @@ class PictureRun {
     Identity identity = planned_.settings;
     identity.emplace_back("version of lapilli", planned_.version);
     identity.emplace_back("model", planned_.model_hash);
-    for (const std::string& file : files_)
-      identity.emplace_back("input " + std::string(last_part(file)), std::to_string(file_size(file)));
+    for (const shards::InputRecord& input : planned_.inputs)
+      identity.emplace_back("input " + input.name, input.piece.hash);
     if (const int code = target_->begin(identity, !arguments_.force, arguments_.force, from)) return code;
     return shard_.begin_rows(from.point.failed);
   }
@@ -299,8 +299,9 @@ class PictureRun {
   }
 
   int reject(const std::string& file, const Output& output) {
-    RejectedRows& rejected = shard_.rejected();
-    return rejected.add({file, 1, output.error->message()});
+    const auto status = static_cast<lapilli_status>(output.error->status());
+    if (passes_with_time(status)) return stop_shard(status);
+    return shard_.rejected().add({file, 1, output.error->message()});
   }
 
   int write(const std::string& text) { return target_ ? target_->write(text) : output_.write(text); }
@@ -348,7 +349,8 @@ class PictureRun {
     }
     if (is_shard() && code == exit_ok && !interrupted()) {
       code = finish_shard();
-      target_->forget_journal();
+      if (code == exit_ok) target_->forget_journal();
+      if (code == exit_ok) shard_.leave();
     }
     if (arguments_.stats) print_stats();
     if (interrupted()) return 128 + interrupted();

@@ -84,10 +84,12 @@ class TextRun {
     return exit_ok;
   }
 
-  // The reason is among the messages.
+  // The last message tells the reason.
   int reject_file(const std::string& name) {
     RejectedRows& rejected = shard_.rejected();
-    if (const int code = rejected.add({name, 1, "the file cannot be read"})) return code;
+    const std::string &why = last_complaint(), begins = name + ": ";
+    if (const int code = rejected.add({name, 1, why.starts_with(begins) ? why.substr(begins.size()) : why}))
+      return code;
     if (const int code = rejected.flush()) return code;
     return rejected.are_too_many() ? shard_.stop_at_rejected() : int{exit_ok};
   }
@@ -258,15 +260,15 @@ class TextRun {
     return exit_ok;
   }
 
-  // The bundled model has no directory yet; the version stands for it.
   int begin_shard(const ModelChoice& choice) {
-    if (!choice.directory.empty()) planned_.model_hash = hash_of_models(choice.directory, choice.first);
+    const std::string directory = choice.directory.empty() ? default_directory() : choice.directory;
+    if (!directory.empty()) planned_.model_hash = hash_of_models(directory, choice.first);
     bool done = false;
     const int code = shard_.begin(planned_, context_.quiet, done);
     if (done) finished_ = code;
     if (done || code != exit_ok) return done ? int{exit_ok} : code;
     for (const auto& target : targets_) {
-      const std::string obstacle = target->obstacle(arguments_.files.force, true);
+      const std::string obstacle = shard_.obstacle(*target);
       if (!obstacle.empty()) return complain(exit_usage, obstacle);
     }
     return is_shard_of_files() ? shard_.begin_files() : int{exit_ok};
@@ -444,6 +446,7 @@ class TextRun {
     if (code == exit_ok && !interrupted() && is_shard()) code = finish_shard();
     if (code == exit_ok && !interrupted()) {
       for (const auto& target : targets_) target->forget_journal();
+      shard_.leave();
     }
     if (arguments_.stats) model_.statistics().print(model_.model().info().value(), arguments_.json);
     if (!targets_.empty() && !context_.quiet) tell_targets();
@@ -527,9 +530,9 @@ int run_texts(const TextCommand& about, const TextArguments& arguments, const Co
   TextArguments settled = arguments;
   settle_places(arguments.force_text ? std::vector<std::string>() : arguments.inputs, settled.files.output,
                 settled.files.suffix);
-  // One output holds all files of a list, so that all must be known.
+  // One output holds all files of a list, and shards are parts of all of it, so that all must be known.
   FileArguments& files = settled.files;
-  if (!files.list.empty() && (!is_growing(files.list) || (files.wanted() && !files.one_each()))) {
+  if (!files.list.empty() && (!is_growing(files.list) || (files.wanted() && !files.one_each()) || files.shard.wanted())) {
     if (const int code = read_file_list(std::exchange(files.list, ""), settled.inputs)) return code;
     if (settled.inputs.empty()) return complain(exit_input, "--files-from names no file");
   }

@@ -63,10 +63,17 @@ int print(std::string_view text) {
   return exit_ok;
 }
 
+namespace {
+thread_local std::string last_message;
+}
+
 int complain(int code, const std::string& message) {
   std::fprintf(stderr, "lapilli: %s\n", message.c_str());
+  last_message = message;
   return code;
 }
+
+const std::string& last_complaint() { return last_message; }
 
 std::string json_string(std::string_view text) {
   std::string out = "\"";

@@ -35,6 +35,9 @@ class StandardOutput : public Sink {
 // Prints one message on stderr and gives `code`.
 int complain(int code, const std::string& message);
 
+// The last message of this thread; "": there was none.
+const std::string& last_complaint();
+
 // Adds quotes. Invalid UTF-8 is kept as it is.
 std::string json_string(std::string_view text);
 

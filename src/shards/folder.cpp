@@ -25,6 +25,51 @@ std::string text_in(const std::string& path) {
   return text;
 }
 
+uint64_t lines_in(const std::string& path) {
+  uint64_t lines = 0;
+  std::FILE* stream = open_stream(path, "rb");
+  if (!stream) return lines;
+  char part[1 << 16];
+  while (const size_t got = std::fread(part, 1, sizeof part, stream))
+    lines += static_cast<uint64_t>(std::count(part, part + got, '\n'));
+  std::fclose(stream);
+  return lines;
+}
+
+std::string wrong_rejected(const std::string& folder, const Record& record) {
+  const std::string name = stem_of(record.shard) + kRejectedEnding;
+  if (record.rejected == 0) return "";
+  if (!file_exists(folder + "/" + name)) return name + " is missing";
+  const uint64_t lines = lines_in(folder + "/" + name);
+  if (lines == record.rejected) return "";
+  return name + " has " + std::to_string(lines) + " rows, and its record says " + std::to_string(record.rejected);
+}
+
+// Of a shard whose inputs have outputs of their own.
+std::string wrong_files(const std::string& folder, const Record& record) {
+  for (const std::string& file : record.files) {
+    const bool leads_out = file.starts_with("../") || file.find("/../") != std::string::npos || file.ends_with("/..");
+    if (file.starts_with('/') || leads_out || file == "..") return "\"" + file + "\" is no file of it";
+    if (!file_exists(folder + "/" + file)) return file + " is missing";
+  }
+  const bool all = record.rows_out <= record.rows_in && record.rows_in - record.rows_out <= record.rejected;
+  return all ? "" : "it has results for " + std::to_string(record.rows_out) + " of its inputs";
+}
+
+// A record's name of its output might lead anywhere.
+std::string wrong_file(const std::string& folder, const Record& record) {
+  const auto part = part_name(record.output);
+  if (!part || part->shard.number != record.shard.number || record.output.find('/') != std::string::npos)
+    return "\"" + record.output + "\" is no name of its output";
+  const std::string path = folder + "/" + record.output;
+  if (!file_exists(path)) return record.output + " is missing";
+  if (file_size(path) != record.bytes)
+    return record.output + " has " + std::to_string(file_size(path)) + " bytes, and its record says " +
+           std::to_string(record.bytes);
+  if (record.rows_in == record.rows_out) return "";
+  return "it has " + std::to_string(record.rows_out) + " rows for " + std::to_string(record.rows_in) + " of input";
+}
+
 class Looker {
  public:
   Looker(const std::string& folder, FolderOfShards& found) : folder_(folder), found_(found) {}
@@ -75,34 +120,8 @@ class Looker {
     auto record = record_in(text_in(folder_ + "/" + stem_of(shard) + kRecordEnding));
     if (!record || record->shard.number != number || record->shard.count != found_.count)
       return run_again(number, stem_of(shard) + kRecordEnding + " is no record of it");
-    if (const std::string wrong = wrong_output(*record); !wrong.empty()) return run_again(number, wrong);
+    if (const std::string wrong = wrong_output(folder_, *record); !wrong.empty()) return run_again(number, wrong);
     found_.records.push_back(std::move(*record));
-  }
-
-  // A record's name of its output might lead anywhere.
-  [[nodiscard]] std::string wrong_output(const Record& record) const {
-    if (record.output.empty()) return wrong_files(record);
-    const auto part = part_name(record.output);
-    if (!part || part->shard.number != record.shard.number || record.output.find('/') != std::string::npos)
-      return "\"" + record.output + "\" is no name of its output";
-    const std::string path = folder_ + "/" + record.output;
-    if (!file_exists(path)) return record.output + " is missing";
-    if (file_size(path) != record.bytes)
-      return record.output + " has " + std::to_string(file_size(path)) + " bytes, and its record says " +
-             std::to_string(record.bytes);
-    if (record.rows_in != record.rows_out)
-      return "it has " + std::to_string(record.rows_out) + " rows for " + std::to_string(record.rows_in) + " of input";
-    return "";
-  }
-
-  // Of a shard whose inputs have outputs of their own.
-  [[nodiscard]] std::string wrong_files(const Record& record) const {
-    for (const std::string& file : record.files) {
-      if (file.starts_with('/') || file.find("..") != std::string::npos) return "\"" + file + "\" is no file of it";
-      if (!file_exists(folder_ + "/" + file)) return file + " is missing";
-    }
-    const bool all = record.rows_out <= record.rows_in && record.rows_in - record.rows_out <= record.rejected;
-    return all ? "" : "it has results for " + std::to_string(record.rows_out) + " of its inputs";
   }
 
   // Those that differ from most are to be run again; of equally many, those that came later.
@@ -122,7 +141,7 @@ class Looker {
       if (kinds[i] != most)
         run_again(found_.records[i].shard.number,
                   "it was made with another " + other_run(found_.records[most], found_.records[i]) + " than shard " +
-                      std::to_string(found_.records[most].shard.number));
+                      std::to_string(found_.records[most].shard.number) + "; --force makes it anew");
   }
 
   // Where an input goes on in the next shard, its lines do as well.
@@ -134,7 +153,7 @@ class Looker {
       if (before.shard.number + 1 != now.shard.number || last.name != next.name || next.piece.begin == 0) continue;
       const bool meets =
           last.piece.end == next.piece.begin && last.piece.lines_before + last.piece.lines == next.piece.lines_before;
-      if (!meets) run_again(now.shard.number, "it does not begin where the one before ends; " + last.name + " changed");
+      if (!meets) run_again(now.shard.number, "it does not begin where the one before ends; " + last.name + " changed; --force makes it anew");
     }
   }
 
@@ -157,6 +176,11 @@ void for_runs(const std::vector<uint32_t>& numbers, Add&& add) {
 }  // namespace
 
 std::string look_into(const std::string& folder, FolderOfShards& found) { return Looker(folder, found).look(); }
+
+std::string wrong_output(const std::string& folder, const Record& record) {
+  const std::string wrong = record.output.empty() ? wrong_files(folder, record) : wrong_file(folder, record);
+  return wrong.empty() ? wrong_rejected(folder, record) : wrong;
+}
 
 std::string as_array(const std::vector<uint32_t>& numbers, uint32_t first) {
   std::string text;

@@ -61,6 +61,12 @@ void add_folder(const std::string& folder, int depth, Hash& hash) {
 
 }  // namespace
 
+std::string hash_of_samples(const std::string& path) {
+  Hash hash;
+  add_file(path, hash);
+  return hash.text();
+}
+
 std::string hash_of_model(const std::string& path) {
   Hash hash;
   if (directory_exists(path))

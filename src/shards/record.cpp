@@ -118,11 +118,22 @@ Settings settled(const Settings& given) {
 
 std::string other_run(const Record& a, const Record& b) {
   if (a.version != b.version) return "version of lapilli";
-  if (a.inputs_hash != b.inputs_hash) return "list of inputs, or size of one";
+  if (a.inputs_hash != b.inputs_hash) return "list of inputs, or content of one";
   if (a.model_hash != b.model_hash) return "model";
   for (size_t i = 0; i < std::min(a.settings.size(), b.settings.size()); ++i)
     if (a.settings[i] != b.settings[i]) return a.settings[i].first;
   return a.settings.size() == b.settings.size() ? "" : "option";
+}
+
+std::string other_input(const Record& a, const Record& b) {
+  const auto same = [](const InputRecord& one, const InputRecord& other) {
+    return one.name == other.name && one.piece.begin == other.piece.begin && one.piece.end == other.piece.end &&
+           one.piece.lines_before == other.piece.lines_before && one.piece.hash == other.piece.hash;
+  };
+  for (size_t i = 0; i < std::min(a.inputs.size(), b.inputs.size()); ++i)
+    if (!same(a.inputs[i], b.inputs[i])) return b.inputs[i].name;
+  if (a.inputs.size() == b.inputs.size()) return "";
+  return a.inputs.size() > b.inputs.size() ? a.inputs[b.inputs.size()].name : b.inputs[a.inputs.size()].name;
 }
 
 std::string json_of(const Record& r) {

@@ -29,7 +29,8 @@ struct Record {
   std::string output;  // the name of its file in the folder; "": its files are listed
   std::vector<std::string> files;
   uint64_t rows_in = 0, rows_out = 0, rejected = 0, bytes = 0;
-  std::string output_hash, inputs_hash;  // the latter of the names and sizes of all shards' inputs
+  std::string output_hash;
+  std::string inputs_hash;  // of the names, sizes and samples of all shards' inputs
   std::vector<InputRecord> inputs;
   std::string model_hash;
   Settings settings;  // all that its rows depend on, besides the inputs and the model
@@ -39,6 +40,9 @@ struct Record {
 
 // The name of the first difference between the runs of two shards; "": they can be joined.
 std::string other_run(const Record& a, const Record& b);
+
+// The name of the first input of which two runs of one shard had another part; "": there is none.
+std::string other_input(const Record& a, const Record& b);
 
 std::string json_of(const Record& record);  // a line
 std::optional<Record> record_in(std::string_view json);

@@ -10,6 +10,7 @@
 #include "cli/output.hpp"
 #include "fetched/present.hpp"
 #include "hub/catalogue.hpp"
+#include "tools/locate.hpp"
 #include "tools/tools.hpp"
 
 namespace lapilli::cli {
@@ -49,6 +50,11 @@ int no_model(const std::string& why) {
 }
 
 }  // namespace
+
+std::string default_directory() {
+  const auto found = default_model_directory();
+  return found ? *found : "";
+}
 
 std::string bundled_directory(const std::string& name) {
   for (const hub::Listed& model : known_models()) {

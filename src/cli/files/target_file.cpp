@@ -39,15 +39,6 @@ std::optional<Journal> journal_in(const std::string& name) {
   return read_journal(text);
 }
 
-// A file's new name is on the disk only once its folder is.
-void sync_folder(const std::string& path) {
-  const std::string folder = folder_of(path);
-  const int fd = open_to_read(folder.empty() ? "." : folder);
-  if (fd < 0) return;
-  (void)sync_file(fd);
-  close_file(fd);
-}
-
 // The first part of a path that stands where a folder is needed and is none; "" if there is none.
 std::string file_for_folder(const std::string& path) {
   for (size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1)) {
@@ -58,6 +49,14 @@ std::string file_for_folder(const std::string& path) {
 }
 
 }  // namespace
+
+void sync_folder(const std::string& path) {
+  const std::string folder = folder_of(path);
+  const int fd = open_to_read(folder.empty() ? "." : folder);
+  if (fd < 0) return;
+  (void)sync_file(fd);
+  close_file(fd);
+}
 
 TargetFile::TargetFile(std::string name) : name_(std::move(name)), direct_(file_kind(name_) == FileKind::other) {}
 
@@ -88,7 +87,8 @@ std::string TargetFile::obstacle(bool force, bool resume, const std::vector<std:
   if (resume) {
     if (file_exists(name_) && !journal && !begun)
       return name_ + " is there already, and nothing is left of a run to resume; --force writes over it";
-    if (begun && !journal) return part_of(name_) + " is left of a run that cannot be resumed; --force begins anew";
+    if (begun && !journal && file_size(part_of(name_)) > 0)
+      return part_of(name_) + " is left of a run that cannot be resumed; --force begins anew";
     return "";
   }
   if (begun) {
@@ -170,7 +170,8 @@ int TargetFile::write_journal_anew(const Journal& journal) {
   const std::string name = journal_of(name_), fresh = name + ".new";
   const int fd = open_to_write(fresh, false);
   if (fd < 0) return fail(fresh);
-  const int error = write_all(fd, text);
+  int error = write_all(fd, text);
+  if (error == 0) error = sync_file(fd);  // else a power cut may leave an empty one under its name
   close_file(fd);
   errno = error;
   if (error != 0 || !rename_file(fresh, name)) return fail(fresh);

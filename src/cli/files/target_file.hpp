@@ -17,6 +17,9 @@ std::string missing_folder(const std::string& file);
 // A contradiction between --suffix and -o; "" if there is none.
 std::string wrong_suffix(const std::string& suffix, const std::string& output);
 
+// A file's new name is on the disk only once its folder is.
+void sync_folder(const std::string& path);
+
 class TargetFile : public Sink {
  public:
   explicit TargetFile(std::string name);

@@ -121,6 +121,8 @@ struct RunState {
   // Rows of a shard that fail are told in a file, too. Gives the exit code.
   int reject(const std::string& file, uint64_t row, const LineResult& result) {
     if (!rejected || result.status == Status::ok) return exit_ok;
+    const auto status = static_cast<lapilli_status>(result.status);
+    if (passes_with_time(status)) return stop_shard(status);
     return rejected->add({file, row, result.error});
   }
   [[nodiscard]] Point point(uint64_t source, uint64_t units, uint64_t bytes) const {

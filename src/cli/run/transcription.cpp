@@ -138,7 +138,7 @@ class Transcription {
     Identity all = planned_.settings;
     all.emplace_back("version of lapilli", planned_.version);
     all.emplace_back("model", planned_.model_hash);
-    all.emplace_back("input " + std::string(last_part(name)), std::to_string(file_size(name)));
+    all.emplace_back("input " + std::string(last_part(name)), shards::hash_of_samples(name));
     return all;
   }
 
@@ -414,9 +414,11 @@ class Transcription {
   int finish(int code) {
     bar_.clear();
     if (code == exit_ok && interrupted() == 0 && is_shard()) code = finish_shard();
-    if (code == exit_ok && interrupted() == 0)
+    if (code == exit_ok && interrupted() == 0) {
       for (const auto& targets : targets_)
         for (const auto& target : targets) target->forget_journal();
+      shard_.leave();
+    }
     if (arguments_.files.to_files() && (sources_.size() > 1 || interrupted() != 0)) say(tell_targets());
     if (arguments_.stats) {
       const double took = seconds_since(start_);

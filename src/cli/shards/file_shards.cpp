@@ -4,6 +4,7 @@
 #include "cli/exit_codes.hpp"
 #include "cli/files/output_names.hpp"
 #include "cli/output.hpp"
+#include "shards/model_hash.hpp"
 
 namespace lapilli::cli {
 
@@ -24,7 +25,8 @@ int take_files(const shards::Shard& shard, const std::vector<std::string>& files
   for (const std::string& name : files) {
     const uint64_t bytes = file_size(name);
     taken.push_back(range.holds(first));
-    if (taken.back()) record.inputs.push_back({std::string(last_part(name)), {0, bytes, 0, 1, ""}});
+    if (taken.back())
+      record.inputs.push_back({std::string(last_part(name)), {0, bytes, 0, 1, shards::hash_of_samples(name)}});
     first += bytes;
   }
   record.inputs_hash = hash.text();

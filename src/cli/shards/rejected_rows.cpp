@@ -25,6 +25,11 @@ CountedLines count_lines(const std::string& path, uint64_t most) {
   return counted;
 }
 
+int stop_shard(lapilli_status status) {
+  return complain(exit_code(status),
+                  "the shard stops, as that is not the row's fault and may pass; the same command goes on there");
+}
+
 int RejectedRows::begin(const std::string& path, uint64_t kept, std::optional<uint64_t> most) {
   path_ = path;
   most_ = most;

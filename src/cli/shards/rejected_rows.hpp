@@ -8,6 +8,8 @@
 #include <set>
 #include <string>
 
+#include "lapilli/lapilli.h"
+
 namespace lapilli::cli {
 
 struct RejectedRow {
@@ -15,6 +17,14 @@ struct RejectedRow {
   uint64_t row = 0;  // the line in the file, from 1
   std::string reason;
 };
+
+// True for a failure that is not the row's own: another start, or another node, may do the row.
+inline bool passes_with_time(lapilli_status status) {
+  return status == LAPILLI_OUT_OF_MEMORY || status == LAPILLI_DEVICE_LOST || status == LAPILLI_TIMEOUT ||
+         status == LAPILLI_NO_DEVICE;
+}
+// Says that such a failure ends the run of a shard; gives the exit code.
+int stop_shard(lapilli_status status);
 
 class RejectedRows {
  public:

@@ -12,6 +12,7 @@
 #include "cli/output.hpp"
 #include "cli/progress/progress_text.hpp"
 #include "cli/system.hpp"
+#include "shards/folder.hpp"
 
 namespace lapilli::cli {
 
@@ -26,7 +27,10 @@ int write_small_file(const std::string& path, const std::string& fresh, const st
   const int why = errno;
   if (stream) ok = std::fclose(stream) == 0 && ok;
   if (!ok) errno = why;
-  if (ok && rename_file(fresh, path)) return exit_ok;
+  if (ok && rename_file(fresh, path)) {
+    sync_folder(path);
+    return exit_ok;
+  }
   return complain(exit_output, path + " cannot be written: " + std::strerror(errno));
 }
 
@@ -90,22 +94,38 @@ int ShardRun::begin(const shards::Record& planned, bool quiet, bool& done) {
   return exit_ok;
 }
 
-// The output of a finished shard may be gone.
+// The output of a finished shard may be gone, or one that join refuses: the shard is made anew then.
 int ShardRun::skip(const shards::Record& found, const shards::Record& planned, bool quiet, bool& done) {
-  shards::Record own = planned;
-  if (own.model_hash.empty()) own.model_hash = found.model_hash;
-  const std::string other = shards::other_run(found, own);
-  if (!other.empty())
+  if (const std::string other = other_run(found, planned); !other.empty())
     return complain(exit_usage, "shard " + shards::text_of(shard()) + " was made with another " + other +
                                     "; name another folder, or --force makes it anew");
-  if (!found.output.empty() && file_size(path_in(folder_, found.output)) != found.bytes) {
+  if (const std::string wrong = shards::wrong_output(folder_, found); !wrong.empty()) {
+    if (!quiet) complain(exit_ok, "shard " + shards::text_of(shard()) + " is made anew: " + wrong);
     remove_file(file(shards::kRecordEnding));
+    if (!planned.output.empty()) remove_file(journal_of(path_in(folder_, planned.output)));
+    anew_ = true;
     return exit_ok;
   }
   done = true;
   lock_->remove();
   if (!quiet) complain(exit_ok, "shard " + shards::text_of(shard()) + " is finished already");
   return found.rejected > max_rejected_.value_or(0) ? exit_some_failed : exit_ok;
+}
+
+// The name of the first difference; "": the record is of the same run, with the same inputs.
+std::string ShardRun::other_run(const shards::Record& found, const shards::Record& planned) {
+  shards::Record own = planned;
+  if (own.model_hash.empty()) own.model_hash = found.model_hash;
+  if (std::string other = shards::other_run(found, own); !other.empty()) return other;
+  const std::string input = shards::other_input(found, own);
+  return input.empty() ? "" : "content of " + input;
+}
+
+// The lock says that nobody else is at work on its files.
+std::string ShardRun::obstacle(const TargetFile& target, const std::vector<std::string>& inputs) const {
+  const bool own = anew_ || shards::part_name(last_part(target.name())).has_value();
+  if (!own || file_exists(journal_of(target.name()))) return target.obstacle(force_, true, inputs);
+  return target.obstacle(true, true, inputs);
 }
 
 int ShardRun::begin_rows(uint64_t kept) {
@@ -132,9 +152,11 @@ int ShardRun::finish(shards::Record record) {
   record.rejected = rejected_.count();
   record.host = shards::host_name();
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  if (const int code = write_small_file(file(shards::kRecordEnding), file(".new"), json_of(record))) return code;
-  lock_->remove();
-  return exit_ok;
+  return write_small_file(file(shards::kRecordEnding), file(".new"), json_of(record));
+}
+
+void ShardRun::leave() {
+  if (lock_) lock_->remove();
 }
 
 }  // namespace lapilli::cli

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/files/journal.hpp"
 #include "cli/files/target_file.hpp"
@@ -36,17 +37,24 @@ class ShardRun {
   // Says that there are too many; gives the exit code.
   int stop_at_rejected() const;
 
+  // Why an output of the shard cannot be written; "": it can. Remains of an earlier run are gone on with, or lost.
+  [[nodiscard]] std::string obstacle(const TargetFile& target, const std::vector<std::string>& inputs = {}) const;
+
   // Writes the record, once the output has its name.
   int finish(shards::Record record);
+  // Removes the lock, once the journals are gone too.
+  void leave();
 
  private:
   int count_shards();
+  static std::string other_run(const shards::Record& found, const shards::Record& planned);
   int skip(const shards::Record& found, const shards::Record& planned, bool quiet, bool& done);
 
   shards::ChosenShard chosen_;
   bool counted_ = false;  // the folder says how its shards are counted
   std::string folder_;
   bool force_ = false;
+  bool anew_ = false;  // its record told of outputs that are not in order
   std::optional<uint64_t> max_rejected_;
   std::optional<shards::Lock> lock_;
   RejectedRows rejected_;

@@ -9,6 +9,7 @@
 #include "cli/files/output_names.hpp"
 #include "cli/files/text_input.hpp"
 #include "cli/output.hpp"
+#include "shards/model_hash.hpp"
 
 namespace lapilli::cli {
 
@@ -61,6 +62,7 @@ int measure_inputs(std::vector<SizedInput>& inputs, ShardInputs& all) {
     if (const int code = measure(input)) return code;
     hash.add(input.below + '\0');
     hash.add(input.bytes);
+    hash.add(shards::hash_of_samples(input.name));
     all.bytes += input.bytes;
   }
   all.hash = hash.text();

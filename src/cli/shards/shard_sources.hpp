@@ -17,7 +17,7 @@ struct SizedInput {
 };
 
 struct ShardInputs {
-  std::string hash;  // of the names and sizes of all inputs
+  std::string hash;  // of the names, sizes and samples of all inputs
   uint64_t bytes = 0;
 };
 
