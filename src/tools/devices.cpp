@@ -7,6 +7,7 @@
 #include "vulkan/caps/capabilities_json.hpp"
 #include "vulkan/device/choose.hpp"
 #include "vulkan/device/device.hpp"
+#include "vulkan/driver/driver_files.hpp"
 
 namespace lapilli::tools {
 
@@ -87,6 +88,13 @@ std::string assigned_by(std::vector<vulkan::DeviceInfo> devices, const std::stri
   return choice && !choice->why.empty() ? "chosen by " + choice->why + "\n" : "";
 }
 
+// As where one device is opened: a driver may be installed where the loader does not look.
+Result<vulkan::DeviceChoice> choose(std::vector<vulkan::DeviceInfo>& devices, const std::string& select) {
+  auto found = vulkan::choose_devices(devices, select, vulkan::process_environment());
+  if (found || found.error().code != ErrorCode::no_device) return found;
+  return fail(ErrorCode::no_device, "%s; %s", found.error().message, vulkan::driver_files_text());
+}
+
 }  // namespace
 
 std::string devices_json(const std::vector<vulkan::DeviceInfo>& devices) {
@@ -127,7 +135,7 @@ FoundDevices find_devices(const std::string& select, const std::string& caps) {
     vulkan::DeviceOptions options;
     options.mask = caps;
     LAPILLI_TRY(auto devices, vulkan::survey_devices(options));
-    LAPILLI_TRY(const auto choice, vulkan::choose_devices(devices, select, vulkan::process_environment()));
+    LAPILLI_TRY(const auto choice, choose(devices, select));
     std::string names;
     for (const size_t i : choice.devices) {
       chosen.selects.push_back(std::to_string(devices[i].index));
@@ -146,7 +154,7 @@ Outcome device_choice(const std::string& select, const std::string& caps) {
     options.select = select;
     options.mask = caps;
     LAPILLI_TRY(auto devices, vulkan::list_devices(options));
-    LAPILLI_TRY(const auto chosen, vulkan::choose_devices(devices, select, vulkan::process_environment()));
+    LAPILLI_TRY(const auto chosen, choose(devices, select));
     return devices[chosen.devices.front()].caps.device_name;
   });
 }

@@ -12,6 +12,7 @@ import tempfile
 import threading
 import typing
 import unittest
+import unittest.mock
 import wave
 
 import lapilli
@@ -36,6 +37,15 @@ class Use(unittest.TestCase):
 
     def test_has_a_device_of_its_own(self):
         self.assertEqual(lapilli.Model().translate([STATION])[0].text, GARE)
+
+    def test_takes_the_assigned_gpu(self):
+        """No task of a scheduler takes another's GPU, and none runs on the CPU in silence."""
+        with unittest.mock.patch.dict(os.environ, {"CUDA_VISIBLE_DEVICES": "77"}):
+            for make in (lapilli.Device, lapilli.Model):
+                with self.assertRaisesRegex(lapilli.Error, "is assigned to this process"):
+                    make()
+            self.assertFalse(any(device["chosen"] for device in lapilli.devices()))
+            lapilli.Device("")
 
     def test_options(self):
         outputs = self.model.translate([STATION], num_beams=3, num_return_sequences=2, max_new_tokens=3)

@@ -95,6 +95,8 @@ std::vector<Row> rows() {
       {"the step's list comes before the job's", kNode, E{{"SLURM_JOB_GPUS", "0,1,2,3"}, {"SLURM_STEP_GPUS", "1"}}, 0},
       {"a range", kNode, E{{"SLURM_JOB_GPUS", "1-2"}}, 0, {0, 3}},
       {"more GPUs of the node than are seen", kUnlike, E{{"SLURM_JOB_GPUS", "5"}}, kFails, {}, "GPU 5 of the node"},
+      {"no list of the node's", kNode, E{{"SLURM_JOB_GPUS", "gpu:0"}}, kFails, {}, "no list of GPUs' numbers"},
+      {"an empty list of the node's", kNode, E{{"SLURM_JOB_GPUS", ""}}, kNone},
       // 52: tasks of one step
       {"task 0 of 4", kNode, E{{"CUDA_VISIBLE_DEVICES", "0,1,2,3"}, {"SLURM_LOCALID", "0"}}, 2, {2, 0, 3, 1}},
       {"task 1 of 4", kNode, E{{"CUDA_VISIBLE_DEVICES", "0,1,2,3"}, {"SLURM_LOCALID", "1"}}, 0, {2, 0, 3, 1}},
@@ -128,11 +130,19 @@ std::vector<Row> rows() {
       {"empty", kNode, E{{"CUDA_VISIBLE_DEVICES", ""}}, kNone, {}, "CUDA_VISIBLE_DEVICES="},
       {"-1", kNode, E{{"CUDA_VISIBLE_DEVICES", "-1"}}, kNone},
       {"NoDevFiles", kNode, E{{"CUDA_VISIBLE_DEVICES", "NoDevFiles"}}, kNone},
+      // A list that is not understood is no empty one: the scheduler did assign.
+      {"a word that is no GPU", kNode, E{{"CUDA_VISIBLE_DEVICES", "first"}}, kFails, {}, "no number and no UUID"},
+      {"none", kNode, E{{"CUDA_VISIBLE_DEVICES", "none"}}, kNone},
       {"the list ends at -1", kNode, E{{"CUDA_VISIBLE_DEVICES", "0,2,-1,1"}}, 2, {2, 3}},
       {"a GPU twice", kNode, E{{"CUDA_VISIBLE_DEVICES", "1,1"}}, kFails, {}, "a second time"},
       {"the list's order counts", kNode, E{{"CUDA_VISIBLE_DEVICES", " 2, 1 "}}, 3, {3, 0}},
       {"an index beyond the last", kNode, E{{"CUDA_VISIBLE_DEVICES", "4"}}, kFails, {}, "Vulkan shows 4"},
-      {"a list that ends beyond the last", kNode, E{{"CUDA_VISIBLE_DEVICES", "3,4,0"}}, 1, {1}},
+      {"a list that ends beyond the last",
+       kNode,
+       E{{"CUDA_VISIBLE_DEVICES", "3,4,0"}, {"SLURM_LOCALID", "1"}},
+       1,
+       {1},
+       "the list ends before '4'"},
       {"the fastest first", kUnlike, E{{"CUDA_VISIBLE_DEVICES", "0"}, {"CUDA_DEVICE_ORDER", "FASTEST_FIRST"}}, 1},
       {"by the addresses",
        kUnlike,
@@ -146,10 +156,20 @@ std::vector<Row> rows() {
       {"HTCondor's UUIDs", kNode, E{{"_CONDOR_AssignedGPUs", "GPU-55667788"}}, 3},
       {"CUDA's variable before HTCondor's", kNode,
        E{{"_CONDOR_AssignedGPUs", "CUDA3"}, {"CUDA_VISIBLE_DEVICES", "GPU-1122"}}, 2},
+      {"HTCondor's job without a GPU", kNode, E{{"CUDA_VISIBLE_DEVICES", "10000"}, {"_CONDOR_AssignedGPUs", "10000"}},
+       kNone},
+      {"HTCondor's own variable of such a job", kNode, E{{"_CONDOR_AssignedGPUs", "10000"}}, kNone},
+      {"HTCondor's name without a number", kNode, E{{"_CONDOR_AssignedGPUs", "gpu"}}, kFails, {}, "no number"},
       // AMD and Intel
       {"ROCm counts by addresses", kAmdNode, E{{"ROCR_VISIBLE_DEVICES", "0"}}, 1},
       {"ROCm's UUID", kAmdNode, E{{"ROCR_VISIBLE_DEVICES", "GPU-DEADBEEF00000001"}}, 0},
       {"HIP counts what ROCm leaves", kAmdNode, E{{"ROCR_VISIBLE_DEVICES", "1"}, {"HIP_VISIBLE_DEVICES", "0"}}, 0},
+      {"HIP's list of a cut one",
+       kAmdNode,
+       E{{"ROCR_VISIBLE_DEVICES", "0,7"}, {"HIP_VISIBLE_DEVICES", "0"}},
+       1,
+       {},
+       "the list ends before '7'"},
       {"HIP heeds CUDA's variable", kAmdNode, E{{"CUDA_VISIBLE_DEVICES", "1"}}, 0},
       {"HIP heeds CUDA's empty one, too", kAmdNode, E{{"CUDA_VISIBLE_DEVICES", ""}}, kNone},
       {"Intel's mask", kIntelNode, E{{"ZE_AFFINITY_MASK", "1"}}, 0},
@@ -225,6 +245,22 @@ TEST(Assignment, OneGpuUnderTwoDriversCountsOnce) {
   const auto choice = choose_devices(devices, "assigned", second);
   ASSERT_TRUE(choice) << choice.error().message;
   EXPECT_EQ(choice->devices, std::vector<size_t>{1});
+}
+
+// AMDVLK and RADV make a UUID of their own each.
+TEST(Assignment, OneGpuUnderTwoDriversOfOtherUuidsCountsOnce) {
+  auto devices = machine_of({kAmdNode[0], kAmdNode[0], kAmdNode[1], kAmdNode[1]});
+  for (const size_t place : {1, 3}) devices[place].caps.driver_name = "AMD open-source driver";
+  EXPECT_EQ(choose_devices(devices, "assigned", {{"ROCR_VISIBLE_DEVICES", "1"}})->devices, std::vector<size_t>{0});
+  auto fresh = machine_of({kAmdNode[0], kAmdNode[0], kAmdNode[1], kAmdNode[1]});
+  for (const size_t place : {1, 3}) fresh[place].caps.driver_name = "AMD open-source driver";
+  EXPECT_EQ(choose_devices(fresh, "all", {})->devices, (std::vector<size_t>{0, 2}));
+}
+
+// Slices of one GPU stand at its address.
+TEST(Assignment, SlicesOfOneDriverCountEach) {
+  auto devices = machine_of({kNode[0], kNode[0]});
+  EXPECT_EQ(choose_devices(devices, "all", {})->devices, (std::vector<size_t>{0, 1}));
 }
 
 TEST(Assignment, HostileValuesEndInAnError) {

@@ -289,8 +289,8 @@ def version() -> str:
     return _c.library.lapilli_version().decode()
 
 
-def devices(select: str = "", caps: str = "") -> list[dict[str, Any]]:
-    """Lists every device of this machine, as "lapilli devices --json" does."""
+def devices(select: str = "assigned", caps: str = "") -> list[dict[str, Any]]:
+    """Lists every device of this machine, as "lapilli devices --json" does; `select` as for Device says which is `chosen`."""
     options = _c.DeviceOptions.defaults()
     options.select, options.caps = select.encode(), caps.encode()
     text = ctypes.c_char_p()
@@ -309,11 +309,12 @@ def _check(status: int) -> None:
 
 class Device:
     """A device for any number of models, which share its memory and its pipelines. Models keep it.
-    `select`: an index, a part of the name, a UUID, or "assigned", the GPU that a scheduler assigned to this process.
+    `select`: "assigned", the GPU that a scheduler assigned to this process (CUDA_VISIBLE_DEVICES, SLURM_JOB_GPUS, ...), else
+    the best; "", the best; an index, a part of the name, or a UUID.
     `cache_directory`: a folder for its pipelines and the results of its self-test and of Model.tune(); "": none.
     `refuse_cpu`: drivers that compute on the CPU do not count."""
 
-    def __init__(self, select: str = "", caps: str = "", cache_directory: str = "", refuse_cpu: bool = False) -> None:
+    def __init__(self, select: str = "assigned", caps: str = "", cache_directory: str = "", refuse_cpu: bool = False) -> None:
         options = _c.DeviceOptions.defaults()
         options.refuse_cpu = int(refuse_cpu)
         options.select = select.encode()
@@ -406,6 +407,7 @@ class _Callbacks:
 class Model:
     """A model on a device. `name`: a directory as published, or OWNER/NAME of a fetched model; None: the one that
     LAPILLI_MODEL names, or else the bundled one.
+    `device`: None is Device(), on the GPU that is assigned to this process, else on the best.
     `dtype`: the format of its matrices on the device, "fp32", "bf16", "fp16", "int8", "int4" or "auto".
     `kv_dtype`: the format of keys and values, "fp32" or "fp16".
     `prefix_cache`: prompts of a decoder alone that begin alike share what was computed.

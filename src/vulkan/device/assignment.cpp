@@ -13,7 +13,8 @@ namespace {
 using Places = std::vector<size_t>;
 
 constexpr uint32_t kNvidiaVendor = 0x10de, kAmdVendor = 0x1002, kIntelVendor = 0x8086, kAnyVendor = 0;
-constexpr size_t kMostGpus = 4096;  // of a machine; longer lists are no lists of its GPUs
+constexpr size_t kMostGpus = 4096;     // of a machine; longer lists are no lists of its GPUs
+constexpr size_t kUnassigned = 10000;  // HTCondor's number for a job without a GPU
 
 // The GPUs that a list names.
 struct Found {
@@ -40,6 +41,14 @@ std::optional<size_t> number_at(const std::string& text, size_t at = 0) {
     number = number * 10 + static_cast<size_t>(text[at] - '0');
   if (digits == 0) return std::nullopt;
   return number;
+}
+
+// Words that end a list, and alone assign no GPU. Any other word may be a GPU that was assigned.
+bool is_none(const std::string& entry) {
+  std::string word;
+  for (const char c : entry) word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return word.empty() || word == "nodevfiles" || word == "none" || word == "void" ||
+         (word[0] == '-' && number_at(word, 1)) || number_at(word) == kUnassigned;
 }
 
 std::string hexadecimal(const std::string& text) {
@@ -95,7 +104,7 @@ class Reading {
 // The same GPU under a driver that is preferred counts instead.
 bool Reading::is_other_drivers(size_t place) const {
   for (size_t i = 0; i < devices_.size(); ++i) {
-    if (i == place || !devices_[i].refusal.empty() || !same_gpu(caps(i), caps(place))) continue;
+    if (i == place || !devices_[i].refusal.empty() || !same_gpu(devices_[i], devices_[place])) continue;
     const int64_t other = score_device(caps(i), nullptr), own = score_device(caps(place), nullptr);
     if (!devices_[place].refusal.empty() || other > own || (other == own && i < place)) return true;
   }
@@ -153,8 +162,9 @@ Found Reading::by_uuid(const std::string& entry, const Places& visible) const {
 // One entry: a place, or none and perhaps why.
 Found Reading::by_entry(const std::string& entry, const Places& visible) const {
   if (entry.starts_with("GPU-") || entry.starts_with("MIG-")) return by_uuid(entry, visible);
+  if (is_none(entry)) return {};
   const auto index = number_at(entry);
-  if (!index) return {};
+  if (!index) return {{}, "it is no number and no UUID of a GPU"};
   if (entry.find('.') != std::string::npos) return {{}, "it is a part of a GPU, and no Vulkan device stands for it"};
   if (*index >= visible.size())
     return {{},
@@ -195,8 +205,10 @@ std::optional<std::vector<size_t>> node_numbers(const std::string& list) {
 
 // In a cgroup exactly the assigned ones are seen, whatever their numbers on the node are.
 Found Reading::by_node(const std::string& list) const {
+  const auto entries = entries_of(list);
+  if (entries.size() == 1 && is_none(entries[0])) return {};
   const auto numbers = node_numbers(list);
-  if (!numbers) return {};
+  if (!numbers) return {{}, "it is no list of GPUs' numbers"};
   Found found;
   const Places visible = node_gpus();
   if (visible.size() == numbers->size()) return {visible, ""};
@@ -215,7 +227,9 @@ Found Reading::amds(const Places& visible) const {
   Found found{visible, ""};
   if (rocr) found = named(*rocr, visible);
   if (!hip || found.places.empty()) return found;
-  return named(*hip, found.places);
+  Found left = named(*hip, found.places);
+  if (left.fault.empty()) left.fault = found.fault;
+  return left;
 }
 
 void Reading::add(const Found& found, std::initializer_list<const char*> variables) {
@@ -224,6 +238,7 @@ void Reading::add(const Found& found, std::initializer_list<const char*> variabl
     if (const std::string* text = value(name)) said += (said.empty() ? "" : ", ") + (name + ("=" + shown(*text)));
   made_.given = true;
   if (!found.places.empty() || made_.why.empty()) made_.why += (made_.why.empty() ? "" : ", ") + said;
+  if (!found.fault.empty() && !found.places.empty()) made_.why += " (the list ends before " + found.fault + ")";
   if (!found.fault.empty() && fault_.empty()) fault_ = said + ": " + found.fault;
   for (const size_t place : found.places)
     if (std::find(made_.devices.begin(), made_.devices.end(), place) == made_.devices.end())
@@ -250,8 +265,10 @@ void Reading::read_htcondor() {
   if (!list) return;
   std::string entries;
   for (std::string entry : entries_of(*list)) {
-    if (!entry.starts_with("GPU-") && !entry.starts_with("MIG-"))
-      entry.erase(0, std::min(entry.find_first_of("-0123456789"), entry.size()));
+    if (!entry.starts_with("GPU-") && !entry.starts_with("MIG-")) {
+      const size_t number = entry.find_first_of("-0123456789");
+      if (number != std::string::npos) entry.erase(0, number);
+    }
     entries += (entries.empty() ? "" : ",") + entry;
   }
   const Places nvidia = in_cudas_order();

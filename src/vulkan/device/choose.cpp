@@ -23,9 +23,13 @@ std::string uuid_digits(const Capabilities& caps) {
   return s;
 }
 
-bool same_gpu(const Capabilities& a, const Capabilities& b) {
-  return has_uuid(a) && a.uuid == b.uuid && a.vendor_id == b.vendor_id && a.device_id == b.device_id &&
-         a.type != DeviceType::cpu && b.type != DeviceType::cpu;
+bool same_gpu(const DeviceInfo& a, const DeviceInfo& b) {
+  const Capabilities &left = a.caps, &right = b.caps;
+  if (left.type == DeviceType::cpu || right.type == DeviceType::cpu) return false;
+  if (left.vendor_id != right.vendor_id || left.device_id != right.device_id) return false;
+  if (has_uuid(left) && left.uuid == right.uuid) return true;
+  // One driver shows slices of a GPU at one address, with a UUID each.
+  return !a.pci.empty() && a.pci == b.pci && left.driver_name != right.driver_name;
 }
 
 std::string table_of(std::span<const DeviceInfo> devices) {
@@ -119,7 +123,7 @@ Result<size_t> take_selected(std::span<DeviceInfo> devices, const std::string& s
 void pass_over_duplicates(std::span<DeviceInfo> devices) {
   for (DeviceInfo& a : devices) {
     for (const DeviceInfo& b : devices) {
-      if (&a == &b || !a.refusal.empty() || !b.refusal.empty() || !same_gpu(a.caps, b.caps)) continue;
+      if (&a == &b || !a.refusal.empty() || !b.refusal.empty() || !same_gpu(a, b)) continue;
       if (b.score > a.score || (b.score == a.score && &b < &a)) {
         a.refusal = format("the same GPU as device %u, whose driver (%s) is preferred", b.index, b.caps.driver_name);
       }
@@ -199,9 +203,8 @@ Result<size_t> choose_device(std::span<DeviceInfo> devices, const std::string& s
 
 namespace {
 
-// Every GPU once; where there is none, the CPU.
+// Every GPU once; where there is none, the CPU. The devices have their scores.
 Result<std::vector<size_t>> all_gpus(std::span<DeviceInfo> devices) {
-  for (DeviceInfo& d : devices) d.score = score_device(d.caps, &d.score_reason);
   pass_over_duplicates(devices);
   std::vector<size_t> gpus;
   for (size_t i = 0; i < devices.size(); ++i) {
@@ -217,7 +220,6 @@ Result<std::vector<size_t>> all_gpus(std::span<DeviceInfo> devices) {
 Status take_assigned(std::span<DeviceInfo> devices, const std::vector<size_t>& taken, const std::string& why) {
   for (size_t i = 0; i < devices.size(); ++i) {
     DeviceInfo& d = devices[i];
-    d.score = score_device(d.caps, &d.score_reason);
     d.chosen = std::find(taken.begin(), taken.end(), i) != taken.end();
     if (d.chosen && !d.refusal.empty())
       return fail(ErrorCode::no_device, "%s assigns %s to this process, which cannot be used: %s", why,
@@ -237,6 +239,7 @@ Result<DeviceChoice> take_cpu(std::span<DeviceInfo> devices, const std::string& 
 }
 
 Result<DeviceChoice> choose_assigned(std::span<DeviceInfo> devices, bool all, const Environment& environment) {
+  for (DeviceInfo& d : devices) d.score = score_device(d.caps, &d.score_reason);
   LAPILLI_TRY(const Assignment assigned, assigned_devices(devices, environment));
   if (assigned.given && assigned.devices.empty()) return take_cpu(devices, assigned.why);
   if (assigned.given) {

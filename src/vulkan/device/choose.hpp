@@ -14,8 +14,8 @@ namespace lapilli::vulkan {
 // features; a driver that translates to another API (Dozen) scores less than a native one. `reason` lists the summands.
 int64_t score_device(const Capabilities& caps, std::string* reason);
 
-// True if two drivers show one GPU.
-bool same_gpu(const Capabilities& a, const Capabilities& b);
+// True if two drivers show one GPU: by its UUID, or by its address where they make UUIDs of their own.
+bool same_gpu(const DeviceInfo& a, const DeviceInfo& b);
 // 32 hexadecimal digits.
 std::string uuid_digits(const Capabilities& caps);
 // A line for each device, for messages.
