@@ -54,8 +54,8 @@ Translation with_new_word(const Segment& segment) {
 std::string without_blanks(std::string text) {
   // Characters that came as references are written as themselves.
   const std::pair<const char*, const char*> references[] = {
-      {"&nbsp;", "&#160;"}, {"&eacute;", "\u00e9"}, {"&#8364;", "\u20ac"},       {"&copy;", "\u00a9"},
-      {"\\'e", "\u00e9"},   {"\\ss{}", "\u00df"},   {"\\*no\\*", "&#42;no&#42;"}};
+      {"&nbsp;", "&#160;"}, {"&eacute;", "\u00e9"}, {"&#8364;", "\u20ac"},        {"&copy;", "\u00a9"},
+      {"\\'e", "\u00e9"},   {"\\ss{}", "\u00df"},   {"\\*no\\*", "&#42;no&#42;"}, {"C++", "C&#43;&#43;"}};
   for (const auto& [name, character] : references) {
     for (size_t at; (at = text.find(name)) != std::string::npos;)
       text.replace(at, std::string_view(name).size(), character);

@@ -72,7 +72,7 @@ Skeleton asciidoc_skeleton(std::string_view text) {
   static const std::regex begins("^(=+ |\\*+ (?:\\[x\\] )?|\\. |NOTE: |\\.(?=[^ .])|(?:[^|:]+)?:: ?|2\\+\\|)[^]*$"),
       inside(
           "`[^`]*`|\\{name\\}|<<place>>|<<place,|>>|kbd:[^ ]*\\]|stem:[^ ]*\\]|\\+as \\*is\\*\\+|https:[^\\[]*\\[|"
-          "footnote:\\[|~2~|\\|");
+          "footnote:\\[|~[^~ ]+~|\\|");
   Skeleton s;
   std::istringstream lines{std::string(text)};
   bool paragraph = false;
@@ -90,7 +90,7 @@ Skeleton asciidoc_skeleton(std::string_view text) {
     paragraph = !whole || line.starts_with("//");
     const std::string plain = whole ? "" : line;
     for (std::sregex_iterator at(plain.begin(), plain.end(), inside), end; at != end; ++at)
-      s.inside.push_back(at->str());
+      s.inside.push_back(at->str()[0] == '~' ? "~" : at->str());
   }
   std::sort(s.inside.begin(), s.inside.end());
   return s;

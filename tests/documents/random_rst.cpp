@@ -108,6 +108,7 @@ Skeleton rst_skeleton(std::string_view text) {
       paragraph = true;
     }
     std::string plain = is_code(line) ? "" : std::regex_replace(line, std::regex("\\\\."), "");
+    plain = std::regex_replace(plain, std::regex("(^| )\\*+(?= |$)"), "");
     plain = std::regex_replace(plain, std::regex(" <the place_>"), "");  // a reference by name gets other words
     for (std::sregex_iterator at(plain.begin(), plain.end(), inside), end; at != end; ++at)
       s.inside.push_back(at->str());

@@ -98,8 +98,10 @@ std::string random_tex(Chance& chance) {
 Skeleton tex_skeleton(std::string_view text) {
   Skeleton s;
   size_t depth = 0;
-  std::string clean(text);
-  for (size_t at; (at = clean.find("{}")) != std::string::npos;) clean.replace(at, 2, " ");
+  // Braces that only end a command's name.
+  static const std::regex ends(
+      "(\\\\(?:ldots|text(?:quoteleft|backslash|asciitilde|asciicircum|less|greater)|ss|LaTeX)|[-'])\\{\\}");
+  const std::string clean = std::regex_replace(std::string(text), ends, "$1 ");
   for (std::sregex_iterator at(clean.begin(), clean.end(), tex_token()), end; at != end; ++at) {
     const std::string token = at->str();
     if (is_character(token)) continue;

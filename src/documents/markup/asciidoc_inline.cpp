@@ -241,6 +241,7 @@ class AsciidocInline {
   bool macro() {
     size_t name = at_;
     while (name > run_ && at_ - name < 16 && is_ascii_letter(static_cast<unsigned char>(text_[name - 1]))) --name;
+    if (text_.substr(run_, at_ - run_).ends_with("footnote")) name = at_ - 8;  // also directly behind a word
     const std::string_view called = text_.substr(name, at_ - name);
     static constexpr std::string_view kLinks = " http https ftp irc mailto link xref ";
     static constexpr std::string_view kKept =

@@ -314,11 +314,18 @@ class RstReader {
     size_t end = i + 1;
     while (end < last && !lines_[end].blank() && lines_[end].indent <= base) ++end;
     Range range{lines_[i].begin, lines_[end - 1].end};
-    const bool literal = range.of(bytes_).ends_with("::");
+    const bool literal = ends_in_colons(range.of(bytes_));
     while (literal && !range.empty() && bytes_[range.end - 1] == ':') --range.end;
     mark(lines_[i].begin, literal ? "paragraph::" : "paragraph");
     paragraph(range);
     return literal ? literal_end(end, last, base) : end;
+  }
+  // "::", unless a backslash is in front of it.
+  static bool ends_in_colons(std::string_view words) {
+    if (!words.ends_with("::")) return false;
+    size_t backslashes = 0;
+    while (backslashes + 2 < words.size() && words[words.size() - 3 - backslashes] == '\\') ++backslashes;
+    return backslashes % 2 == 0;
   }
   [[nodiscard]] bool is_underline(size_t i) const {
     const size_t length = text(i + 1).size();
@@ -345,7 +352,7 @@ class RstReader {
     if (!in_glossary_)
       paragraph({lines_[i].begin, classifier < text(i).size() ? lines_[i].begin + classifier : lines_[i].end});
     const size_t end = indented_end(i + 1, last, base);
-    if (text(i).ends_with("::")) return left(i + 1, end);
+    if (ends_in_colons(text(i))) return left(i + 1, end);
     blocks(i + 1, end, least_indent(i + 1, end, base), depth + 1);
     return end;
   }

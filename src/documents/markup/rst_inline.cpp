@@ -391,8 +391,9 @@ void encode_rst(std::string& out, std::string_view text, Range range, bool begin
 
 // "\ " is no space, but lets markup begin and end within a word.
 void join_rst(std::string& out, std::string_view next, Side side) {
-  const bool apart = side == Side::before_markup && (next.empty() || blank(next[0]));
-  const bool touches = side == Side::before_markup ? !apart && !may_open_behind(out) : !may_close_before(next);
+  const bool before = side == Side::before_markup;
+  const bool apart = before ? next.empty() || blank(next[0]) : out.empty() || blank(out.back());
+  const bool touches = !apart && (before ? !may_open_behind(out) : !may_close_before(next));
   if (touches) out += "\\ ";
 }
 
