@@ -6,8 +6,8 @@
 
 namespace lapilli {
 
-// Held until it is destroyed or its process ends, however that happens. The file stays, or its holder removes it: a lock
-// of a file that has lost its name is none.
+// Held until it is destroyed or its process ends, however that happens. The file stays, or its holder removes it: a
+// lock of a file that has lost its name is none.
 class FileLock {
  public:
   // Nothing if another process holds it (errno is EWOULDBLOCK) or the file cannot be made.

@@ -83,7 +83,8 @@ class Join {
 
   [[nodiscard]] std::string obstacle_to(const TargetFile& target, const TargetFile& rejected) const {
     if (arguments_.output == "-")
-      return "-o -: that a shard has changed is found at its end, so the output is a file, which has no name until then";
+      return "-o -: that a shard has changed is found at its end, so the output is a file, which has no name until "
+             "then";
     const std::vector<std::string> parts = files_of_shards();
     std::string obstacle = missing_folder(arguments_.output);
     if (obstacle.empty()) obstacle = target.obstacle(arguments_.force, false, parts);

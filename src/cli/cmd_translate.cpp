@@ -532,7 +532,8 @@ int run_texts(const TextCommand& about, const TextArguments& arguments, const Co
                 settled.files.suffix);
   // One output holds all files of a list, and shards are parts of all of it, so that all must be known.
   FileArguments& files = settled.files;
-  if (!files.list.empty() && (!is_growing(files.list) || (files.wanted() && !files.one_each()) || files.shard.wanted())) {
+  if (!files.list.empty() &&
+      (!is_growing(files.list) || (files.wanted() && !files.one_each()) || files.shard.wanted())) {
     if (const int code = read_file_list(std::exchange(files.list, ""), settled.inputs)) return code;
     if (settled.inputs.empty()) return complain(exit_input, "--files-from names no file");
   }

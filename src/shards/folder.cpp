@@ -153,7 +153,9 @@ class Looker {
       if (before.shard.number + 1 != now.shard.number || last.name != next.name || next.piece.begin == 0) continue;
       const bool meets =
           last.piece.end == next.piece.begin && last.piece.lines_before + last.piece.lines == next.piece.lines_before;
-      if (!meets) run_again(now.shard.number, "it does not begin where the one before ends; " + last.name + " changed; --force makes it anew");
+      if (!meets)
+        run_again(now.shard.number,
+                  "it does not begin where the one before ends; " + last.name + " changed; --force makes it anew");
     }
   }
 

@@ -156,7 +156,8 @@ void LineTranslator::tell_unread(const std::vector<Line>& lines) {
   if (!note.empty()) run_.say("note: standard input: " + note);
 }
 
-// `skipped`: lines that an earlier run did come first. Its windows may have been others, with another number of devices.
+// `skipped`: lines that an earlier run did come first. Its windows may have been others, with another number of
+// devices.
 std::vector<Line> LineTranslator::next_window(LineReader& reader, uint64_t skipped) const {
   const size_t window = run_.window();
   if (by_lines()) return reader.read(skipped > 0 ? static_cast<size_t>(std::min<uint64_t>(window, skipped)) : window);
