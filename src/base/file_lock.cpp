@@ -32,8 +32,11 @@ bool lock(int fd) { return ::flock(fd, LOCK_EX | LOCK_NB) == 0; }
 // False: who held it before has removed the file, and the next process would make another one.
 bool is_named(int fd, const std::string& path) {
   struct stat own = {}, named = {};
-  if (::fstat(fd, &own) != 0 || ::stat(path.c_str(), &named) != 0) return false;
-  return own.st_dev == named.st_dev && own.st_ino == named.st_ino;
+  const int other = open_to_read(path);
+  if (other < 0) return false;
+  const bool known = ::fstat(fd, &own) == 0 && ::fstat(other, &named) == 0;
+  ::close(other);
+  return known && own.st_dev == named.st_dev && own.st_ino == named.st_ino;
 }
 void close_lock(int fd) { ::close(fd); }
 #endif

@@ -1,7 +1,7 @@
 // Shards of a run over many machines, how they are joined, rows that are rejected, packed inputs and lists of files.
 #include <sys/file.h>
 
-#include "cli/program.hpp"
+#include "cli/sentence_models.hpp"
 
 namespace lapilli::test {
 namespace {
@@ -195,11 +195,124 @@ TEST(CliDeviceShards, TooManyRejectedRowsStopAShard) {
   expect_refused(f.shard("0/1", strict), 1, "more than --max-rejected allows");
   EXPECT_FALSE(fs::exists(f.out + "part-0-of-1.txt"));
   EXPECT_TRUE(fs::exists(f.out + "part-0-of-1.txt.part"));
+  // A requeue does not finish it.
+  expect_refused(f.shard("0/1", strict), 1, "more than --max-rejected allows");
+  EXPECT_FALSE(fs::exists(f.out + "part-0-of-1.txt"));
   expect_refused(f.join("joined.txt"), 3, "run again of 1 shards: 0");
   EXPECT_EQ(f.shard("0/1", {"--batch", "1", "--max-rejected", "2", a}).code, 0);
   EXPECT_EQ(lines_of(read_file(f.out + "part-0-of-1.rejected.jsonl")).size(), 2u);
   EXPECT_EQ(f.join("joined.txt", {"--max-rejected", "2"}).code, 0);
   EXPECT_EQ(lines_of(f.content("joined.txt")).size(), 4u);
+}
+
+// Its windows are larger then, and the place where the first run ended is inside one of them.
+TEST(CliDeviceShards, GoOnWithAnotherNumberOfDevices) {
+  ShardFolder f;
+  const std::string a = f.folder.file("a.txt", some_lines(5) + "\nbad \xff\n" + some_lines(20) + "\n");
+  const Arguments one = {"--batch", "1", "--device", "0", "--max-rejected", "0", a};
+  EXPECT_EQ(f.shard("0/1", one).code, 1);
+  EXPECT_EQ(lines_of(read_file(f.out + "part-0-of-1.txt.part")).size(), 6u);
+  const Outcome two = f.shard("0/1", {"--batch", "1", "--device", "0,0", "--max-rejected", "1", a});
+  EXPECT_EQ(two.code, 0) << two.err;
+  EXPECT_EQ(read_file(f.out + "part-0-of-1.txt"), run_with({"translate", "-q", a}).out);
+  EXPECT_EQ(f.join("joined.txt", {"--max-rejected", "1"}).code, 0);
+}
+
+// Nothing is loaded for them.
+TEST(CliDeviceShards, FinishedOnesAreSkipped) {
+  const std::string sentiment = sentence_model("distilbert__distilbert-base-uncased-finetuned-sst-2-english");
+  for (const Arguments& verb : {Arguments{"translate"}, Arguments{"embed", "--model", sentence_model("bert-several")},
+                                Arguments{"classify", "--model", sentiment}}) {
+    TemporaryFolder folder;
+    Arguments command = verb;
+    command.insert(command.end(), {"--shard", "0/1", "-o", (folder.path() / "out/").string(),
+                                   folder.file("a.txt", "The model works.\nGood.\n")});
+    const Outcome made = run_with(command);
+    EXPECT_EQ(made.code, 0) << verb[0] << ": " << made.err;
+    expect_refused(without_driver(command), 0, "shard 0 of 1 is finished already");
+  }
+}
+
+// Of the rows, the last one of a file too.
+TEST(CliDeviceShards, RowsEndWithoutALastLineEnd) {
+  ShardFolder f;
+  const std::string a = f.folder.file("a.jsonl", "{\"text\":\"Hello.\"}\r\n{\"text\":\"No.\"}"),
+                    b = f.folder.file("b.jsonl", "{\"text\":\"Good morning.\"}\n\n{\"text\":\"Thank you.\"}");
+  for (const char* which : {"0/2", "1/2"}) EXPECT_EQ(f.shard(which, {a, b}).code, 0);
+  EXPECT_EQ(f.join("joined.jsonl").code, 0);
+  const auto rows = lines_of(f.content("joined.jsonl"));
+  ASSERT_EQ(rows.size(), 5u);
+  EXPECT_TRUE(f.content("joined.jsonl").ends_with("}\n"));
+  for (const size_t i : {0, 1, 2, 4}) EXPECT_TRUE(nlohmann::json::parse(rows[i]).contains("translation")) << rows[i];
+  ShardFolder tabs;
+  const std::string table = tabs.folder.file("a.tsv", "id\ttext\r\n1\tGood morning.\r\n2\tThank you.");
+  for (const char* which : {"0/3", "1/3", "2/3"}) EXPECT_EQ(tabs.shard(which, {"--column", "text", table}).code, 0);
+  EXPECT_EQ(tabs.join("joined.tsv").code, 0);
+  EXPECT_EQ(tabs.content("joined.tsv"), "id\ttext\r\n1\tBonjour.\r\n2\tMerci.\n");
+}
+
+// A header and blank lines have none.
+TEST(CliDeviceShards, VectorsOfRecords) {
+  const std::string model = sentence_model("bert-several");
+  for (const char* format : {"npy", "f32"}) {
+    ShardFolder f;
+    const std::string table = f.folder.file("a.tsv", "id\ttext\n1\tThe model works.\n\n2\tGood.\n3\tSo it is.\n");
+    const Arguments how = {"--column", "text", "--vectors", format, table};
+    for (const char* which : {"0/2", "1/2"}) {
+      Arguments all = {"embed", "--quiet", "--model", model, "--shard", which, "-o", f.out};
+      all.insert(all.end(), how.begin(), how.end());
+      const Outcome made = run_with(all);
+      EXPECT_EQ(made.code, 0) << made.err;
+    }
+    const Outcome joined = f.join("joined");
+    EXPECT_EQ(joined.code, 0) << joined.err;
+    Arguments single = {"embed", "--quiet", "--model", model, "-o", (f.folder.path() / "single").string()};
+    single.insert(single.end(), how.begin(), how.end());
+    EXPECT_EQ(run_with(single).code, 0);
+    EXPECT_EQ(f.content("joined"), f.content("single")) << format;
+  }
+}
+
+TEST(CliDeviceShards, OfOtherContentAreRefused) {
+  ShardFolder f;
+  const std::string a = f.folder.file("a.txt", "Hello.\nYes.\nNo.\n");
+  EXPECT_EQ(f.shard("0/2", {a}).code, 0);
+  f.folder.file("a.txt", "Good..\nYes.\nNo.\n");
+  expect_refused(f.shard("0/2", {a}, kNoDriver), 2, "--force makes it anew");
+  EXPECT_EQ(f.shard("1/2", {a}).code, 0);
+  expect_refused(f.join("joined.txt"), 3, "it was made with another list of inputs, or content of one");
+  EXPECT_EQ(f.shard("0/2", {"--force", a}).code, 0);
+  EXPECT_EQ(f.join("joined.txt").code, 0);
+}
+
+TEST(CliDeviceShards, JoinSparesTheShards) {
+  ShardFolder f;
+  const std::string a = f.folder.file("a.txt", "Good morning.\nbad \xff\n");
+  EXPECT_EQ(f.shard("0/1", {a}).code, 1);
+  const std::string before = read_file(f.out + "part-0-of-1.txt");
+  for (const char* name : {"part-0-of-1.txt", "part-0-of-1.json", "part-0-of-1"})
+    expect_refused(f.join("out/" + std::string(name), {"--force"}), 2, "is an input; it cannot be the output");
+  EXPECT_EQ(read_file(f.out + "part-0-of-1.txt"), before);
+  expect_refused(run_with({"join", f.out, "-o", "-"}), 2, "the output is a file");
+  f.folder.file("joined.txt.rejected.jsonl", "old\n");
+  expect_refused(f.join("joined.txt"), 2, "is there already");
+  EXPECT_FALSE(fs::exists(f.folder.path() / "joined.txt"));
+  // What is lost of a finished shard is made again by the same command.
+  fs::remove(f.out + "part-0-of-1.rejected.jsonl");
+  expect_refused(f.join("joined.txt", {"--force"}), 3, "part-0-of-1.rejected.jsonl is missing");
+  EXPECT_EQ(f.shard("0/1", {a}).code, 1);
+  EXPECT_EQ(f.join("joined.txt", {"--force"}).code, 1);
+  EXPECT_EQ(lines_of(f.content("joined.txt.rejected.jsonl")).size(), 1u);
+}
+
+// As after a power cut, which may leave an output without a record.
+TEST(CliDeviceShards, AnOutputWithoutARecordIsMadeAnew) {
+  ShardFolder f;
+  const std::string a = f.folder.file("a.txt", "Good morning.\n");
+  fs::create_directories(f.out);
+  f.folder.file("out/part-0-of-1.txt", "half a");
+  EXPECT_EQ(f.shard("0/1", {a}).code, 0);
+  EXPECT_EQ(read_file(f.out + "part-0-of-1.txt"), "Bonjour.\n");
 }
 
 // The disk is full, and later it is not; nothing is lost or doubled.
@@ -277,6 +390,13 @@ TEST(CliDeviceShards, FilesFromAListThatGrows) {
   const std::string to = (folder.path() / "french/").string();
   EXPECT_EQ(run_with({"translate", "-q", "--files-from", "-", "-o", to}, {}, a + "\n" + b + "\n").code, 0);
   EXPECT_EQ(read_file(to + "b.txt"), "Merci.\n");
+  // Shards are parts of all of it.
+  ShardFolder f;
+  EXPECT_EQ(run_with({"translate", "-q", "--shard", "1/2", "--suffix", ".fr", "-o", f.out, "--files-from", "-"}, {},
+                     a + "\n" + b + "\n")
+                .code,
+            0);
+  EXPECT_EQ(f.left(), (std::vector<std::string>{"b.fr.txt", "part-1-of-2.json", "shards.json"}));
 }
 
 }  // namespace

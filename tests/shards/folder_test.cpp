@@ -176,5 +176,41 @@ TEST(ModelHash, TellsContentAndNamesApart) {
   EXPECT_EQ(hash_of_model(one.path() + "/config.json").size(), 16u);
 }
 
+TEST(ShardFolders, RejectedRowsAreCounted) {
+  const TempDirectory folder;
+  Record record = record_of(0, 1);
+  record.rejected = 2;
+  write(folder, record);
+  expect_in(look(folder), "0: shard 0: part-0-of-1.rejected.jsonl is missing");
+  folder.write("part-0-of-1.rejected.jsonl", "{}\n");
+  expect_in(look(folder), "has 1 rows, and its record says 2");
+  folder.write("part-0-of-1.rejected.jsonl", "{}\n{}\n");
+  EXPECT_EQ(look(folder), "");
+}
+
+TEST(ShardRecords, TellOtherInputs) {
+  const Record record = record_of(3, 10);
+  Record other = record;
+  EXPECT_EQ(other_input(record, other), "");
+  other.inputs[0].piece.hash = "y";
+  EXPECT_EQ(other_input(record, other), "a \"b\".txt");
+  other.inputs.clear();
+  EXPECT_EQ(other_input(record, other), "a \"b\".txt");
+}
+
+// Who removes the file while it is held leaves none to a process that has it open.
+TEST(ShardLocks, OfARemovedFileAreNone) {
+  const TempDirectory folder;
+  const std::string path = folder.path() + "/lock";
+  std::string why;
+  auto first = Lock::take(path, why);
+  ASSERT_TRUE(first);
+  first->remove();
+  const auto second = Lock::take(path, why);
+  ASSERT_TRUE(second) << why;
+  first.reset();
+  EXPECT_FALSE(Lock::take(path, why));
+}
+
 }  // namespace
 }  // namespace lapilli::shards

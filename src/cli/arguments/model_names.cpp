@@ -10,7 +10,6 @@
 #include "cli/output.hpp"
 #include "fetched/present.hpp"
 #include "hub/catalogue.hpp"
-#include "tools/locate.hpp"
 #include "tools/tools.hpp"
 
 namespace lapilli::cli {
@@ -51,11 +50,6 @@ int no_model(const std::string& why) {
 
 }  // namespace
 
-std::string default_directory() {
-  const auto found = default_model_directory();
-  return found ? *found : "";
-}
-
 std::string bundled_directory(const std::string& name) {
   for (const hub::Listed& model : known_models()) {
     if (!model.bundled || model.name != name) continue;
@@ -63,6 +57,14 @@ std::string bundled_directory(const std::string& name) {
     const std::string directory = list.substr(0, list.rfind('/') + 1) + name;
     if (directory_exists(directory)) return directory;
   }
+  return "";
+}
+
+std::string default_directory() {
+  const std::string named = environment("LAPILLI_MODEL");
+  if (!named.empty()) return directory_exists(named) || file_exists(named) ? named : "";
+  for (const hub::Listed& model : known_models())
+    if (model.bundled) return bundled_directory(model.name);
   return "";
 }
 

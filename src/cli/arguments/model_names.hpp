@@ -27,7 +27,7 @@ std::vector<std::string> models_for(const std::string& from, const std::string& 
 // The known model that an unknown name, or one without its owner, probably means; or "".
 std::string known_model_meant(const std::string& typed);
 
-// The directory of the model that is loaded where none is named; "": there is none, as loading it will say.
+// The directory of the model that is loaded where none is named; "": it is not known before.
 std::string default_directory();
 
 // The directory of a listed model that is bundled with the program; "" if it is none.

@@ -134,7 +134,7 @@ int ShardRun::begin_rows(uint64_t kept) {
 }
 
 int ShardRun::begin_files() {
-  if (force_) return begin_rows(0);
+  if (force_ || anew_) return begin_rows(0);
   if (const int code = rejected_.begin_again(file(shards::kRejectedEnding), max_rejected_)) return code;
   return rejected_.are_too_many() ? stop_at_rejected() : int{exit_ok};
 }
