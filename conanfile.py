@@ -29,6 +29,7 @@ class Lapilli(ConanFile):
         "markdown": [True, False],
         "audio": [True, False],
         "server": [True, False],
+        "zstd": [True, False],
     }
     default_options = {
         "shared": False,
@@ -44,6 +45,7 @@ class Lapilli(ConanFile):
         "markdown": False,
         "audio": False,
         "server": False,
+        "zstd": False,
     }
     implements = ["auto_shared_fpic"]
     exports = "CMakeLists.txt"
@@ -95,6 +97,8 @@ class Lapilli(ConanFile):
                 self.requires("libcurl/[>=7.78 <9]")
             if self.options.server:
                 self.requires("boost/[>=1.74 <2]", options={"header_only": True})
+            if self.options.zstd:
+                self.requires("zstd/[>=1.5 <2]")
 
     def build_requirements(self):
         self.tool_requires("cmake/[>=3.22 <4]")
@@ -103,12 +107,12 @@ class Lapilli(ConanFile):
     def generate(self):
         deps = CMakeDeps(self)
         # CMakeLists.txt looks for headers and libraries itself, in the folders that the toolchain names.
-        for found in ("vulkan-headers", "nlohmann_json", "stb", "libwebp", "libtiff", "cli11", "utf8proc", "pcre2", "md4c", "libsndfile", "libsamplerate", "boost"):
+        for found in ("vulkan-headers", "nlohmann_json", "stb", "libwebp", "libtiff", "cli11", "utf8proc", "pcre2", "md4c", "libsndfile", "libsamplerate", "boost", "zstd"):
             deps.set_property(found, "cmake_find_mode", "none")
         deps.generate()
         tools = CMakeToolchain(self)
         tools.user_presets_path = False  # nothing is written into the sources
-        for option in ("unicode", "regex", "zlib", "images", "webp", "tiff", "build_cli", "fetch", "markdown", "audio", "server"):
+        for option in ("unicode", "regex", "zlib", "images", "webp", "tiff", "build_cli", "fetch", "markdown", "audio", "server", "zstd"):
             tools.cache_variables["LAPILLI_" + option.upper()] = bool(self.options.get_safe(option))
         tools.cache_variables["LAPILLI_BUILD_TESTS"] = False
         tools.cache_variables["LAPILLI_BUILD_SAMPLES"] = False

@@ -1105,15 +1105,15 @@ LAPILLI_API lapilli_status lapilli_result_draw_attention(lapilli_model* model, l
 
 /* Begin with lapilli_default_device_options().
  *
- * Assigned   A scheduler of a cluster assigns GPUs to a process by environment variables, which Vulkan ignores. Only
- * with select "assigned" do they count: CUDA_VISIBLE_DEVICES (with CUDA_DEVICE_ORDER), ROCR_VISIBLE_DEVICES,
- *            HIP_VISIBLE_DEVICES and ZE_AFFINITY_MASK, each for the GPUs of its vendor, else _CONDOR_AssignedGPUs, else
- *            SLURM_STEP_GPUS or SLURM_JOB_GPUS. They hold indices, UUIDs, which may be abbreviated, or names of MIG
- *            slices. Tasks of a step with one list of several GPUs take theirs by SLURM_LOCALID. The log says once
- * which one was chosen and why. A GPU that is assigned and is not among Vulkan's devices is LAPILLI_NO_DEVICE; no CPU
- * driver and no other GPU takes its place. Where the variables are set and name none ("", "-1", "NoDevFiles"), a CPU
- * driver is used. Where none is set, "assigned" means the best device. The program lapilli uses "assigned" unless
- * --device is given. */
+ * Assigned   A scheduler of a cluster assigns GPUs to a process by environment variables, which Vulkan ignores. They
+ *            count only with select "assigned". CUDA_VISIBLE_DEVICES (with CUDA_DEVICE_ORDER), ROCR_VISIBLE_DEVICES,
+ *            HIP_VISIBLE_DEVICES and ZE_AFFINITY_MASK name GPUs of their vendor; without them _CONDOR_AssignedGPUs,
+ *            SLURM_STEP_GPUS or SLURM_JOB_GPUS do. They hold indices, UUIDs, or names of MIG slices.
+ *
+ *            Tasks of a step with one list of several GPUs take theirs by SLURM_LOCALID. The log says once which one
+ *            was chosen and why. A GPU that is assigned and is not among Vulkan's devices is LAPILLI_NO_DEVICE; nothing
+ *            takes its place. Where the variables name none ("", "-1", "NoDevFiles"), a CPU driver is used. Where none
+ *            is set, it is the best device. The program lapilli uses "assigned" unless --device is given. */
 struct lapilli_device_options {
   uint32_t struct_size;
   int32_t refuse_cpu; /* not 0: drivers that compute on the CPU do not count as devices; default: 0 */

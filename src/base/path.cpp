@@ -74,9 +74,9 @@ int open_to_write(const std::string& path, bool append) {
 
 bool flush_to_disk(std::FILE* stream) { return std::fflush(stream) == 0 && _commit(_fileno(stream)) == 0; }
 
-std::string environment(const char* name) {
+std::optional<std::string> environment_if_set(const char* name) {
   const wchar_t* value = _wgetenv(to_wide(name).c_str());
-  return value ? to_utf8(value) : "";
+  return value ? std::optional(to_utf8(value)) : std::nullopt;
 }
 
 namespace {
@@ -103,9 +103,9 @@ bool flush_to_disk(std::FILE* stream) {
   return std::fflush(stream) == 0 && (::fsync(fileno(stream)) == 0 || errno == EINVAL || errno == ENOTSUP);
 }
 
-std::string environment(const char* name) {
+std::optional<std::string> environment_if_set(const char* name) {
   const char* value = std::getenv(name);
-  return value ? value : "";
+  return value ? std::optional<std::string>(value) : std::nullopt;
 }
 
 namespace {
@@ -114,6 +114,8 @@ std::string utf8(const fs::path& path) { return path.native(); }
 }  // namespace
 
 #endif
+
+std::string environment(const char* name) { return environment_if_set(name).value_or(""); }
 
 namespace {
 

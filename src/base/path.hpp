@@ -63,6 +63,8 @@ std::string normal_path(const std::string& path);
 
 // An environment variable, which may name a file; "" if it is not set.
 std::string environment(const char* name);
+// The same, told apart from a variable that is set to nothing.
+std::optional<std::string> environment_if_set(const char* name);
 // The user's cache folder, for data that our programs can recreate: LAPILLI_CACHE, XDG_CACHE_HOME/lapilli, on Windows
 // %LOCALAPPDATA%\lapilli, elsewhere ~/.cache/lapilli. "" if there is none. It may not exist yet.
 std::string cache_directory();

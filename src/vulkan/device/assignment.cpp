@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
 #include <optional>
 
+#include "base/path.hpp"
 #include "vulkan/device/choose.hpp"
 
 namespace lapilli::vulkan {
@@ -315,7 +315,7 @@ Environment process_environment() {
   for (const char* name :
        {"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ZE_AFFINITY_MASK",
         "_CONDOR_AssignedGPUs", "SLURM_STEP_GPUS", "SLURM_JOB_GPUS", "SLURM_LOCALID"}) {
-    if (const char* value = std::getenv(name)) environment[name] = value;
+    if (const auto value = environment_if_set(name)) environment[name] = *value;
   }
   return environment;
 }

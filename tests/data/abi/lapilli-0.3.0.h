@@ -1103,11 +1103,22 @@ LAPILLI_API lapilli_status lapilli_result_draw_attention(lapilli_model* model, l
 
 /* ---- devices ---------------------------------------------------------------------------------------------------- */
 
-/* Begin with lapilli_default_device_options(). */
+/* Begin with lapilli_default_device_options().
+ *
+ * Assigned   A scheduler of a cluster assigns GPUs to a process by environment variables, which Vulkan ignores. They
+ *            count only with select "assigned". CUDA_VISIBLE_DEVICES (with CUDA_DEVICE_ORDER), ROCR_VISIBLE_DEVICES,
+ *            HIP_VISIBLE_DEVICES and ZE_AFFINITY_MASK name GPUs of their vendor; without them _CONDOR_AssignedGPUs,
+ *            SLURM_STEP_GPUS or SLURM_JOB_GPUS do. They hold indices, UUIDs, or names of MIG slices.
+ *
+ *            Tasks of a step with one list of several GPUs take theirs by SLURM_LOCALID. The log says once which one
+ *            was chosen and why. A GPU that is assigned and is not among Vulkan's devices is LAPILLI_NO_DEVICE; nothing
+ *            takes its place. Where the variables name none ("", "-1", "NoDevFiles"), a CPU driver is used. Where none
+ *            is set, it is the best device. The program lapilli uses "assigned" unless --device is given. */
 struct lapilli_device_options {
   uint32_t struct_size;
   int32_t refuse_cpu; /* not 0: drivers that compute on the CPU do not count as devices; default: 0 */
-  const char* select; /* an index (a whole number), part of the name, or a UUID; default: null or "", the best device */
+  const char* select; /* an index (a whole number), part of the name, a UUID, or a PCI address such as "0000:81:00.0";
+                         "assigned": see above; default: null or "", the best device */
   const char* caps;   /* a mask of capabilities such as "floor" or "no-subgroup"; default: null or "", the environment's
                          LAPILLI_CAPS */
   double wait_timeout_s; /* seconds after which a wait without progress fails; INFINITY means some years; default: 0,
