@@ -16,7 +16,7 @@ std::string asciidoc_inline(Chance& chance, const std::string& blank) {
       case 0:
       case 1: out += random_words(chance, 5, chance.one_in(4) ? blank : " "); break;
       case 2:
-        out += chance.of({"`f(x)`", "{name}", "<<place>>", "kbd:[Ctrl+C]", "stem:[x^2]", "H~2~O", "(C)", "+as *is*+"});
+        out += chance.of({"`f(x)`", "{name}", "<<place>>", "kbd:[Ctrl+C]", "stem:[x^2]", "H~2~O", "(C)", "+as is+"});
         break;
       case 3: out += "*" + random_words(chance, 3) + "*"; break;
       case 4: out += "_" + random_words(chance, 3) + "_"; break;
@@ -69,16 +69,17 @@ std::string random_asciidoc(Chance& chance) {
 }
 
 Skeleton asciidoc_skeleton(std::string_view text) {
-  static const std::regex begins("^(=+ |\\*+ (?:\\[x\\] )?|\\. |NOTE: |\\.(?=[^ .])|(?:[^|:]+)?:: ?|2\\+\\|)[^]*$"),
+  static const std::regex begins("^(=+ |\\*+ (?:\\[x\\] )?|\\. |NOTE: |\\.(?=[^ .])|(?:[^|:][^:]*)?:: ?|2\\+\\|)[^]*$"),
       inside(
-          "`[^`]*`|\\{name\\}|<<place>>|<<place,|>>|kbd:[^ ]*\\]|stem:[^ ]*\\]|\\+as \\*is\\*\\+|https:[^\\[]*\\[|"
-          "footnote:\\[|~[^~ ]+~|\\|");
+          "`[^`]*`|\\{name\\}|<<place>>|<<place,|>>|kbd:[^ \\]]*\\]|stem:[^ \\]]*\\]|\\+as is\\+|https:[^\\[]*\\[|"
+          "footnote:\\[|~[^~ ]+~");
   Skeleton s;
   std::istringstream lines{std::string(text)};
-  bool paragraph = false;
+  bool paragraph = false, in_table = false;
   for (std::string line; std::getline(lines, line);) {
     std::smatch parts;
     const bool whole = stays(line);
+    if (line.empty() && !s.order.empty() && s.order.back().empty()) continue;  // the last part of a text has no words
     if (whole) {
       s.order.push_back(line);
     } else if (std::regex_match(line, parts, begins)) {
@@ -89,6 +90,9 @@ Skeleton asciidoc_skeleton(std::string_view text) {
     }
     paragraph = !whole || line.starts_with("//");
     const std::string plain = whole ? "" : line;
+    in_table ^= line == "|===";
+    if (in_table && (plain.starts_with('|') || plain.starts_with("2+|")))
+      s.order.push_back("cells " + std::to_string(std::count(plain.begin(), plain.end(), '|')));
     for (std::sregex_iterator at(plain.begin(), plain.end(), inside), end; at != end; ++at)
       s.inside.push_back(at->str()[0] == '~' ? "~" : at->str());
   }

@@ -317,9 +317,7 @@ bool looks_like_block(std::string_view text) {
 
 bool needs_backslash(std::string_view text, size_t i) {
   const char c = text[i];
-  const auto blank_or_end = [&](size_t at) { return at >= text.size() || blank(text[at]); };
-  if (c == '\\' || c == '`') return true;
-  if (c == '*' || c == '|') return !blank_or_end(i + 1) || (i > 0 && !blank(text[i - 1]));
+  if (std::string_view("\\`*|").find(c) != std::string_view::npos) return true;
   if (c == '_')
     return (i > 0 && is_name_byte(text[i - 1])) ? i + 1 >= text.size() || !is_name_byte(text[i + 1]) : false;
   return c == ':' && i + 2 == text.size() && text[i + 1] == ':';

@@ -16,6 +16,7 @@ namespace {
 
 constexpr size_t kNowhere = SIZE_MAX;
 constexpr size_t kDeepestFrame = 200;   // braces and options within each other
+constexpr size_t kLongestVerb = 2000;   // bytes of \\verb|...|
 constexpr size_t kLongestCommand = 64;  // letters of a name
 constexpr uint32_t kGroupKey = 1;       // braces of PartBuilder
 
@@ -411,9 +412,11 @@ class TexReader {
 
   void verb(size_t end) {
     if (peek(end) == '*') ++end;
-    const size_t line = std::min(bytes_.find_first_of("\r\n", end), bytes_.size());
-    const size_t close = end < line ? bytes_.find(bytes_[end], end + 1) : kNowhere;
-    if (close >= line) return point(end);
+    const std::string_view code = here(end, kLongestVerb);
+    const size_t length = code.empty() ? std::string_view::npos : code.find(code[0], 1);
+    if (length == std::string_view::npos || code.substr(0, length).find_first_of("\r\n") != std::string_view::npos)
+      return point(end);
+    const size_t close = end + length;
     kept(close + 1, Range{end + 1, close}.of(bytes_));
   }
 
