@@ -18,10 +18,10 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/src/vulkan/device/device.cpp)
   set(masks ${PROJECT_SOURCE_DIR}/tests/lab/masks)
   set(macs "gpu,${masks}/moltenvk-m1.json gpu,${masks}/moltenvk-m5.json gpu,${masks}/moltenvk-intel.json gpu,${masks}/moltenvk-amd.json")
   # gpu: sizes and variants that a GPU would get, which no CPU driver gets otherwise.
-  # All cases with what this driver runs; every third one with the kernels of others. --pairs: four fifths of the time go into
+  # All cases with what this driver runs; every sixth one with the kernels of others. --pairs: four fifths of the time go into
   # translating kernels, and 1,187 of 2,691 hold each value of each shader's constants, and each pair of values in an op.
   lapilli_gpu_test(ops.suite COMMAND op_suite --caps "full" --no-slow --pairs LABELS slow UNOPTIMIZED)
-  lapilli_gpu_test(ops.suite.third COMMAND op_suite --caps "floor gpu" --no-slow --pairs --part 1/3 LABELS slow UNOPTIMIZED)
+  lapilli_gpu_test(ops.suite.sixth COMMAND op_suite --caps "floor gpu" --no-slow --pairs --part 1/6 LABELS slow UNOPTIMIZED)
   # The driver as users have it: a sample. The kernels of models are run so by the tests of cli, api, generate and evaluation.
   lapilli_gpu_test(ops.suite.optimized COMMAND op_suite --caps "full" --no-slow --part 7/60 LABELS slow DRIVER_DEFAULTS)
   lapilli_gpu_test(ops.suite.combinations COMMAND op_suite --caps "full" --no-slow LABELS long DRIVER_DEFAULTS)
