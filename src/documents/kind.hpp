@@ -20,6 +20,9 @@ std::optional<Kind> kind_called(std::string_view name);
 const char* kind_name(Kind kind);
 // All, in the order of their values.
 std::span<const Kind> all_kinds();
+// True if a file of the kind is no text in UTF-8, or may be none: an archive, or a text in another encoding. Its reader
+// says what else it is.
+bool kind_is_of_bytes(Kind kind);
 // False in a build without the library that this kind needs; Document::parse() then fails and names the package.
 bool kind_available(Kind kind);
 

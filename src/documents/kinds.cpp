@@ -67,6 +67,8 @@ const KindTraits& traits_of(Kind kind) {
   return *std::find_if(kTraits.begin(), kTraits.end(), [&](const KindTraits& t) { return t.kind == kind; });
 }
 
+bool kind_is_of_bytes(Kind kind) { return traits_of(kind).unpack != nullptr; }
+
 bool kind_available(Kind kind) {
   return kind == Kind::markdown ? have_markdown() : !traits_of(kind).unpack || have_archives();
 }

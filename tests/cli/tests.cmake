@@ -6,12 +6,13 @@ if(LAPILLI_BUILD_SAMPLES)
 endif()
 target_link_libraries(test_cli PRIVATE util)  # openpty
 # Parts of the program that are tested by themselves: for cases that no file of a test can make, and for much hostile input.
-target_link_libraries(test_cli PRIVATE lapilli_subtitles lapilli_shards)
+target_link_libraries(test_cli PRIVATE lapilli_subtitles lapilli_shards lapilli_documents)
 foreach(source arguments/foreign_models arguments/foreign_options arguments/seconds files/blanks files/foreign_files files/journal
     files/json_object files/left_out files/line_reader files/output_names files/record_format output progress/progress_text
     files/text_input files/unread_records run/interruption run/notes run/subtitle_lines run/unsure system)
   target_sources(test_cli PRIVATE ${PROJECT_SOURCE_DIR}/src/cli/${source}.cpp)
 endforeach()
+target_sources(test_cli PRIVATE ${PROJECT_SOURCE_DIR}/tests/documents/archives.cpp)
 gtest_discover_tests(test_cli TEST_PREFIX cli. TEST_FILTER "-*Device*:*Terminal*:*SmallMemory*" PROPERTIES LABELS fast-host
   DISCOVERY_TIMEOUT 120)
 # Measuring a device's limits takes some seconds a time, as do runs that are killed and resumed; 200 inputs ten seconds.

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "cli/program.hpp"
+#include "documents/archives.hpp"
 #include "support/temp_directory.hpp"
 
 namespace lapilli::test {
@@ -46,6 +47,27 @@ TEST(CliDevice, FileArgument) {
   const Outcome forced = translate({"--text", file});
   EXPECT_EQ(forced.code, 0);
   EXPECT_EQ(lines_of(forced.out).size(), 1u);
+}
+
+// What looks like no text is one for the reader that the name says.
+TEST(CliDevice, DocumentsThatAreNoTextInUtf8) {
+  TemporaryFolder folder;
+  const std::string words = expected()[0].text, french = expected()[0].french;
+  const std::string body = "<w:document xmlns:w=\"w\"><w:body><w:p><w:r><w:t>",
+                    end = "</w:t></w:r></w:p></w:body></w:document>";
+  const std::string letter =
+      folder.file("letter.docx", documents::archive_of({{"word/document.xml", body + words + end}}));
+  const std::string to = (folder.path() / "lettre.docx").string();
+  const Outcome office = translate({"-o", to, letter});
+  EXPECT_EQ(office.code, 0) << office.err;
+  EXPECT_TRUE(contains(documents::file_in(read_file(to), "word/document.xml"), french));
+  std::string wide = "\xff\xfe";
+  for (const char c : "\"a\" = \"" + words + "\";\n") wide += {c, '\0'};
+  const Outcome texts = translate({folder.file("a.strings", wide)});
+  EXPECT_EQ(texts.code, 0) << texts.err;
+  EXPECT_TRUE(texts.out.starts_with("\xff\xfe")) << texts.out;
+  EXPECT_NE(texts.out, wide);
+  EXPECT_EQ(translate({folder.file("old.docx", "PK\x03\x04 cut")}).code, 3);
 }
 
 TEST(CliDevice, StandardInput) {

@@ -21,6 +21,8 @@ std::optional<Format> format_of(std::optional<Kind> kind) {
 
 }  // namespace
 
+bool is_text(Format format) { return !is_document(format) || !documents::kind_is_of_bytes(kind_of(format)); }
+
 std::optional<Format> format_called(std::string_view name) {
   for (size_t i = 0; i < std::size(kLineFormats); ++i) {
     if (name == kLineFormats[i]) return static_cast<Format>(i);

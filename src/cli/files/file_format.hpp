@@ -12,6 +12,8 @@ namespace lapilli::cli {
 enum class Format { lines, jsonl, tsv, text };
 
 inline bool is_document(Format format) { return format >= Format::text; }
+// False for a file of bytes that only its reader can tell (documents/kind.hpp).
+bool is_text(Format format);
 // By its name in --format.
 std::optional<Format> format_called(std::string_view name);
 const char* format_name(Format format);

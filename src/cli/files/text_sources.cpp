@@ -99,8 +99,9 @@ class JobFinder {
   // Among the files of folders, a bad one does not stop the others. The name of a document is no reason. A pipe is not
   // opened before it is read.
   int refuse(const std::string& name) {
-    if (file_kind(name) != FileKind::regular) return exit_ok;
-    const bool by_name = !takes_all_text(about_) && !is_document(format_of(name));
+    const Format format = format_of(name);
+    if (file_kind(name) != FileKind::regular || !is_text(format)) return exit_ok;
+    const bool by_name = !takes_all_text(about_) && !is_document(format);
     const std::string inside(shards::unpacked_name(name));
     const ForeignKind* foreign = foreign_file(by_name ? inside : "", text_head_of(name), arguments_.is_declared_text());
     if (!foreign) return exit_ok;

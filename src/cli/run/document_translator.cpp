@@ -25,7 +25,8 @@ int DocumentTranslator::open() {
   } else if (const int code = read(bytes); code != exit_ok || interrupted()) {
     return code;
   }
-  const ForeignKind* foreign = foreign_file("", std::string_view(bytes).substr(0, kTellingBytes), true);
+  const std::string_view head = std::string_view(bytes).substr(0, kTellingBytes);
+  const ForeignKind* foreign = is_text(source_.format) ? foreign_file("", head, true) : nullptr;
   if (foreign) return complain(exit_input, name() + ": " + refusal_of(*foreign));
   const std::string wrong = document_.parse(format_name(source_.format), std::move(bytes), run_.document_options);
   return wrong.empty() ? int{exit_ok} : complain(exit_input, name() + ": " + wrong);
