@@ -189,7 +189,7 @@ class QtReader {
     while (added < count && add(message, {at, at}, "<numerusform>", "</numerusform>")) ++added;
     if (added == 0 || !tag.closed) return;
     found_.edits.push_back({{at - 2, at}, ">"});
-    found_.edits.push_back({{at, at}, "</translation>"});
+    found_.passages.back().trail = "</translation>";
   }
 
   std::string_view bytes_;
