@@ -443,6 +443,8 @@ void Placement::add_signs(size_t level, AtomRange in) {
     AtomRange& span = spans_[c];
     if (tags_[c].shape == Shape::point || span.begin == span.end) continue;
     const bool kept = tags_[c].shape == Shape::kept;
+    const Range placed{to_[span.begin].begin, to_[span.end - 1].end};
+    if (kept && placed.of(target_) == tags_[c].text.of(source_)) continue;  // with its signs; an equal one is a word's
     const auto free = [&](size_t t) { return taken_by_[t - in.begin] == kNone; };
     const auto behind = outer_signs(tags_[c].text, false), before = outer_signs(tags_[c].text, true);
     for (size_t n = 0; span.end < in.end && free(span.end) && is_outer_sign(span.end, behind, n, false, kept);) {
