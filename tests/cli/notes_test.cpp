@@ -101,10 +101,13 @@ TEST(CliDeviceNotes, NameTheLine) {
   const auto lines = lines_of(outcome.out);
   ASSERT_EQ(lines.size(), 4u);
   EXPECT_EQ(lines[1], address);
-  EXPECT_TRUE(contains(outcome.err, "lapilli: note: " + file + ":3: " + address + " is not in the output"))
-      << outcome.err;
+  EXPECT_TRUE(contains(lines[2], address)) << lines[2];
   EXPECT_TRUE(contains(outcome.err, "lapilli: note: " + file + ":4: ")) << outcome.err;
-  EXPECT_FALSE(contains(outcome.err, ":1: ") || contains(outcome.err, ":2: ")) << outcome.err;
+  for (const char* line : {":1: ", ":2: ", ":3: "}) EXPECT_FALSE(contains(outcome.err, line)) << outcome.err;
+  // What is printed as it comes cannot be put right.
+  const Outcome streamed = run(lapilli({"translate", "--stream", file}));
+  EXPECT_TRUE(contains(streamed.err, "lapilli: note: " + file + ":3: " + address + " is not in the output"))
+      << streamed.err;
   EXPECT_EQ(run(lapilli({"translate", "--quiet", file})).err, "");
 
   const Outcome cut =
