@@ -111,7 +111,7 @@ class TextRun {
     return exit_ok;
   }
 
-  // What is wrong with a file is reported, and does not stop the others.
+  // A faulty file is reported and does not stop the others.
   int add_listed(const std::string& name) {
     TextArguments one = arguments_;
     one.inputs = {name};

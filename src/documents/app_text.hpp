@@ -10,7 +10,7 @@
 
 namespace lapilli::documents {
 
-// What a file's escapes mean, with the place of each byte in the document.
+// The meaning of a file's escapes, with the place of each byte in the document.
 class MappedText {
  public:
   // Adds bytes of the document; what is written differently there (an escape) in one call of its own.

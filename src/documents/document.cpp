@@ -153,7 +153,7 @@ class PieceWriter {
   size_t at_ = 0, edit_ = 0, next_ = 0;
 };
 
-// What markup is within each passage and in front of it, as sums that do not depend on the order.
+// The markup within each passage and in front of it, as sums that do not depend on the order.
 std::vector<size_t> markup_sums(std::span<const Markup> markup, std::span<const Range> passages) {
   std::vector<size_t> sums(2 * passages.size() + 1, 0);
   std::vector<size_t> open;  // passages around this place, the innermost last

@@ -1,4 +1,4 @@
-// What a user says of a document beyond its bytes.
+// A user's words about a document, beyond its bytes.
 #pragma once
 
 #include <string>

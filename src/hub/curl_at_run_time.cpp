@@ -19,7 +19,7 @@ Function* function(const char* name) {
   return library() ? reinterpret_cast<Function*>(dlsym(library(), name)) : nullptr;
 }
 
-// What libcurl's variadic functions take after the option: a long, a pointer or a curl_off_t.
+// The argument of libcurl's variadic functions behind the option: a long, a pointer or a curl_off_t.
 static_assert(sizeof(long) == sizeof(void*) && sizeof(curl_off_t) == sizeof(void*), "arguments have one size");
 
 }  // namespace

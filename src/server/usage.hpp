@@ -1,4 +1,4 @@
-// What requests have taken: of each protocol, and of each key.
+// The use of the server, by protocol and by key.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ class Account {
 class Ledger {
  public:
   std::shared_ptr<Account> account(const std::string& protocol, size_t key);
-  // Of all protocols with this key.
+  // The sum over all protocols with this key.
   [[nodiscard]] Usage of_key(size_t key) const;
   // The counts in the text format of Prometheus.
   [[nodiscard]] std::string text() const;

@@ -45,7 +45,7 @@ std::string wrong_rejected(const std::string& folder, const Record& record) {
   return name + " has " + std::to_string(lines) + " rows, and its record says " + std::to_string(record.rejected);
 }
 
-// Of a shard whose inputs have outputs of their own.
+// A shard whose inputs have outputs of their own.
 std::string wrong_files(const std::string& folder, const Record& record) {
   for (const std::string& file : record.files) {
     const bool leads_out = file.starts_with("../") || file.find("/../") != std::string::npos || file.ends_with("/..");

@@ -20,7 +20,7 @@ struct FolderOfShards {
 // hashes. Gives an error message if there is no shard at all, or "".
 std::string look_into(const std::string& folder, FolderOfShards& found);
 
-// What is wrong with what a finished shard left in the folder, by its record; "": it can be joined.
+// The fault of a finished shard's files in the folder, by its record; "": it can be joined.
 std::string wrong_output(const std::string& folder, const Record& record);
 
 // "3,7,12-15": as a scheduler's array is written.

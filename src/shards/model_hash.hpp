@@ -6,10 +6,10 @@
 
 namespace lapilli::shards {
 
-// Of a directory, or of a model that is one file.
+// The hash of a directory, or of a model that is one file.
 std::string hash_of_model(const std::string& path);
 
-// Of a file, by its size and the same samples.
+// The hash of a file, by its size and the same samples.
 std::string hash_of_samples(const std::string& path);
 
 }  // namespace lapilli::shards

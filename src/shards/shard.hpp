@@ -35,8 +35,8 @@ struct ByteRange {
   uint64_t begin = 0, end = 0;
   [[nodiscard]] bool holds(uint64_t at) const { return begin <= at && at < end; }
 };
-// What begins there belongs to the shard, wherever it ends. The last shard's range has no end, for inputs that are
-// empty.
+// A line that begins there belongs to the shard, wherever it ends. The last shard's range has no end, for inputs that
+// are empty.
 ByteRange range_of(const Shard& shard, uint64_t bytes);
 // The part of a range that lies in an input of `bytes` bytes that begins at `first`.
 ByteRange within(const ByteRange& range, uint64_t first, uint64_t bytes);

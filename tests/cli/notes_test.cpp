@@ -104,7 +104,7 @@ TEST(CliDeviceNotes, NameTheLine) {
   EXPECT_TRUE(contains(lines[2], address)) << lines[2];
   EXPECT_TRUE(contains(outcome.err, "lapilli: note: " + file + ":4: ")) << outcome.err;
   for (const char* line : {":1: ", ":2: ", ":3: "}) EXPECT_FALSE(contains(outcome.err, line)) << outcome.err;
-  // What is printed as it comes cannot be put right.
+  // A stream cannot be put right.
   const Outcome streamed = run(lapilli({"translate", "--stream", file}));
   EXPECT_TRUE(contains(streamed.err, "lapilli: note: " + file + ":3: " + address + " is not in the output"))
       << streamed.err;

@@ -233,7 +233,7 @@ TEST(CliDeviceShards, FinishedOnesAreSkipped) {
   }
 }
 
-// Of the rows, the last one of a file too.
+// Every row ends with a line end, the last one of a file too.
 TEST(CliDeviceShards, RowsEndWithoutALastLineEnd) {
   ShardFolder f;
   const std::string a = f.folder.file("a.jsonl", "{\"text\":\"Hello.\"}\r\n{\"text\":\"No.\"}"),
@@ -297,7 +297,7 @@ TEST(CliDeviceShards, JoinSparesTheShards) {
   f.folder.file("joined.txt.rejected.jsonl", "old\n");
   expect_refused(f.join("joined.txt"), 2, "is there already");
   EXPECT_FALSE(fs::exists(f.folder.path() / "joined.txt"));
-  // What is lost of a finished shard is made again by the same command.
+  // The same command makes lost files of a finished shard again.
   fs::remove(f.out + "part-0-of-1.rejected.jsonl");
   expect_refused(f.join("joined.txt", {"--force"}), 3, "part-0-of-1.rejected.jsonl is missing");
   EXPECT_EQ(f.shard("0/1", {a}).code, 1);

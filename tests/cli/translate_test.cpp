@@ -49,7 +49,7 @@ TEST(CliDevice, FileArgument) {
   EXPECT_EQ(lines_of(forced.out).size(), 1u);
 }
 
-// What looks like no text is one for the reader that the name says.
+// Bytes that look like no text are one for the reader that the name says.
 TEST(CliDevice, DocumentsThatAreNoTextInUtf8) {
   TemporaryFolder folder;
   const std::string words = expected()[0].text, french = expected()[0].french;

@@ -20,7 +20,7 @@ uint64_t number_in(std::string_view bytes, size_t at, size_t count) {
   return value;
 }
 
-// What the head of a file and its record in the directory share, from the version on.
+// Fields that the head of a file and its record in the directory share, from the version on.
 std::string facts(const std::pair<std::string, std::string>& file) {
   return number(20, 2) + number(0x800, 2) + number(0, 2) + number(0x6000, 2) + number(0x5921, 2) +
          number(zip_checksum(file.second), 4) + number(file.second.size(), 4) + number(file.second.size(), 4) +

@@ -22,9 +22,9 @@ Skeleton sbv_skeleton(std::string_view text);
 Skeleton lrc_skeleton(std::string_view text);
 // Commands, braces and environments, in order; those that move with words by paragraph.
 Skeleton tex_skeleton(std::string_view text);
-// What begins blocks, lines of code, and adornments, which are an error where they are shorter than their heading.
+// Beginnings of blocks, lines of code, and adornments, which are an error where they are shorter than their heading.
 Skeleton rst_skeleton(std::string_view text);
-// What begins blocks, lines that stay, and the signs of inline markup.
+// Beginnings of blocks, lines that stay, and the signs of inline markup.
 Skeleton asciidoc_skeleton(std::string_view text);
 
 }  // namespace lapilli::documents

@@ -68,7 +68,7 @@ const std::regex& tex_token() {
   return token;
 }
 
-// What stands for a character may be written in another way.
+// A stand-in of a character may be written in another way.
 bool is_character(const std::string& token) {
   static const std::regex character(
       "\\\\[%&#$_{}'`^\",]|\\\\(ss|ldots|text[a-z]*(left|less|greater|slash|tilde|circum))");

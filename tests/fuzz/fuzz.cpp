@@ -388,7 +388,7 @@ void packed(Bytes bytes) {
     made = unpacker->unpack(rest, room.data(), room.size());
 }
 
-// What is read is written as it reads.
+// A record is written as it was read.
 void shard_record(Bytes bytes) {
   const auto record = shards::record_in(text_of(bytes));
   const auto again = record ? shards::record_in(shards::json_of(*record)) : record;

@@ -198,7 +198,7 @@ TEST(ShardRecords, TellOtherInputs) {
   EXPECT_EQ(other_input(record, other), "a \"b\".txt");
 }
 
-// Who removes the file while it is held leaves none to a process that has it open.
+// Removing the file while it is held leaves none to a process that has it open.
 TEST(ShardLocks, OfARemovedFileAreNone) {
   const TempDirectory folder;
   const std::string path = folder.path() + "/lock";

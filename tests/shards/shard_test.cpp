@@ -24,7 +24,7 @@ std::string random_line(Random& random) {
   return line;
 }
 
-// Of all kinds: empty, one giant line, CRLF, no last newline, nothing but line ends, characters of several bytes.
+// Files of all kinds: empty, one giant line, CRLF, no last newline, nothing but line ends, characters of several bytes.
 std::string random_file(Random& random) {
   switch (below(random, 12)) {
     case 0: return "";

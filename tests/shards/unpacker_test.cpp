@@ -85,7 +85,7 @@ TEST(Unpacker, Gzip) {
   EXPECT_EQ(unpack(gzip(text) + std::string(512, '\0'), 100).text, text);
   EXPECT_EQ(unpack(gzip(text) + std::string(512, '\0'), 100).wrong, "");
   EXPECT_NE(unpack(gzip(text) + "and more", 100).wrong, "");
-  // What unpacks to a thousand times as much comes in parts.
+  // Content that unpacks to a thousand times as much comes in parts.
   const std::string much(size_t{1} << 24, 'x');
   EXPECT_TRUE(unpack(gzip(much), 1000).text == much);
 }

@@ -30,7 +30,7 @@ def shared_model(
     so that one can count them."""
     from . import Device, Model
 
-    # What a parent process has is of no use behind a fork.
+    # A parent's model is of no use behind a fork.
     key = (os.getpid(), name, dtype, kv_dtype, select, refuse_cpu, *_assigned(select))
     with _lock:
         if key not in _models:

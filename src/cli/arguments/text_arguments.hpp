@@ -34,7 +34,7 @@ struct TextCommand {
   }
 };
 
-// What is said of documents, and of texts that stay or are known.
+// Options of documents, and of texts that stay or are known.
 struct DocumentArguments {
   std::vector<std::string> to_columns;
   std::string delimiter;  // "": the table tells it

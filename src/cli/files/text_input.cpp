@@ -31,7 +31,7 @@ bool TextInput::fill(long& code) {
   return code > 0;
 }
 
-// Of a pipe nothing is there yet.
+// A pipe has nothing yet.
 TextInput::TextInput(InputFile file) : file_(std::move(file)) {
   long code = 0;
   if (file_.ok() && file_.regular()) (void)look(code);

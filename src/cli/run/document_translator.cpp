@@ -137,7 +137,7 @@ SavedSegment DocumentTranslator::segment_of(const LineResults& results, size_t l
   return made;
 }
 
-// What the document itself has to say: parts that were left alone.
+// The document's own notes: parts that were left alone.
 void DocumentTranslator::tell_notes() {
   if (run_.context.quiet) return;
   for (const std::string& note : document_.notes()) run_.say("note: " + name() + ": " + note);

@@ -88,7 +88,7 @@ struct TextModel::Inputs {
   std::vector<std::pair<std::string, std::string>> pairs;
   std::vector<Ids> ids;
 
-  // Of each, in bytes or ids.
+  // The length of each, in bytes or ids.
   [[nodiscard]] std::vector<size_t> lengths() const {
     std::vector<size_t> all;
     for (const std::string& text : texts) all.push_back(text.size());

@@ -55,7 +55,7 @@ class TextModel {
   [[nodiscard]] const Model& model() const { return team_.front().model; }
   // How many hold the model and share the lines.
   [[nodiscard]] size_t devices() const { return team_.size(); }
-  // Which ones and why, for people; "" of one.
+  // The devices and the reasons for them, for people; "" for one device.
   [[nodiscard]] const std::string& devices_told() const { return devices_told_; }
   // The first model's of a chain; "" if there is one model.
   [[nodiscard]] std::string first_directory() const { return is_chain() ? first().info().value().directory : ""; }

@@ -142,7 +142,7 @@ class Transcription {
     return all;
   }
 
-  // What is wrong with a recording, for people and for the record.
+  // The fault of a recording, for people and for the record.
   int trouble_with_sound(int code, const std::string& message) {
     why_ = message;
     return complain(code, message);

@@ -8,7 +8,7 @@
 
 namespace lapilli::cli {
 
-// Which of the files belong to a shard, by their order and sizes; tells the record of them. Gives the exit code.
+// Finds the files of a shard by their order and sizes; tells the record of them. Gives the exit code.
 int take_files(const shards::Shard& shard, const std::vector<std::string>& files, std::vector<bool>& taken,
                shards::Record& record);
 

@@ -11,7 +11,7 @@ namespace lapilli::documents {
 
 enum class YamlScalar { plain, single_quoted, double_quoted, literal, folded };
 
-// Of a scalar without its quotes; of a block scalar its lines, which are indented by `indent`.
+// A scalar without its quotes; a block scalar's lines, which are indented by `indent`.
 WrittenText yaml_text(std::string_view bytes, Range range, YamlScalar scalar, size_t indent);
 
 // null, true, no, 12, 0x1f, :symbol: not words.

@@ -1,4 +1,4 @@
-// What the readers of written markup share: LaTeX, reStructuredText and AsciiDoc.
+// The common parts of the readers of written markup: LaTeX, reStructuredText and AsciiDoc.
 #pragma once
 
 #include <cstdint>

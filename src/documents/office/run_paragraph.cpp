@@ -101,7 +101,7 @@ void RunParagraph::add_texts(Range whole, Range content, size_t run) {
   }
 }
 
-// What is no text stays.
+// Everything but text stays.
 Status RunParagraph::thing(XmlToken& token, size_t run) {
   const XmlToken tag = token;
   std::string words;

@@ -15,7 +15,7 @@ bool is_among(const auto& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// What is no text of a unit.
+// Elements that are no text of a unit.
 constexpr std::array<std::string_view, 8> kAside = {"header", "alt-trans", "note",     "notes",
                                                     "skl",    "skeleton",  "metadata", "matches"};
 // Pairs, whose content is text.
@@ -262,7 +262,7 @@ class XliffReader {
     return {};
   }
 
-  // What stands for the element in a sentence: "{{name}}", but no tag.
+  // The element's stand-in in a sentence: "{{name}}", but no tag.
   [[nodiscard]] std::string equivalent(const XmlToken& tag) const {
     const std::string_view first = tag.value("equiv-text", bytes_), second = tag.value("equiv", bytes_);
     const std::string text = decode_xml(first.empty() ? second : first);

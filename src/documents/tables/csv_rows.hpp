@@ -47,7 +47,7 @@ size_t skip_csv_separator_line(std::string_view bytes, size_t begin, char& delim
 // The separator by the first rows: the one that gives them equally many cells, and the most; a comma if none does.
 char find_csv_delimiter(std::string_view bytes, size_t begin);
 
-// What a cell says: two quotes are one.
+// The meaning of a cell: two quotes are one.
 std::string csv_text(std::string_view bytes, const CsvCell& cell);
 // A cell that says this, in quotes if it needs them.
 std::string csv_cell(std::string_view text, char delimiter);

@@ -52,7 +52,8 @@ PoFile read_po(std::string_view bytes, size_t begin);
 // The value of a field of a header, "Language", in its msgstr: its bytes up to the \n. Nothing: there is none.
 std::optional<Range> find_po_field(std::string_view bytes, const PoEntry& header, std::string_view name);
 
-// What an escape at `at` means, which has `length` bytes: a line end, a tab, a sign. Others are given as they stand.
+// The meaning of an escape at `at`, which has `length` bytes: a line end, a tab, a sign. Others are given as they
+// stand.
 std::string po_escape(std::string_view text, size_t at, size_t& length);
 
 // An error that names the charset of a catalogue, and the remedy.

@@ -148,7 +148,7 @@ size_t place_among_all(VkPhysicalDevice p) {
   return static_cast<size_t>(std::find(all.begin(), all.end(), p) - all.begin());
 }
 
-// Of several drivers' devices. The loader asks for properties while it enumerates.
+// Several drivers may have devices. The loader asks for properties while it enumerates.
 size_t place_of(VkPhysicalDevice p) {
   static thread_local bool enumerating = false;
   if (enumerating) return 0;
