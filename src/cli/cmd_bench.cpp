@@ -3,8 +3,8 @@
 
 #include "cli/arguments/searches.hpp"
 #include "cli/commands.hpp"
+#include "cli/files/cache_folder.hpp"
 #include "cli/output.hpp"
-#include "cli/run/cache_folder.hpp"
 #include "cli/run/trace_file.hpp"
 #include "tools/tools.hpp"
 

@@ -4,9 +4,9 @@
 #include "cli/arguments/device_choice.hpp"
 #include "cli/arguments/model_names.hpp"
 #include "cli/commands.hpp"
+#include "cli/files/cache_folder.hpp"
 #include "cli/files/target_file.hpp"
 #include "cli/output.hpp"
-#include "cli/run/cache_folder.hpp"
 #include "tools/tools.hpp"
 
 namespace lapilli::cli {

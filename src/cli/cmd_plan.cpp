@@ -5,8 +5,8 @@
 #include "cli/arguments/dtype.hpp"
 #include "cli/arguments/model_names.hpp"
 #include "cli/commands.hpp"
+#include "cli/files/cache_folder.hpp"
 #include "cli/output.hpp"
-#include "cli/run/cache_folder.hpp"
 #include "tools/tools.hpp"
 
 namespace lapilli::cli {

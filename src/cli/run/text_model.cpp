@@ -12,7 +12,7 @@
 #include "cli/arguments/foreign_options.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/files/blanks.hpp"
-#include "cli/run/cache_folder.hpp"
+#include "cli/files/cache_folder.hpp"
 #include "cli/run/lent_threads.hpp"
 #include "cli/run/model_kinds.hpp"
 #include "cli/run/unsure.hpp"

@@ -11,12 +11,12 @@
 
 #include "base/path.hpp"
 #include "cli/arguments/model_names.hpp"
+#include "cli/files/cache_folder.hpp"
 #include "cli/files/output_names.hpp"
 #include "cli/files/recording_identity.hpp"
 #include "cli/files/target_file.hpp"
 #include "cli/output.hpp"
 #include "cli/progress/progress_bar.hpp"
-#include "cli/run/cache_folder.hpp"
 #include "cli/run/drawing_file.hpp"
 #include "cli/run/sound_input.hpp"
 #include "cli/run/speech_output.hpp"

@@ -1,4 +1,4 @@
-#include "cli/run/cache_folder.hpp"
+#include "cli/files/cache_folder.hpp"
 
 #include "base/path.hpp"
 
