@@ -24,7 +24,7 @@ struct ModelsOfRun {
 };
 Identity identity_of(const TextCommand& about, const TextArguments& arguments, const std::string& options,
                      const ModelsOfRun& models, const std::vector<Source>& sources);
-// That of a shard, which may go on elsewhere: its model is known by `model_hash`, and the device does not matter.
+// The identity of a shard, which may go on elsewhere: its model is known by `model_hash`; the device does not matter.
 Identity identity_of_shard(const Identity& settings, const std::string& model_hash, const std::vector<Source>& sources);
 
 // True if a run on these sources can be resumed: all can be read again with the same content.

@@ -49,7 +49,7 @@ class Desk {
 
   // The account of a request's protocol and key, and what all requests with this key have taken since the start.
   [[nodiscard]] virtual std::shared_ptr<Account> account(const Exchange& exchange) = 0;
-  // That of a protocol without keys.
+  // The account of a protocol without keys.
   [[nodiscard]] virtual std::shared_ptr<Account> account(const std::string& protocol) = 0;
   [[nodiscard]] virtual Usage usage(const Exchange& exchange) const = 0;
 
