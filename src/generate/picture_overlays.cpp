@@ -97,9 +97,9 @@ Result<std::vector<std::vector<float>>> attention_of_ids(const std::shared_ptr<M
   LAPILLI_TRY(const auto job,
               ForwardRun::start(model, request_of(*model, std::move(source), decoder_ids, choice.layer)));
   for (;;) {
+    if (!go_on()) return fail(ErrorCode::cancelled, "interrupted");
     LAPILLI_TRY(const bool done, job->poll());
     if (done) break;
-    if (!go_on()) return fail(ErrorCode::cancelled, "interrupted");
     LAPILLI_CHECK(job->wait());
   }
   AttentionSum sum(grid_of(model->on_device().config()), decoder_ids.size() - 1);
