@@ -38,3 +38,9 @@ function(lapilli_headers_once target)
       <unordered_map> <unordered_set> <variant> <vector>)
   endif()
 endfunction()
+
+# The parts around the library read arguments, files and requests, whose time is nothing beside a model's: so they compile in two thirds
+# of the time.
+function(lapilli_compile_sooner target)
+  target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:Release>,$<CXX_COMPILER_ID:GNU,Clang>>:-O1>)
+endfunction()
