@@ -8,7 +8,8 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parents[1] / "samples/ray")]
+PATHS = [str(HERE), str(HERE.parents[1] / "samples/ray")]
+sys.path[:0] = PATHS
 
 import ray  # noqa: E402
 import rows  # noqa: E402
@@ -27,7 +28,7 @@ class Slow(Translator):
 
 
 def start():
-    paths = os.pathsep.join([*sys.path[:2], os.environ.get("PYTHONPATH", "")])
+    paths = os.pathsep.join([*PATHS, os.environ.get("PYTHONPATH", "")])
     named = ("LAPILLI_LOADS", "LP_NUM_THREADS", "LAPILLI_LIBRARY", "LAPILLI_MODEL")
     variables = {name: os.environ[name] for name in named if name in os.environ}
     ray.init(num_cpus=4, object_store_memory=1 << 28, include_dashboard=False, log_to_driver=False, logging_level="error",
