@@ -65,6 +65,9 @@ std::string partial(const ArrayTask& task) {
          ", which may be some of a larger one; say of how many shards: --shard auto/N";
 }
 
+constexpr const char* kAsFolderSays =
+    ", as shards.json in the folder of -o says; number the array so, or say --shard K/N for this one";
+
 std::string choose_by_task(const Typed& typed, const ArrayTask& task, const Counting& folder, ChosenShard& chosen) {
   const uint64_t count = typed.count > 0 ? typed.count : folder.count > 0 ? folder.count : task.count;
   if (typed.count == 0 && folder.count == 0 && !task.is_whole()) return partial(task);
@@ -73,7 +76,7 @@ std::string choose_by_task(const Typed& typed, const ArrayTask& task, const Coun
   if (task.id < chosen.first || task.id - chosen.first >= count)
     return "--shard auto: task " + std::to_string(task.id) + " has no shard; the " + std::to_string(count) +
            " shards are those of the tasks " + std::to_string(chosen.first) + " to " +
-           std::to_string(chosen.first + count - 1);
+           std::to_string(chosen.first + count - 1) + (folder.count > 0 ? kAsFolderSays : "");
   chosen.shard = {static_cast<uint32_t>(task.id - chosen.first), static_cast<uint32_t>(count)};
   return "";
 }

@@ -12,8 +12,6 @@ namespace lapilli::shards {
 
 namespace {
 
-constexpr size_t kMostRecordBytes = size_t{1} << 26;
-
 std::string text_in(const std::string& path) {
   std::string text;
   if (file_size(path) > kMostRecordBytes) return text;
@@ -144,19 +142,25 @@ class Looker {
                       std::to_string(found_.records[most].shard.number) + "; --force makes it anew");
   }
 
-  // Where an input goes on in the next shard, its lines do as well.
+  // Where an input goes on in the next shard, its lines do as well. Shards between may be empty, as a long line is one's.
   void check_lines() {
-    for (size_t i = 1; i < found_.records.size(); ++i) {
-      const Record &before = found_.records[i - 1], &now = found_.records[i];
-      if (before.inputs.empty() || now.inputs.empty()) continue;
-      const InputRecord &last = before.inputs.back(), &next = now.inputs.front();
-      if (before.shard.number + 1 != now.shard.number || last.name != next.name || next.piece.begin == 0) continue;
-      const bool meets =
-          last.piece.end == next.piece.begin && last.piece.lines_before + last.piece.lines == next.piece.lines_before;
-      if (!meets)
-        run_again(now.shard.number,
-                  "it does not begin where the one before ends; " + last.name + " changed; --force makes it anew");
+    const Record* before = nullptr;
+    for (size_t i = 0; i < found_.records.size(); ++i) {
+      const Record& now = found_.records[i];
+      if (i > 0 && found_.records[i - 1].shard.number + 1 != now.shard.number) before = nullptr;
+      if (now.inputs.empty()) continue;
+      if (before) check_border(before->inputs.back(), now.inputs.front(), now.shard.number);
+      before = &now;
     }
+  }
+
+  void check_border(const InputRecord& last, const InputRecord& next, uint32_t number) {
+    if (last.name != next.name || next.piece.begin == 0) return;
+    const bool meets =
+        last.piece.end == next.piece.begin && last.piece.lines_before + last.piece.lines == next.piece.lines_before;
+    if (!meets)
+      run_again(number,
+                "it does not begin where the one before ends; " + last.name + " changed; --force makes it anew");
   }
 
   const std::string& folder_;

@@ -22,6 +22,9 @@ int process_number() { return _getpid(); }
 int process_number() { return static_cast<int>(getpid()); }
 #endif
 
+constexpr const char* kNeedsLocks =
+    "; shards need a file system with locks across machines: Lustre mounted with -o flock, NFS from version 4 on";
+
 std::string first_line(const std::string& path) {
   std::string text(200, '\0');
   std::FILE* stream = open_stream(path, "rb");
@@ -55,6 +58,10 @@ std::string host_name() {
 
 std::string this_process() { return "process " + std::to_string(process_number()) + " on " + host_name(); }
 
+bool has_no_locks(int error) {
+  return error == ENOSYS || error == ENOTSUP || error == EOPNOTSUPP || error == ENOLCK;
+}
+
 // A lock ends with its process, so that the file of a dead one keeps nobody out.
 std::optional<Lock> Lock::take(const std::string& path, std::string& why) {
   auto held = FileLock::take(path);
@@ -62,7 +69,9 @@ std::optional<Lock> Lock::take(const std::string& path, std::string& why) {
     const int error = errno;
     const std::string holder = first_line(path);
     why = error == EWOULDBLOCK ? (holder.empty() ? "another process" : holder) + " is at work on it"
-                               : path + " cannot be locked: " + std::strerror(error);
+                               : path + " cannot be locked: " + std::strerror(error) +
+                                     (has_no_locks(error) ? kNeedsLocks : "");
+    errno = error;
     return {};
   }
   write_holder(path);

@@ -1,5 +1,5 @@
 // Tells models apart on machines that each hold a copy: by the names and sizes of their files, and samples of what is
-// in them, as weights are too large to be read twice.
+// in them, as weights are too large to be read twice. Of safetensors both ends of each tensor are among them.
 #pragma once
 
 #include <string>

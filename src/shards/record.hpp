@@ -52,6 +52,9 @@ inline constexpr const char* kCountingFile = "shards.json";
 std::string json_of(const Counting& counting);
 std::optional<Counting> counting_in(std::string_view json);
 
+// A record lists the files of its shard, which may be millions.
+inline constexpr uint64_t kMostRecordBytes = uint64_t{1} << 30;
+
 inline constexpr const char* kRecordEnding = ".json";
 inline constexpr const char* kRejectedEnding = ".rejected.jsonl";
 inline constexpr const char* kLockEnding = ".lock";

@@ -2,52 +2,10 @@
 #include <sys/file.h>
 
 #include "cli/sentence_models.hpp"
+#include "cli/shard_folder.hpp"
 
 namespace lapilli::test {
 namespace {
-
-using Arguments = std::vector<std::string>;
-
-Outcome run_with(Arguments arguments, const std::vector<std::string>& environment = {}, const std::string& in = "") {
-  Spawn spawn = lapilli(std::move(arguments));
-  spawn.environment.insert(spawn.environment.end(), environment.begin(), environment.end());
-  return run(spawn, in);
-}
-
-Outcome without_driver(Arguments arguments, std::vector<std::string> environment = {}) {
-  environment.insert(environment.end(), kNoDriver.begin(), kNoDriver.end());
-  return run_with(std::move(arguments), environment);
-}
-
-// `count` lines of few words, some empty, with the last line end missing.
-std::string some_lines(size_t count) {
-  const std::vector<std::string> texts = {"Good morning.", "", "Thank you.", "I am tired.", "He sleeps."};
-  std::string lines;
-  for (size_t i = 0; i < count; ++i) lines += (i > 0 ? "\n" : "") + texts[i % texts.size()];
-  return lines;
-}
-
-struct ShardFolder {
-  TemporaryFolder folder;
-  std::string out = (folder.path() / "out").string() + "/";
-
-  Outcome shard(const std::string& which, Arguments more, const std::vector<std::string>& environment = {}) const {
-    Arguments all = {"translate", "--quiet", "--shard", which, "-o", out};
-    all.insert(all.end(), more.begin(), more.end());
-    return run_with(all, environment);
-  }
-  Outcome join(const std::string& to, Arguments more = {}) const {
-    more.insert(more.begin(), {"join", "--quiet", out, "-o", (folder.path() / to).string()});
-    return run_with(more);
-  }
-  std::string content(const std::string& name) const { return read_file((folder.path() / name).string()); }
-  std::vector<std::string> left() const {
-    std::vector<std::string> names;
-    for (const auto& entry : fs::directory_iterator(out)) names.push_back(entry.path().filename().string());
-    std::sort(names.begin(), names.end());
-    return names;
-  }
-};
 
 void expect_refused(const Outcome& outcome, int code, const std::string& why) {
   EXPECT_EQ(outcome.code, code) << outcome.err;

@@ -5,6 +5,10 @@ if(LAPILLI_BUILD_SAMPLES)
   add_dependencies(test_cli sample_minimal sample_minimal_c)
 endif()
 target_link_libraries(test_cli PRIVATE util)  # openpty
+# Preloaded into the program, which it kills at a step.
+add_library(faults MODULE ${CMAKE_CURRENT_SOURCE_DIR}/cli/faults.c)
+set_target_properties(faults PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests UNITY_BUILD OFF)
+add_dependencies(test_cli faults)
 # Parts of the program that are tested by themselves: for cases that no file of a test can make, and for much hostile input.
 target_link_libraries(test_cli PRIVATE lapilli_subtitles lapilli_shards lapilli_documents)
 foreach(source arguments/foreign_models arguments/foreign_options arguments/seconds files/blanks files/foreign_files files/journal

@@ -15,7 +15,7 @@ if(TARGET lapilli_shared AND TARGET lapilli_cli)
   endif()
   foreach(engine spark ray)
     lapilli_gpu_test(clients.${engine} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/clients/engine-test ${engine} ${engines}
-      $<TARGET_FILE:lapilli_shared> $<TARGET_FILE:lapilli_cli> 1000 LABELS clients)
+      $<TARGET_FILE:lapilli_shared> $<TARGET_FILE:lapilli_cli> 96 LABELS clients)
     set_tests_properties(clients.${engine}.lavapipe PROPERTIES SKIP_RETURN_CODE 77)
   endforeach()
 endif()

@@ -57,6 +57,7 @@ TEST(ArrayTask, PartsOfArrays) {
   EXPECT_EQ(chosen("auto", {"0", "1", "0", "0"}, {10, 0}), "0 of 10");  // one task again
   expect_refused(chosen("auto/10", {"12", "2", "3", "12"}), "task 12 has no shard");
   expect_refused(chosen("auto", {"0", "1", "0", "0"}, {10, 1}), "task 0 has no shard");
+  expect_refused(chosen("auto", {"10", "10", "1", "10"}, {10, 0}), "tasks 0 to 9, as shards.json in the folder");
 }
 
 TEST(ArrayTask, WithoutASchedulerItSaysWhatIsMissing) {

@@ -139,6 +139,24 @@ TEST(ShardFolders, ShardsOfOtherRunsAreNamed) {
   }
 }
 
+// A long line of one shard reaches over the next ones.
+TEST(ShardFolders, BordersAreCheckedAcrossEmptyShards) {
+  TempDirectory folder;
+  for (const uint64_t lines_before : {2u, 3u}) {
+    write_all(folder, 4);
+    for (const uint32_t number : {1u, 2u}) {
+      Record empty = record_of(number, 4);
+      empty.inputs.clear();
+      write(folder, empty);
+    }
+    Record last = record_of(3, 4);
+    last.inputs[0].piece = {10, 40, lines_before, 2, "x"};
+    write(folder, last);
+    expect_in(look(folder) + " ", lines_before == 2 ? " " : "3: shard 3: it does not begin where the one before ends");
+    EXPECT_EQ(look(folder).empty(), lines_before == 2);
+  }
+}
+
 TEST(ShardLocks, ASecondProcessIsToldWhoHoldsIt) {
   TempDirectory folder;
   const std::string path = folder.path() + "/part-0-of-1.lock";
@@ -174,6 +192,24 @@ TEST(ModelHash, TellsContentAndNamesApart) {
   two.write("config.json", "[]");
   EXPECT_NE(hash_of_model(one.path()), hash_of_model(two.path()));
   EXPECT_EQ(hash_of_model(one.path() + "/config.json").size(), 16u);
+}
+
+// Both have the same tensors but a small one, which no sample at equal distances meets.
+TEST(ModelHash, TellsApartWhatDiffersInOneTensor) {
+  TempDirectory one, two;
+  const std::string list = R"({"a":{"dtype":"F32","shape":[1000000],"data_offsets":[0,4000000]},)"
+                           R"("b":{"dtype":"F32","shape":[4],"data_offsets":[4000000,4000016]},)"
+                           R"("c":{"dtype":"F32","shape":[1000000],"data_offsets":[4000016,8000016]}})";
+  std::string file = std::string(1, static_cast<char>(list.size())) + std::string(7, '\0') + list;
+  ASSERT_LT(list.size(), 256u);
+  const size_t data = file.size();
+  file += std::string(8000016, 'w');
+  const std::string before = hash_of_samples(one.write("model.safetensors", file));
+  file[data + 4000008] = 'v';
+  EXPECT_NE(hash_of_samples(two.write("model.safetensors", file)), before);
+  // A list that leads out of the file.
+  file.replace(file.find("8000016]"), 7, "9000016");
+  EXPECT_NE(hash_of_samples(two.write("model.safetensors", file)), before);
 }
 
 TEST(ShardFolders, RejectedRowsAreCounted) {

@@ -17,7 +17,7 @@ import os
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Optional, Sequence as Texts, TypedDict, Union
 
 from . import _c
-from ._columns import shared_model, translate_column
+from ._columns import embed_column, shared_model, translate_column
 
 if TYPE_CHECKING:  # type checkers know this module
     from typing_extensions import Unpack
@@ -42,6 +42,7 @@ __all__ = [
     "Vector",
     "Word",
     "devices",
+    "embed_column",
     "shared_model",
     "translate_column",
     "version",

@@ -11,6 +11,7 @@
 #include "cli/files/unread_records.hpp"
 #include "cli/run/line_output.hpp"
 #include "cli/run/score_output.hpp"
+#include "cli/shards/rows_alone.hpp"
 #include "cli/system.hpp"
 
 namespace lapilli::cli {
@@ -195,6 +196,7 @@ int LineTranslator::together(const std::vector<Line>& lines, uint64_t at, uint64
   LineResults results = run_.model.run(texts, run_.lines_before, callbacks);
   if (printed != exit_ok) return printed;
   run_.put_known(std::move(known), results);
+  if (run_.rejected && !run_.arguments.stream) try_alone(run_.model, texts, run_.lines_before, results);
   restore(texts, results);
   for (size_t i = 0; i < lines.size(); ++i) {
     if (!errors[i].empty() && results.lines[i].status == Status::ok)

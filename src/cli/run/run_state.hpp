@@ -122,8 +122,8 @@ struct RunState {
   int reject(const std::string& file, uint64_t row, const LineResult& result) {
     if (!rejected || result.status == Status::ok) return exit_ok;
     const auto status = static_cast<lapilli_status>(result.status);
-    if (passes_with_time(status)) return stop_shard(status);
-    return rejected->add({file, row, result.error});
+    if (passes_with_time(status) && !result.too_large) return stop_shard(status);
+    return rejected->add({file, row, result.error + (result.too_large ? "; alone it does not fit either" : "")});
   }
   [[nodiscard]] Point point(uint64_t source, uint64_t units, uint64_t bytes) const {
     return {source, units, bytes, failed, lines_before};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <future>
+#include <iterator>
 #include <utility>
 
 #include "base/path.hpp"
@@ -398,7 +399,7 @@ LineResults TextModel::run(const std::vector<Line>& lines, uint64_t lines_before
   }
   auto parts = share(inputs, options, false);
   if (!parts) return failed(parts.error());
-  results.parts = std::move(*parts);
+  results.parts.assign(std::make_move_iterator(parts->begin()), std::make_move_iterator(parts->end()));
   if (arguments_.attention.wanted()) callbacks.before_files();
   take(lines, inputs, results);
   return results;

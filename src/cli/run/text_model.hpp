@@ -1,6 +1,7 @@
 // The model of a command on text, and its results for lines.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <optional>
 #include <string>
@@ -27,6 +28,7 @@ struct LineResult {
   std::vector<std::string> alignments;  // of each sequence, as printed behind it
   // In place of the output's sequences: words that stay are back in them, or a memory had the text.
   std::vector<std::string> texts;
+  bool too_large = false;  // Status::out_of_memory, also alone
   [[nodiscard]] bool is_made() const { return output != nullptr || !texts.empty(); }
   [[nodiscard]] std::string text() const { return texts.empty() ? output ? output->text() : "" : texts.front(); }
 };
@@ -34,7 +36,7 @@ struct LineResult {
 // The results of lines that ran together.
 struct LineResults {
   std::vector<LineResult> lines;
-  std::vector<Portion> parts;  // the lines point into them
+  std::deque<Portion> parts;   // the lines point into them
   std::optional<Error> fatal;  // why the run cannot continue; lines before the first unfinished one are good
   int fatal_code = 0;          // the program's exit code for it
 };

@@ -18,7 +18,7 @@ namespace lapilli::cli {
 
 std::string small_file(const std::string& path) {
   std::string text;
-  return read_whole(path, text) == 0 ? text : "";
+  return file_size(path) <= shards::kMostRecordBytes && read_whole(path, text) == 0 ? text : "";
 }
 
 int write_small_file(const std::string& path, const std::string& fresh, const std::string& text) {
@@ -81,7 +81,9 @@ int ShardRun::begin(const shards::Record& planned, bool quiet, bool& done) {
   if (!make_directories(folder_)) return complain(exit_output, folder_ + ": " + std::strerror(errno));
   std::string why;
   auto lock = shards::Lock::take(file(shards::kLockEnding), why);
-  if (!lock) return complain(exit_output, "shard " + shards::text_of(shard()) + ": " + why);
+  if (!lock)
+    return complain(shards::has_no_locks(errno) ? exit_usage : exit_output,
+                    "shard " + shards::text_of(shard()) + ": " + why);
   lock_.emplace(std::move(*lock));
   if (const int code = count_shards()) return code;
   const std::string text = small_file(file(shards::kRecordEnding));
