@@ -17,18 +17,6 @@ constexpr size_t kMostText = 2000;  // bytes of text in them
 constexpr size_t kLongestTag = 1000;
 constexpr double kLongestPause = 3;  // seconds between cues of one sentence
 
-// A part with the facts that decide if its sentence continues.
-struct Speech {
-  Part part;
-  size_t cue = 0;
-  Timing time;
-  bool verse = false;
-  bool new_speaker = false;
-  bool behind_break = false;  // <br> precedes it in the same subtitle
-  bool song = false;          // beside a musical note
-  bool last_in_cue = false;
-};
-
 // ---- the text of a subtitle
 // -------------------------------------------------------------------------------------------
 
@@ -278,6 +266,8 @@ bool goes_on(const Speech& a, const Speech& b) {
   return !ends_sentence(text) && (!b.verse || begins_small(next));
 }
 
+}  // namespace
+
 std::vector<Passage> join_sentences(std::vector<Speech> speeches) {
   std::vector<Passage> passages;
   size_t text = 0;
@@ -294,8 +284,6 @@ std::vector<Passage> join_sentences(std::vector<Speech> speeches) {
   }
   return passages;
 }
-
-}  // namespace
 
 size_t ass_block_end(std::string_view line, size_t at) {
   if (line[at] != '{' || (at > 0 && line[at - 1] == '\\')) return 0;

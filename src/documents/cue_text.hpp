@@ -20,6 +20,20 @@ struct Cue {
   bool verse = false;        // a sentence continues here only if it begins small
 };
 
+// A part with the facts that decide if its sentence continues.
+struct Speech {
+  Part part;
+  size_t cue = 0;
+  Timing time;
+  bool verse = false;
+  bool new_speaker = false;
+  bool behind_break = false;  // <br> precedes it in the same subtitle
+  bool song = false;          // beside a musical note
+  bool last_in_cue = false;
+};
+// Makes a passage of each sentence; speeches come in their order.
+std::vector<Passage> join_sentences(std::vector<Speech> speeches);
+
 // A sentence continues in the next cue if the pause is short and nobody else speaks.
 std::vector<Passage> passages_of_cues(std::string_view bytes, const std::vector<Cue>& cues, CueMarkup markup);
 

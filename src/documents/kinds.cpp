@@ -34,7 +34,7 @@ const std::array kTraits = {
     KindTraits{Kind::html, passages_or_error<find_html_passages>, &kHtmlStyle},
     KindTraits{Kind::srt, passages_alone<find_srt_passages>, &kSrtStyle},
     KindTraits{Kind::vtt, passages_alone<find_vtt_passages>, &kVttStyle},
-    KindTraits{Kind::xliff, find_xliff_passages, &kXmlStyle},
+    KindTraits{Kind::xliff, find_xliff_passages, &kXliffStyle},
     KindTraits{Kind::ts, find_qt_passages, &kXmlStyle},
     KindTraits{Kind::ttml, find_ttml_passages, &kXmlLinesStyle},
     KindTraits{Kind::docx, nullptr, nullptr, unpack_office<Kind::docx>, pack_office},

@@ -129,7 +129,7 @@ TEST_P(OfficeDocuments, DamagedOnesAreRefusedOrComeOutWhole) {
 
 INSTANTIATE_TEST_SUITE_P(EachKind, OfficeDocuments,
                          testing::Values(Kind::xliff, Kind::ts, Kind::ttml, Kind::docx, Kind::pptx, Kind::xlsx,
-                                         Kind::odt, Kind::epub),
+                                         Kind::odt, Kind::odp, Kind::ods, Kind::epub),
                          [](const auto& test) { return std::string(kind_name(test.param)); });
 
 // ---- hostile

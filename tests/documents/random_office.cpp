@@ -47,7 +47,12 @@ const RunNames kWordNames = {
      "</w:txbxContent></w:drawing>"},
     {"<w:bookmarkStart w:id=\"0\"/>", "<m:oMath><m:r><m:t>x</m:t></m:r></m:oMath>", "<w:del><w:r/></w:del>",
      "<w:r><w:fldChar w:fldCharType=\"begin\"/></w:r><w:r><w:instrText>PAGE</w:instrText></w:r><w:r><w:fldChar "
-     "w:fldCharType=\"separate\"/></w:r><w:r><w:t>3</w:t></w:r><w:r><w:fldChar w:fldCharType=\"end\"/></w:r>"}};
+     "w:fldCharType=\"separate\"/></w:r><w:r><w:t>3</w:t></w:r><w:r><w:fldChar w:fldCharType=\"end\"/></w:r>",
+     "<w:r><w:fldChar w:fldCharType=\"begin\"/></w:r><w:r><w:instrText> HYPERLINK \"a\" </w:instrText></w:r><w:r><w:fldChar "
+     "w:fldCharType=\"separate\"/></w:r><w:r><w:t>a link</w:t></w:r><w:r><w:fldChar w:fldCharType=\"end\"/></w:r>",
+     "<w:r><w:fldChar w:fldCharType=\"end\"/></w:r>",
+     "<w:r><w:fldChar w:fldCharType=\"begin\"/></w:r><w:r><w:instrText>HYPERLINK \"b\"</w:instrText></w:r><w:r><w:fldChar "
+     "w:fldCharType=\"separate\"/></w:r>"}};
 const RunNames kSlideNames = {"<a:r>",
                               "<a:t>",
                               "</a:t>",
@@ -120,15 +125,44 @@ const Strings kOpenOthers = {
     "<text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>A note</text:p></text:note-body>"
     "</text:note>"};
 
+std::string random_cells(Chance& chance) {
+  std::string out;
+  for (size_t i = 1 + chance.below(5); i > 0; --i) {
+    out += "<table:table-cell" + chance.of({"", " office:value-type=\"string\"", " office:value-type=\"float\"",
+                                            " table:formula=\"of:=A1\" office:value-type=\"string\""});
+    out += ">" + random_blocks("text:p", "text:span", kOpenOthers, chance) +
+           chance.of({"", "<office:annotation><dc:creator>Me Too</dc:creator><text:p>A remark</text:p></office:annotation>"});
+    out += "</table:table-cell>";
+  }
+  return "<table:table table:name=\"Sheet one\"><table:table-row>" + out + "</table:table-row></table:table>";
+}
+
+std::string random_slide(Chance& chance) {
+  std::string out = "<draw:page draw:name=\"page1\">";
+  for (size_t i = 1 + chance.below(3); i > 0; --i)
+    out += "<draw:frame><draw:text-box>" + random_blocks("text:p", "text:span", kOpenOthers, chance) +
+           "</draw:text-box>" + chance.of({"", "<svg:title>A car</svg:title>"}) + "</draw:frame>";
+  return out + "<presentation:notes>" + random_blocks("text:p", "text:a", kOpenOthers, chance) +
+         "</presentation:notes></draw:page>";
+}
+
 // ---- files of translators
 // --------------------------------------------------------------------------------------------
+
+std::string random_cases(Chance& chance) {
+  std::string out = office_words(chance) + "{n, plural, =0 {none} one {" + office_words(chance) + "<x id=\"1\"/>} other {";
+  out += "# " + random_flow("g", {"<x id=\"2\"/>"}, 1, chance) + "}} ";
+  return out + (chance.one_in(8) ? "{" : "") + office_words(chance);
+}
 
 std::string random_xliff(Chance& chance) {
   std::string out = "<xliff version=\"1.2\"><file original=\"a\"><body>\n";
   for (size_t i = 1 + chance.below(5); i > 0; --i) {
-    out += "<trans-unit id=\"1\">\n <source>" +
-           random_flow("g", {"<x id=\"1\"/>", "<ph id=\"2\">x</ph>", "<x id=\"3\" equiv-text=\"{n}\"/>"}, 2, chance) +
-           "</source>";
+    out += "<trans-unit id=\"1\">\n <source>";
+    out += chance.one_in(5) ? random_cases(chance)
+                            : random_flow("g", {"<x id=\"1\"/>", "<ph id=\"2\">x</ph>", "<x id=\"3\" equiv-text=\"{n}\"/>"},
+                                          2, chance);
+    out += "</source>";
     out += chance.of({"", "<target/>", "<target state=\"new\">old</target>", "<target>done</target>"});
     out += chance.of({"", "<note>a note</note>"}) + "\n</trans-unit>\n";
   }
@@ -150,6 +184,19 @@ std::string random_qt(Chance& chance) {
   return out + "</context></TS>";
 }
 
+// Paragraphs with and without times, some of which share a sentence.
+std::string random_ttml(Chance& chance) {
+  std::string out = "<tt xmlns:ttm=\"m\"><div>";
+  for (size_t i = 1 + chance.below(5), at = 1; i > 0; --i, at += 1 + chance.below(4)) {
+    out += chance.of({"<p>", "<p begin=\"" + std::to_string(at) + "s\" dur=\"1500ms\">",
+                      "<p begin=\"00:00:0" + std::to_string(at % 10) + ".5\" end=\"00:00:1" +
+                          std::to_string(at % 10) + ":12\">"});
+    out += chance.of({"", "", "- "}) + random_flow("span", {"<br/>", "<br/>- ", "<!-- a -->"}, 3, chance) + "</p>\n";
+    if (chance.one_in(5)) out += "</div><div>";
+  }
+  return out + "</div></tt>";
+}
+
 std::string with_root(const std::string& content) { return "<root>\n" + content + "</root>\n"; }
 
 }  // namespace
@@ -160,9 +207,11 @@ std::string random_office(Kind kind, Chance& chance) {
     case Kind::pptx: return with_root(random_paragraphs(kSlideNames, "<a:p>", "<a:endParaRPr/></a:p>", false, chance));
     case Kind::xlsx: return with_root(random_paragraphs(kSheetNames, "<si>", "</si>", false, chance));
     case Kind::epub: return with_root(random_blocks("p", "b", {"<br/>", "<img alt=\"A picture\"/>"}, chance));
-    case Kind::ttml: return "<tt>" + random_blocks("p", "span", {"<br/>", "<!-- a -->"}, chance) + "</tt>";
+    case Kind::ttml: return random_ttml(chance);
     case Kind::xliff: return random_xliff(chance);
     case Kind::ts: return random_qt(chance);
+    case Kind::odp: return with_root(random_slide(chance));
+    case Kind::ods: return with_root(random_cells(chance));
     default: return with_root(random_blocks("text:p", "text:span", kOpenOthers, chance));
   }
 }

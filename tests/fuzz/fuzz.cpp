@@ -347,6 +347,7 @@ void document(Bytes bytes) {
 template <documents::Kind kind>
 void archived(Bytes bytes) {
   const char* name = kind == documents::Kind::docx   ? "word/document.xml"
+                     : kind == documents::Kind::pptx ? "ppt/slides/slide1.xml"
                      : kind == documents::Kind::xlsx ? "xl/sharedStrings.xml"
                      : kind == documents::Kind::epub ? "OPS/a.xhtml"
                                                      : "content.xml";
@@ -437,8 +438,10 @@ constexpr FuzzedReader kReaders[] = {{"ctranslate2", ctranslate2},
                                      {"ttml", document<documents::Kind::ttml>},
                                      {"office-archive", document<documents::Kind::docx>},
                                      {"docx", archived<documents::Kind::docx>},
+                                     {"pptx", archived<documents::Kind::pptx>},
                                      {"xlsx", archived<documents::Kind::xlsx>},
                                      {"odt", archived<documents::Kind::odt>},
+                                     {"ods", archived<documents::Kind::ods>},
                                      {"epub", archived<documents::Kind::epub>},
                                      {"csv", document<documents::Kind::csv>},
                                      {"po", document<documents::Kind::po>},
@@ -453,6 +456,7 @@ constexpr FuzzedReader kReaders[] = {{"ctranslate2", ctranslate2},
                                      {"properties", document<documents::Kind::properties>},
                                      {"strings", document<documents::Kind::strings>},
                                      {"stringsdict", document<documents::Kind::stringsdict>},
+                                     {"xcstrings", document<documents::Kind::xcstrings>},
                                      {"android", document<documents::Kind::android>},
                                      {"tmx", memory},
                                      {"packed", packed},

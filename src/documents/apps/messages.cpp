@@ -324,12 +324,12 @@ bool has_argument(std::string_view text) {
   return false;
 }
 
+}  // namespace
+
 uint32_t icu_escapes(std::string_view text, bool java) {
   const bool doubled = java || text.find("''") != kNone;
   return kEscapeIcu | (doubled ? uint32_t{kDoubledQuotes} : 0u);
 }
-
-}  // namespace
 
 void Messages::add(const WrittenText& text, const MessageRules& rules) {
   const std::string& all = text.text();

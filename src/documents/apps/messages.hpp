@@ -43,6 +43,8 @@ class Messages {
   Found& found_;
 };
 
+// The escapes of ICU's syntax that a message's words need.
+uint32_t icu_escapes(std::string_view message, bool java);
 // The words with the escapes that the passage's text asks for; the kind's own escapes come after these.
 std::string message_words(std::string_view text, Range range, uint32_t escapes);
 

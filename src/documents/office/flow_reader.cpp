@@ -30,14 +30,19 @@ class FlowReader {
  private:
   // ---- between blocks ----
   Status outer_token() {
+    if (tokens_.depth() < computed_) computed_ = 0;
     if (token_.type != XmlToken::start_tag) return {};
-    if (has_name(rules_.aside, token_.name) || is_computed()) return tokens_.skip_element(token_);
+    if (has_name(rules_.aside, token_.name)) return tokens_.skip_element(token_);
     if (token_.name == rules_.language) return language();
-    if (has_name(rules_.blocks, token_.name) && !token_.closed) block_ = tokens_.depth();
+    if (token_.closed) return {};
+    if (is_computed()) computed_ = tokens_.depth();
+    if (!has_name(rules_.blocks, token_.name)) return {};
+    if (computed_ > 0 && tokens_.depth() == computed_ + 1) return tokens_.skip_element(token_);
+    block_ = tokens_.depth();
     return {};
   }
 
-  // A cell whose words are a number's, a date's or a formula's.
+  // A cell whose own words are a number's, a date's or a formula's; it may have an annotation.
   [[nodiscard]] bool is_computed() const {
     if (rules_.cell.empty() || token_.name != rules_.cell) return false;
     const std::string_view type = token_.value("office:value-type", bytes_);
@@ -113,7 +118,8 @@ class FlowReader {
   const Options& options_;
   PartBuilder builder_;
   Found found_;
-  size_t block_ = 0;  // depth in the block that is read; 0: none
+  size_t block_ = 0;     // depth in the block that is read; 0: none
+  size_t computed_ = 0;  // depth in the cell that is computed
 };
 
 }  // namespace

@@ -48,8 +48,7 @@ constexpr FlowRules kTitleRules = {kTitle, kNone, kNone, kNone, "", "", ""};
 constexpr std::array<Name, 4> kOpenBlocks = {"text:p", "text:h", "svg:title", "svg:desc"};
 constexpr std::array<Name, 3> kOpenPairs = {"text:span", "text:a", "text:meta"};
 constexpr std::array<Name, 2> kOpenDividers = {"text:tab", "text:line-break"};
-constexpr std::array<Name, 5> kOpenAside = {"text:note", "office:annotation", "text:tracked-changes", "office:forms",
-                                            "office:scripts"};
+constexpr std::array<Name, 4> kOpenAside = {"text:note", "text:tracked-changes", "office:forms", "office:scripts"};
 constexpr FlowRules kOpenRules = {kOpenBlocks, kOpenPairs, kOpenDividers, kOpenAside, "draw:", "table:table-cell", ""};
 constexpr std::array<Name, 2> kOpenParagraphs = {"text:p", "text:h"};
 constexpr std::array<Name, 16> kOpenInside = {

@@ -12,6 +12,13 @@ bool is_named(std::span<const std::string_view> names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+// A field whose result is a link's text, and no text that the program computes.
+bool is_link(std::string_view instruction) {
+  constexpr std::string_view kLink = "hyperlink";
+  const size_t begin = std::min(instruction.find_first_not_of(" \t\r\n"), instruction.size());
+  return ascii_lower(instruction.substr(begin, kLink.size())) == kLink;
+}
+
 }  // namespace
 
 Status RunParagraph::read(XmlToken& token) {
@@ -20,35 +27,42 @@ Status RunParagraph::read(XmlToken& token) {
     LAPILLI_TRY(const bool more, tokens_.next(token));
     if (!more) break;
     const XmlToken::Type type = token.type;  // element() reads on
-    if (type == XmlToken::end_tag && tokens_.depth() > outside) close_wrapper(token);
+    if (type == XmlToken::end_tag && tokens_.depth() > outside) close_wrapper(token.range);
     if (type == XmlToken::start_tag) LAPILLI_CHECK(element(token));
   }
+  fields_ += links_.size();  // a link that goes on in the next paragraph stays
   return {};
 }
 
 Status RunParagraph::element(XmlToken& token) {
   if (token.name == rules_.run) return run(token);
   if (token.name == rules_.text) return text(token, kNoRun);
-  if (!is_named(rules_.wrappers, token.name)) return thing(token, kNoRun);
-  if (!token.closed) open_wrapper(token);
+  if (!wraps(token)) return thing(token, kNoRun);
+  if (!token.closed) open_wrapper(token.range);
   return {};
 }
 
-void RunParagraph::open_wrapper(const XmlToken& token) {
-  wrapper_items_.push_back(items_.size());
-  RunItem& item = add(RunItem::open, token.range, kNoRun);
-  item.wrapper = wrappers_++;
-  item.content = token.range;
+bool RunParagraph::wraps(const XmlToken& token) const {
+  return is_named(rules_.wrappers, token.name) ||
+         (is_named(rules_.fields, token.name) && is_link(token.value("w:instr", bytes_)));
 }
 
-void RunParagraph::close_wrapper(const XmlToken& token) {
+void RunParagraph::open_wrapper(Range bytes) {
+  wrapper_items_.push_back(items_.size());
+  RunItem& item = add(RunItem::open, bytes, kNoRun);
+  item.wrapper = wrappers_++;
+  item.content = bytes;
+}
+
+void RunParagraph::close_wrapper(Range bytes) {
   if (wrapper_items_.empty()) return;
+  stays_ |= !links_.empty() && links_.back() == wrapper_items_.back();  // a link ends in another element than it begins
   RunItem& opening = items_[wrapper_items_.back()];
-  opening.content.end = token.range.end;
+  opening.content.end = bytes.end;
   const Range whole = opening.content;
   const size_t wrapper = opening.wrapper;
   wrapper_items_.pop_back();
-  RunItem& item = add(RunItem::close, token.range, kNoRun);
+  RunItem& item = add(RunItem::close, bytes, kNoRun);
   item.wrapper = wrapper;
   item.content = whole;
 }
@@ -63,8 +77,15 @@ Status RunParagraph::run(XmlToken& token) {
     if (token.type == XmlToken::start_tag) LAPILLI_CHECK(run_element(token, number));
   }
   runs_[number].whole.end = token.range.end;
-  if (field_end_run_ == number && !stays_) items_.back().bytes.end = token.range.end;
+  if (field_end_run_ == number && !stays_) end_item(token.range.end);
   return {};
+}
+
+// The last item is all of a run, whose end was not known.
+void RunParagraph::end_item(size_t end) {
+  RunItem& item = items_.back();
+  item.bytes.end = end;
+  if (item.kind == RunItem::close) item.content.end = end;
 }
 
 Status RunParagraph::run_element(XmlToken& token, size_t number) {
@@ -107,11 +128,14 @@ Status RunParagraph::thing(XmlToken& token, size_t run) {
   std::string words;
   LAPILLI_CHECK(skip_with_words(token, words));
   const Range whole{tag.range.begin, token.range.end};
+  if (tag.name == "w:instrText" && fields_ == 1) instruction_ += Range{tag.range.end, token.range.begin}.of(bytes_);
   const std::string_view field = tag.name == "w:fldChar" ? tag.value("w:fldCharType", bytes_) : "";
   if (field == "begin")
     begin_field(run);
   else if (field == "end")
     end_field(run);
+  else if (field == "separate" && begin_link(run))
+    return {};
   else if (is_named(rules_.dividers, tag.name))
     add(RunItem::divider, whole, run);
   else if (!is_named(rules_.dropped, tag.name))
@@ -138,15 +162,39 @@ void RunParagraph::begin_field(size_t run) {
   field_item_ = items_.size();
   field_run_ = run;
   field_wrappers_ = wrapper_items_.size();
-  stays_ |= run == kNoRun || runs_[run].items > 0;
+  instruction_.clear();
+  stays_ |= run == kNoRun || run == field_end_run_ || runs_[run].items > 0;
+}
+
+// Nothing opened in the field that is not closed, and nothing closed that was open before.
+bool RunParagraph::stands_level() const {
+  return wrapper_items_.size() == field_wrappers_ && (wrapper_items_.empty() || wrapper_items_.back() < field_item_);
+}
+
+// Behind a link's instruction stands its text, so the runs up to here are a wrapper's beginning. False: no link.
+bool RunParagraph::begin_link(size_t run) {
+  if (fields_ != 1 || stays_ || run == kNoRun || !is_link(instruction_) || !stands_level()) return false;
+  items_.resize(field_item_);
+  --fields_;
+  open_wrapper({runs_[field_run_].whole.begin, runs_[run].whole.end});
+  links_.push_back(items_.size() - 1);
+  field_end_run_ = run;
+  return true;
+}
+
+void RunParagraph::end_link(size_t run) {
+  stays_ |= run == kNoRun || run == field_end_run_ || runs_[run].items > 0 || wrapper_items_.empty() ||
+            wrapper_items_.back() != links_.back();
+  links_.pop_back();
+  if (stays_) return;
+  close_wrapper(runs_[run].whole);
+  field_end_run_ = run;
 }
 
 void RunParagraph::end_field(size_t run) {
-  if (fields_ == 0) return;
+  if (fields_ == 0) return links_.empty() ? void() : end_link(run);
   if (--fields_ > 0 || stays_) return;
-  const bool level =
-      wrapper_items_.size() == field_wrappers_ && (wrapper_items_.empty() || wrapper_items_.back() < field_item_);
-  stays_ |= !level || run == kNoRun;
+  stays_ |= !stands_level() || run == kNoRun;
   if (stays_) return;
   std::string words;
   for (size_t i = field_item_; i < items_.size(); ++i)

@@ -46,16 +46,21 @@ class RunParagraph {
 
  private:
   Status element(XmlToken& token);
+  [[nodiscard]] bool wraps(const XmlToken& token) const;
   Status run(XmlToken& token);
+  void end_item(size_t end);
   Status run_element(XmlToken& token, size_t number);
   Status text(XmlToken& token, size_t run);
   void add_texts(Range whole, Range content, size_t run);
   Status thing(XmlToken& token, size_t run);
   Status skip_with_words(XmlToken& token, std::string& words);
-  void open_wrapper(const XmlToken& token);
-  void close_wrapper(const XmlToken& token);
+  void open_wrapper(Range bytes);
+  void close_wrapper(Range bytes);
   void begin_field(size_t run);
+  bool begin_link(size_t run);
   void end_field(size_t run);
+  void end_link(size_t run);
+  [[nodiscard]] bool stands_level() const;
   RunItem& add(RunItem::Kind kind, Range bytes, size_t run);
 
   std::string_view bytes_;
@@ -69,6 +74,8 @@ class RunParagraph {
   bool stays_;
   size_t field_item_ = 0, field_run_ = kNoRun, field_wrappers_ = 0;  // where the outer field begins
   size_t field_end_run_ = kNoRun;                                    // where the last one ends
+  std::string instruction_;                                          // of the outer field
+  std::vector<size_t> links_;                                        // items of the fields that are open as wrappers
 };
 
 }  // namespace lapilli::documents

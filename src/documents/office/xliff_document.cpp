@@ -1,11 +1,14 @@
 // XLIFF 1.2 and 2: the sources of units without a translation are segments, and their targets are the places.
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
-#include "documents/apps/icu.hpp"
+#include "documents/apps/notes.hpp"
 #include "documents/office/markup_text.hpp"
 #include "documents/office/office_kinds.hpp"
+#include "documents/office/xliff_inline.hpp"
+#include "documents/office/xliff_messages.hpp"
 
 namespace lapilli::documents {
 
@@ -18,10 +21,6 @@ bool is_among(const auto& names, std::string_view name) {
 // Elements that are no text of a unit.
 constexpr std::array<std::string_view, 8> kAside = {"header", "alt-trans", "note",     "notes",
                                                     "skl",    "skeleton",  "metadata", "matches"};
-// Pairs, whose content is text.
-constexpr std::array<std::string_view, 3> kPairs = {"g", "pc", "mrk"};
-// Their content is markup: it begins a pair, ends one, or stands alone. The pair of bx and ex, too, is in two halves.
-constexpr std::array<std::string_view, 4> kBegins = {"bpt", "bx", "sc", "sm"}, kEnds = {"ept", "ex", "ec", "em"};
 // A unit with one of these states has no translation that counts.
 constexpr std::array<std::string_view, 4> kUntranslated = {"", "new", "needs-translation", "initial"};
 
@@ -35,13 +34,12 @@ struct Unit {
   Range target;          // its element; empty: there is none
   XmlToken target_tag;
   bool has_words = false;  // in the target
-  bool icu = false;
 };
 
 class XliffReader {
  public:
   XliffReader(std::string_view bytes, size_t begin, const Options& options)
-      : bytes_(bytes), options_(options), tokens_(bytes, begin) {}
+      : bytes_(bytes), options_(options), tokens_(bytes, begin), notes_(bytes) {}
 
   Result<Found> read() {
     for (;;) {
@@ -52,7 +50,7 @@ class XliffReader {
       if (type == XmlToken::end_tag) end_tag();
     }
     if (!seen_) return fail(ErrorCode::invalid_data, "the file has no <xliff> element: it is no XLIFF document");
-    if (icu_ > 0) found_.notes.push_back(format("texts with ICU's cases ({n, plural, ...}) are left alone: %u", icu_));
+    found_.notes = notes_.sentences();
     return std::move(found_);
   }
 
@@ -111,8 +109,7 @@ class XliffReader {
     if (!ours) return tokens_.skip_element(token_);
     const size_t begin = token_.range.begin, inside = token_.range.end;
     unit_.words = PartBuilder();
-    unit_.icu = false;
-    LAPILLI_CHECK(inline_content());
+    LAPILLI_CHECK(read_xliff_content(bytes_, tokens_, token_, unit_.words));
     unit_.source = {begin, token_.range.end};
     unit_.inside = {inside, token_.range.begin};
     return {};
@@ -137,14 +134,22 @@ class XliffReader {
     // An empty state says nothing: then words in the target are a translation.
     const bool done = unit.has_words && (state.empty() || !is_among(kUntranslated, state));
     if (unit.keeps || (done && !options_.all) || unit.source.empty()) return;
-    if (unit.icu) {
-      ++icu_;
-      return;
-    }
-    Passage passage;
-    if (!unit.words.finish(passage.parts)) return;
-    second_ ? place_in_segment(unit, passage) : place_in_unit(unit, passage);
-    found_.passages.push_back(std::move(passage));
+    std::vector<Passage> passages(1);
+    if (is_xliff_message(bytes_, unit.inside))
+      passages = cases_of(unit);
+    else if (!unit.words.finish(passages[0].parts))
+      passages.clear();
+    if (passages.empty()) return;
+    second_ ? place_in_segment(unit, passages) : place_in_unit(unit, passages);
+    std::move(passages.begin(), passages.end(), std::back_inserter(found_.passages));
+  }
+
+  // The texts of ICU's message, which are written all or none.
+  [[nodiscard]] std::vector<Passage> cases_of(const Unit& unit) {
+    XliffMessage message = read_xliff_message(bytes_, unit.inside, options_.target_language);
+    for (const std::string& note : message.notes) notes_.add(unit.inside.begin, note);
+    for (size_t i = 1; i < message.passages.size(); ++i) message.passages[i].joined = true;
+    return std::move(message.passages);
   }
 
   // ---- the target that is written ----
@@ -174,122 +179,42 @@ class XliffReader {
     return out + ">";
   }
 
-  void around(const Unit& unit, Passage& passage, const std::string& begin) {
-    const Part& part = passage.parts.front();
-    passage.before = begin + std::string(range_before(unit.inside, part).of(bytes_));
-    passage.after = std::string(range_behind(unit.inside, part).of(bytes_)) + "</" + prefix_of(unit) + "target>";
+  // The first passage gets the place, the others stand behind it; what is between their words is written, too.
+  void put(const Unit& unit, std::vector<Passage>& passages, Range place, const std::string& begin) const {
+    size_t at = unit.inside.begin;
+    for (Passage& passage : passages) {
+      passage.place = Range{place.end, place.end};
+      passage.before = Range{at, passage.source().begin}.of(bytes_);
+      at = passage.source().end;
+    }
+    passages.front().before.insert(0, begin);
+    passages.front().place = place;
+    passages.back().after = std::string(Range{at, unit.inside.end}.of(bytes_)) + "</" + prefix_of(unit) + "target>";
   }
 
   // Translation tools show this state as a text to be looked at.
-  void place_in_unit(const Unit& unit, Passage& passage) {
+  void place_in_unit(const Unit& unit, std::vector<Passage>& passages) const {
     const std::string made = options_.fuzzy ? "needs-review-translation" : "translated";
-    if (unit.target.empty()) {
-      passage.place = Range{unit.source.end, unit.source.end};
-      around(unit, passage, std::string(indent_of(unit)) + "<" + prefix_of(unit) + "target state=\"" + made + "\">");
-    } else {
-      passage.place = unit.target;
-      around(unit, passage, with_state(unit.target_tag, made));
-    }
+    const std::string added = std::string(indent_of(unit)) + "<" + prefix_of(unit) + "target state=\"" + made + "\">";
+    if (unit.target.empty())
+      put(unit, passages, {unit.source.end, unit.source.end}, added);
+    else
+      put(unit, passages, unit.target, with_state(unit.target_tag, made));
   }
 
   // In version 2 the segment has the state, so its tag is written with the target.
-  void place_in_segment(const Unit& unit, Passage& passage) {
+  void place_in_segment(const Unit& unit, std::vector<Passage>& passages) const {
     const bool there = !unit.target.empty();
-    passage.place = Range{unit.tag.range.begin, there ? unit.target.end : unit.source.end};
     std::string begin = with_state(unit.tag, "translated");
     begin += Range{unit.tag.range.end, there ? unit.target.begin : unit.source.end}.of(bytes_);
     if (!there) begin += std::string(indent_of(unit)) + "<" + prefix_of(unit) + "target>";
     if (there) begin += opened(unit.target_tag);
-    around(unit, passage, begin);
+    put(unit, passages, {unit.tag.range.begin, there ? unit.target.end : unit.source.end}, begin);
   }
 
   [[nodiscard]] std::string opened(const XmlToken& tag) const {
     const Range whole{tag.range.begin, tag.range.end - (tag.closed ? 2 : 1)};
     return std::string(whole.of(bytes_)) + ">";
-  }
-
-  // ---- inline elements ----
-  // Reads to the end of the element that token_ begins.
-  Status inline_content() {
-    const size_t outside = tokens_.depth() - 1;
-    while (tokens_.depth() > outside) {
-      LAPILLI_TRY(const bool more, tokens_.next(token_));
-      if (!more) break;
-      LAPILLI_CHECK(inline_token(outside));
-    }
-    return {};
-  }
-
-  Status inline_token(size_t outside) {
-    switch (token_.type) {
-      case XmlToken::text:
-        unit_.icu |= is_icu_message(token_.range.of(bytes_));
-        add_markup_text(unit_.words, bytes_, token_.range, false);
-        break;
-      case XmlToken::cdata: add_xml_text(unit_.words, bytes_, token_); break;
-      case XmlToken::start_tag: return inline_tag();
-      case XmlToken::end_tag:
-        if (tokens_.depth() > outside) unit_.words.close(token_.range, 0);
-        break;
-      default: unit_.words.point(token_.range);
-    }
-    return {};
-  }
-
-  Status inline_tag() {
-    const std::string_view name = local_name(token_.name);
-    const bool keeps = token_.value("translate", bytes_) == "no" || token_.value("mtype", bytes_) == "protected";
-    if (is_among(kPairs, name) && !keeps) {
-      token_.closed ? unit_.words.point(token_.range) : unit_.words.open(token_.range, 0);
-      return {};
-    }
-    const XmlToken tag = token_;
-    std::string text = keeps ? std::string() : std::string(equivalent(tag));
-    LAPILLI_CHECK(skip_with_text(keeps, text));
-    add_whole(tag, {tag.range.begin, token_.range.end}, name, text);
-    return {};
-  }
-
-  // To the end of the element; its text is added to `text` if that is wanted.
-  Status skip_with_text(bool wanted, std::string& text) {
-    if (token_.closed) return {};
-    const size_t outside = tokens_.depth() - 1;
-    while (tokens_.depth() > outside) {
-      LAPILLI_TRY(const bool more, tokens_.next(token_));
-      if (!more) break;
-      if (wanted && token_.type == XmlToken::text) text += decode_xml(token_.range.of(bytes_));
-    }
-    return {};
-  }
-
-  // The element's stand-in in a sentence: "{{name}}", but no tag.
-  [[nodiscard]] std::string equivalent(const XmlToken& tag) const {
-    const std::string_view first = tag.value("equiv-text", bytes_), second = tag.value("equiv", bytes_);
-    const std::string text = decode_xml(first.empty() ? second : first);
-    const bool words = text.find('<') == std::string::npos && find_invalid_utf8(text) == std::nullopt;
-    return words && text.starts_with('{') ? text : "";
-  }
-
-  void add_whole(const XmlToken& tag, Range whole, std::string_view name, const std::string& text) {
-    constexpr std::string_view kStart = "START_", kClose = "CLOSE_";  // Angular's names of tags
-    const std::string_view id = tag.value("id", bytes_);
-    if (is_among(kBegins, name))
-      unit_.words.open(whole, pair_key(tag));
-    else if (is_among(kEnds, name))
-      unit_.words.close(whole, pair_key(tag));
-    else if (name == "x" && id.starts_with(kStart))
-      unit_.words.open(whole, key_of_name(id.substr(kStart.size())));
-    else if (name == "x" && id.starts_with(kClose))
-      unit_.words.close(whole, key_of_name(id.substr(kClose.size())));
-    else
-      unit_.words.kept(whole, text);
-  }
-
-  // The two halves share rid or, without one, the id; in version 2 the end names its start.
-  [[nodiscard]] uint32_t pair_key(const XmlToken& tag) const {
-    for (const char* attribute : {"rid", "startRef", "id"})
-      if (const auto value = tag.value(attribute, bytes_); !value.empty()) return key_of_name(value);
-    return key_of_name("");
   }
 
   std::string_view bytes_;
@@ -300,7 +225,7 @@ class XliffReader {
   Unit unit_;
   std::vector<bool> keeps_;  // for each open element: its words stay
   bool seen_ = false, second_ = false;
-  size_t icu_ = 0;
+  Notes notes_;
 };
 
 }  // namespace

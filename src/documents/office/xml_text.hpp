@@ -20,8 +20,8 @@ void add_xml_text(PartBuilder& builder, std::string_view bytes, const XmlToken& 
 // Appends a text as XML has it between tags.
 void append_xml(std::string& out, std::string_view text);
 
-// Words between tags, and in an attribute; lines of subtitles.
-extern const Style kXmlStyle, kXmlValueStyle, kXmlLinesStyle;
+// Words between tags, and in an attribute; lines of subtitles; words that may be within ICU's syntax.
+extern const Style kXmlStyle, kXmlValueStyle, kXmlLinesStyle, kXliffStyle;
 void encode_xml(std::string& out, std::string_view text, Range range, bool begins_line, const Passage& passage);
 
 }  // namespace lapilli::documents
