@@ -34,8 +34,8 @@ void deepl_upload(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
   const std::string to = parameters.required_text("target_lang");
   const std::string from = parameters.text("source_lang").value_or("");
   const std::string name = parameters.text("filename").value_or(file && file->file ? *file->file : "");
-  const DocumentKind* kind = document_kind_of(name);
-  if (kind == nullptr) parameters.refuse("file", "its kind is not served; these are: " + document_endings());
+  const auto kind = document_kind_of(name);
+  if (!kind) parameters.refuse("file", "its kind is not served; these are: " + document_endings());
   refuse_unserved_by_deepl(parameters);
   if (refused_by_deepl(*exchange, parameters)) return;
   const std::string text(file->value());
