@@ -12,10 +12,10 @@ namespace {
 
 struct KindRow {
   Kind kind;
-  std::string_view name, endings;  // endings: between blanks
+  std::string_view name, endings, types;  // the last two: between blanks
 };
 constexpr KindRow kKindRows[] = {
-#define LAPILLI_KIND(name, endings) {Kind::name, #name, endings},
+#define LAPILLI_KIND(name, endings, types) {Kind::name, #name, endings, types},
 #include "documents/kinds.inc"
 #undef LAPILLI_KIND
 };
@@ -34,6 +34,18 @@ std::optional<Kind> kind_where(const auto& matches) {
 bool has_ending(const KindRow& row, const std::string& ending) {
   return (" " + std::string(row.endings) + " ").find(" " + ending + " ") != std::string::npos;
 }
+
+std::vector<std::string_view> words_of(std::string_view list) {
+  std::vector<std::string_view> words;
+  while (!list.empty()) {
+    const size_t end = std::min(list.find(' '), list.size());
+    words.push_back(list.substr(0, end));
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return words;
+}
+
+const KindRow& row_of(Kind kind) { return kKindRows[static_cast<size_t>(kind)]; }
 
 // res/values-de/plurals.xml, strings.xml: other XML says nothing by its name.
 bool is_android_name(std::string_view file_name) {
@@ -59,7 +71,17 @@ std::optional<Kind> kind_of_name(std::string_view file_name) {
   return kind_where([&](const KindRow& row) { return has_ending(row, ending); });
 }
 
-const char* kind_name(Kind kind) { return kKindRows[static_cast<size_t>(kind)].name.data(); }
+const char* kind_name(Kind kind) { return row_of(kind).name.data(); }
+
+std::vector<std::string_view> kind_endings(Kind kind) { return words_of(row_of(kind).endings); }
+
+// Other kinds of texts say their encoding themselves, or have none of their own.
+std::string media_type(Kind kind, std::string_view ending) {
+  const auto endings = kind_endings(kind), types = words_of(row_of(kind).types);
+  const auto at = static_cast<size_t>(std::ranges::find(endings, ascii_lower(ending)) - endings.begin());
+  const std::string type(types[std::min(at == endings.size() ? 0 : at, types.size() - 1)]);
+  return type.starts_with("text/") && !kind_is_of_bytes(kind) ? type + "; charset=utf-8" : type;
+}
 
 std::span<const Kind> all_kinds() { return kAllKinds; }
 

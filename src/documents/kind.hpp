@@ -3,12 +3,14 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace lapilli::documents {
 
 enum class Kind {
-#define LAPILLI_KIND(name, endings) name,
+#define LAPILLI_KIND(name, endings, types) name,
 #include "documents/kinds.inc"
 #undef LAPILLI_KIND
 };
@@ -18,6 +20,10 @@ std::optional<Kind> kind_of_name(std::string_view file_name);
 // By its name: "text", "markdown", ...
 std::optional<Kind> kind_called(std::string_view name);
 const char* kind_name(Kind kind);
+// Of its files' names, without dots; none where a name says it in another way.
+std::vector<std::string_view> kind_endings(Kind kind);
+// The media type of a file of the kind with this ending, as Content-Type names it.
+std::string media_type(Kind kind, std::string_view ending);
 // All, in the order of their values.
 std::span<const Kind> all_kinds();
 // True if a file of the kind is no text in UTF-8, or may be none: an archive, or a text in another encoding. Its reader

@@ -214,10 +214,7 @@ WorkspaceKey Search::Impl::key() const {
   // Lists are the same for all sentences unless they depend on source ids.
   const bool own_lists = options.needs_source_ids() || key.shortlist;
   s.list_words = list_room(lists, own_lists ? s.running : 0);
-  // As many again are prepared, so that one can always start when a sentence ends; without an encoder fewer, because
-  // each takes the room of a prompt and an answer.
-  const uint32_t waiting = encodes() ? s.running : div_up(s.running, 4u);
-  complete_key(key, sentences.size() > s.running ? waiting : 0);
+  complete_key(key, sentences.size() > s.running ? prepared_beside(s.running, encodes()) : 0);
   key.narrow = engines.narrow_pays(s);
   return key;
 }

@@ -119,7 +119,7 @@ bool SearchEngine::serves(const WorkspaceKey& key, uint32_t sentences) const {
   const auto there = static_cast<uint32_t>(unfinished() + pending_.size());
   if (!status_ || !w_ || !same_kind(w_->key, key) || !has_room(w_->key, key)) return false;
   if (reserved_) return !key.capture && w_->key.shape.running >= key.shape.running;
-  if (there > 0) return !key.capture && there + sentences <= w_->key.shape.running;
+  if (there > 0) return !key.capture && there + sentences <= w_->key.shape.slots;
   // More rows than the search wants at a time, or fewer, would not serve it.
   return w_->key.shape.running == key.shape.running && w_->key.shape.slots >= key.shape.slots;
 }

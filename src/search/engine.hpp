@@ -59,7 +59,7 @@ class SearchEngine {
   [[nodiscard]] bool failed() const;
   // It is idle, and its plans would be compiled differently by now.
   [[nodiscard]] bool outdated() const;
-  // True if this many more sentences of this kind may come: each fits, and there are rows for all of them.
+  // True if this many more sentences of this kind may come: each fits, and there are slots for all of them.
   [[nodiscard]] bool serves(const WorkspaceKey& key, uint32_t sentences) const;
   // Number of unfinished sentences of this kind.
   [[nodiscard]] uint32_t busy_with(const WorkspaceKey& key) const;

@@ -22,13 +22,18 @@ uint32_t EnginePool::encode_room(uint32_t running, uint32_t source_positions, ui
   return length_bucket(std::min({all_ids, most, uint64_t{running} * source_positions}));
 }
 
-// A search that finds others of its kind at work gets a session with room for more of them.
-WorkspaceKey EnginePool::wider(WorkspaceKey key, uint32_t others) const {
-  constexpr uint32_t kSharedSentences = 32;
+// A search that finds others of its kind at work gets a session with room for more of them, of usual lengths.
+// `prepares`: with the most that run at a time, others wait on the device, so that one starts when another ends.
+WorkspaceKey EnginePool::wider(WorkspaceKey key, uint32_t others, bool prepares) const {
+  constexpr uint32_t kSharedSentences = 32, kSharedPositions = 32;
+  const bool encodes = workspaces_.network().config().kind().encodes;
   SessionShape& s = key.shape;
-  const uint32_t waiting = s.slots - s.running;
+  const uint32_t most = std::min(kSharedSentences, state::MAX_ROWS / s.beams);
   const uint32_t wanted = std::bit_ceil(2 * std::min(others + s.running, state::MAX_ROWS));
-  s.running = std::max(s.running, std::min({wanted, kSharedSentences, state::MAX_ROWS / s.beams}));
+  uint32_t waiting = s.slots - s.running;
+  s.running = std::max(s.running, std::min(wanted, most));
+  if (prepares && s.running >= most) waiting = std::max(waiting, prepared_beside(s.running, encodes));
+  if (encodes) s.source_positions = std::max(s.source_positions, kSharedPositions);
   key.encode_rows = encode_room(s.running, s.source_positions, uint64_t{s.running} * s.source_positions);
   complete_key(key, waiting);
   key.narrow = narrow_pays(s);
@@ -42,18 +47,33 @@ bool EnginePool::narrow_pays(const SessionShape& shape) const {
   return !workspaces_.network().device->caps().indirect_dispatch || (!few_beams && shape.rows() >= narrow_from);
 }
 
-// Calls `ask` without the pool's lock: an engine that holds its own lock may ask the pool for room (drop_free). Weak
+// They are asked without the pool's lock: an engine that holds its own lock may ask the pool for room (drop_free). Weak
 // pointers, because owning ones would mark the engines as used.
+std::vector<std::weak_ptr<SearchEngine>> EnginePool::there(const Engines& engines) {
+  const std::lock_guard lock(mutex_);
+  return {engines.begin(), engines.end()};
+}
+
 template <class Ask>
 std::shared_ptr<SearchEngine> EnginePool::first_that(const Engines& engines, Ask ask) {
-  std::vector<std::weak_ptr<SearchEngine>> there;
-  {
-    const std::lock_guard lock(mutex_);
-    there.assign(engines.begin(), engines.end());
-  }
-  for (const auto& weak : there)
+  for (const auto& weak : there(engines))
     if (auto engine = weak.lock(); engine && ask(*engine)) return engine;
   return nullptr;
+}
+
+// Steps of many rows cost less a row than steps of few.
+std::shared_ptr<SearchEngine> EnginePool::busiest(const WorkspaceKey& key, uint32_t sentences) {
+  std::shared_ptr<SearchEngine> found;
+  uint32_t most = 0;
+  for (const auto& weak : there(engines_)) {
+    auto engine = weak.lock();
+    if (!engine || !engine->serves(key, sentences)) continue;
+    const uint32_t busy = engine->busy_with(key);
+    if (found && busy <= most) continue;
+    most = busy;
+    found = std::move(engine);
+  }
+  return found;
 }
 
 std::shared_ptr<SearchEngine> EnginePool::find(const Wanted& wanted) {
@@ -61,7 +81,7 @@ std::shared_ptr<SearchEngine> EnginePool::find(const Wanted& wanted) {
   forget_outdated();
   (void)first_that(engines_, [](auto& e) { return e.look_after_copies(), false; });
   if (wanted.reserve_for) return find_reserved(wanted.key);
-  auto found = first_that(engines_, [&](const auto& e) { return e.serves(wanted.key, wanted.sentences); });
+  auto found = busiest(wanted.key, wanted.sentences);
   const std::lock_guard lock(mutex_);
   const auto it = std::find(engines_.begin(), engines_.end(), found);
   if (it != engines_.end()) engines_.splice(engines_.begin(), engines_, it);
@@ -96,25 +116,34 @@ EnginePool::Taking::Taking(EnginePool& pool, const Wanted& wanted)
 
 void EnginePool::Taking::prepare(const WorkspaceKey& key) { preparation_.emplace(pool_.workspaces_.plans(), key); }
 
+void EnginePool::Taking::widen(uint32_t others) {
+  const WorkspaceKey widest = pool_.wider(wanted_.key, others, true), wide = pool_.wider(wanted_.key, others, false);
+  if (!(wide == widest)) narrower_.push_back(wide);
+  narrower_.push_back(wanted_.key);
+  prepare(widest);
+}
+
+// False: there is nothing smaller.
+bool EnginePool::Taking::narrow() {
+  if (!widened()) return false;
+  prepare(narrower_.front());
+  narrower_.erase(narrower_.begin());
+  return true;
+}
+
 // Looks for others at work until it finds some, then no more, so that it ends even if others keep coming and going.
 Result<std::shared_ptr<SearchEngine>> EnginePool::Taking::poll() {
   for (;;) {
     auto engine = pool_.find(wanted_);
     const uint32_t others = !engine && may_widen_ ? pool_.others_at_work(wanted_.key) : 0;
-    if (others > 0) {
-      prepare(pool_.wider(wanted_.key, others));
-      widened_ = true;
-      may_widen_ = false;
-    }
+    if (others > 0) widen(others);
+    if (others > 0) may_widen_ = false;
+    if (!engine && widened()) engine = pool_.busiest(preparation_->key(), wanted_.sentences);
     if (!engine) {
       auto made = make();
       const bool too_large =
           !made && (made.error().code == ErrorCode::out_of_memory || made.error().code == ErrorCode::unsupported);
-      if (widened_ && too_large) {
-        widened_ = false;
-        prepare(wanted_.key);
-        continue;
-      }
+      if (too_large && narrow()) continue;
       LAPILLI_TRY(engine, std::move(made));
     }
     if (engine && wanted_.reserve_for) pool_.reserved_sources_ = *wanted_.reserve_for;
@@ -132,7 +161,7 @@ Result<std::shared_ptr<SearchEngine>> EnginePool::Taking::make() {
   if (!proven) return std::move(proven).failure();
   if (!*proven) return std::shared_ptr<SearchEngine>();
   const WorkspaceKey& key = preparation_->key();
-  LAPILLI_TRY(auto engine, widened_ ? pool_.make(key) : pool_.make_in_any_case(key));
+  LAPILLI_TRY(auto engine, widened() ? pool_.make(key) : pool_.make_in_any_case(key));
   if (wanted_.reserve_for) pool_.reserve(engine);
   return engine;
 }

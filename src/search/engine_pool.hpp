@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "search/engine.hpp"
 #include "search/prefix_cache.hpp"
@@ -42,10 +43,14 @@ class EnginePool {
 
    private:
     void prepare(const WorkspaceKey& key);
+    void widen(uint32_t others);
+    bool narrow();
     Result<std::shared_ptr<SearchEngine>> make();
+    [[nodiscard]] bool widened() const { return !narrower_.empty(); }
     EnginePool& pool_;
     const Wanted wanted_;
-    bool may_widen_, widened_ = false, made_room_ = false;
+    std::vector<WorkspaceKey> narrower_;  // to be tried next where a session with room for others is too large
+    bool may_widen_, made_room_ = false;
     std::optional<PlanCache::Preparation> preparation_;
   };
   // Drops unused engines to make room, except reserved ones, and kept prompts.
@@ -73,15 +78,17 @@ class EnginePool {
   Result<std::shared_ptr<SearchEngine>> make_in_any_case(const WorkspaceKey& key);
   void make_room();
   using Engines = std::list<std::shared_ptr<SearchEngine>>;
+  [[nodiscard]] std::vector<std::weak_ptr<SearchEngine>> there(const Engines& engines);
   template <class Ask>
   std::shared_ptr<SearchEngine> first_that(const Engines& engines, Ask ask);
+  [[nodiscard]] std::shared_ptr<SearchEngine> busiest(const WorkspaceKey& key, uint32_t sentences);
   [[nodiscard]] std::shared_ptr<SearchEngine> find(const Wanted& wanted);
   [[nodiscard]] std::shared_ptr<SearchEngine> find_reserved(const WorkspaceKey& key);
   [[nodiscard]] uint32_t others_at_work(const WorkspaceKey& key);
   void reserve(const std::shared_ptr<SearchEngine>& engine);
   void forget_failed();
   void forget_outdated();
-  [[nodiscard]] WorkspaceKey wider(WorkspaceKey key, uint32_t others) const;
+  [[nodiscard]] WorkspaceKey wider(WorkspaceKey key, uint32_t others, bool prepares) const;
 
   WorkspaceFactory& workspaces_;
   PrefixCache prefixes_;

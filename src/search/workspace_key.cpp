@@ -28,6 +28,8 @@ uint32_t list_room(uint64_t words, uint32_t own) {
   return static_cast<uint32_t>(std::bit_ceil(std::max(all, kLeast)));
 }
 
+uint32_t prepared_beside(uint32_t running, bool encodes) { return encodes ? running : div_up(running, 4u); }
+
 void complete_key(WorkspaceKey& key, uint32_t waiting) {
   SessionShape& s = key.shape;
   s.slots = std::min(s.running + waiting, state::MAX_ROWS / s.beams);

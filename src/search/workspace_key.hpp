@@ -47,6 +47,9 @@ uint32_t prompt_id_room(const WorkspaceKey& key);
 // Words for the lists of a session: for one sentence's, and, if each has its own, for as many as run and wait. Beyond
 // 32 MiB sentences wait for each other's room.
 uint32_t list_room(uint64_t words, uint32_t own);
+// Sentences that are prepared beside those that run, so that one can always start when another ends: as many again;
+// without an encoder fewer, because each takes the room of a prompt and an answer.
+uint32_t prepared_beside(uint32_t running, bool encodes);
 // Completes the key of a search for up to `running` sentences at a time, with `waiting` more prepared: sets the fields
 // that follow from the others.
 void complete_key(WorkspaceKey& key, uint32_t waiting);

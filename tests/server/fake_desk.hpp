@@ -44,8 +44,9 @@ class FakeDesk : public Desk {
     facts.tasks = std::move(tasks);
     facts.family = family;
     facts.dimensions = dimensions;
-    models_.push_back(std::move(facts));
+    add(std::move(facts));
   }
+  void add(ModelFacts facts) { models_.push_back(std::move(facts)); }
 
   void start(std::shared_ptr<Work> work, const std::shared_ptr<Exchange>&) override {
     started.push_back(std::move(work));

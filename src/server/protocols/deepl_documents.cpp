@@ -10,9 +10,15 @@ namespace {
 
 constexpr std::string_view kPath = "/v2/document/", kResult = "/result";
 
+// "queued": its model is being loaded, or others have the device.
+const char* status_of(const DocumentState& state) {
+  if (state.done) return state.error.empty() ? "done" : "error";
+  return state.seconds_left ? "translating" : "queued";
+}
+
 Json status_json(const std::string& id, const DocumentState& state) {
-  Json json = {{"document_id", id}, {"status", !state.done ? "translating" : state.error.empty() ? "done" : "error"}};
-  if (!state.done) json["seconds_remaining"] = 1;
+  Json json = {{"document_id", id}, {"status", status_of(state)}};
+  if (state.seconds_left) json["seconds_remaining"] = *state.seconds_left;
   if (state.done && state.error.empty()) json["billed_characters"] = state.characters;
   if (!state.error.empty()) json["error_message"] = state.error;
   return json;
@@ -34,8 +40,8 @@ void deepl_upload(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
   const std::string to = parameters.required_text("target_lang");
   const std::string from = parameters.text("source_lang").value_or("");
   const std::string name = parameters.text("filename").value_or(file && file->file ? *file->file : "");
-  const DocumentKind* kind = document_kind_of(name);
-  if (kind == nullptr) parameters.refuse("file", "its kind is not served; these are: " + document_endings());
+  const auto kind = document_kind_of(name);
+  if (!kind) parameters.refuse("file", "its kind is not served; these are: " + document_endings());
   refuse_unserved_by_deepl(parameters);
   if (refused_by_deepl(*exchange, parameters)) return;
   const std::string text(file->value());
@@ -44,7 +50,8 @@ void deepl_upload(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
   const auto job = desk.documents().add(characters);
   if (!job)
     return exchange->answer(deepl_error(429, "as many documents as the server takes are not done yet; try later", ""));
-  TranslationRequest what{{text}, from, to, kind->kind, 0, {}, true, desk.account(*exchange)};
+  TranslationRequest what{{text}, from, to, kind->kind, 0, {}, true, desk.account(*exchange), {}};
+  what.on_progress = [&desk, id = job->id](double part) { desk.documents().progress(id, part); };
   Usage usage;
   usage.documents = 1;
   what.account->add(usage);

@@ -189,8 +189,8 @@ void translate_file(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
   if (file == nullptr || !file->file) return refuse_libre(*exchange, 400, "Invalid request: missing file parameter");
   const std::string from = lower(parameters.required_text("source")), to = lower(parameters.required_text("target"));
   if (refused(*exchange, parameters)) return;
-  const DocumentKind* kind = document_kind_of(*file->file);
-  if (kind == nullptr) return refuse_libre(*exchange, 400, "Invalid request: file format not supported");
+  const auto kind = document_kind_of(*file->file);
+  if (!kind) return refuse_libre(*exchange, 400, "Invalid request: file format not supported");
   const std::string above = above_limits(desk.limits(*exchange), {std::string(file->value())});
   if (!above.empty()) return refuse_libre(*exchange, 400, above);
   TranslationRequest what{{std::string(file->value())}, from, to, kind->kind, 0};

@@ -78,7 +78,7 @@ Json page_models(const Desk& desk) {
 
 Json page_documents() {
   Json all = Json::object();
-  for (const DocumentKind& kind : document_kinds()) all[kind.ending + 1] = kind.type;
+  for (const DocumentKind& kind : document_kinds()) all[kind.ending.substr(1)] = kind.type;
   return all;
 }
 

@@ -26,7 +26,7 @@ void DocumentJobs::drop_old() {
 }
 
 std::optional<DocumentJobs::Name> DocumentJobs::add(uint64_t characters) {
-  Entry entry{{random_digits(), random_digits()}, Clock::now(), {}};
+  Entry entry{{random_digits(), random_digits()}, Clock::now(), {}, {}};
   entry.state.characters = characters;
   const std::lock_guard lock(mutex_);
   drop_old();
@@ -36,15 +36,34 @@ std::optional<DocumentJobs::Name> DocumentJobs::add(uint64_t characters) {
   return entry.name;
 }
 
+DocumentJobs::Entry* DocumentJobs::entry_of(const std::string& id) {
+  const auto it = std::ranges::find_if(entries_, [&](const Entry& entry) { return entry.name.id == id; });
+  return it == entries_.end() ? nullptr : &*it;
+}
+
+void DocumentJobs::progress(const std::string& id, double part) {
+  const std::lock_guard lock(mutex_);
+  Entry* entry = entry_of(id);
+  if (entry == nullptr) return;
+  if (!entry->begun) entry->begun = Clock::now();
+  entry->part = std::max(entry->part, std::min(part, 1.0));
+}
+
+// The rest goes as fast as what is done; what has done nothing yet takes as long again.
+uint64_t DocumentJobs::seconds_left(const Entry& entry) {
+  const double passed = std::chrono::duration<double>(Clock::now() - *entry.begun).count();
+  const double left = entry.part > 0 ? passed * (1 - entry.part) / entry.part : passed;
+  constexpr double kMost = 24 * 3600;
+  return static_cast<uint64_t>(std::min(left, kMost)) + 1;
+}
+
 void DocumentJobs::finish(const std::string& id, std::string error, KeptFile file) {
   const std::lock_guard lock(mutex_);
-  for (Entry& entry : entries_) {
-    if (entry.name.id != id) continue;
-    entry.since = Clock::now();
-    entry.state.done = true;
-    entry.state.error = std::move(error);
-    if (entry.state.error.empty()) entry.state.file = std::make_shared<const KeptFile>(std::move(file));
-    break;
+  if (Entry* entry = entry_of(id)) {
+    entry->since = Clock::now();
+    entry->state.done = true;
+    entry->state.error = std::move(error);
+    if (entry->state.error.empty()) entry->state.file = std::make_shared<const KeptFile>(std::move(file));
   }
   drop_old();
 }
@@ -52,9 +71,11 @@ void DocumentJobs::finish(const std::string& id, std::string error, KeptFile fil
 std::optional<DocumentState> DocumentJobs::find(const std::string& id, const std::string& key) {
   const std::lock_guard lock(mutex_);
   drop_old();
-  for (const Entry& entry : entries_)
-    if (entry.name.id == id && keys_equal(key, entry.name.key)) return entry.state;
-  return {};
+  const Entry* entry = entry_of(id);
+  if (entry == nullptr || !keys_equal(key, entry->name.key)) return {};
+  DocumentState state = entry->state;
+  if (!state.done && entry->begun) state.seconds_left = seconds_left(*entry);
+  return state;
 }
 
 }  // namespace lapilli::server

@@ -17,6 +17,7 @@ struct DocumentState {
   bool done = false;
   std::string error;  // "": none; it is done as well
   uint64_t characters = 0;
+  std::optional<uint64_t> seconds_left;  // an estimate, once its translation has begun
   std::shared_ptr<const KeptFile> file;  // if it is done without an error
 };
 
@@ -30,6 +31,8 @@ class DocumentJobs {
   // Nothing while kMostWaiting documents are not done.
   std::optional<Name> add(uint64_t characters);
   static constexpr size_t kMostWaiting = 64;
+  // The part of it that is translated, from 0 to 1.
+  void progress(const std::string& id, double part);
   void finish(const std::string& id, std::string error, KeptFile file);
   // Nothing if there is none of this id with this key.
   [[nodiscard]] std::optional<DocumentState> find(const std::string& id, const std::string& key);
@@ -40,8 +43,12 @@ class DocumentJobs {
     Name name;
     Clock::time_point since;  // it was asked for, or done
     DocumentState state;
+    std::optional<Clock::time_point> begun;
+    double part = 0;
   };
   void drop_old();
+  [[nodiscard]] Entry* entry_of(const std::string& id);
+  static uint64_t seconds_left(const Entry& entry);
 
   const double seconds_;
   const uint64_t most_bytes_;

@@ -1,75 +1,42 @@
 #include "server/work/document_kinds.hpp"
 
-#include <algorithm>
+#include "documents/kind.hpp"
 
 namespace lapilli::server {
 
 namespace {
 
-#define LAPILLI_OFFICE "application/vnd.openxmlformats-officedocument."
-#define LAPILLI_OPEN "application/vnd.oasis.opendocument."
-constexpr DocumentKind kKinds[] = {{".txt", "text", "text/plain; charset=utf-8"},
-                                   {".md", "markdown", "text/markdown; charset=utf-8"},
-                                   {".html", "html", "text/html; charset=utf-8"},
-                                   {".htm", "html", "text/html; charset=utf-8"},
-                                   {".srt", "srt", "application/x-subrip"},
-                                   {".vtt", "vtt", "text/vtt; charset=utf-8"},
-                                   {".xliff", "xliff", "application/xliff+xml"},
-                                   {".xlf", "xliff", "application/xliff+xml"},
-                                   {".ttml", "ttml", "application/ttml+xml"},
-                                   {".epub", "epub", "application/epub+zip"},
-                                   {".docx", "docx", LAPILLI_OFFICE "wordprocessingml.document"},
-                                   {".pptx", "pptx", LAPILLI_OFFICE "presentationml.presentation"},
-                                   {".xlsx", "xlsx", LAPILLI_OFFICE "spreadsheetml.sheet"},
-                                   {".odt", "odt", LAPILLI_OPEN "text"},
-                                   {".odp", "odp", LAPILLI_OPEN "presentation"},
-                                   {".ods", "ods", LAPILLI_OPEN "spreadsheet"},
-                                   {".csv", "csv", "text/csv; charset=utf-8"},
-                                   {".po", "po", "text/x-gettext-translation"},
-                                   {".pot", "po", "text/x-gettext-translation-template"},
-                                   {".json", "json", "application/json"},
-                                   {".arb", "json", "application/json"},
-                                   {".xcstrings", "xcstrings", "application/json"},
-                                   {".yaml", "yaml", "application/yaml"},
-                                   {".yml", "yaml", "application/yaml"},
-                                   {".properties", "properties", "text/x-java-properties"},
-                                   {".strings", "strings", "text/plain"},
-                                   {".stringsdict", "stringsdict", "application/x-plist"},
-                                   {".ass", "ass", "text/x-ssa; charset=utf-8"},
-                                   {".ssa", "ass", "text/x-ssa; charset=utf-8"},
-                                   {".sbv", "sbv", "text/plain; charset=utf-8"},
-                                   {".lrc", "lrc", "text/plain; charset=utf-8"},
-                                   {".tex", "tex", "application/x-tex"},
-                                   {".rst", "rst", "text/x-rst; charset=utf-8"},
-                                   {".adoc", "asciidoc", "text/asciidoc; charset=utf-8"}};
-#undef LAPILLI_OFFICE
-#undef LAPILLI_OPEN
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-bool ends_like(std::string_view name, std::string_view ending) {
-  if (name.size() < ending.size()) return false;
-  return std::ranges::equal(name.substr(name.size() - ending.size()), ending, {}, lower, lower);
+DocumentKind with_ending(documents::Kind kind, const std::string& ending) {
+  return {"." + ending, documents::kind_name(kind), documents::media_type(kind, ending)};
 }
 
 }  // namespace
 
-std::span<const DocumentKind> document_kinds() { return kKinds; }
-
-std::string document_endings() {
-  std::string all;
-  for (const DocumentKind& kind : kKinds) all += (all.empty() ? "" : ", ") + std::string(kind.ending);
+std::vector<DocumentKind> document_kinds() {
+  std::vector<DocumentKind> all;
+  for (const documents::Kind kind : documents::all_kinds()) {
+    if (!documents::kind_available(kind)) continue;
+    for (const auto ending : documents::kind_endings(kind)) all.push_back(with_ending(kind, std::string(ending)));
+  }
   return all;
 }
 
-const DocumentKind* document_kind_of(std::string_view name) {
-  const auto found = std::ranges::find_if(kKinds, [&](const DocumentKind& k) { return ends_like(name, k.ending); });
-  return found == std::end(kKinds) ? nullptr : &*found;
+std::string document_endings() {
+  std::string all;
+  for (const DocumentKind& kind : document_kinds()) all += (all.empty() ? "" : ", ") + kind.ending;
+  return all;
+}
+
+// A kind that this build does not read is refused by its reader, which names what is missing.
+std::optional<DocumentKind> document_kind_of(const std::string& name) {
+  const auto kind = documents::kind_of_name(name);
+  if (!kind) return std::nullopt;
+  return with_ending(*kind, name.substr(name.find_last_of('.') + 1));
 }
 
 std::string translated_name(const std::string& name, const DocumentKind& kind, const std::string& to) {
   const std::string plain = name.substr(name.find_last_of("/\\") + 1);
-  return plain.substr(0, plain.size() - std::string_view(kind.ending).size()) + "_" + to + kind.ending;
+  return plain.substr(0, plain.size() - kind.ending.size()) + "_" + to + kind.ending;
 }
 
 }  // namespace lapilli::server

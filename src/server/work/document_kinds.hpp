@@ -1,23 +1,24 @@
-// The kinds of documents that come as files: by the ending of their name.
+// The kinds of documents that come as files: by their name.
 #pragma once
 
-#include <span>
+#include <optional>
 #include <string>
-#include <string_view>
+#include <vector>
 
 namespace lapilli::server {
 
 struct DocumentKind {
-  const char* ending;  // ".html"
-  const char* kind;    // TranslationRequest::kind
-  const char* type;    // Content-Type
+  std::string ending;  // ".html"
+  std::string kind;    // TranslationRequest::kind
+  std::string type;    // Content-Type
 };
 
-std::span<const DocumentKind> document_kinds();
+// One for each ending that this build reads.
+std::vector<DocumentKind> document_kinds();
 // ".txt, .md, ..."
 std::string document_endings();
-// Null for other endings.
-const DocumentKind* document_kind_of(std::string_view name);
+// Nothing for other names.
+std::optional<DocumentKind> document_kind_of(const std::string& name);
 // "letter_fr.txt" of "folder/letter.txt".
 std::string translated_name(const std::string& name, const DocumentKind& kind, const std::string& to);
 

@@ -180,12 +180,20 @@ class Translation : public std::enable_shared_from_this<Translation> {
     work->account = request_.account;
     work->counted = true;
     if (request_.may_take_long) work->deadline = std::chrono::steady_clock::time_point::max();
+    if (request_.on_progress) work->on_progress = progress_of(number, way.steps.size());
     const bool last = number + 1 == way.steps.size();
     if (last && request_.alternatives > 0) ask_for_alternatives(work->options, request_.alternatives);
     work->done = [self = shared_from_this(), &way, number, pieces](Outcome outcome) {
       self->end_step(way, number, pieces, std::move(outcome));
     };
     desk_.start(std::move(work), exchange_);
+  }
+
+  [[nodiscard]] std::function<void(const Event&)> progress_of(size_t number, size_t steps) const {
+    return [tell = request_.on_progress, number, steps](const Event& event) {
+      const double part = event.total > 0 ? static_cast<double>(event.done) / static_cast<double>(event.total) : 0;
+      tell((static_cast<double>(number) + part) / static_cast<double>(steps));
+    };
   }
 
   void end_step(const LanguageWay& way, size_t number, const std::vector<size_t>& pieces, Outcome outcome) {

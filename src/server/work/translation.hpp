@@ -21,6 +21,8 @@ struct TranslationRequest {
   std::optional<bool> split;         // sentence by sentence, or each line as a whole; empty: as the program does
   bool may_take_long = false;        // no deadline of requests
   std::shared_ptr<Account> account;  // null: that of the exchange
+  // Told the part that is done, from 0 to 1, of a request of one text; quick, on the pump's thread. Optional.
+  std::function<void(double)> on_progress;
 };
 
 struct TranslatedText {

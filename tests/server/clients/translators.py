@@ -70,6 +70,22 @@ def deepl_documents(url):
         assert (Path(folder) / "lettre.txt").read_text(encoding="utf-8") == GARE + "\n"
 
 
+def deepl_progress(url):
+    client = deepl.Translator("key", server_url=url)
+    with tempfile.TemporaryDirectory() as folder:
+        paper = Path(folder) / "paper.txt"
+        paper.write_text("".join(f"{STATION} This is line {i}.\n" for i in range(200)), encoding="utf-8")
+        with open(paper, "rb") as file:
+            handle = client.translate_document_upload(file, target_lang="FR")
+        told = []
+        while not told or (told[-1].ok and not told[-1].done):
+            time.sleep(0.1)
+            told.append(client.translate_document_get_status(handle))
+        assert told[-1].done and told[-1].billed_characters == len(paper.read_text(encoding="utf-8"))
+        going = [one for one in told if one.status == deepl.DocumentStatus.Status.TRANSLATING]
+        assert going and all(one.seconds_remaining >= 1 for one in going), [str(one.status) for one in told]
+
+
 def prometheus(url):
     text = urllib.request.urlopen(url + "/metrics").read().decode()
     families = {family.name: family for family in text_string_to_metric_families(text)}
@@ -77,7 +93,7 @@ def prometheus(url):
 
 
 with Served(sys.argv[1]) as server:
-    for check in (libretranslate, deep_translator, deepl_texts, deepl_documents, prometheus):
+    for check in (libretranslate, deep_translator, deepl_texts, deepl_documents, deepl_progress, prometheus):
         begin = time.monotonic()
         check(server.url)
         print(f"{check.__name__}: {time.monotonic() - begin:.1f} s")
