@@ -77,13 +77,7 @@ class AssReader {
   Found read(size_t begin) {
     LineReader lines(bytes_, begin);
     for (Range line; lines.next(line);) take(line);
-    Found found;
-    found.passages = passages_of_cues(bytes_, cues_, CueMarkup::ass);
-    if (karaoke_ > 0) {
-      found.notes.push_back(std::to_string(karaoke_) +
-                            " lines of karaoke stay as they are: their times belong to syllables");
-    }
-    return found;
+    return found_in_cues(bytes_, cues_, CueMarkup::ass, {karaoke_, "syllables"});
   }
 
  private:

@@ -310,4 +310,15 @@ std::vector<Passage> passages_of_cues(std::string_view bytes, const std::vector<
   return join_sentences(std::move(speeches));
 }
 
+Found found_in_cues(std::string_view bytes, const std::vector<Cue>& cues, CueMarkup markup, const Karaoke& karaoke) {
+  Found found;
+  found.passages = passages_of_cues(bytes, cues, markup);
+  if (karaoke.lines == 0) return found;
+  const bool one = karaoke.lines == 1;
+  found.notes.push_back(std::to_string(karaoke.lines) + (one ? " line" : " lines") + " of karaoke " +
+                        (one ? "stays as it is: its" : "stay as they are: their") + " times belong to " +
+                        std::string(karaoke.owners));
+  return found;
+}
+
 }  // namespace lapilli::documents

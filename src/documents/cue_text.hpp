@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "documents/passage.hpp"
+#include "documents/kinds.hpp"
 #include "documents/subtitle_times.hpp"
 
 namespace lapilli::documents {
@@ -33,6 +33,13 @@ struct Speech {
 };
 // Makes a passage of each sentence; speeches come in their order.
 std::vector<Passage> join_sentences(std::vector<Speech> speeches);
+
+// The words of cues, and a note about lines of karaoke, which stay. `owners`: what their times belong to.
+struct Karaoke {
+  size_t lines = 0;
+  std::string_view owners;
+};
+Found found_in_cues(std::string_view bytes, const std::vector<Cue>& cues, CueMarkup markup, const Karaoke& karaoke);
 
 // A sentence continues in the next cue if the pause is short and nobody else speaks.
 std::vector<Passage> passages_of_cues(std::string_view bytes, const std::vector<Cue>& cues, CueMarkup markup);

@@ -73,13 +73,7 @@ class LrcReader {
   Found read(size_t begin) {
     LineReader lines(bytes_, begin);
     for (Range line; lines.next(line);) take(line);
-    Found found;
-    found.passages = passages_of_cues(bytes_, cues_, CueMarkup::plain);
-    if (karaoke_ > 0) {
-      found.notes.push_back(std::to_string(karaoke_) +
-                            " lines of karaoke stay as they are: their times belong to words");
-    }
-    return found;
+    return found_in_cues(bytes_, cues_, CueMarkup::plain, {karaoke_, "words"});
   }
 
  private:
@@ -120,7 +114,7 @@ const Style kSbvStyle = {encode_sbv, true};
 const Style kLrcStyle = {encode_lrc, true};
 
 Result<Found> find_sbv(std::string_view bytes, size_t begin, const Options&) {
-  return Found{passages_of_cues(bytes, sbv_cues(bytes, begin), CueMarkup::plain), {}, {}};
+  return found_in_cues(bytes, sbv_cues(bytes, begin), CueMarkup::plain, {});
 }
 
 Result<Found> find_lrc(std::string_view bytes, size_t begin, const Options&) { return LrcReader(bytes).read(begin); }

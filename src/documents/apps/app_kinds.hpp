@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,9 @@ extern const Style kJsonStyle, kAndroidStyle, kStringsdictStyle, kYamlStyle;
 
 // "pt-BR" as pt_BR.
 std::string underscored(std::string_view language);
+
+// Says which plural forms the language has, and these are not.
+void tell_lacking(Notes& notes, size_t at, std::string_view language, std::span<const std::string_view> categories);
 
 // Keys of plural forms: "item_one" beside "item_other", or "one" beside "other".
 class PluralKeys {

@@ -9,6 +9,7 @@
 #include "base/placeholders.hpp"
 #include "documents/apps/icu.hpp"
 #include "documents/character_references.hpp"
+#include "documents/message_tags.hpp"
 #include "documents/plurals.hpp"
 
 namespace lapilli::documents {
@@ -16,41 +17,7 @@ namespace lapilli::documents {
 namespace {
 
 constexpr size_t kNone = std::string_view::npos;
-constexpr size_t kLongestMark = 1000;   // bytes of a tag
-constexpr size_t kLongestNested = 200;  // of $t(...)
-
-bool is_name_byte(char c) {
-  return is_ascii_letter(static_cast<unsigned char>(c)) || is_ascii_digit(static_cast<unsigned char>(c)) || c == '_' ||
-         c == '-' || c == ':' || c == '.';
-}
-
-struct MessageTag {
-  Range range;  // empty if there is none
-  std::string name;
-  bool closes = false, single = false;
-};
-
-// The tag at `at`, which is a <.
-MessageTag tag_at(std::string_view text, size_t at) {
-  MessageTag tag;
-  tag.closes = text.substr(at + 1, 1) == "/";
-  const size_t begin = at + (tag.closes ? 2 : 1);
-  size_t end = begin;
-  while (end < text.size() && is_name_byte(text[end])) ++end;
-  const size_t close = text.substr(end, kLongestMark).find_first_of("<>");
-  if (end == begin || close == kNone || text[end + close] == '<') return {};
-  const std::string_view inside = text.substr(end, close);
-  if (!inside.empty() && inside[0] != '/' && !is_blank(static_cast<unsigned char>(inside[0]))) return {};
-  tag.name = ascii_lower(text.substr(begin, end - begin));
-  tag.single = !tag.closes && inside.ends_with('/');
-  tag.range = {at, end + close + 1};
-  return tag;
-}
-
-bool is_void_tag(std::string_view name) {
-  constexpr std::array<std::string_view, 5> kVoidTags = {"br", "hr", "img", "input", "wbr"};
-  return std::find(kVoidTags.begin(), kVoidTags.end(), name) != kVoidTags.end();
-}
+constexpr size_t kLongestMark = 1000;  // bytes of words that stay
 
 bool keeps_words(const MessageTag& tag, std::string_view text) {
   constexpr std::array<std::string_view, 6> kKeptTags = {"code", "kbd", "samp", "var", "pre", "xliff:g"};
@@ -59,38 +26,16 @@ bool keeps_words(const MessageTag& tag, std::string_view text) {
          bytes.find("translate=\"no\"") != kNone || bytes.find("notranslate") != kNone;
 }
 
-// Names of elements that close somewhere in a text: "<your name>" is none, "<link>here</link>" is.
-std::set<std::string> closed_names(std::string_view text) {
-  std::set<std::string> names;
-  for (size_t at = text.find("</"); at != kNone; at = text.find("</", at + 2)) {
-    MessageTag tag = tag_at(text, at);
-    if (!tag.range.empty()) names.insert(std::move(tag.name));
-  }
-  return names;
-}
-
 size_t reference_length(std::string_view text, size_t at, std::string& means) {
   const std::string_view here = text.substr(at, 40);
   const size_t length = decode_reference(here, means);
   return length > 0 && here[length - 1] == ';' ? length : 0;
 }
 
-// End of "$t(key, {...})" at `at`; 0 if there is none.
-size_t nested_end(std::string_view text, size_t at) {
-  if (text.substr(at, 3) != "$t(") return 0;
-  size_t depth = 0;
-  for (size_t i = at + 2; i < std::min(text.size(), at + kLongestNested); ++i) {
-    depth += text[i] == '(' ? 1 : 0;
-    depth -= text[i] == ')' ? 1 : 0;
-    if (depth == 0) return i + 1;
-  }
-  return 0;
-}
-
 // End of Chrome's "$NAME$", "$1", "$$" at `at`; 0 if there is none.
 size_t dollar_end(std::string_view text, size_t at) {
   size_t end = at + 1;
-  while (end < text.size() && (is_name_byte(text[end]) || text[end] == '@')) ++end;
+  while (end < text.size() && (is_tag_name_byte(text[end]) || text[end] == '@')) ++end;
   if (end < text.size() && text[end] == '$') return end + 1;
   const bool digit = at + 1 < text.size() && is_ascii_digit(static_cast<unsigned char>(text[at + 1]));
   return digit ? at + 2 : 0;
@@ -102,7 +47,7 @@ size_t substitution_end(std::string_view text, size_t at) {
   while (end < text.size() && (is_ascii_digit(static_cast<unsigned char>(text[end])) || text[end] == '$')) ++end;
   if (text.substr(end, 2) != "#@") return 0;
   end += 2;
-  while (end < text.size() && is_name_byte(text[end])) ++end;
+  while (end < text.size() && is_tag_name_byte(text[end])) ++end;
   return end < text.size() && text[end] == '@' ? end + 1 : 0;
 }
 
@@ -205,7 +150,7 @@ class PieceReader {
   }
 
   bool read_dollar() {
-    const size_t nested = nested_end(all_, at_);
+    const size_t nested = nested_message_end(all_, at_);
     const size_t behind = nested > 0 ? nested : rules_.dollars ? dollar_end(all_, at_) : 0;
     return behind > 0 && behind <= end() && keep({at_, behind});
   }
@@ -236,9 +181,8 @@ class PieceReader {
 
   bool read_tag() {
     if (all_.substr(at_, 4) == "<!--") return read_comment();
-    const MessageTag tag = tag_at(all_, at_);
-    const bool known = tag.single || tag.closes || is_void_tag(tag.name) || closed_.contains(tag.name);
-    if (tag.range.empty() || !known || tag.range.end > end()) return false;
+    const MessageTag tag = message_tag_at(all_, at_);
+    if (!is_known_tag(tag, closed_) || tag.range.end > end()) return false;
     html_ = true;
     if (is_html_block(tag.name)) {
       words_to(at_);
@@ -261,7 +205,7 @@ class PieceReader {
   bool keep_element(const MessageTag& tag) {
     const size_t close = all_.substr(tag.range.end, kLongestMark).find('<');
     if (close == kNone) return false;
-    const MessageTag closing = tag_at(all_, tag.range.end + close);
+    const MessageTag closing = message_tag_at(all_, tag.range.end + close);
     if (!closing.closes || closing.name != tag.name || closing.range.end > end()) return false;
     words_to(at_);
     builder_.kept(text_.source({at_, closing.range.end}), all_.substr(tag.range.end, close));

@@ -11,6 +11,11 @@ std::string underscored(std::string_view language) {
   return name;
 }
 
+void tell_lacking(Notes& notes, size_t at, std::string_view language, std::span<const std::string_view> categories) {
+  const std::string lacking = lacking_categories(language, categories);
+  if (!lacking.empty()) notes.add(at, "the plural lacks forms that " + std::string(language) + " has: " + lacking);
+}
+
 void PluralKeys::add(std::string_view key, size_t at) {
   const size_t line = key.rfind('_');
   const std::string_view ending = line == std::string_view::npos ? key : key.substr(line + 1);
@@ -26,9 +31,7 @@ void PluralKeys::add(std::string_view key, size_t at) {
 void PluralKeys::tell(std::string_view language, Notes& notes) const {
   for (const auto& [shared, forms] : forms_) {
     const bool plural = std::find(forms.categories.begin(), forms.categories.end(), "other") != forms.categories.end();
-    const std::string lacking = lacking_categories(language, forms.categories);
-    if (plural && forms.categories.size() > 1 && !lacking.empty())
-      notes.add(forms.at, "the plural lacks forms that " + std::string(language) + " has: " + lacking);
+    if (plural && forms.categories.size() > 1) tell_lacking(notes, forms.at, language, forms.categories);
   }
 }
 

@@ -124,8 +124,6 @@ class AsciidocReader {
     size_t i = header();
     while (i < lines_.size()) i = block(i);
     left_.tell(found_.notes, "blocks");
-    std::stable_sort(found_.markup.begin(), found_.markup.end(),
-                     [](const Markup& a, const Markup& b) { return a.at < b.at; });
     switches_.apply(found_);
     return std::move(found_);
   }

@@ -13,9 +13,11 @@ constexpr size_t kShownNames = 6;
 constexpr size_t kLongestName = 40;
 
 // A passage begins in order, but ends behind those that lie between its parts.
-void put_in_order(std::vector<Passage>& passages) {
-  std::stable_sort(passages.begin(), passages.end(),
+void put_in_order(Found& found) {
+  std::stable_sort(found.passages.begin(), found.passages.end(),
                    [](const Passage& a, const Passage& b) { return a.source().begin < b.source().begin; });
+  std::stable_sort(found.markup.begin(), found.markup.end(),
+                   [](const Markup& a, const Markup& b) { return a.at < b.at; });
 }
 
 size_t line_end(std::string_view bytes, size_t at) {
@@ -78,7 +80,7 @@ void Switches::comment(std::string_view bytes, Range range) {
 }
 
 void Switches::apply(Found& found) {
-  put_in_order(found.passages);
+  put_in_order(found);
   if (off_.empty()) return;
   std::erase_if(found.passages, [&](const Passage& p) {
     const size_t at = p.source().begin;

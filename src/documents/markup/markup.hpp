@@ -47,8 +47,8 @@ class TextFlow {
   Passage passage_;
 };
 
-// Puts passages in order, and leaves those between a comment with l10n:off and one with l10n:on, and those on the line
-// behind a comment with i18n-ignore.
+// Puts passages and markup in order, and leaves those between a comment with l10n:off and one with l10n:on, and those
+// on the line behind a comment with i18n-ignore.
 class Switches {
  public:
   // Takes comments in the order of the document.

@@ -76,8 +76,6 @@ class RstReader {
     directives_.tell(found_.notes, "directives that are not known");
     tables_.tell(found_.notes, "tables");
     headings_.tell(found_.notes, "headings that the text refers to");
-    std::stable_sort(found_.markup.begin(), found_.markup.end(),
-                     [](const Markup& a, const Markup& b) { return a.at < b.at; });
     switches_.apply(found_);
     return std::move(found_);
   }

@@ -5,10 +5,11 @@
 #include <unordered_map>
 #include <utility>
 
-#include "documents/app_text.hpp"
 #include "documents/kinds.hpp"
+#include "documents/message_tags.hpp"
 #include "documents/tables/plural_forms.hpp"
 #include "documents/tables/po_entries.hpp"
+#include "documents/tables/po_text.hpp"
 #include "documents/tables/told_lines.hpp"
 
 namespace lapilli::documents {
@@ -234,8 +235,8 @@ class PoWriter {
   // ---- the words of a string ----
 
   bool add_string(const PoEntry& entry, PoTarget& target) {
-    const MappedText text = decoded(*target.from);
-    AppMarkup markup{false, entry.percent, nullptr};
+    const WrittenText text = decoded(*target.from);
+    PoMarkup markup{entry.percent, nullptr, closed_names(text.text())};
     size_t number = 0;
     const bool numbers = entry.percent && count_next_arguments(text.text()) > 1;
     if (numbers) markup.number = &number;
@@ -282,20 +283,20 @@ class PoWriter {
     return raw;
   }
 
-  [[nodiscard]] MappedText decoded(const PoString& text) const {
-    MappedText mapped;
+  [[nodiscard]] WrittenText decoded(const PoString& text) const {
+    WrittenText words;
     for (const Range& piece : text.pieces) {
-      size_t words = piece.begin;
-      for (size_t at = words; (at = bytes_.substr(0, piece.end).find('\\', at)) != std::string_view::npos;) {
+      size_t begin = piece.begin;
+      for (size_t at = begin; (at = bytes_.substr(0, piece.end).find('\\', at)) != std::string_view::npos;) {
         size_t length = 0;
         const std::string meaning = po_escape(bytes_.substr(0, piece.end), at, length);
-        mapped.add({words, at}, Range{words, at}.of(bytes_));
-        mapped.add({at, at + std::max<size_t>(length, 1)}, meaning.size() == 1 ? meaning : " ");
-        words = at += std::max<size_t>(length, 1);
+        words.literal(bytes_, {begin, at});
+        words.escaped({at, at + std::max<size_t>(length, 1)}, meaning.size() == 1 ? meaning : " ");
+        begin = at += std::max<size_t>(length, 1);
       }
-      mapped.add({words, piece.end}, Range{words, piece.end}.of(bytes_));
+      words.literal(bytes_, {begin, piece.end});
     }
-    return mapped;
+    return words;
   }
 
   // Lines and cells; a line that was only wrapped goes on in the next one.
@@ -318,11 +319,11 @@ class PoWriter {
     return text[end] == '\n' && length > kLeastWrapped && next >= 'a' && next <= 'z';
   }
 
-  static void add_line(PartBuilder& builder, const MappedText& text, Range line, const AppMarkup& markup) {
+  static void add_line(PartBuilder& builder, const WrittenText& text, Range line, const PoMarkup& markup) {
     for (size_t begin = line.begin; begin < line.end;) {
       const size_t end = std::min(text.text().find('\n', begin), line.end);
-      add_app_text(builder, text, {begin, end}, markup);
-      if (end < line.end) builder.line(text.source_of({end, end + 1}));
+      add_po_text(builder, text, {begin, end}, markup);
+      if (end < line.end) builder.line(text.source({end, end + 1}));
       begin = end + 1;
     }
   }

@@ -1,7 +1,7 @@
 // Translates a document without a model, for tests that read it with other tools:
-//   fake_translation KIND MODE < document
+//   fake_translation KIND MODE [LANGUAGE] < document
 // MODE: `upper` (letters of ASCII in upper case, each word linked to itself), `same`, `list` (the texts), or a number:
-// no document is read, a random one is written.
+// no document is read, a random one is written. LANGUAGE: the target's.
 #include <cctype>
 #include <cstdio>
 #include <iostream>
@@ -35,7 +35,7 @@ Translation in_upper_case(const Segment& segment) {
   return t;
 }
 
-int run(const std::string& kind_name, const std::string& mode) {
+int run(const std::string& kind_name, const std::string& mode, const std::string& language) {
   const auto kind = lapilli::documents::kind_called(kind_name);
   if (!kind) return std::cerr << "no kind is called " << kind_name << "\n", 2;
   if (isdigit(static_cast<unsigned char>(mode[0]))) {
@@ -44,7 +44,9 @@ int run(const std::string& kind_name, const std::string& mode) {
     return 0;
   }
   std::string bytes{std::istreambuf_iterator<char>(std::cin), {}};
-  const auto document = Document::parse(*kind, std::move(bytes));
+  lapilli::documents::Options options;
+  options.target_language = language;
+  const auto document = Document::parse(*kind, std::move(bytes), options);
   if (!document) return std::cerr << document.error().message << "\n", 1;
   std::vector<Translation> translations;
   for (const Segment& s : document->segments()) {
@@ -62,6 +64,7 @@ int run(const std::string& kind_name, const std::string& mode) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3 || !*argv[2]) return std::cerr << "usage: fake_translation KIND upper|same|list|NUMBER < document\n", 2;
-  return run(argv[1], argv[2]);
+  if (argc < 3 || argc > 4 || !*argv[2])
+    return std::cerr << "usage: fake_translation KIND upper|same|list|NUMBER [LANGUAGE] < document\n", 2;
+  return run(argv[1], argv[2], argc > 3 ? argv[3] : "");
 }
