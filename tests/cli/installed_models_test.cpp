@@ -145,6 +145,27 @@ TEST_F(CliDeviceInstalled, ChainsGoOverEnglishAndDirectOnesComeFirst) {
   EXPECT_EQ(translate("es", "de").out, kPackageSays);
 }
 
+// A model whose words are all blanks writes nothing, and the next one would make a text of that.
+TEST_F(CliDeviceInstalled, NothingBetweenTheModelsOfAChainStaysNothing) {
+  install("es_en", "es", "en", "1.9");
+  install("en_de", "en", "de", "1.9");
+  const std::string name = "es_en/model/shared_vocabulary.json";
+  auto words = nlohmann::json::parse(std::ifstream(folder_.path() / name));
+  std::string blanks;
+  for (auto& word : words)
+    if (!word.get<std::string>().starts_with('<')) word = blanks += "\u2581";
+  write(name, words.dump());
+  const auto asked = run(with_packages({"translate", "--model", (folder_.path() / "en_de").string(), "--ids", "2"}));
+  ASSERT_NE(lines_of(asked.out).at(0), "") << "the second model makes a text of nothing: " << asked.err;
+  const auto chain = translate("es", "de");
+  EXPECT_EQ(chain.code, 0) << chain.err;
+  EXPECT_EQ(chain.out, "\n");
+  EXPECT_THAT(chain.err, HasSubstr("line 1: the first of the two models wrote nothing"));
+  const auto json = nlohmann::json::parse(translate("es", "de", {"--json"}).out);
+  EXPECT_EQ(json["text"], "");
+  EXPECT_EQ(json["finish"], "empty");
+}
+
 TEST_F(CliDeviceInstalled, TheBundledModelIsHalfOfAChain) {
   install("es_en", "es", "en", "1.9");
   const auto first = run(with_packages({"translate", "--model", (folder_.path() / "es_en").string(), kText}));

@@ -12,6 +12,7 @@
 #include "formats/hostile.hpp"
 #include "support/temp_directory.hpp"
 #include "text/tokenizer.hpp"
+#include "text/unicode/unicode.hpp"
 
 namespace lapilli {
 namespace {
@@ -106,6 +107,77 @@ TEST_F(MarianNpz, PunctuationIsChangedAsThePublishersScriptDoes) {
   all_["preprocess.sh"] = "${TOKENIZER}/normalize-punctuation.perl -l $1 | spm_encode";
   EXPECT_EQ(ids(curly), ids(plain));
   EXPECT_EQ(ids(">>por<< " + curly), ids(">>por<< " + plain));
+}
+
+// Subwords of subword-nmt instead of SentencePiece, as in opus-mt's older archives.
+class MarianCodes : public MarianNpz {
+ protected:
+  MarianCodes() {
+    all_.erase("source.spm");
+    all_.erase("target.spm");
+    all_["source.bpe"] =
+        "#version: 0.2\nl o\nlo w</w>\nt w\n& q\n&q u\n&qu o\n&quo t\n&quot ;</w>\n. .\n"
+        ".. .</w>\n@ -\n@- @</w>\n";
+    all_["target.bpe"] = "#version: 0.2\nl o\n";
+    all_["README.md"] = "# opus\n* source language(s): en\n* target language(s): por fra\n";
+    all_["preprocess.sh"] = "normalize-punctuation.perl -l $1 | tokenizer.perl -a -l $1 | apply_bpe.py -c $2\n";
+    write_vocabulary({"</s>", "<unk>", ">>por<<", "low", "lo@@", "&quot;", "w@@", "tw@@", "i@@", "c@@", "e", "...",
+                      "@-@", ",", "l@@", "o"});
+  }
+  // Fillers for the ids behind these.
+  void write_vocabulary(const std::vector<std::string>& pieces) {
+    std::string& text = all_["opus.spm32k-spm32k.vocab.yml"];
+    const auto lines = std::ranges::count(text, '\n');
+    text.clear();
+    for (int64_t id = 0; id < lines; ++id) {
+      const auto at = static_cast<size_t>(id);
+      const std::string piece = at < pieces.size() ? pieces[at] : "filler" + std::to_string(id);
+      text += "\"" + piece + "\": " + std::to_string(id) + "\n";
+    }
+  }
+  [[nodiscard]] std::unique_ptr<Tokenizer> tokenizer(const std::string& path) {
+    const auto entered = doors::enter(path);
+    EXPECT_TRUE(entered.ok()) << entered.error().message;
+    auto made = load_tokenizer(entered->files, "");
+    EXPECT_TRUE(made.ok()) << made.error().message;
+    return made ? std::move(*made) : nullptr;
+  }
+};
+
+TEST_F(MarianCodes, TextsAreCutAsThePublishersScriptsDo) {
+  if (!require_unicode("codes")) GTEST_SKIP() << "a build without Unicode's categories";
+  for (const std::string& path : {folder(), archive()}) {
+    const auto texts = tokenizer(path);
+    ASSERT_TRUE(texts);
+    // Typographic marks become ASCII, words are Moses', quotes entities, dashes "@-@", and a tab is a space.
+    EXPECT_THAT(*texts->encode("\u201Clow\u201D\ttwice\u2026"), ElementsAre(5, 3, 5, 7, 8, 9, 10, 11, 0));
+    EXPECT_THAT(*texts->encode("low-lo, q"), ElementsAre(3, 12, 14, 15, 13, 1, 0)) << "lo is no piece at a word's end";
+    EXPECT_THAT(*texts->encode(">>por<< low"), ElementsAre(2, 3, 0));
+    EXPECT_THAT(*texts->encode(">>xyz<< low"), ElementsAre(1, 3, 0)) << "a language that the model does not have";
+    EXPECT_EQ(*texts->decode(std::vector<int32_t>{4, 15, 12, 3, 13, 5, 7, 10, 5, 0}), "loo-low, \"twe\"");
+    EXPECT_EQ(texts->language_pair().source, "en");
+    EXPECT_EQ(texts->language_pair().target, "") << "there are two";
+  }
+}
+
+TEST_F(MarianCodes, PlacesCountFromTheTextsBeginning) {
+  if (!require_unicode("codes")) GTEST_SKIP() << "a build without Unicode's categories";
+  const auto texts = tokenizer(folder());
+  ASSERT_TRUE(texts);
+  const auto found = texts->encode_with_offsets(">>por<< low");
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(found->offsets[0], (ByteRange{0, 7}));
+  EXPECT_EQ(found->offsets[1], (ByteRange{8, 11}));
+}
+
+TEST_F(MarianCodes, WordsOfChangedCaseAreRefused) {
+  all_["preprocess.sh"] += "truecase.perl --model truecase-model.en\n";
+  EXPECT_THAT(why(folder()), HasSubstr("changes the case of words"));
+}
+
+TEST_F(MarianCodes, WrongCodesAreNamed) {
+  all_["target.bpe"] = "#version: 0.2\nlo\n";
+  EXPECT_THAT(why(folder()), HasSubstr("the line \"lo\" is no merge of two parts"));
 }
 
 TEST_F(MarianNpz, SettingsOfTheSearchAreThoseOfDecoderYml) {

@@ -10,6 +10,12 @@ namespace lapilli::cli {
 
 namespace {
 
+// How a line came to its text where no model wrote it.
+const char* finish_without_output(const LineResult& result) {
+  if (result.nothing_between) return "empty";
+  return result.is_made() ? "memory" : "kept";
+}
+
 std::string line_text(const LineResult& result, bool ids) {
   if (result.status != Status::ok || !result.is_made()) return "";
   const std::string text = ids ? ids_text(result.output->sequences.front().ids) : result.text();
@@ -22,7 +28,7 @@ std::string line_json(const LineResult& result, uint64_t number, const TextArgum
   if (result.status != Status::ok) return out + error_json(result);
   if (!result.output)
     return out + "\"text\":" + json_string(result.text()) + ",\"score\":0,\"ids\":[],\"finish\":\"" +
-           (result.is_made() ? "memory" : "kept") + "\"}";
+           finish_without_output(result) + "\"}";
   const auto& sequences = result.output->sequences;
   const auto sequence = [&](size_t i) {
     const std::string& text = i < result.texts.size() ? result.texts[i] : sequences[i].text;

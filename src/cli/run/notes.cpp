@@ -60,6 +60,11 @@ const char* against_loops(const TranscriptionMode& how) {
 
 }  // namespace
 
+Note nothing_between_note() {
+  return {"the first of the two models wrote nothing, so the translation is empty",
+          "try another --beam, or a model of both languages (--model)"};
+}
+
 std::string loop_note(const std::vector<Segment>& segments, const TranscriptionMode& how) {
   const auto loops = [](const Segment& s) { return s.repeats; };
   const auto first = std::find_if(segments.begin(), segments.end(), loops);

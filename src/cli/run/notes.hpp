@@ -25,6 +25,9 @@ struct NotesAbout {
 // Each note comes with advice, which is the same for all notes of a kind.
 std::vector<Note> notes_of(const Sequence& best, const NotesAbout& about);
 
+// A chain's first model wrote nothing.
+Note nothing_between_note();
+
 // The note on a recording that repeats itself; "" if it does not. `segments` are the windows', or the only one.
 struct TranscriptionMode {
   bool windows = false;   // the model goes through recordings window by window

@@ -94,6 +94,9 @@ struct RunState {
       say(where() + ": " + result.error);
     } else if (about.makes == Makes::scores) {
       if (result.output) tell_score(where, *result.output);
+    } else if (result.nothing_between && !context.quiet) {
+      const Note note = nothing_between_note();
+      say("note: " + where() + ": " + note.what + advice_once(note.advice));
     } else if (result.output && result.output->cut && !context.quiet) {
       say("note: " + where() + ": the text is longer than the " + std::to_string(result.output->tokens) +
           " tokens that the model reads; its end is left out");

@@ -338,7 +338,8 @@ bool TextModel::add_input(const Line& line, LineResult& result, Inputs& inputs) 
   return true;
 }
 
-// Puts the results of a chain's first model in place of the texts. Those that fail are left out.
+// Puts the results of a chain's first model in place of the texts. Those that fail are left out, and those of blanks,
+// from which a model would make a text of its own.
 std::optional<Error> TextModel::run_first(Inputs& inputs, Options& options, LineResults& results) {
   Options of_first = first_options_;
   of_first.input_numbers = options.input_numbers;
@@ -360,6 +361,9 @@ std::optional<Error> TextModel::run_first(Inputs& inputs, Options& options, Line
     } else if (!made[i]->ok()) {
       result.status = made[i]->error->status();
       result.error = named_as_typed(arguments_, made[i]->error->message());
+    } else if (is_blank(made[i]->text())) {
+      result.texts = {""};
+      result.nothing_between = true;
     } else {
       left.owners.push_back(inputs.owners[i]);
       left.texts.push_back(made[i]->text());

@@ -14,7 +14,11 @@ namespace lapilli {
 namespace {
 
 std::vector<MosesText> words_of(std::string_view text, const WordRules& rules) {
-  if (rules.moses) return moses_tokenize(moses_text(text, 0), rules.language, rules.normalized, rules.split_dashes);
+  if (rules.moses) {
+    MosesText all = moses_text(text, 0);
+    if (rules.ascii_marks) all = ascii_marks(std::move(all));
+    return moses_tokenize(std::move(all), rules.language, rules.normalized, rules.split_dashes);
+  }
   std::vector<MosesText> words;
   bool inside = false;
   for (const MosesCharacter& c : moses_text(text, 0)) {

@@ -33,6 +33,7 @@ struct WordRules {
   std::string language;
   bool normalized = false;   // Moses' punctuation first
   bool split_dashes = true;  // within words, as "@-@"
+  bool ascii_marks = false;  // before all that, and controls become spaces
 };
 std::unique_ptr<PieceCutting> make_word_cutting(WordRules rules);
 // Codes of subword-nmt (Sennrich et al. 2016): "@@" ends a piece that goes on. Errors name the file.

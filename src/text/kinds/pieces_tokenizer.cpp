@@ -24,10 +24,17 @@ struct PiecesParts {
   std::string unknown;
   std::array<int32_t, 2> unknown_ids{-1, -1};
   bool source_start = false, source_end = true;
+  bool leading_mark = false;        // a text may begin with a piece in brackets (">>fr<<"), which is not cut
   std::vector<std::string> hidden;  // pieces that no text shows
 };
 
 size_t number_of(TextSide side) { return side == TextSide::target ? 1 : 0; }
+
+// Bytes of the language's mark that a text begins with.
+size_t mark_size(std::string_view text) {
+  const size_t end = text.starts_with(">>") ? text.find("<<") : std::string_view::npos;
+  return end == std::string_view::npos ? 0 : end + 2;
+}
 
 class PiecesTokenizer final : public Tokenizer {
  public:
@@ -42,13 +49,17 @@ class PiecesTokenizer final : public Tokenizer {
  private:
   [[nodiscard]] const Vocabulary& words(TextSide side) const { return (*p_.words)[number_of(side)]; }
   [[nodiscard]] Result<Encoding> encode_plain(std::string_view text, const EncodeOptions& options) const override {
-    LAPILLI_TRY(const auto pieces, p_.cuttings[number_of(options.side)]->cut(text));
+    const size_t mark = p_.leading_mark ? mark_size(text) : 0;
     Encoding out;
-    for (const CutPiece& piece : pieces) {
-      const int32_t id = words(options.side).id(piece.text);
-      out.push(id < 0 ? p_.unknown_ids[number_of(options.side)] : id, piece.range);
-    }
+    if (mark > 0) out.push(id_of(text.substr(0, mark), options.side), {0, mark});
+    LAPILLI_TRY(const auto pieces, p_.cuttings[number_of(options.side)]->cut(text.substr(mark)));
+    for (const CutPiece& piece : pieces)
+      out.push(id_of(piece.text, options.side), {mark + piece.range.begin, mark + piece.range.end});
     return out;
+  }
+  [[nodiscard]] int32_t id_of(std::string_view piece, TextSide side) const {
+    const int32_t id = words(side).id(piece);
+    return id < 0 ? p_.unknown_ids[number_of(side)] : id;
   }
   [[nodiscard]] Result<Encoding> surround(const Encoding& first, const Encoding* second,
                                           const EncodeOptions& options) const override {
@@ -117,7 +128,7 @@ Result<std::unique_ptr<PieceCutting>> make_cutting(const Json& json, const Files
                                                    bool target) {
   const std::string cut = text_at(json, "cut"), side = target ? "target" : "source";
   const WordRules rules{flag_at(json, "moses"), text_at(json, (side + "_language").c_str()), flag_at(json, "normalize"),
-                        !flag_at(json, "keep_dashes")};
+                        !flag_at(json, "keep_dashes"), flag_at(json, "ascii_marks")};
   if (cut == "words") return make_word_cutting(rules);
   if (cut == "codes") return load_code_cutting(files / (side + ".codes"), rules);
   if (cut == "sentencepiece") return load_sentence_piece_cutting(files / (side + ".spm"), flag_at(json, "keep_spaces"));
@@ -176,6 +187,7 @@ Result<std::unique_ptr<Tokenizer>> load_pieces_tokenizer(const Files& files) {
   LAPILLI_CHECK(set_unknown(json, name, special, parts));
   parts.source_start = flag_at(json, "source_start");
   parts.source_end = flag_at(json, "source_end");
+  parts.leading_mark = flag_at(json, "leading_mark");
   parts.hidden = hidden_pieces(json);
   return std::unique_ptr<Tokenizer>(std::make_unique<PiecesTokenizer>(std::move(parts), special));
 }

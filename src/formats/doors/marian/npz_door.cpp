@@ -1,6 +1,8 @@
 // The door of Marian's own models: .npz with decoder.yml and vocabularies, as opus-mt publishes them, in a folder or in
 // a zip file.
 #include <algorithm>
+#include <cctype>
+#include <sstream>
 
 #include "base/path.hpp"
 #include "formats/doors/argos.hpp"
@@ -20,7 +22,9 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-constexpr const char *kDecoderFile = "decoder.yml", *kPreprocess = "preprocess.sh";
+constexpr const char *kDecoderFile = "decoder.yml", *kPreprocess = "preprocess.sh", *kReadme = "README.md";
+constexpr const char *kSourceCodes = "source.bpe", *kTargetCodes = "target.bpe";
+constexpr const char* kStart = "<pad>";  // the row of zeros, behind the vocabulary's
 constexpr uint32_t kMostNewPieces = 512;
 constexpr uint64_t kMostBeams = 32;
 
@@ -104,7 +108,7 @@ Result<Names> read_vocabulary_of(const Folder& folder, const std::string& name, 
 std::string ids_text(const Names& pieces) {
   nlohmann::json json = nlohmann::json::object();
   for (size_t i = 0; i < pieces.size(); ++i) json.emplace(pieces[i], i);
-  json["<pad>"] = pieces.size();
+  json[kStart] = pieces.size();
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -126,14 +130,40 @@ Result<SpecialPieces> find_special(const Folder& folder, const VocabularyNames& 
               quote_name(names.target, 80));
 }
 
+// Small files beside a model, of which the program reads a word or two; "" without them.
+std::string small_text(const Folder& folder, const char* name) {
+  constexpr size_t kMost = size_t{1} << 20;
+  if (!folder.has(name)) return "";
+  const auto text = read_text_file(folder.files / name, kMost);
+  return text ? *text : "";
+}
+
 // Punctuation as the publisher's script changes it before texts are cut.
-std::string punctuation_of(const Folder& folder) {
-  constexpr size_t kMost = size_t{1} << 16;
-  if (!folder.has(kPreprocess)) return "";
-  const auto script = read_text_file(folder.files / kPreprocess, kMost);
-  if (!script) return "";
-  if (script->find("normalize-punctuation") != std::string::npos) return "moses";
-  return script->find("\uFF0C") != std::string::npos ? "table" : "";  // a wide comma that becomes ","
+std::string punctuation_of(const std::string& script) {
+  if (script.find("normalize-punctuation") != std::string::npos) return "moses";
+  return script.find("\uFF0C") != std::string::npos ? "table" : "";  // a wide comma that becomes ","
+}
+
+// The word behind `key` if it is the only one of its line, as README.md of opus-mt's models names a language.
+std::string only_word_behind(const std::string& text, std::string_view key) {
+  const size_t at = text.find(key);
+  if (at == std::string::npos) return "";
+  std::istringstream line(text.substr(at + key.size(), text.find('\n', at) - at - key.size()));
+  std::string word, more;
+  line >> word >> more;
+  const bool is_code = word.size() <= 16 && std::ranges::all_of(word, [](unsigned char c) {
+                         return c == '_' || c == '-' || (c < 0x80 && std::isalnum(c) != 0);
+                       });
+  return is_code && more.empty() ? word : std::string();
+}
+
+struct PairOfReadme {
+  std::string source, target;
+};
+
+PairOfReadme languages_in(const Folder& folder) {
+  const std::string readme = small_text(folder, kReadme);
+  return {only_word_behind(readme, "source language(s):"), only_word_behind(readme, "target language(s):")};
 }
 
 // Texts are cut by source.spm and target.spm; a vocabulary that is such a model cuts by itself.
@@ -142,21 +172,79 @@ void add_cutters(const VocabularyNames& names, MadeFiles& made) {
   if (names.target.ends_with(".spm")) made.others["target.spm"] = names.target;
 }
 
+// The vocabularies and what is known of a model's texts.
+struct TextParts {
+  VocabularyNames names;
+  Names source, target;
+  std::string script;
+  PairOfReadme languages;
+  [[nodiscard]] bool shared() const { return names.source == names.target; }
+};
+
+void add_sentence_pieces(const TextParts& parts, MadeFiles& made) {
+  nlohmann::json tokenizer = {{"tokenizer_class", "MarianTokenizer"}, {"separate_vocabs", !parts.shared()}};
+  const auto set = [&](const char* key, const std::string& text) {
+    if (!text.empty()) tokenizer[key] = text;
+  };
+  set("punctuation", punctuation_of(parts.script));
+  set("source_lang", parts.languages.source);
+  set("target_lang", parts.languages.target);
+  made.texts["tokenizer_config.json"] = tokenizer.dump(2) + "\n";
+  made.texts["vocab.json"] = ids_text(parts.source);
+  if (!parts.shared()) made.texts["target_vocab.json"] = ids_text(parts.target);
+  add_cutters(parts.names, made);
+}
+
+std::string json_of(const nlohmann::json& json) {
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+Names with_start(Names pieces) {
+  pieces.emplace_back(kStart);
+  return pieces;
+}
+
+// Codes of subword-nmt over Moses' words, whose punctuation became uniform and ASCII before, as opus-mt's older scripts
+// do. A text begins with its language's mark.
+void add_codes(const Folder& folder, const TextParts& parts, MadeFiles& made) {
+  nlohmann::json pieces = {{"source", with_start(parts.source)},
+                           {"unknown", "<unk>"},
+                           {"end", "</s>"},
+                           {"padding", kStart},
+                           {"source_end", true},
+                           {"source_language", parts.languages.source},
+                           {"target_language", parts.languages.target}};
+  for (const char* rule : {"moses", "normalize", "ascii_marks", "leading_mark"}) pieces[rule] = true;
+  if (!parts.shared()) pieces["target"] = with_start(parts.target);
+  if (parts.script.find("truecase") == std::string::npos)
+    pieces["cut"] = "codes";
+  else
+    pieces["missing"] = "preprocess.sh changes the case of words (truecase), which is not done here; give ids";
+  made.texts["tokenizer_config.json"] = "{\"tokenizer_class\": \"PiecesTokenizer\"}\n";
+  made.texts["pieces.json"] = json_of(pieces);
+  made.others["source.codes"] = kSourceCodes;
+  made.others["target.codes"] = folder.has(kTargetCodes) ? kTargetCodes : kSourceCodes;
+}
+
+Result<TextParts> read_text_parts(const Folder& folder, const Settings& decoder, const Mapped& mapped) {
+  TextParts parts;
+  LAPILLI_TRY(parts.names, find_vocabulary_files(folder, decoder));
+  LAPILLI_TRY(parts.source, read_vocabulary_of(folder, parts.names.source, mapped.source_ids));
+  LAPILLI_TRY(parts.target, read_vocabulary_of(folder, parts.names.target, mapped.target_ids));
+  parts.script = small_text(folder, kPreprocess);
+  parts.languages = languages_in(folder);
+  return parts;
+}
+
 Status add_texts_of(const Folder& folder, const Settings& decoder, const Mapped& mapped, Opened& opened,
                     SpecialPieces& ids) {
-  LAPILLI_TRY(const auto names, find_vocabulary_files(folder, decoder));
-  LAPILLI_TRY(const auto source, read_vocabulary_of(folder, names.source, mapped.source_ids));
-  LAPILLI_TRY(const auto target, read_vocabulary_of(folder, names.target, mapped.target_ids));
-  LAPILLI_TRY(ids, find_special(folder, names, source, target));
-  const bool shared = names.source == names.target;
-  const std::string punctuation = punctuation_of(folder);
-  nlohmann::json tokenizer = {{"tokenizer_class", "MarianTokenizer"}, {"separate_vocabs", !shared}};
-  if (!punctuation.empty()) tokenizer["punctuation"] = punctuation;
-  opened.files.texts["tokenizer_config.json"] = tokenizer.dump(2) + "\n";
-  opened.files.texts["vocab.json"] = ids_text(source);
-  if (!shared) opened.files.texts["target_vocab.json"] = ids_text(target);
-  add_cutters(names, opened.files);
-  opened.own = {kDecoderFile, names.source, names.target, kPreprocess};
+  LAPILLI_TRY(const auto parts, read_text_parts(folder, decoder, mapped));
+  LAPILLI_TRY(ids, find_special(folder, parts.names, parts.source, parts.target));
+  opened.own = {kDecoderFile, parts.names.source, parts.names.target, kPreprocess};
+  if (folder.has(kSourceCodes) && !folder.has("source.spm"))
+    add_codes(folder, parts, opened.files);
+  else
+    add_sentence_pieces(parts, opened.files);
   return {};
 }
 
@@ -195,10 +283,6 @@ Result<nlohmann::json> search_of(const Settings& decoder, const std::string& whe
   return json;
 }
 
-std::string json_of(const nlohmann::json& json) {
-  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-}
-
 Result<Parameters> read_parameters(const FileName& name) {
   LAPILLI_TRY(const auto file, File::open(name));
   LAPILLI_TRY(const auto arrays, arrays_in(file));
@@ -217,8 +301,6 @@ Result<Opened> read_folder(const Folder& folder, const std::string& model) {
   LAPILLI_TRY(auto mapped, map_network(parameters, settings, name.path()));
   Opened opened{{"Marian", settings.text("version", "without a version"), mapped.unused},
                 {folder.files, {}, {}, std::move(mapped.tensors)}};
-  if (folder.has("source.bpe"))
-    opened.origin.unused.push_back("source.bpe: codes of subword-nmt are not read for Marian's models; given ids run");
   SpecialPieces ids;
   LAPILLI_CHECK(add_texts_of(folder, decoder, mapped, opened, ids));
   LAPILLI_TRY(auto search, search_of(decoder, (folder.files / kDecoderFile).path(), opened.origin.unused));
