@@ -24,7 +24,7 @@ using Names = std::vector<std::string>;
 
 constexpr const char *kDecoderFile = "decoder.yml", *kPreprocess = "preprocess.sh", *kReadme = "README.md";
 constexpr const char *kSourceCodes = "source.bpe", *kTargetCodes = "target.bpe";
-constexpr const char* kStart = "<pad>";  // the row of zeros, behind the vocabulary's
+constexpr const char* kStartPiece = "<pad>";  // the row of zeros, behind the vocabulary's
 constexpr uint32_t kMostNewPieces = 512;
 constexpr uint64_t kMostBeams = 32;
 
@@ -108,7 +108,7 @@ Result<Names> read_vocabulary_of(const Folder& folder, const std::string& name, 
 std::string ids_text(const Names& pieces) {
   nlohmann::json json = nlohmann::json::object();
   for (size_t i = 0; i < pieces.size(); ++i) json.emplace(pieces[i], i);
-  json[kStart] = pieces.size();
+  json[kStartPiece] = pieces.size();
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -200,7 +200,7 @@ std::string json_of(const nlohmann::json& json) {
 }
 
 Names with_start(Names pieces) {
-  pieces.emplace_back(kStart);
+  pieces.emplace_back(kStartPiece);
   return pieces;
 }
 
@@ -210,7 +210,7 @@ void add_codes(const Folder& folder, const TextParts& parts, MadeFiles& made) {
   nlohmann::json pieces = {{"source", with_start(parts.source)},
                            {"unknown", "<unk>"},
                            {"end", "</s>"},
-                           {"padding", kStart},
+                           {"padding", kStartPiece},
                            {"source_end", true},
                            {"source_language", parts.languages.source},
                            {"target_language", parts.languages.target}};
