@@ -24,6 +24,11 @@ class Model:
     def translate(self, texts, **_):
         return [types.SimpleNamespace(text=text[::-1], error=None) for text in texts]
 
+    def generate(self, texts, task, normalize):
+        assert (task, normalize) == ("embed", 1)
+        vector = lambda text: types.SimpleNamespace(values=[float(len(text))])
+        return [types.SimpleNamespace(vector=vector(text), error="no vector" if text == "no" else None) for text in texts]
+
 
 package = types.ModuleType("lapilli")
 package.__path__ = [str(FOLDER)]
@@ -85,6 +90,12 @@ class Columns(unittest.TestCase):
             sys.modules.pop("pandas")
             if before:
                 sys.modules["pandas"] = before
+
+    def test_vectors(self):
+        made, reasons = columns.embed_column(Model(), ["ab", None, "", b"\xff", "no"], normalize=1)
+        self.assertEqual(made, [[2.0], None, [0.0], None, None])
+        self.assertEqual([reason is not None for reason in reasons], [False, False, False, True, True])
+        self.assertEqual(reasons[4], "no vector")
 
     def test_each_assigned_gpu_has_a_model(self):
         """A worker of Spark that gets tasks with other addresses."""

@@ -1,5 +1,6 @@
 # Sourced by root-test and deb-root-test, which stand in the repository's root: a fresh Debian that has nothing but its base,
 # in $root, until they end. As root, and with debootstrap: else, and where nothing can be fetched, they end with 77.
+# LAPILLI_ROOTS: a folder in which such roots were made before, by the names of their releases; a copy is taken.
 
 skip() { echo "SKIP: $*" && exit 77; }
 
@@ -8,20 +9,24 @@ leave_root() {
   rm -rf --one-file-system "$root"
 }
 
-# fresh_root RELEASE: bookworm, trixie.
-fresh_root() {
-  [ "$(id -u)" -eq 0 ] || skip "not root"
+make_root() {
   command -v debootstrap >/dev/null || skip "no debootstrap"
   command -v apt-get >/dev/null || skip "no apt, whose mirror is asked"
   mirror=$(apt-get indextargets --format '$(SITE)' 2>/dev/null | grep -v security | head -n 1)
   [ "$mirror" ] || skip "apt knows no mirror"
+  debootstrap --variant=minbase "$1" "$root" "$mirror" >"$root.log" 2>&1 ||
+    { tail -n 3 "$root.log" && rm -f "$root.log" && skip "debootstrap could not make a root of $1"; }
+  rm -f "$root.log"
+}
+
+# fresh_root RELEASE: bookworm, trixie.
+fresh_root() {
+  [ "$(id -u)" -eq 0 ] || skip "not root"
   root=$(mktemp -d)
   mounted=
   trap leave_root EXIT
   trap 'exit 1' HUP INT TERM
-  debootstrap --variant=minbase "$1" "$root" "$mirror" >"$root.log" 2>&1 ||
-    { tail -n 3 "$root.log" && rm -f "$root.log" && skip "debootstrap could not make a root of $1"; }
-  rm -f "$root.log"
+  if [ -d "${LAPILLI_ROOTS:-}/$1" ]; then cp -a "$LAPILLI_ROOTS/$1/." "$root"; else make_root "$1"; fi
   for place in proc sys dev; do
     mount --rbind "/$place" "$root/$place" && mounted="$place $mounted"
     mount --make-rslave "$root/$place" # what is unmounted here stays where it came from

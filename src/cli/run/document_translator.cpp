@@ -97,7 +97,7 @@ int DocumentTranslator::window(const std::vector<Line>& lines) {
   auto known = run_.take_known(texts);
   LineResults results = run_.model.run(texts, run_.lines_before, callbacks);
   run_.put_known(std::move(known), results);
-  if (run_.rejected) try_alone(run_.model, texts, run_.lines_before, results);
+  try_alone(run_, texts, results);
   if (results.fatal) {
     run_.progress.clear();
     return complain(results.fatal_code, results.fatal->message());

@@ -196,7 +196,7 @@ int LineTranslator::together(const std::vector<Line>& lines, uint64_t at, uint64
   LineResults results = run_.model.run(texts, run_.lines_before, callbacks);
   if (printed != exit_ok) return printed;
   run_.put_known(std::move(known), results);
-  if (run_.rejected && !run_.arguments.stream) try_alone(run_.model, texts, run_.lines_before, results);
+  try_alone(run_, texts, results);
   restore(texts, results);
   for (size_t i = 0; i < lines.size(); ++i) {
     if (!errors[i].empty() && results.lines[i].status == Status::ok)

@@ -13,23 +13,23 @@ LineResult failed(const Error& why) {
   return result;
 }
 
-LineResults run_alone(TextModel& model, const Line& line, uint64_t lines_before) {
+LineResults run_alone(const RunState& run, const Line& line) {
   TextModel::Callbacks silent;
   silent.progress = [](uint64_t, uint64_t) {};
   silent.before_files = [] {};
-  LineResults results = model.run({line}, lines_before, silent);
+  LineResults results = run.model.run({line}, run.lines_before, silent);
   if (results.fatal) results.lines[0] = failed(*results.fatal);
   return results;
 }
 
 bool lacks_memory(const LineResult& result) { return result.status == Status::out_of_memory; }
 
-// A pair of texts, two ids, or a text, whatever the model reads.
-bool short_text_fits(TextModel& model) {
+// Two ids, a pair of texts, or a text, whatever is read. A text without letters would be kept as it is.
+bool short_text_fits(const RunState& run) {
   Line line;
-  line.text = "1\t1";
+  line.text = run.arguments.ids ? "1\t1" : "a\ta";
   line.number = 1;
-  return !lacks_memory(run_alone(model, line, 0).lines[0]);
+  return !lacks_memory(run_alone(run, line).lines[0]);
 }
 
 void put(LineResults alone, LineResults& results, size_t line) {
@@ -48,13 +48,14 @@ void spread_failure(LineResults& results) {
 
 }  // namespace
 
-void try_alone(TextModel& model, const std::vector<Line>& lines, uint64_t lines_before, LineResults& results) {
+void try_alone(const RunState& run, const std::vector<Line>& lines, LineResults& results) {
+  if (!run.rejected || run.arguments.stream) return;  // what is streamed is written already
   spread_failure(results);
   for (size_t i = 0; i < lines.size(); ++i) {
     if (!lacks_memory(results.lines[i])) continue;
-    put(run_alone(model, lines[i], lines_before), results, i);
+    put(run_alone(run, lines[i]), results, i);
     if (!lacks_memory(results.lines[i])) continue;
-    results.lines[i].too_large = short_text_fits(model);
+    results.lines[i].too_large = short_text_fits(run);
     if (!results.lines[i].too_large) return;  // the shard ends here
   }
 }

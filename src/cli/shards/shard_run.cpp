@@ -109,9 +109,16 @@ int ShardRun::skip(const shards::Record& found, const shards::Record& planned, b
     return exit_ok;
   }
   done = true;
+  forget_journals(found);
   lock_->remove();
   if (!quiet) complain(exit_ok, "shard " + shards::text_of(shard()) + " is finished already");
   return found.rejected > max_rejected_.value_or(0) ? exit_some_failed : exit_ok;
+}
+
+// Its run may have been killed behind the record.
+void ShardRun::forget_journals(const shards::Record& found) const {
+  if (!found.output.empty()) remove_file(journal_of(path_in(folder_, found.output)));
+  for (const std::string& file : found.files) remove_file(journal_of(path_in(folder_, file)));
 }
 
 // The name of the first difference; "": the record is of the same run, with the same inputs.

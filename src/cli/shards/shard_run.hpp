@@ -48,6 +48,7 @@ class ShardRun {
  private:
   int count_shards();
   static std::string other_run(const shards::Record& found, const shards::Record& planned);
+  void forget_journals(const shards::Record& found) const;
   int skip(const shards::Record& found, const shards::Record& planned, bool quiet, bool& done);
 
   shards::ChosenShard chosen_;
