@@ -37,7 +37,8 @@ std::vector<std::string> structure_of(const std::string& xml) {
   static const std::regex described("(descr|alt)=\"[^\"]*\"");
   std::vector<std::string> tags;
   for (std::sregex_iterator at(xml.begin(), xml.end(), tag), end; at != end; ++at)
-    if (!std::regex_match(at->str(), run) && !(subtitles && at->str() == "<br/>")) tags.push_back(std::regex_replace(at->str(), described, "$1"));
+    if (!std::regex_match(at->str(), run) && !(subtitles && at->str() == "<br/>"))
+      tags.push_back(std::regex_replace(at->str(), described, "$1"));
   std::sort(tags.begin(), tags.end());
   return tags;
 }
@@ -246,7 +247,9 @@ TEST(HostileArchives, DirectoriesThatLieAreRefused) {
   if (!kind_available(Kind::docx)) GTEST_SKIP();
   const std::string good = archive_of({{"word/document.xml", "<a/>"}});
   const size_t end = good.find("PK\x05\x06");
-  const auto with = [&](size_t at, const std::string& other) { return std::string(good).replace(at, other.size(), other); };
+  const auto with = [&](size_t at, const std::string& other) {
+    return std::string(good).replace(at, other.size(), other);
+  };
   expect_refusal(Kind::docx, with(end + 10, "\xff\xff"), "zip64");
   expect_refusal(Kind::docx, with(end + 10, "\x02"), "one part of several");
   expect_refusal(Kind::docx, with(end + 16, "\xff\xff\xff\x7f"), "its directory lies outside of it");
@@ -265,8 +268,8 @@ TEST(HostileXml, EntitiesInArchivesAreNeverExpanded) {
   if (!kind_available(Kind::docx)) GTEST_SKIP();
   const std::string bomb = "<!DOCTYPE x [\n<!ENTITY a \"aaaaaaaa\"><!ENTITY b \"&a;&a;&a;&a;\">]><w:p>&b;</w:p>";
   expect_refusal(Kind::docx, archive_of({{"word/document.xml", bomb}}), "word/document.xml: line 2: entities");
-  const auto document = Document::parse(
-      Kind::docx, archive_of({{"word/document.xml", "<w:p><w:r><w:t>red &b; car</w:t></w:r></w:p>"}}));
+  const auto document =
+      Document::parse(Kind::docx, archive_of({{"word/document.xml", "<w:p><w:r><w:t>red &b; car</w:t></w:r></w:p>"}}));
   ASSERT_TRUE(document.ok()) << document.error().message;
   EXPECT_EQ(document->segments()[0].text, "red &b; car");
   const auto out = document->render(std::vector<Translation>{{"voiture &b; rouge", {}}});

@@ -32,7 +32,7 @@ constexpr RunRules kWordRules = {
 
 constexpr std::array<Name, 1> kSlideParagraphs = {"a:p"}, kSlideDividers = {"a:br"}, kSlideFields = {"a:fld"};
 constexpr std::array<Name, 3> kSlideBreaks = {"\t", "\v", "\n"};
-constexpr RunRules kSlideRules = {kSlideParagraphs, "a:r",        "a:rPr", "a:t",   "<a:t>", kNone,
+constexpr RunRules kSlideRules = {kSlideParagraphs, "a:r",        "a:rPr", "a:t",       "<a:t>", kNone,
                                   kSlideDividers,   kSlideFields, kNone,   kSlideBreaks};
 
 constexpr std::array<Name, 3> kSheetParagraphs = {"si", "is", "text"};
@@ -50,11 +50,11 @@ constexpr FlowRules kTitleRules = {kTitle, kNone, kNone, kNone, kNone, "", "", "
 constexpr std::array<Name, 4> kOpenBlocks = {"text:p", "text:h", "svg:title", "svg:desc"};
 constexpr std::array<Name, 3> kOpenPairs = {"text:span", "text:a", "text:meta"};
 constexpr std::array<Name, 2> kOpenDividers = {"text:tab", "text:line-break"};
-constexpr std::array<Name, 5> kOpenAside = {"text:note", "text:tracked-changes", "table:tracked-changes", "office:forms",
-                                            "office:scripts"};
+constexpr std::array<Name, 5> kOpenAside = {"text:note", "text:tracked-changes", "table:tracked-changes",
+                                            "office:forms", "office:scripts"};
 constexpr std::array<Name, 2> kOpenPoints = {"draw:", "office:annotation"};
-constexpr FlowRules kOpenRules = {kOpenBlocks, kOpenPairs,         kOpenDividers, kOpenAside,
-                                  kOpenPoints, "table:table-cell", "",            "text:s"};
+constexpr FlowRules kOpenRules = {kOpenBlocks,        kOpenPairs, kOpenDividers, kOpenAside, kOpenPoints,
+                                  "table:table-cell", "",         "text:s"};
 constexpr std::array<Name, 2> kOpenParagraphs = {"text:p", "text:h"};
 constexpr std::array<Name, 16> kOpenInside = {
     "text:note-body", "office:annotation", "draw:frame",    "draw:custom-shape",
@@ -95,16 +95,22 @@ constexpr std::array kWordFiles = {word("word/document*.xml"),
                                    slide("word/diagrams/data*.xml"),
                                    slide("word/diagrams/drawing*.xml"),
                                    flow("docProps/core.xml", kTitleRules)};
-constexpr std::array kSlideFiles = {slide("ppt/slides/slide*.xml"),     slide("ppt/notesSlides/notesSlide*.xml"),
-                                    slide("ppt/charts/chart*.xml"),     slide("ppt/diagrams/data*.xml"),
-                                    slide("ppt/diagrams/drawing*.xml"), slide("ppt/comments/modernComment*.xml"),
+constexpr std::array kSlideFiles = {slide("ppt/slides/slide*.xml"),
+                                    slide("ppt/notesSlides/notesSlide*.xml"),
+                                    slide("ppt/charts/chart*.xml"),
+                                    slide("ppt/diagrams/data*.xml"),
+                                    slide("ppt/diagrams/drawing*.xml"),
+                                    slide("ppt/comments/modernComment*.xml"),
                                     flow("ppt/comments/comment*.xml", kRemarkRules),
                                     flow("docProps/core.xml", kTitleRules)};
-constexpr std::array kSheetFiles = {
-    sheet("xl/sharedStrings.xml"),         sheet("xl/worksheets/sheet*.xml"), sheet("xl/comments*.xml"),
-    sheet("xl/comments/comment*.xml"),     slide("xl/drawings/drawing*.xml"), slide("xl/charts/chart*.xml"),
-    flow("xl/threadedComments/threadedComment*.xml", kContentsRules),
-    flow("docProps/core.xml", kTitleRules)};
+constexpr std::array kSheetFiles = {sheet("xl/sharedStrings.xml"),
+                                    sheet("xl/worksheets/sheet*.xml"),
+                                    sheet("xl/comments*.xml"),
+                                    sheet("xl/comments/comment*.xml"),
+                                    slide("xl/drawings/drawing*.xml"),
+                                    slide("xl/charts/chart*.xml"),
+                                    flow("xl/threadedComments/threadedComment*.xml", kContentsRules),
+                                    flow("docProps/core.xml", kTitleRules)};
 constexpr std::array kOpenFiles = {flow("content.xml", kOpenRules, &kOpenNesting),
                                    flow("styles.xml", kOpenRules, &kOpenNesting), flow("meta.xml", kTitleRules)};
 constexpr std::array kBookFiles = {MemberRules{"*.xhtml", MemberSort::page, nullptr, nullptr, nullptr, &kHtmlStyle},

@@ -125,8 +125,7 @@ class XliffReader {
     // An empty state says nothing: then words in the target are a translation.
     const bool done = unit.has_words && (state.empty() || !is_among(kUntranslated, state));
     if (unit.keeps || (done && !options_.all) || unit.source.empty()) return;
-    std::vector<Passage> passages =
-        is_xliff_message(bytes_, unit.inside) ? cases_of(unit) : passages_of(unit.text);
+    std::vector<Passage> passages = is_xliff_message(bytes_, unit.inside) ? cases_of(unit) : passages_of(unit.text);
     if (passages.empty()) return;
     second_ ? place_in_segment(unit, passages) : place_in_unit(unit, passages);
     std::move(passages.begin(), passages.end(), std::back_inserter(found_.passages));

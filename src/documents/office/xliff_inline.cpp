@@ -19,8 +19,7 @@ bool is_one_of(const auto& names, std::string_view name) {
 
 class XliffInline {
  public:
-  XliffInline(std::string_view bytes, XmlTokens& tokens, XmlToken& token, std::span<const Range> kept,
-              MarkupText& text)
+  XliffInline(std::string_view bytes, XmlTokens& tokens, XmlToken& token, std::span<const Range> kept, MarkupText& text)
       : bytes_(bytes), tokens_(tokens), token_(token), kept_(kept), text_(text), words_(text.words) {}
 
   // Reads to the end of an element, or of all tokens: `outside` elements are then around the next one.

@@ -18,6 +18,6 @@ int main() {
   for (size_t round = 0; round < kRounds; ++round)
     for (const std::string& line : lines) whole += kept.is_whole(line, line) ? 1 : 0;
   const std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - begin;
-  std::cout << time.count() / static_cast<double>(kRounds * lines.size()) << " microseconds a line; "
-            << whole / kRounds << " of " << lines.size() << " lines whole\n";
+  std::cout << time.count() / static_cast<double>(kRounds * lines.size()) << " microseconds a line; " << whole / kRounds
+            << " of " << lines.size() << " lines whole\n";
 }
