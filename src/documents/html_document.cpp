@@ -132,7 +132,8 @@ class HtmlReader {
     raw_name_ = token_.name;
     if (token_.name == "meta") check_meta_charset();
     const bool closed = xml_ && token_.self_closing;
-    if (is_one_of(kVoid, token_.name) || is_one_of(kRawInline, token_.name) || (closed && is_phrasing(token_.name))) {
+    const bool alone = closed && is_phrasing(token_.name) && token_.name != "br";
+    if (is_one_of(kVoid, token_.name) || is_one_of(kRawInline, token_.name) || alone) {
       builder_.point(token_.range);
     } else if (!closed && is_untranslated()) {
       return skip_element();

@@ -44,7 +44,35 @@ Range find_url(std::string_view text, size_t from) {
   return {begin, url_end(text, begin)};
 }
 
-// Web addresses and placeholders among words stay as they are. Each of them is searched for once.
+bool in_mail_name(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return is_ascii_letter(byte) || is_ascii_digit(byte) || std::string_view("._%+-").find(c) != std::string_view::npos;
+}
+
+// The e-mail address around the @ at `sign`, from `from` on; empty if it is none.
+Range mail_at(std::string_view text, size_t sign, size_t from) {
+  constexpr size_t kLongestName = 64, kLongestDomain = 253;
+  size_t begin = sign, end = sign + 1;
+  const size_t least = std::max(from, sign - std::min(sign, kLongestName));
+  const size_t most = std::min(text.size(), end + kLongestDomain);
+  while (begin > least && in_mail_name(text[begin - 1])) --begin;
+  while (begin < sign && std::string_view(".%+-").find(text[begin]) != std::string_view::npos) ++begin;
+  while (end < most && in_mail_name(text[end]) && text[end] != '%' && text[end] != '+') ++end;
+  while (end > sign + 1 && (text[end - 1] == '.' || text[end - 1] == '-' || text[end - 1] == '_')) --end;
+  const size_t dot = Range{sign + 1, end}.of(text).find('.');
+  return begin == sign || dot == 0 || dot == std::string_view::npos ? Range{} : Range{begin, end};
+}
+
+// The first e-mail address from `from` on.
+Range find_mail(std::string_view text, size_t from) {
+  for (size_t sign = text.find('@', from); sign != std::string_view::npos; sign = text.find('@', sign + 1)) {
+    const Range mail = mail_at(text, sign, from);
+    if (!mail.empty()) return mail;
+  }
+  return {text.size(), text.size()};
+}
+
+// Addresses and placeholders among words stay as they are. Each of them is searched for once.
 class KeptWords {
  public:
   explicit KeptWords(std::string_view text) : text_(text) {}
@@ -52,9 +80,10 @@ class KeptWords {
   // False at the end.
   bool next(Range& found) {
     if (url_.begin < at_ || at_ == 0) url_ = find_url(text_, at_);
+    if (mail_.begin < at_ || at_ == 0) mail_ = find_mail(text_, at_);
     if (placeholder_.begin < at_ || at_ == 0) find_next_placeholder();
-    const bool url = url_.begin <= placeholder_.begin;
-    found = url ? url_ : placeholder_;
+    const bool url = url_.begin <= placeholder_.begin && url_.begin <= mail_.begin;
+    found = url ? url_ : mail_.begin <= placeholder_.begin ? mail_ : placeholder_;
     at_ = found.end;
     while (url && !found.empty() && placeholder_.begin == found.end && !placeholder_.empty()) {
       at_ = found.end = url_end(text_, placeholder_.end);  // "https://a.b/{id}/c"
@@ -70,7 +99,7 @@ class KeptWords {
   }
 
   std::string_view text_;
-  Range url_, placeholder_;
+  Range url_, mail_, placeholder_;
   size_t at_ = 0;
 };
 
@@ -333,7 +362,9 @@ Part PartBuilder::build(bool flat) const {
     const Item& p = items_[i];
     switch (p.kind) {
       case Item::words: assembly.words(p.source, p.text); break;
-      case Item::line: assembly.space(p.source, true); break;
+      case Item::line:  // in front of all words, where flat tags leave it, no space would have it
+        part.text.empty() ? assembly.point(p.source, p.as) : assembly.space(p.source, true);
+        break;
       case Item::open: flat ? assembly.point(p.source, p.as) : assembly.open(p.source, p.as); break;
       case Item::close: flat ? assembly.point(p.source, p.as) : assembly.close(p.source, p.text); break;
       case Item::point: assembly.point(p.source, p.as); break;

@@ -87,10 +87,10 @@ class PartBuilder {
     std::string as = {};      // written instead of the bytes
   };
 
-  // Adds words as the document has them, in which web addresses and placeholders are kept; or words that are written
+  // Adds words as the document has them, in which addresses and placeholders are kept; or words that are written
   // differently there (a character reference).
   void words(Range source, std::string_view decoded);
-  // Adds words of which some are escapes; web addresses and placeholders are kept here, too.
+  // Adds words of which some are escapes; addresses and placeholders are kept here, too.
   void words(const WrittenText& text, Range range);
   void line(Range source);
   // Tags of the same kind share a key. `as` is written instead of the bytes, unless it is empty.

@@ -10,7 +10,7 @@ namespace {
 
 std::string number(uint64_t value, size_t bytes) {
   std::string out;
-  for (size_t i = 0; i < bytes; ++i) out += static_cast<char>(value >> (8 * i));
+  for (; bytes > 0; --bytes, value >>= 8) out += static_cast<char>(value);
   return out;
 }
 

@@ -36,6 +36,16 @@ TEST(KeptWords, LostOnesComeBack) {
   EXPECT_EQ(restored("{a}", "x"), "x") << "a text of placeholders alone is not translated";
 }
 
+TEST(KeptWords, MailAddressesComeBack) {
+  EXPECT_EQ(restored("Write to a.b+c@mail.example.org.", "Écrivez."), "Écrivez a.b+c@mail.example.org.");
+  EXPECT_EQ(restored("Write to me@a.example now", "Écrivez à moi@un.exemple maintenant", {{9, 21, 12, 26, 1}}),
+            "Écrivez à me@a.example maintenant");
+  EXPECT_TRUE(KeptText().is_whole("Write to @me or a@b.", "Écrivez"));
+  const auto document = Document::parse(Kind::html, "<p>Write to me@a.example, see www.a.example/@b or @c.</p>");
+  ASSERT_TRUE(document.ok());
+  ASSERT_EQ(document->segments()[0].marks.size(), 2u);
+}
+
 TEST(KeptWords, NamesStayAsWholeWords) {
   EXPECT_EQ(restored("Open Acme Word", "Ouvrez le mot parfait", {{5, 14, 10, 21, 1}}, {"Acme Word"}),
             "Ouvrez le Acme Word");

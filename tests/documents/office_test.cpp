@@ -5,6 +5,7 @@
 #include <regex>
 
 #include "archives.hpp"
+#include "documents/archive/deflate.hpp"
 #include "documents/archive/zip_archive.hpp"
 #include "documents/office/xml_tokens.hpp"
 #include "random_office.hpp"
@@ -27,15 +28,17 @@ std::string unpacked(Kind kind, const std::string& bytes) {
   return member.empty() ? bytes : file_in(bytes, member);
 }
 
-// All tags, with those of runs left out: how many runs there are depends on the words.
+// All tags, with those of runs left out: how many runs there are depends on the words, as do the lines of subtitles.
 std::vector<std::string> structure_of(const std::string& xml) {
+  const bool subtitles = xml.starts_with("<tt ");
   static const std::regex tag("<[^>]*>"),
       run("</?(w:r|w:t|a:r|a:t|r|t)( [^>]*)?>|<(w:|a:)?rPr.*|.*(w:b|w:i|w:sz|a:latin|<b)/>.*|"
           "</(w:|a:)?rPr>|<w:sz .*|</?target.*|</?translation.*|</?numerusform.*");
   static const std::regex described("(descr|alt)=\"[^\"]*\"");
   std::vector<std::string> tags;
   for (std::sregex_iterator at(xml.begin(), xml.end(), tag), end; at != end; ++at)
-    if (!std::regex_match(at->str(), run)) tags.push_back(std::regex_replace(at->str(), described, "$1"));
+    if (!std::regex_match(at->str(), run) && !(subtitles && at->str() == "<br/>"))
+      tags.push_back(std::regex_replace(at->str(), described, "$1"));
   std::sort(tags.begin(), tags.end());
   return tags;
 }
@@ -100,6 +103,7 @@ TEST_P(OfficeDocuments, OtherWordsLeaveTheSameStructure) {
       ASSERT_EQ(count_of(after, word), 1u) << word << " seed " << seed << "\n" << xml << "\n" << after;
     if (is_bilingual(GetParam())) continue;
     ASSERT_EQ(structure_of(after), structure_of(xml)) << "seed " << seed << "\n" << xml << "\n" << after;
+    ASSERT_LE(count_of(after, "<br/>"), count_of(xml, "<br/>")) << "seed " << seed << "\n" << xml << "\n" << after;
     for (const char* placeholder : {"{name}", "%1$s"})
       ASSERT_GE(count_of(after, placeholder), count_of(xml, placeholder)) << "seed " << seed << xml << "\n" << after;
   }
@@ -216,6 +220,69 @@ TEST(HostileArchives, BombsAreRefused) {
   const size_t second = shared.find("PK\x01\x02", shared.find("PK\x01\x02") + 4);
   shared.replace(second + 42, 4, std::string(4, '\0'));
   EXPECT_NE(refusal(Kind::docx, shared), "");
+}
+
+// A file that unpacks to more than it says is left at that size.
+TEST(HostileArchives, PackedDataThatLieAreRefused) {
+  if (!kind_available(Kind::docx)) GTEST_SKIP();
+  const auto packed_text = pack_deflate("<w:p>" + many_of(" ", 1 << 20) + "</w:p>");
+  ASSERT_TRUE(packed_text.ok());
+  std::string bytes = archive_of({{"word/document.xml", *packed_text}});
+  const size_t entry = bytes.find("PK\x01\x02");
+  bytes[entry + 10] = 8;
+  expect_refusal(Kind::docx, bytes, "word/document.xml': its packed data are damaged");
+  bytes[entry + 10] = 12;
+  expect_refusal(Kind::docx, bytes, "compressed by method 12: save the file again");
+}
+
+TEST(HostileArchives, TextsOfManyFilesAreCountedBeforeTheyAreUnpacked) {
+  if (!kind_available(Kind::docx)) GTEST_SKIP();
+  std::string bytes = archive_of({{"word/document.xml", "<a/>"}, {"word/document1.xml", "<b/>"}});
+  for (size_t entry = bytes.find("PK\x01\x02"); entry != std::string::npos; entry = bytes.find("PK\x01\x02", entry + 4))
+    bytes.replace(entry + 24, 4, std::string("\0\0\0\x0c", 4));
+  expect_refusal(Kind::docx, bytes, "the document's texts have more than");
+}
+
+TEST(HostileArchives, DirectoriesThatLieAreRefused) {
+  if (!kind_available(Kind::docx)) GTEST_SKIP();
+  const std::string good = archive_of({{"word/document.xml", "<a/>"}});
+  const size_t end = good.find("PK\x05\x06");
+  const auto with = [&](size_t at, const std::string& other) {
+    return std::string(good).replace(at, other.size(), other);
+  };
+  expect_refusal(Kind::docx, with(end + 10, "\xff\xff"), "zip64");
+  expect_refusal(Kind::docx, with(end + 10, "\x02"), "one part of several");
+  expect_refusal(Kind::docx, with(end + 16, "\xff\xff\xff\x7f"), "its directory lies outside of it");
+  expect_refusal(Kind::docx, with(good.find("word/"), "WORD/"), "two names");
+  expect_refusal(Kind::docx, "PK", "it has no directory");
+}
+
+// As a full disk or a broken connection leaves them.
+TEST(HostileArchives, HalfWrittenFilesAreRefusedAtEachLength) {
+  if (!kind_available(Kind::docx)) GTEST_SKIP();
+  const std::string good = archive_of({{"word/document.xml", "<w:p><w:r><w:t>car</w:t></w:r></w:p>"}});
+  for (size_t length = 0; length < good.size(); ++length) EXPECT_NE(refusal(Kind::docx, good.substr(0, length)), "");
+}
+
+TEST(HostileXml, EntitiesInArchivesAreNeverExpanded) {
+  if (!kind_available(Kind::docx)) GTEST_SKIP();
+  const std::string bomb = "<!DOCTYPE x [\n<!ENTITY a \"aaaaaaaa\"><!ENTITY b \"&a;&a;&a;&a;\">]><w:p>&b;</w:p>";
+  expect_refusal(Kind::docx, archive_of({{"word/document.xml", bomb}}), "word/document.xml: line 2: entities");
+  const auto document =
+      Document::parse(Kind::docx, archive_of({{"word/document.xml", "<w:p><w:r><w:t>red &b; car</w:t></w:r></w:p>"}}));
+  ASSERT_TRUE(document.ok()) << document.error().message;
+  EXPECT_EQ(document->segments()[0].text, "red &b; car");
+  const auto out = document->render(std::vector<Translation>{{"voiture &b; rouge", {}}});
+  ASSERT_TRUE(out.ok());
+  EXPECT_NE(out->find("voiture &b; rouge"), std::string::npos);
+}
+
+// The list of a protected book may name many files.
+TEST(HostileArchives, ManyProtectedFilesTakeLinearTime) {
+  if (!kind_available(Kind::epub)) GTEST_SKIP();
+  ArchiveFiles files = {{"META-INF/encryption.xml", "<e>" + many_of("<c URI=\"font.ttf\"/>", 200000) + "</e>"}};
+  for (size_t i = 0; i < 2000; ++i) files.emplace_back("p" + std::to_string(i) + ".xhtml", "<p>car</p>");
+  EXPECT_EQ(refusal(Kind::epub, archive_of(files)), "");
 }
 
 TEST(Archives, WhatStaysIsCopiedAndTheOrderIsKept) {

@@ -11,6 +11,10 @@ file(GLOB random_documents ${CMAKE_CURRENT_SOURCE_DIR}/documents/random_document
 add_executable(fake_translation ${CMAKE_CURRENT_SOURCE_DIR}/documents/tools/fake_translation.cpp ${random_documents})
 target_include_directories(fake_translation PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/documents)
 target_link_libraries(fake_translation PRIVATE lapilli_documents lapilli_options)
+# The cost of placeholders: docs/use/documents.md has its figure.
+add_executable(kept_cost ${CMAKE_CURRENT_SOURCE_DIR}/documents/tools/kept_cost.cpp)
+target_include_directories(kept_cost PRIVATE ${PROJECT_SOURCE_DIR}/src)
+target_link_libraries(kept_cost PRIVATE lapilli_documents)
 set(document_tools $ENV{LAPILLI_CLIENTS})
 if(NOT document_tools)
   set(document_tools python3)

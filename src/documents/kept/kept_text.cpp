@@ -15,6 +15,7 @@ namespace {
 // Most texts have no such words, and are not looked at any further.
 bool may_keep(std::string_view text) {
   if (text.find_first_of("%{$#") != std::string_view::npos && find_placeholder(text, 0).end > 0) return true;
+  if (text.find('@') != std::string_view::npos) return true;
   return text.find("://") != std::string_view::npos || text.find("www.") != std::string_view::npos;
 }
 

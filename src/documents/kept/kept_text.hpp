@@ -1,4 +1,4 @@
-// Lines of text with words that stay in a translation: placeholders, web addresses, names. Documents keep theirs by
+// Lines of text with words that stay in a translation: placeholders, addresses, names. Documents keep theirs by
 // themselves. Plain types only, for programs that include lapilli.hpp.
 #pragma once
 

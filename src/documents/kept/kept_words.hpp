@@ -1,4 +1,4 @@
-// Words that stay in every translation: names that the user lists, placeholders, web addresses.
+// Words that stay in every translation: names that the user lists, placeholders, addresses.
 #pragma once
 
 #include <string>

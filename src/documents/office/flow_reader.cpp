@@ -82,10 +82,21 @@ class FlowReader {
     } else if (has_name(rules_.pairs, name) && !token_.closed) {
       builder_.open(token_.range, 0);
     } else {
-      return whole_element(has_name(rules_.aside, name) ||
-                           (!rules_.aside_prefix.empty() && name.starts_with(rules_.aside_prefix)));
+      if (!rules_.blank.empty() && name == rules_.blank) add_blank();
+      return whole_element(has_name(rules_.aside, name) || is_point(name));
     }
     return {};
+  }
+
+  [[nodiscard]] bool is_point(std::string_view name) const {
+    return std::any_of(rules_.points.begin(), rules_.points.end(),
+                       [&](std::string_view beginning) { return name.starts_with(beginning); });
+  }
+
+  // The words on both sides are two for the model.
+  void add_blank() {
+    const bool there = !builder_.empty() && builder_.items().back().text.ends_with(' ');
+    if (!there) builder_.words({token_.range.begin, token_.range.begin}, " ");
   }
 
   Status whole_element(bool silent) {

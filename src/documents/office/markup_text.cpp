@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace lapilli::documents {
 
@@ -40,13 +41,15 @@ WrittenTag written_tag(std::string_view text) {
   return tag;
 }
 
-void add_written_tag(PartBuilder& builder, Range range, const WrittenTag& tag) {
-  if (tag.alone)
-    builder.point(range);
+void add_written_tag(MarkupText& text, Range range, const WrittenTag& tag) {
+  const bool divides = is_html_block(ascii_lower(tag.name));
+  if (divides) text.divide();
+  if (tag.alone || divides)
+    text.words.point(range);
   else if (tag.ends)
-    builder.close(range, key_of_name(tag.name));
+    text.words.close(range, key_of_name(tag.name));
   else
-    builder.open(range, key_of_name(tag.name));
+    text.words.open(range, key_of_name(tag.name));
 }
 
 // "&File", at the beginning of a word; "R&D" and "a & b" are words.
@@ -85,7 +88,8 @@ uint32_t key_of_name(std::string_view name) {
   return hash | 0x80000000U;
 }
 
-void add_markup_text(PartBuilder& builder, std::string_view bytes, Range range, bool qt) {
+void add_markup_text(MarkupText& out, std::string_view bytes, Range range, bool qt) {
+  PartBuilder& builder = out.words;
   const std::string_view text = range.of(bytes);
   size_t begin = 0;
   const auto words_to = [&](size_t at) {
@@ -99,12 +103,32 @@ void add_markup_text(PartBuilder& builder, std::string_view bytes, Range range, 
     words_to(at);
     begin = at + (mnemonic ? kAnd.size() : tag.length);
     const Range found{range.begin + at, range.begin + begin};
-    mnemonic ? builder.point(found) : add_written_tag(builder, found, tag);
+    mnemonic ? builder.point(found) : add_written_tag(out, found, tag);
   }
   words_to(text.size());
 }
 
-Range range_before(Range whole, const Part& part) { return {whole.begin, part.source.begin}; }
-Range range_behind(Range whole, const Part& part) { return {part.source.end, whole.end}; }
+std::vector<Passage> passages_of(MarkupText& text) {
+  std::vector<Passage> passages;
+  for (PartBuilder& words : text.words.take_apart(text.cuts)) {
+    Passage passage;
+    if (words.finish(passage.parts)) passages.push_back(std::move(passage));
+  }
+  text.cuts.clear();
+  return passages;
+}
+
+void put_beside(std::vector<Passage>& passages, std::string_view bytes, Range content, Range place,
+                const std::string& before, const std::string& after) {
+  size_t at = content.begin;
+  for (size_t i = 0; i < passages.size(); ++i) {
+    Passage& passage = passages[i];
+    passage.place = i == 0 ? place : Range{place.end, place.end};
+    passage.joined = i > 0;
+    passage.before = (i == 0 ? before : "") + std::string(Range{at, passage.source().begin}.of(bytes));
+    at = passage.source().end;
+  }
+  passages.back().after = std::string(Range{at, content.end}.of(bytes)) + after;
+}
 
 }  // namespace lapilli::documents

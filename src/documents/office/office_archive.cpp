@@ -43,17 +43,37 @@ Status check_container(std::string_view bytes) {
   return {};
 }
 
+// The files that a list of encrypted ones names, sorted.
+Result<std::vector<std::string>> encrypted_files(std::string_view list) {
+  std::vector<std::string> names;
+  XmlTokens tokens(list, 0);
+  for (XmlToken token;;) {
+    LAPILLI_TRY(const bool more, tokens.next(token));
+    if (!more) break;
+    if (token.type == XmlToken::start_tag && token.attribute("URI"))
+      names.push_back(decode_xml(token.value("URI", list)));
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Status check_protection(const ZipArchive& archive, const std::string& list) {
+  LAPILLI_TRY(const std::vector<std::string> names, encrypted_files(list));
+  const auto lost = [&](const ArchivedFile& file) {
+    return rules_of(Kind::epub, file.name) && std::binary_search(names.begin(), names.end(), std::string(file.name));
+  };
+  if (!std::any_of(archive.files().begin(), archive.files().end(), lost)) return {};
+  return fail(ErrorCode::unsupported, "the book is protected by its seller: its texts are encrypted");
+}
+
 // OpenDocument encrypts files within the archive, e-books those that a shop protects.
 Status check_encryption(const ZipArchive& archive, Kind kind) {
   const ArchivedFile* listed = archive.find(kind == Kind::epub ? "META-INF/encryption.xml" : "META-INF/manifest.xml");
   if (!listed || (kind != Kind::epub && kind != Kind::odt && kind != Kind::odp && kind != Kind::ods)) return {};
   LAPILLI_TRY(const std::string list, archive.read(*listed));
-  if (kind != Kind::epub && list.find("encryption-data") != std::string::npos)
+  if (kind == Kind::epub) return check_protection(archive, list);
+  if (list.find("encryption-data") != std::string::npos)
     return fail(ErrorCode::unsupported, "the document is encrypted: save it without a password");
-  for (const ArchivedFile& file : archive.files())
-    if (kind == Kind::epub && rules_of(kind, file.name) &&
-        list.find("\"" + std::string(file.name) + "\"") != std::string::npos)
-      return fail(ErrorCode::unsupported, "the book is protected by its seller: its texts are encrypted");
   return {};
 }
 
@@ -66,11 +86,15 @@ bool is_signed(const ZipArchive& archive) {
 // ---- tables of a workbook: their columns' names are in the cells, too, and both have to be the same
 // ------------------
 
+bool names_columns(const ArchivedFile& file, Kind kind) {
+  const bool listed = file.name.starts_with("xl/tables/") || file.name.starts_with("xl/pivotCache/");
+  return kind == Kind::xlsx && listed && file.name.ends_with(".xml");
+}
+
 Result<std::vector<std::string>> column_names(const ZipArchive& archive, Kind kind) {
   std::vector<std::string> names;
   for (const ArchivedFile& file : archive.files()) {
-    const bool table = file.name.starts_with("xl/tables/"), cache = file.name.starts_with("xl/pivotCache/");
-    if (kind != Kind::xlsx || !(table || cache) || !file.name.ends_with(".xml")) continue;
+    if (!names_columns(file, kind)) continue;
     LAPILLI_TRY(const std::string xml, archive.read(file));
     XmlTokens tokens(xml, 0);
     for (XmlToken token;;) {
@@ -132,6 +156,7 @@ class Unpacking {
       : kind_(kind), archive_(archive), options_(options) {}
 
   Result<std::vector<Piece>> run() {
+    LAPILLI_CHECK(check_sizes());
     LAPILLI_TRY(columns_, column_names(archive_, kind_));
     for (const ArchivedFile& file : archive_.files()) {
       const MemberRules* rules = rules_of(kind_, file.name);
@@ -146,11 +171,17 @@ class Unpacking {
   }
 
  private:
+  // Before anything is unpacked: each file unpacks to the size that it says, or is refused.
+  [[nodiscard]] Status check_sizes() const {
+    uint64_t sum = 0;
+    for (const ArchivedFile& file : archive_.files())
+      if (rules_of(kind_, file.name) || names_columns(file, kind_)) sum += file.size;
+    if (sum <= ZipArchive::kMostUnpacked) return {};
+    return fail(ErrorCode::unsupported, "the document's texts have more than %u bytes: split it",
+                ZipArchive::kMostUnpacked);
+  }
+
   Status add_file(const ArchivedFile& file, const MemberRules& rules) {
-    read_ += file.size;
-    if (read_ > ZipArchive::kMostUnpacked)
-      return fail(ErrorCode::unsupported, "the document's texts have more than %u bytes: split it",
-                  ZipArchive::kMostUnpacked);
     LAPILLI_TRY(const std::string content, archive_.read(file));
     LAPILLI_CHECK(check_xml_bytes(content));
     const std::string head = file_head(file.name);
@@ -197,7 +228,6 @@ class Unpacking {
   const Options& options_;
   std::vector<std::string> columns_;
   std::vector<Piece> pieces_;
-  uint64_t read_ = 0;
 };
 
 Result<std::vector<Piece>> unpack(Kind kind, std::string_view bytes, const Options& options) {

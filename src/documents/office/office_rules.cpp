@@ -25,22 +25,24 @@ constexpr std::array<Name, 8> kWordWrappers = {"w:hyperlink",  "w:ins", "w:moveT
 constexpr std::array<Name, 5> kWordDividers = {"w:tab", "w:ptab", "w:br", "w:cr", "w:pPr"};
 constexpr std::array<Name, 1> kWordFields = {"w:fldSimple"};
 constexpr std::array<Name, 2> kWordDropped = {"w:proofErr", "w:lastRenderedPageBreak"};
+constexpr std::span<const Name> kNone = {};
 constexpr RunRules kWordRules = {
     kWordParagraphs, "w:r",         "w:rPr",     "w:t",        "<w:t xml:space=\"preserve\">",
-    kWordWrappers,   kWordDividers, kWordFields, kWordDropped, ""};
+    kWordWrappers,   kWordDividers, kWordFields, kWordDropped, kNone};
 
 constexpr std::array<Name, 1> kSlideParagraphs = {"a:p"}, kSlideDividers = {"a:br"}, kSlideFields = {"a:fld"};
-constexpr std::span<const Name> kNone = {};
-constexpr RunRules kSlideRules = {kSlideParagraphs, "a:r",        "a:rPr", "a:t",   "<a:t>", kNone,
-                                  kSlideDividers,   kSlideFields, kNone,   "\t\v\n"};
+constexpr std::array<Name, 3> kSlideBreaks = {"\t", "\v", "\n"};
+constexpr RunRules kSlideRules = {kSlideParagraphs, "a:r",        "a:rPr", "a:t",       "<a:t>", kNone,
+                                  kSlideDividers,   kSlideFields, kNone,   kSlideBreaks};
 
 constexpr std::array<Name, 3> kSheetParagraphs = {"si", "is", "text"};
+constexpr std::array<Name, 5> kSheetBreaks = {"\n", "&#10;", "&#xA;", "&#xa;", "_x000D_"};
 constexpr RunRules kSheetRules = {
-    kSheetParagraphs, "r", "rPr", "t", "<t xml:space=\"preserve\">", kNone, kNone, kNone, kNone, "\n"};
+    kSheetParagraphs, "r", "rPr", "t", "<t xml:space=\"preserve\">", kNone, kNone, kNone, kNone, kSheetBreaks};
 
 // The title of docProps/core.xml, and of OpenDocument's meta.xml.
 constexpr std::array<Name, 1> kTitle = {"dc:title"};
-constexpr FlowRules kTitleRules = {kTitle, kNone, kNone, kNone, "", "", ""};
+constexpr FlowRules kTitleRules = {kTitle, kNone, kNone, kNone, kNone, "", "", ""};
 
 // ---- OpenDocument
 // ----------------------------------------------------------------------------------------------------
@@ -48,8 +50,11 @@ constexpr FlowRules kTitleRules = {kTitle, kNone, kNone, kNone, "", "", ""};
 constexpr std::array<Name, 4> kOpenBlocks = {"text:p", "text:h", "svg:title", "svg:desc"};
 constexpr std::array<Name, 3> kOpenPairs = {"text:span", "text:a", "text:meta"};
 constexpr std::array<Name, 2> kOpenDividers = {"text:tab", "text:line-break"};
-constexpr std::array<Name, 4> kOpenAside = {"text:note", "text:tracked-changes", "office:forms", "office:scripts"};
-constexpr FlowRules kOpenRules = {kOpenBlocks, kOpenPairs, kOpenDividers, kOpenAside, "draw:", "table:table-cell", ""};
+constexpr std::array<Name, 5> kOpenAside = {"text:note", "text:tracked-changes", "table:tracked-changes",
+                                            "office:forms", "office:scripts"};
+constexpr std::array<Name, 2> kOpenPoints = {"draw:", "office:annotation"};
+constexpr FlowRules kOpenRules = {kOpenBlocks,        kOpenPairs, kOpenDividers, kOpenAside, kOpenPoints,
+                                  "table:table-cell", "",         "text:s"};
 constexpr std::array<Name, 2> kOpenParagraphs = {"text:p", "text:h"};
 constexpr std::array<Name, 16> kOpenInside = {
     "text:note-body", "office:annotation", "draw:frame",    "draw:custom-shape",
@@ -62,8 +67,10 @@ constexpr NestingRules kOpenNesting = {kOpenParagraphs, kOpenInside, kNoPlain, k
 // ------------------------------------------------------------------------------------------------------------
 
 constexpr std::array<Name, 2> kContents = {"text", "ncx:text"};
-constexpr FlowRules kContentsRules = {kContents, kNone, kNone, kNone, "", "", ""};
-constexpr FlowRules kPackageRules = {kTitle, kNone, kNone, kNone, "", "", "dc:language"};
+constexpr FlowRules kContentsRules = {kContents, kNone, kNone, kNone, kNone, "", "", ""};
+constexpr std::array<Name, 1> kRemarks = {"p:text"};
+constexpr FlowRules kRemarkRules = {kRemarks, kNone, kNone, kNone, kNone, "", "", ""};
+constexpr FlowRules kPackageRules = {kTitle, kNone, kNone, kNone, kNone, "", "dc:language", ""};
 
 // ---- files
 // -----------------------------------------------------------------------------------------------------------
@@ -88,13 +95,22 @@ constexpr std::array kWordFiles = {word("word/document*.xml"),
                                    slide("word/diagrams/data*.xml"),
                                    slide("word/diagrams/drawing*.xml"),
                                    flow("docProps/core.xml", kTitleRules)};
-constexpr std::array kSlideFiles = {slide("ppt/slides/slide*.xml"),     slide("ppt/notesSlides/notesSlide*.xml"),
-                                    slide("ppt/charts/chart*.xml"),     slide("ppt/diagrams/data*.xml"),
-                                    slide("ppt/diagrams/drawing*.xml"), flow("docProps/core.xml", kTitleRules)};
-constexpr std::array kSheetFiles = {
-    sheet("xl/sharedStrings.xml"),         sheet("xl/worksheets/sheet*.xml"), sheet("xl/comments*.xml"),
-    sheet("xl/comments/comment*.xml"),     slide("xl/drawings/drawing*.xml"), slide("xl/charts/chart*.xml"),
-    flow("docProps/core.xml", kTitleRules)};
+constexpr std::array kSlideFiles = {slide("ppt/slides/slide*.xml"),
+                                    slide("ppt/notesSlides/notesSlide*.xml"),
+                                    slide("ppt/charts/chart*.xml"),
+                                    slide("ppt/diagrams/data*.xml"),
+                                    slide("ppt/diagrams/drawing*.xml"),
+                                    slide("ppt/comments/modernComment*.xml"),
+                                    flow("ppt/comments/comment*.xml", kRemarkRules),
+                                    flow("docProps/core.xml", kTitleRules)};
+constexpr std::array kSheetFiles = {sheet("xl/sharedStrings.xml"),
+                                    sheet("xl/worksheets/sheet*.xml"),
+                                    sheet("xl/comments*.xml"),
+                                    sheet("xl/comments/comment*.xml"),
+                                    slide("xl/drawings/drawing*.xml"),
+                                    slide("xl/charts/chart*.xml"),
+                                    flow("xl/threadedComments/threadedComment*.xml", kContentsRules),
+                                    flow("docProps/core.xml", kTitleRules)};
 constexpr std::array kOpenFiles = {flow("content.xml", kOpenRules, &kOpenNesting),
                                    flow("styles.xml", kOpenRules, &kOpenNesting), flow("meta.xml", kTitleRules)};
 constexpr std::array kBookFiles = {MemberRules{"*.xhtml", MemberSort::page, nullptr, nullptr, nullptr, &kHtmlStyle},

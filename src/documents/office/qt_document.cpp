@@ -2,6 +2,7 @@
 // of its translation, all with the same source.
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 #include "documents/office/markup_text.hpp"
@@ -71,17 +72,9 @@ class QtReader {
   // Qt writes languages as "pt_BR".
   void root() {
     seen_ = true;
-    const XmlAttribute* there = token_.attribute("language");
     std::string language = options_.target_language;
     std::replace(language.begin(), language.end(), '-', '_');
-    if (language.empty() || (there && !there->value.empty())) return;
-    std::string written;
-    append_xml(written, language);
-    const size_t behind_name = token_.range.begin + 1 + token_.name.size();
-    if (there)
-      found_.edits.push_back({there->value, written});
-    else
-      found_.edits.push_back({{behind_name, behind_name}, " language=\"" + written + "\""});
+    if (const auto edit = filled_attribute(token_, "language", language)) found_.edits.push_back(*edit);
   }
 
   void begin_message() {
@@ -141,32 +134,24 @@ class QtReader {
   }
 
   bool add(const Message& message, Range place, const std::string& before, const std::string& after) {
-    PartBuilder words;
-    add_words(words, message.inside);
-    Passage passage;
-    if (!words.finish(passage.parts)) return false;
-    const Part& part = passage.parts.front();
-    passage.place = place;
-    passage.before = before + std::string(range_before(message.inside, part).of(bytes_));
-    passage.after = std::string(range_behind(message.inside, part).of(bytes_)) + after;
-    found_.passages.push_back(std::move(passage));
+    MarkupText text;
+    add_words(text, message.inside);
+    std::vector<Passage> passages = passages_of(text);
+    if (passages.empty()) return false;
+    put_beside(passages, bytes_, message.inside, place, before, after);
+    std::move(passages.begin(), passages.end(), std::back_inserter(found_.passages));
     return true;
   }
 
   // Bytes that XML has no letter for stand as <byte value="x7"/>.
-  void add_words(PartBuilder& words, Range range) {
+  void add_words(MarkupText& text, Range range) {
     while (!range.empty()) {
       const size_t tag = std::min(bytes_.find('<', range.begin), range.end);
-      add_markup_text(words, bytes_, {range.begin, tag}, true);
+      add_markup_text(text, bytes_, {range.begin, tag}, true);
       const size_t end = std::min(bytes_.find('>', tag), range.end - 1) + 1;
-      if (tag < range.end) words.point({tag, end});
+      if (tag < range.end) text.words.point({tag, end});
       range.begin = tag < range.end ? end : tag;
     }
-  }
-
-  // The start tag, without the slash of one that is closed.
-  [[nodiscard]] std::string opened(const XmlToken& tag) const {
-    return std::string(Range{tag.range.begin, tag.range.end - (tag.closed ? 2 : 1)}.of(bytes_)) + ">";
   }
 
   void place_text(const Message& message) {
@@ -174,7 +159,7 @@ class QtReader {
     if (tag.range.empty())
       add(message, {message.source.end, message.source.end}, "<translation type=\"unfinished\">", "</translation>");
     else if (tag.closed)
-      add(message, tag.range, opened(tag), "</translation>");
+      add(message, tag.range, opened_tag(bytes_, tag), "</translation>");
     else
       add(message, message.translated, "", "");
   }

@@ -110,15 +110,28 @@ Status RunParagraph::text(XmlToken& token, size_t run) {
   return {};
 }
 
+// The next line end in a text; an empty range at its end if there is none. The same one is found again until it is
+// passed.
+Range RunParagraph::find_break(std::string_view text, size_t from, std::vector<size_t>& next) const {
+  Range first{text.size(), text.size()};
+  for (size_t i = 0; i < rules_.breaks.size(); ++i) {
+    if (next[i] < from || from == 0) next[i] = std::min(text.find(rules_.breaks[i], from), text.size());
+    if (next[i] < first.begin) first = {next[i], next[i] + rules_.breaks[i].size()};
+  }
+  return first;
+}
+
 void RunParagraph::add_texts(Range whole, Range content, size_t run) {
-  const std::string_view text = content.of(bytes_), dividing = rules_.dividing_characters;
+  const std::string_view text = content.of(bytes_);
+  std::vector<size_t> next(rules_.breaks.size());
   for (size_t at = 0; at <= text.size();) {
-    const size_t end = dividing.empty() ? text.size() : std::min(text.find_first_of(dividing, at), text.size());
+    const Range end = find_break(text, at, next);
     RunItem& item = add(RunItem::text, whole, run);
-    item.content = {content.begin + at, content.begin + end};
-    item.whole_text = at == 0 && end == text.size();
-    if (end < text.size()) add(RunItem::divider, {content.begin + end, content.begin + end + 1}, run);
-    at = end + 1;
+    item.content = {content.begin + at, content.begin + end.begin};
+    item.whole_text = at == 0 && end.begin == text.size();
+    if (end.empty()) break;
+    add(RunItem::divider, {content.begin + end.begin, content.begin + end.end}, run);
+    at = end.end;
   }
 }
 
@@ -134,7 +147,7 @@ Status RunParagraph::thing(XmlToken& token, size_t run) {
     begin_field(run);
   else if (field == "end")
     end_field(run);
-  else if (field == "separate" && begin_link(run))
+  else if (field == "separate" && begin_result(run))
     return {};
   else if (is_named(rules_.dividers, tag.name))
     add(RunItem::divider, whole, run);
@@ -159,7 +172,7 @@ Status RunParagraph::skip_with_words(XmlToken& token, std::string& words) {
 // A field goes from a run with its beginning to a run with its end; all of these runs become one item.
 void RunParagraph::begin_field(size_t run) {
   if (fields_++ > 0) return;
-  field_item_ = items_.size();
+  field_item_ = result_item_ = items_.size();
   field_run_ = run;
   field_wrappers_ = wrapper_items_.size();
   instruction_.clear();
@@ -172,7 +185,8 @@ bool RunParagraph::stands_level() const {
 }
 
 // Behind a link's instruction stands its text, so the runs up to here are a wrapper's beginning. False: no link.
-bool RunParagraph::begin_link(size_t run) {
+bool RunParagraph::begin_result(size_t run) {
+  if (fields_ == 1) result_item_ = items_.size();
   if (fields_ != 1 || stays_ || run == kNoRun || !is_link(instruction_) || !stands_level()) return false;
   items_.resize(field_item_);
   --fields_;
@@ -192,12 +206,12 @@ void RunParagraph::end_link(size_t run) {
 }
 
 void RunParagraph::end_field(size_t run) {
-  if (fields_ == 0) return links_.empty() ? void() : end_link(run);
+  if (fields_ == 0) return links_.empty() ? void(stays_ = true) : end_link(run);
   if (--fields_ > 0 || stays_) return;
   stays_ |= !stands_level() || run == kNoRun;
   if (stays_) return;
   std::string words;
-  for (size_t i = field_item_; i < items_.size(); ++i)
+  for (size_t i = result_item_; i < items_.size(); ++i)
     if (items_[i].kind == RunItem::text) words += decode_xml(items_[i].content.of(bytes_));
   items_.resize(field_item_);
   add(RunItem::other, runs_[field_run_].whole, kNoRun).words = words;

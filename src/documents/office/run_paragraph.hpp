@@ -52,12 +52,13 @@ class RunParagraph {
   Status run_element(XmlToken& token, size_t number);
   Status text(XmlToken& token, size_t run);
   void add_texts(Range whole, Range content, size_t run);
+  Range find_break(std::string_view text, size_t from, std::vector<size_t>& next) const;
   Status thing(XmlToken& token, size_t run);
   Status skip_with_words(XmlToken& token, std::string& words);
   void open_wrapper(Range bytes);
   void close_wrapper(Range bytes);
   void begin_field(size_t run);
-  bool begin_link(size_t run);
+  bool begin_result(size_t run);
   void end_field(size_t run);
   void end_link(size_t run);
   [[nodiscard]] bool stands_level() const;
@@ -73,6 +74,7 @@ class RunParagraph {
   size_t fields_;
   bool stays_;
   size_t field_item_ = 0, field_run_ = kNoRun, field_wrappers_ = 0;  // where the outer field begins
+  size_t result_item_ = 0;                                           // what it shows
   size_t field_end_run_ = kNoRun;                                    // where the last one ends
   std::string instruction_;                                          // of the outer field
   std::vector<size_t> links_;                                        // items of the fields that are open as wrappers

@@ -17,7 +17,7 @@ struct RunRules {
   std::span<const std::string_view> dividers;  // in a paragraph or a run: they end a segment
   std::span<const std::string_view> fields;    // around runs: their words stay
   std::span<const std::string_view> dropped;   // traces of a spelling checker: they go where runs are written anew
-  std::string_view dividing_characters;        // in a text: line ends of cells
+  std::span<const std::string_view> breaks;    // in a text: line ends of cells
 };
 
 // `kept`: texts that stay, sorted.

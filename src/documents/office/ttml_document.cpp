@@ -94,7 +94,12 @@ class TtmlReader {
   void settle_break() {
     if (break_.empty()) return;
     const bool words = token_.type == XmlToken::text && !is_blank_line(token_.range.of(bytes_));
-    words&& has_words_ ? builder_.line(break_) : builder_.point(break_);
+    if (words && has_words_) {
+      builder_.line(break_);
+    } else {
+      builder_.words({break_.begin, break_.begin}, " ");  // the words on both sides are two for the model
+      builder_.point(break_);
+    }
     break_ = {};
     has_words_ = false;
   }
@@ -102,7 +107,7 @@ class TtmlReader {
   void add_text() {
     if (token_.type == XmlToken::text && !has_words_) skip_dash();
     add_xml_text(builder_, bytes_, token_);
-    has_words_ |= !is_blank_line(token_.inside.of(bytes_));
+    has_words_ |= !is_blank_line((token_.type == XmlToken::cdata ? token_.inside : token_.range).of(bytes_));
   }
 
   // A dash at the beginning of a line is another speaker's; a sentence may begin with a negative number.
@@ -146,7 +151,7 @@ class TtmlReader {
     size_t division = 0;
     bool operator==(const Look&) const = default;
   } look_;
-  Timing time_;         // of the paragraph
+  Timing time_;  // of the paragraph
   size_t division_ = 0, cue_ = 0;
   bool new_speaker_ = false;
   Range break_;             // the last token was a break; it is not in the builder yet

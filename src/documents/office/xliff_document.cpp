@@ -29,7 +29,7 @@ struct Unit {
   XmlToken tag;
   size_t depth = 0;
   bool keeps = false;    // translate="no", or approved
-  PartBuilder words;     // of the source
+  MarkupText text;       // of the source
   Range source, inside;  // the source's element, and its content
   Range target;          // its element; empty: there is none
   XmlToken target_tag;
@@ -81,17 +81,8 @@ class XliffReader {
     if (second_) name_target_language("trgLang");
   }
 
-  void name_target_language(const std::string& attribute) {
-    if (options_.target_language.empty()) return;
-    const XmlAttribute* there = token_.attribute(attribute);
-    if (there && !there->value.empty()) return;
-    std::string language;
-    append_xml(language, options_.target_language);
-    const size_t behind_name = token_.range.begin + 1 + token_.name.size();
-    if (there)
-      found_.edits.push_back({there->value, language});
-    else
-      found_.edits.push_back({{behind_name, behind_name}, " " + attribute + "=\"" + language + "\""});
+  void name_target_language(std::string_view attribute) {
+    if (const auto edit = filled_attribute(token_, attribute, options_.target_language)) found_.edits.push_back(*edit);
   }
 
   // ---- a unit ----
@@ -108,8 +99,8 @@ class XliffReader {
     const bool ours = unit_.depth > 0 && !token_.closed && tokens_.depth() == unit_.depth + 1;
     if (!ours) return tokens_.skip_element(token_);
     const size_t begin = token_.range.begin, inside = token_.range.end;
-    unit_.words = PartBuilder();
-    LAPILLI_CHECK(read_xliff_content(bytes_, tokens_, token_, unit_.words));
+    unit_.text = MarkupText();
+    LAPILLI_CHECK(read_xliff_content(bytes_, tokens_, token_, unit_.text));
     unit_.source = {begin, token_.range.end};
     unit_.inside = {inside, token_.range.begin};
     return {};
@@ -134,21 +125,15 @@ class XliffReader {
     // An empty state says nothing: then words in the target are a translation.
     const bool done = unit.has_words && (state.empty() || !is_among(kUntranslated, state));
     if (unit.keeps || (done && !options_.all) || unit.source.empty()) return;
-    std::vector<Passage> passages(1);
-    if (is_xliff_message(bytes_, unit.inside))
-      passages = cases_of(unit);
-    else if (!unit.words.finish(passages[0].parts))
-      passages.clear();
+    std::vector<Passage> passages = is_xliff_message(bytes_, unit.inside) ? cases_of(unit) : passages_of(unit.text);
     if (passages.empty()) return;
     second_ ? place_in_segment(unit, passages) : place_in_unit(unit, passages);
     std::move(passages.begin(), passages.end(), std::back_inserter(found_.passages));
   }
 
-  // The texts of ICU's message, which are written all or none.
   [[nodiscard]] std::vector<Passage> cases_of(const Unit& unit) {
     XliffMessage message = read_xliff_message(bytes_, unit.inside, options_.target_language);
     for (const std::string& note : message.notes) notes_.add(unit.inside.begin, note);
-    for (size_t i = 1; i < message.passages.size(); ++i) message.passages[i].joined = true;
     return std::move(message.passages);
   }
 
@@ -179,17 +164,8 @@ class XliffReader {
     return out + ">";
   }
 
-  // The first passage gets the place, the others stand behind it; what is between their words is written, too.
   void put(const Unit& unit, std::vector<Passage>& passages, Range place, const std::string& begin) const {
-    size_t at = unit.inside.begin;
-    for (Passage& passage : passages) {
-      passage.place = Range{place.end, place.end};
-      passage.before = Range{at, passage.source().begin}.of(bytes_);
-      at = passage.source().end;
-    }
-    passages.front().before.insert(0, begin);
-    passages.front().place = place;
-    passages.back().after = std::string(Range{at, unit.inside.end}.of(bytes_)) + "</" + prefix_of(unit) + "target>";
+    put_beside(passages, bytes_, unit.inside, place, begin, "</" + prefix_of(unit) + "target>");
   }
 
   // Translation tools show this state as a text to be looked at.
@@ -208,13 +184,8 @@ class XliffReader {
     std::string begin = with_state(unit.tag, "translated");
     begin += Range{unit.tag.range.end, there ? unit.target.begin : unit.source.end}.of(bytes_);
     if (!there) begin += std::string(indent_of(unit)) + "<" + prefix_of(unit) + "target>";
-    if (there) begin += opened(unit.target_tag);
+    if (there) begin += opened_tag(bytes_, unit.target_tag);
     put(unit, passages, {unit.tag.range.begin, there ? unit.target.end : unit.source.end}, begin);
-  }
-
-  [[nodiscard]] std::string opened(const XmlToken& tag) const {
-    const Range whole{tag.range.begin, tag.range.end - (tag.closed ? 2 : 1)};
-    return std::string(whole.of(bytes_)) + ">";
   }
 
   std::string_view bytes_;

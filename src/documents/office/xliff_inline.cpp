@@ -19,9 +19,8 @@ bool is_one_of(const auto& names, std::string_view name) {
 
 class XliffInline {
  public:
-  XliffInline(std::string_view bytes, XmlTokens& tokens, XmlToken& token, std::span<const Range> kept,
-              PartBuilder& words)
-      : bytes_(bytes), tokens_(tokens), token_(token), kept_(kept), words_(words) {}
+  XliffInline(std::string_view bytes, XmlTokens& tokens, XmlToken& token, std::span<const Range> kept, MarkupText& text)
+      : bytes_(bytes), tokens_(tokens), token_(token), kept_(kept), text_(text), words_(text.words) {}
 
   // Reads to the end of an element, or of all tokens: `outside` elements are then around the next one.
   Status read(size_t outside) {
@@ -51,11 +50,11 @@ class XliffInline {
     for (; !kept_.empty() && kept_.front().begin < text.end; kept_ = kept_.subspan(1)) {
       const Range kept = kept_.front();
       if (kept.begin < text.begin) continue;
-      add_markup_text(words_, bytes_, {text.begin, kept.begin}, false);
+      add_markup_text(text_, bytes_, {text.begin, kept.begin}, false);
       words_.kept(kept, decode_xml(kept.of(bytes_)));
       text.begin = kept.end;
     }
-    add_markup_text(words_, bytes_, text, false);
+    add_markup_text(text_, bytes_, text, false);
   }
 
   Status tag() {
@@ -66,10 +65,18 @@ class XliffInline {
       return {};
     }
     const XmlToken tag = token_;
+    if (breaks_line(tag)) text_.divide();
     std::string text = keeps ? std::string() : std::string(equivalent(tag));
     LAPILLI_CHECK(skip_with_text(keeps, text));
     add_whole(tag, {tag.range.begin, token_.range.end}, name, text);
     return {};
+  }
+
+  // As editors and Angular write <br>.
+  [[nodiscard]] bool breaks_line(const XmlToken& tag) const {
+    constexpr std::string_view kBreak = "LINE_BREAK";
+    return tag.value("ctype", bytes_) == "lb" || tag.value("subType", bytes_) == "xlf:lb" ||
+           tag.value("id", bytes_).starts_with(kBreak) || tag.value("equiv", bytes_).starts_with(kBreak);
   }
 
   // To the end of the element; its text is added to `text` if that is wanted.
@@ -118,20 +125,21 @@ class XliffInline {
   XmlTokens& tokens_;
   XmlToken& token_;
   std::span<const Range> kept_;
+  MarkupText& text_;
   PartBuilder& words_;
 };
 
 }  // namespace
 
-Status read_xliff_content(std::string_view bytes, XmlTokens& tokens, XmlToken& token, PartBuilder& words) {
-  return XliffInline(bytes, tokens, token, {}, words).read(tokens.depth());
+Status read_xliff_content(std::string_view bytes, XmlTokens& tokens, XmlToken& token, MarkupText& text) {
+  return XliffInline(bytes, tokens, token, {}, text).read(tokens.depth());
 }
 
-Status read_xliff_part(std::string_view bytes, Range part, std::span<const Range> kept, PartBuilder& words) {
+Status read_xliff_part(std::string_view bytes, Range part, std::span<const Range> kept, MarkupText& text) {
   const std::string_view all = bytes.substr(0, part.end);
   XmlTokens tokens(all, part.begin);
   XmlToken token;
-  return XliffInline(all, tokens, token, kept, words).read(0);
+  return XliffInline(all, tokens, token, kept, text).read(0);
 }
 
 bool is_xliff_pair(std::string_view name) { return is_one_of(kXliffPairs, name); }

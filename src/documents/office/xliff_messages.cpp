@@ -53,7 +53,8 @@ std::string syntax_of(std::string_view bytes, Range inside) {
 
 class XliffCases {
  public:
-  XliffCases(std::string_view bytes, Range inside) : bytes_(bytes), inside_(inside), syntax_(syntax_of(bytes, inside)) {}
+  XliffCases(std::string_view bytes, Range inside)
+      : bytes_(bytes), inside_(inside), syntax_(syntax_of(bytes, inside)) {}
 
   XliffMessage read(std::string_view target_language) {
     const IcuMessage message = read_icu_message(syntax_);
@@ -84,12 +85,13 @@ class XliffCases {
   bool add(const IcuPiece& piece, std::vector<Passage>& passages) const {
     std::vector<Range> kept;
     for (const Range range : piece.kept) kept.push_back(in_bytes(range));
-    PartBuilder words;
+    MarkupText text;
     const Range part{inside_.begin + piece.text.begin, inside_.begin + piece.text.end};
-    if (!read_xliff_part(bytes_, part, kept, words)) return false;
-    Passage passage;
-    passage.escapes = icu_escapes(syntax_, false) | (piece.in_plural ? uint32_t{kEscapeHash} : 0u);
-    if (words.finish(passage.parts)) passages.push_back(std::move(passage));
+    if (!read_xliff_part(bytes_, part, kept, text)) return false;
+    for (Passage& passage : passages_of(text)) {
+      passage.escapes = icu_escapes(syntax_, false) | (piece.in_plural ? uint32_t{kEscapeHash} : 0u);
+      passages.push_back(std::move(passage));
+    }
     return true;
   }
 

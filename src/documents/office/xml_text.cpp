@@ -75,6 +75,20 @@ const Style kXmlLinesStyle = {encode_xml, true};
 
 void append_xml(std::string& out, std::string_view text) { append_escaped(out, text, false); }
 
+std::optional<Edit> filled_attribute(const XmlToken& tag, std::string_view name, std::string_view value) {
+  const XmlAttribute* there = tag.attribute(name);
+  if (value.empty() || (there && !there->value.empty())) return std::nullopt;
+  std::string written;
+  append_xml(written, value);
+  if (there) return Edit{there->value, written};
+  const size_t behind_name = tag.range.begin + 1 + tag.name.size();
+  return Edit{{behind_name, behind_name}, " " + std::string(name) + "=\"" + written + "\""};
+}
+
+std::string opened_tag(std::string_view bytes, const XmlToken& tag) {
+  return std::string(Range{tag.range.begin, tag.range.end - (tag.closed ? 2 : 1)}.of(bytes)) + ">";
+}
+
 std::string decode_xml(std::string_view text) {
   std::string out;
   each_reference(

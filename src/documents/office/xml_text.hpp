@@ -1,6 +1,7 @@
 // Texts in XML: what references mean, how words are written, and words with tags for a part.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,11 @@ void add_xml_text(PartBuilder& builder, std::string_view bytes, const XmlToken& 
 
 // Appends a text as XML has it between tags.
 void append_xml(std::string& out, std::string_view text);
+
+// Gives an attribute of a start tag a value; none if it has one, or if there is no value.
+std::optional<Edit> filled_attribute(const XmlToken& tag, std::string_view name, std::string_view value);
+// The start tag, without the slash of one that is closed.
+std::string opened_tag(std::string_view bytes, const XmlToken& tag);
 
 // Words between tags, and in an attribute; lines of subtitles; words that may be within ICU's syntax.
 extern const Style kXmlStyle, kXmlValueStyle, kXmlLinesStyle, kXliffStyle;
