@@ -8,7 +8,21 @@
 namespace lapilli {
 
 namespace {
-constexpr size_t kFreeEngines = 4;  // kept for the next search
+
+constexpr size_t kFreeEngines = 4;         // kept for the next search
+constexpr uint32_t kSharedSentences = 32;  // that run at a time, of a search that finds others at work
+
+// Keys of unused engines that serve a search with company: the widest first, for others will come.
+std::vector<WorkspaceKey> as_wide(const WorkspaceKey& key) {
+  std::vector<WorkspaceKey> keys;
+  for (uint32_t running = kSharedSentences; running > key.shape.running; running /= 2) {
+    keys.push_back(key);
+    keys.back().shape.running = keys.back().shape.slots = running;
+  }
+  keys.push_back(key);
+  return keys;
+}
+
 }  // namespace
 
 // Limit on source ids of an admission of more than one source: enough to keep the device busy.
@@ -25,11 +39,11 @@ uint32_t EnginePool::encode_room(uint32_t running, uint32_t source_positions, ui
 // A search that finds others of its kind at work gets a session with room for more of them, of usual lengths.
 // `prepares`: with the most that run at a time, others wait on the device, so that one starts when another ends.
 WorkspaceKey EnginePool::wider(WorkspaceKey key, uint32_t others, bool prepares) const {
-  constexpr uint32_t kSharedSentences = 32, kSharedPositions = 32;
+  constexpr uint32_t kSharedPositions = 32, kRoomForMore = 4;
   const bool encodes = workspaces_.network().config().kind().encodes;
   SessionShape& s = key.shape;
   const uint32_t most = std::min(kSharedSentences, state::MAX_ROWS / s.beams);
-  const uint32_t wanted = std::bit_ceil(2 * std::min(others + s.running, state::MAX_ROWS));
+  const uint32_t wanted = std::bit_ceil(kRoomForMore * std::min(others + s.running, state::MAX_ROWS));
   uint32_t waiting = s.slots - s.running;
   s.running = std::max(s.running, std::min(wanted, most));
   if (prepares && s.running >= most) waiting = std::max(waiting, prepared_beside(s.running, encodes));
@@ -138,7 +152,9 @@ Result<std::shared_ptr<SearchEngine>> EnginePool::Taking::poll() {
     const uint32_t others = !engine && may_widen_ ? pool_.others_at_work(wanted_.key) : 0;
     if (others > 0) widen(others);
     if (others > 0) may_widen_ = false;
-    if (!engine && widened()) engine = pool_.busiest(preparation_->key(), wanted_.sentences);
+    if (widened())
+      for (const WorkspaceKey& key : as_wide(preparation_->key()))
+        if (!engine) engine = pool_.busiest(key, wanted_.sentences);
     if (!engine) {
       auto made = make();
       const bool too_large =

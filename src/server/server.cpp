@@ -120,7 +120,7 @@ struct Server::Impl final : Desk, HttpHandler {
     for (const NamedModel& model : options.models) {
       std::string wrong;
       facts.push_back(read_facts(model.name, model.directory, wrong));
-      if (!wrong.empty()) return {LAPILLI_INVALID_DATA, model.name + ": " + wrong};
+      if (!wrong.empty()) return {LAPILLI_INVALID_DATA, (model.name.empty() ? "" : model.name + ": ") + wrong};
     }
     return {};
   }

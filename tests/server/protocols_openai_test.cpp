@@ -163,6 +163,29 @@ TEST(ProtocolOpenai, OptionsReachTheModel) {
   EXPECT_EQ(json::parse(two->options.json), json::parse(R"({"do_sample":false})"));
 }
 
+TEST(ProtocolOpenai, AnErrorInTheMiddleOfAStreamIsAnEvent) {
+  OpenaiDesk desk;
+  const char* body =
+      R"({"messages":[{"role":"user","content":"a"}],"stream":true,"stream_options":{"include_usage":true}})";
+  const auto exchange = send(desk, openai(), "/v1/chat/completions", json_request(body));
+  ASSERT_EQ(desk.started.size(), 1u) << exchange->given.body;
+  Event said;
+  said.kind = EventKind::text;
+  said.text = "Good";
+  desk.started.front()->on_event(said);
+  Outcome lost;
+  lost.error = Error(lapilli::Status::device_lost, "the device was lost");
+  lost.status = 503;
+  desk.started.front()->done(std::move(lost));
+  EXPECT_EQ(exchange->answers, 1);
+  EXPECT_NE(exchange->given.body.find(R"("content":"Good")"), std::string::npos) << exchange->given.body;
+  const size_t last = exchange->given.body.rfind("data: ");
+  const json error = json::parse(exchange->given.body.substr(last + 6), nullptr, false)["error"];
+  EXPECT_EQ(error["message"], "the device was lost") << exchange->given.body;
+  EXPECT_EQ(exchange->given.body.find("[DONE]"), std::string::npos);
+  EXPECT_EQ(exchange->given.body.find("\"usage\":{"), std::string::npos);
+}
+
 TEST(ProtocolOpenai, ContentPartsAreJoined) {
   OpenaiDesk desk;
   const char* parts = R"({"messages":[

@@ -164,6 +164,19 @@ TEST_F(ServeDeviceProtocols, TextsThatAreTooLongAreRefusedOrCut) {
   }
 }
 
+// Usage counts what was read.
+TEST_F(ServeDeviceProtocols, WhatWasCutIsNotCounted) {
+  const std::string refused = asked("/v1/embeddings", {{"input", words(3000)}}, 400)["error"]["message"];
+  constexpr std::string_view kBefore = " more than the ";
+  ASSERT_NE(refused.find(kBefore), std::string::npos) << refused;
+  const int most = std::stoi(refused.substr(refused.find(kBefore) + kBefore.size()));
+  const auto read = [&](const Json& input) {
+    return asked("/v1/embeddings", {{"input", input}, {"truncate", true}})["usage"]["prompt_tokens"].get<int>();
+  };
+  EXPECT_EQ(read(words(3000)), most);
+  EXPECT_EQ(read({"a", words(3000)}), read("a") + most);
+}
+
 // ---- rerankers ----
 
 TEST_F(ServeDeviceProtocols, DocumentsAreSortedByScores) {
@@ -315,10 +328,37 @@ TEST_F(ServeDeviceProtocols, AStreamIsTheWholeAnswer) {
   }
 }
 
+std::string post_text(const std::string& target, const Json& body) {
+  const std::string text = body.dump();
+  return "POST " + target + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: " +
+         std::to_string(text.size()) + "\r\n\r\n" + text;
+}
+
 Json continued(Json options, int status = 200) {
   options["model"] = "writer";
   if (!options.contains("prompt")) options["prompt"] = "Hello";
   return asked("/v1/completions", options, status);
+}
+
+// One leaves while it sends, one while it waits, one between two pieces of its answer.
+TEST_F(ServeDeviceProtocols, ThoseWhoLeaveTakeNothingFromOthers) {
+  const Json body = {{"model", "writer"}, {"prompt", "Hello"}, {"max_tokens", 24}, {"stream", true}};
+  const std::string request = post_text("/v1/completions", body);
+  const std::string whole = continued({{"max_tokens", 24}})["choices"][0]["text"];
+  std::vector<RawClient> clients;
+  for (int i = 0; i < 5; ++i) clients.emplace_back(served().port());
+  for (size_t i = 0; i < 5; ++i) clients[i].send(i == 0 ? request.substr(0, request.size() - 9) : request);
+  clients[0].reset();
+  clients[1].reset();
+  while (clients[2].rest().find("data: ") == std::string::npos) ASSERT_TRUE(clients[2].fill(60000));
+  clients[2].reset();
+  for (size_t i = 3; i < 5; ++i) {
+    const auto heard = events_of(clients[i].answer(false, 60000).body);
+    ASSERT_FALSE(heard.empty() || heard.back().is_object()) << "no [DONE]";
+    std::string text;
+    for (size_t k = 0; k + 1 < heard.size(); ++k) text += heard[k]["choices"][0]["text"].get<std::string>();
+    EXPECT_EQ(text, whole);
+  }
 }
 
 TEST_F(ServeDeviceProtocols, LengthsAndScoresOfCompletions) {
