@@ -142,7 +142,8 @@ class Looker {
                       std::to_string(found_.records[most].shard.number) + "; --force makes it anew");
   }
 
-  // Where an input goes on in the next shard, its lines do as well. Shards between may be empty, as a long line is one's.
+  // Where an input goes on in the next shard, its lines do as well. Shards between may be empty, as a long line is
+  // one's.
   void check_lines() {
     const Record* before = nullptr;
     for (size_t i = 0; i < found_.records.size(); ++i) {

@@ -58,9 +58,7 @@ std::string host_name() {
 
 std::string this_process() { return "process " + std::to_string(process_number()) + " on " + host_name(); }
 
-bool has_no_locks(int error) {
-  return error == ENOSYS || error == ENOTSUP || error == EOPNOTSUPP || error == ENOLCK;
-}
+bool has_no_locks(int error) { return error == ENOSYS || error == ENOTSUP || error == EOPNOTSUPP || error == ENOLCK; }
 
 // A lock ends with its process, so that the file of a dead one keeps nobody out.
 std::optional<Lock> Lock::take(const std::string& path, std::string& why) {
@@ -68,9 +66,9 @@ std::optional<Lock> Lock::take(const std::string& path, std::string& why) {
   if (!held) {
     const int error = errno;
     const std::string holder = first_line(path);
-    why = error == EWOULDBLOCK ? (holder.empty() ? "another process" : holder) + " is at work on it"
-                               : path + " cannot be locked: " + std::strerror(error) +
-                                     (has_no_locks(error) ? kNeedsLocks : "");
+    why = error == EWOULDBLOCK
+              ? (holder.empty() ? "another process" : holder) + " is at work on it"
+              : path + " cannot be locked: " + std::strerror(error) + (has_no_locks(error) ? kNeedsLocks : "");
     errno = error;
     return {};
   }

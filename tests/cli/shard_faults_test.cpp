@@ -1,4 +1,5 @@
-// Shards whose program is killed between two files, that lie where nothing can be locked, or whose rows a device cannot hold.
+// Shards whose program is killed between two files, that lie where nothing can be locked, or whose rows a device cannot
+// hold.
 #include <csignal>
 #include <map>
 
@@ -79,8 +80,8 @@ struct KilledShard {
 
   explicit KilledShard(const Arguments& how) {
     const std::string a = f.folder.file("a.txt", "The model works.\nbad \xff\nGood.\n");
-    command = {"embed", "--quiet", "--model", sentence_model("bert-several"), "--shard", "0/1", "-o", f.out, a,
-               f.folder.file("b.txt", "So it is.\n")};
+    command = {"embed", "--quiet", "--model", sentence_model("bert-several"),       "--shard", "0/1",
+               "-o",    f.out,     a,         f.folder.file("b.txt", "So it is.\n")};
     command.insert(command.begin() + 1, how.begin(), how.end());
   }
   [[nodiscard]] Outcome killed_at(int step) const {

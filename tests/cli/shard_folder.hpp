@@ -9,7 +9,8 @@ namespace lapilli::test {
 
 using Arguments = std::vector<std::string>;
 
-inline Outcome run_with(Arguments arguments, const std::vector<std::string>& environment = {}, const std::string& in = "") {
+inline Outcome run_with(Arguments arguments, const std::vector<std::string>& environment = {},
+                        const std::string& in = "") {
   Spawn spawn = lapilli(std::move(arguments));
   spawn.environment.insert(spawn.environment.end(), environment.begin(), environment.end());
   return run(spawn, in);

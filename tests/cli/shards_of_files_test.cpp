@@ -56,8 +56,17 @@ TEST(CliDeviceShardsOfFiles, Recordings) {
     sounds.push_back(f.folder.file(name, wav_of(glide(16000, seconds))));
   }
   sounds.push_back(f.folder.file("none.wav", std::string(600, 'x')));
-  const Arguments how = {"transcribe", "-q", "--model", LAPILLI_TEST_DATA "/models/whisper-long/model", "--dtype",
-                         "fp32", "--max-new-tokens", "12", "--ids", "--language", "en"};
+  const Arguments how = {"transcribe",
+                         "-q",
+                         "--model",
+                         LAPILLI_TEST_DATA "/models/whisper-long/model",
+                         "--dtype",
+                         "fp32",
+                         "--max-new-tokens",
+                         "12",
+                         "--ids",
+                         "--language",
+                         "en"};
   const std::string single = (f.folder.path() / "single").string() + "/";
   EXPECT_EQ(run_with(joined_arguments(how, joined_arguments({"-o", single}, sounds))).code, 3);
   const auto shard = [&](const char* which) {
@@ -69,7 +78,8 @@ TEST(CliDeviceShardsOfFiles, Recordings) {
   EXPECT_TRUE(contains(early.err, "run again of 2 shards: 1")) << early.err;
   EXPECT_EQ(shard("1/2").code, 1);
   EXPECT_EQ(run_with({"join", f.out}).code, 1);
-  for (const char* name : {"1.txt", "2.txt", "3.txt"}) EXPECT_EQ(read_file(f.out + name), read_file(single + name)) << name;
+  for (const char* name : {"1.txt", "2.txt", "3.txt"})
+    EXPECT_EQ(read_file(f.out + name), read_file(single + name)) << name;
   EXPECT_TRUE(contains(read_file(f.out + "part-1-of-2.rejected.jsonl"), "none.wav"));
 }
 

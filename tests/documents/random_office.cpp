@@ -48,10 +48,12 @@ const RunNames kWordNames = {
     {"<w:bookmarkStart w:id=\"0\"/>", "<m:oMath><m:r><m:t>x</m:t></m:r></m:oMath>", "<w:del><w:r/></w:del>",
      "<w:r><w:fldChar w:fldCharType=\"begin\"/></w:r><w:r><w:instrText>PAGE</w:instrText></w:r><w:r><w:fldChar "
      "w:fldCharType=\"separate\"/></w:r><w:r><w:t>3</w:t></w:r><w:r><w:fldChar w:fldCharType=\"end\"/></w:r>",
-     "<w:r><w:fldChar w:fldCharType=\"begin\"/></w:r><w:r><w:instrText> HYPERLINK \"a\" </w:instrText></w:r><w:r><w:fldChar "
+     "<w:r><w:fldChar w:fldCharType=\"begin\"/></w:r><w:r><w:instrText> HYPERLINK \"a\" "
+     "</w:instrText></w:r><w:r><w:fldChar "
      "w:fldCharType=\"separate\"/></w:r><w:r><w:t>a link</w:t></w:r><w:r><w:fldChar w:fldCharType=\"end\"/></w:r>",
      "<w:r><w:fldChar w:fldCharType=\"end\"/></w:r>",
-     "<w:r><w:fldChar w:fldCharType=\"begin\"/></w:r><w:r><w:instrText>HYPERLINK \"b\"</w:instrText></w:r><w:r><w:fldChar "
+     "<w:r><w:fldChar w:fldCharType=\"begin\"/></w:r><w:r><w:instrText>HYPERLINK "
+     "\"b\"</w:instrText></w:r><w:r><w:fldChar "
      "w:fldCharType=\"separate\"/></w:r>"}};
 const RunNames kSlideNames = {"<a:r>",
                               "<a:t>",
@@ -131,7 +133,8 @@ std::string random_cells(Chance& chance) {
     out += "<table:table-cell" + chance.of({"", " office:value-type=\"string\"", " office:value-type=\"float\"",
                                             " table:formula=\"of:=A1\" office:value-type=\"string\""});
     out += ">" + random_blocks("text:p", "text:span", kOpenOthers, chance) +
-           chance.of({"", "<office:annotation><dc:creator>Me Too</dc:creator><text:p>A remark</text:p></office:annotation>"});
+           chance.of(
+               {"", "<office:annotation><dc:creator>Me Too</dc:creator><text:p>A remark</text:p></office:annotation>"});
     out += "</table:table-cell>";
   }
   return "<table:table table:name=\"Sheet one\"><table:table-row>" + out + "</table:table-row></table:table>";
@@ -150,7 +153,8 @@ std::string random_slide(Chance& chance) {
 // --------------------------------------------------------------------------------------------
 
 std::string random_cases(Chance& chance) {
-  std::string out = office_words(chance) + "{n, plural, =0 {none} one {" + office_words(chance) + "<x id=\"1\"/>} other {";
+  std::string out =
+      office_words(chance) + "{n, plural, =0 {none} one {" + office_words(chance) + "<x id=\"1\"/>} other {";
   out += "# " + random_flow("g", {"<x id=\"2\"/>"}, 1, chance) + "}} ";
   return out + (chance.one_in(8) ? "{" : "") + office_words(chance);
 }
@@ -159,9 +163,10 @@ std::string random_xliff(Chance& chance) {
   std::string out = "<xliff version=\"1.2\"><file original=\"a\"><body>\n";
   for (size_t i = 1 + chance.below(5); i > 0; --i) {
     out += "<trans-unit id=\"1\">\n <source>";
-    out += chance.one_in(5) ? random_cases(chance)
-                            : random_flow("g", {"<x id=\"1\"/>", "<ph id=\"2\">x</ph>", "<x id=\"3\" equiv-text=\"{n}\"/>"},
-                                          2, chance);
+    out +=
+        chance.one_in(5)
+            ? random_cases(chance)
+            : random_flow("g", {"<x id=\"1\"/>", "<ph id=\"2\">x</ph>", "<x id=\"3\" equiv-text=\"{n}\"/>"}, 2, chance);
     out += "</source>";
     out += chance.of({"", "<target/>", "<target state=\"new\">old</target>", "<target>done</target>"});
     out += chance.of({"", "<note>a note</note>"}) + "\n</trans-unit>\n";
@@ -188,9 +193,9 @@ std::string random_qt(Chance& chance) {
 std::string random_ttml(Chance& chance) {
   std::string out = "<tt xmlns:ttm=\"m\"><div>";
   for (size_t i = 1 + chance.below(5), at = 1; i > 0; --i, at += 1 + chance.below(4)) {
-    out += chance.of({"<p>", "<p begin=\"" + std::to_string(at) + "s\" dur=\"1500ms\">",
-                      "<p begin=\"00:00:0" + std::to_string(at % 10) + ".5\" end=\"00:00:1" +
-                          std::to_string(at % 10) + ":12\">"});
+    out += chance.of(
+        {"<p>", "<p begin=\"" + std::to_string(at) + "s\" dur=\"1500ms\">",
+         "<p begin=\"00:00:0" + std::to_string(at % 10) + ".5\" end=\"00:00:1" + std::to_string(at % 10) + ":12\">"});
     out += chance.of({"", "", "- "}) + random_flow("span", {"<br/>", "<br/>- ", "<!-- a -->"}, 3, chance) + "</p>\n";
     if (chance.one_in(5)) out += "</div><div>";
   }

@@ -146,7 +146,7 @@ class TtmlReader {
     size_t division = 0;
     bool operator==(const Look&) const = default;
   } look_;
-  Timing time_;         // of the paragraph
+  Timing time_;  // of the paragraph
   size_t division_ = 0, cue_ = 0;
   bool new_speaker_ = false;
   Range break_;             // the last token was a break; it is not in the builder yet

@@ -64,7 +64,8 @@ std::optional<double> ttml_seconds(std::string_view time, const TtmlRates& rates
 
 Timing ttml_timing(std::string_view begin, std::string_view end, std::string_view duration, const TtmlRates& rates) {
   Timing timing;
-  const auto first = ttml_seconds(begin, rates), last = ttml_seconds(end, rates), length = ttml_seconds(duration, rates);
+  const auto first = ttml_seconds(begin, rates), last = ttml_seconds(end, rates),
+             length = ttml_seconds(duration, rates);
   if (first) timing.begin = *first;
   if (last)
     timing.end = *last;

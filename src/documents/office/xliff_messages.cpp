@@ -53,7 +53,8 @@ std::string syntax_of(std::string_view bytes, Range inside) {
 
 class XliffCases {
  public:
-  XliffCases(std::string_view bytes, Range inside) : bytes_(bytes), inside_(inside), syntax_(syntax_of(bytes, inside)) {}
+  XliffCases(std::string_view bytes, Range inside)
+      : bytes_(bytes), inside_(inside), syntax_(syntax_of(bytes, inside)) {}
 
   XliffMessage read(std::string_view target_language) {
     const IcuMessage message = read_icu_message(syntax_);
