@@ -17,6 +17,8 @@ enum class Kind {
 
 // By the extension, in any case; none for others.
 std::optional<Kind> kind_of_name(std::string_view file_name);
+// By the beginning of XML whose name says nothing: its first elements tell texts of Android, XLIFF, TTML and Qt's.
+std::optional<Kind> kind_of_xml(std::string_view head);
 // By its name: "text", "markdown", ...
 std::optional<Kind> kind_called(std::string_view name);
 const char* kind_name(Kind kind);

@@ -1,6 +1,7 @@
 #include "documents/placement.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -18,6 +19,8 @@ constexpr float kUnlinkedWord = -0.1f;       // cost in a run of an unlinked wor
 constexpr float kSameWords = 4;              // weight of kept words that the translation has unchanged
 constexpr size_t kLongestWord = 60;          // bytes of letters around kept ones
 constexpr uint64_t kMostSearch = 100000000;  // bytes searched for kept words
+constexpr size_t kMostPairs = 256;           // of words that one link ties each to each; more are tied in proportion
+constexpr size_t kMostSigns = 64;            // between a word and a tag that stands at its place
 
 bool is_word_at(std::string_view text, size_t at) { return at < text.size() && !is_sign(next_character(text, at)); }
 
@@ -85,6 +88,7 @@ class Placement {
     split_same_words();
     match_kept();
     cut_atoms();
+    find_words();
     weigh();
     for (size_t i = 0; i < tags_.size(); ++i) children_[level_of(tags_[i].parent)].push_back(i);
     for (size_t level = 0; level < children_.size(); ++level) {
@@ -107,9 +111,11 @@ class Placement {
   void match_kept();
   void split_same_words();
   void cut_atoms();
+  void find_words();
   void weigh();
   [[nodiscard]] std::vector<size_t> same_signs(const std::vector<size_t>& from, const Atom& target) const;
   void weigh_link(const WordLink& link);
+  void weigh_in_proportion(const std::vector<size_t>& from, const std::vector<size_t>& to, float weight);
   void weigh_kept();
   [[nodiscard]] size_t child_at(size_t level, size_t source_atom) const;
   void place_level(size_t level);
@@ -124,14 +130,15 @@ class Placement {
                      bool kept) const;
   void set_ranges(size_t level, AtomRange in);
   void place_points(size_t level, AtomRange in);
-  [[nodiscard]] size_t gap_of(const Tag& point, size_t level, AtomRange in) const;
-  [[nodiscard]] size_t gap_of_words(const Tag& tag, size_t level, AtomRange in) const;
-  [[nodiscard]] size_t gap_behind(size_t source_atom, AtomRange in) const;
-  [[nodiscard]] size_t gap_before(size_t source_atom, AtomRange in) const;
+  [[nodiscard]] size_t gap_of(const Tag& point, size_t level, AtomRange in);
+  [[nodiscard]] size_t gap_of_words(const Tag& tag, size_t level, AtomRange in);
+  [[nodiscard]] size_t gap_behind(size_t source_atom, AtomRange in);
+  [[nodiscard]] size_t gap_before(size_t source_atom, AtomRange in);
   [[nodiscard]] bool is_sign_of(size_t target_atom, size_t source_atom, bool touches) const;
-  [[nodiscard]] size_t linked_to(size_t source_atom, AtomRange in, bool last) const;
+  [[nodiscard]] size_t linked_to(size_t source_atom, AtomRange in, bool last);
   [[nodiscard]] size_t in_proportion(Range text, size_t level, AtomRange in) const;
-  [[nodiscard]] size_t out_of_runs(size_t gap, AtomRange in) const;
+  void find_run_ends();
+  [[nodiscard]] size_t out_of_runs(size_t gap, AtomRange in) const { return in.begin + out_of_[gap - in.begin]; }
   [[nodiscard]] size_t byte_of(size_t gap, bool glued, size_t level, AtomRange in) const;
   [[nodiscard]] bool follows_closely(size_t atom) const { return atom > 0 && to_[atom - 1].end == to_[atom].begin; }
 
@@ -140,8 +147,16 @@ class Placement {
   std::vector<WordLink> links_;
   std::vector<std::pair<size_t, Range>> kept_;  // tags whose words the target has, and where
   std::vector<Atom> from_, to_;
-  std::vector<size_t> innermost_;  // by source atom: the deepest tag around it
+  std::vector<size_t> innermost_;    // by source atom: the deepest tag around it
+  std::vector<size_t> word_before_;  // the nearest word up to a source atom, else the first sign
+  std::vector<size_t> word_behind_;  // the nearest word from it on, else the last sign
   std::vector<std::vector<Weight>> sources_of_, targets_of_;
+  // The last answers of linked_to(), for the first word and for the last one: many tags stand beside the same word.
+  struct Linked {
+    size_t source = kNone, target = kNone;
+    AtomRange in;
+  };
+  std::array<Linked, 2> linked_;
   std::vector<AtomRange> spans_;  // by tag, in target atoms; empty if it found no word
   std::vector<Range> ranges_;
   std::vector<std::vector<size_t>> children_;
@@ -149,6 +164,7 @@ class Placement {
   std::vector<size_t> owner_;     // the child that owns a word
   std::vector<float> weight_;     // and its weight; below zero: the cost to a run
   std::vector<size_t> taken_by_;  // the child whose run contains it
+  std::vector<size_t> out_of_;    // for each gap: the end of the run that it is inside of, else the gap itself
 };
 
 // Finds kept words in a translation, each in a place of its own.
@@ -253,6 +269,13 @@ void Placement::cut_atoms() {
   }
 }
 
+void Placement::find_words() {
+  word_before_.resize(from_.size());
+  word_behind_.resize(from_.size());
+  for (size_t i = 0, word = 0; i < from_.size(); ++i) word_before_[i] = word = from_[i].sign ? word : i;
+  for (size_t i = from_.size(), word = i - 1; i-- > 0;) word_behind_[i] = word = from_[i].sign ? word : i;
+}
+
 // The words of a range; its signs only if it has no words.
 std::vector<size_t> words_in(std::span<const Atom> atoms, size_t begin, size_t end) {
   const AtomRange in = atoms_in(atoms, {begin, end});
@@ -271,9 +294,23 @@ std::vector<size_t> Placement::same_signs(const std::vector<size_t>& from, const
   return same.empty() ? from : same;
 }
 
+// A long run without blanks is one word to the model.
+void Placement::weigh_in_proportion(const std::vector<size_t>& from, const std::vector<size_t>& to, float weight) {
+  const size_t count = std::max(from.size(), to.size());
+  const float share = weight * static_cast<float>(to.size()) / static_cast<float>(count);
+  for (size_t i = 0; i < count; ++i) {
+    const size_t s = from[i * from.size() / count], t = to[i * to.size() / count];
+    sources_of_[t].push_back({s, share});
+    targets_of_[s].push_back({t, share});
+  }
+}
+
 void Placement::weigh_link(const WordLink& link) {
-  const std::vector<size_t> from = words_in(from_, link.source_begin, link.source_end);
-  for (const size_t t : words_in(to_, link.target_begin, link.target_end)) {
+  const std::vector<size_t> from = words_in(from_, link.source_begin, link.source_end),
+                            to = words_in(to_, link.target_begin, link.target_end);
+  if (!to.empty() && from.size() > kMostPairs / to.size())
+    return weigh_in_proportion(from, to, std::min(link.weight, kSameWords));
+  for (const size_t t : to) {
     const std::vector<size_t> sources = to_[t].sign ? same_signs(from, to_[t]) : from;
     const float share = std::min(link.weight, kSameWords) / static_cast<float>(std::max<size_t>(sources.size(), 1));
     for (const size_t s : sources) {
@@ -310,15 +347,8 @@ size_t Placement::child_at(size_t level, size_t source_atom) const {
 }
 
 std::pair<size_t, float> Placement::owner_of(size_t level, size_t atom) const {
-  std::vector<std::pair<size_t, float>> sums;
-  for (const Weight& w : sources_of_[atom]) {
-    const size_t child = child_at(level, w.atom);
-    const auto at = std::find_if(sums.begin(), sums.end(), [&](const auto& s) { return s.first == child; });
-    if (at == sums.end())
-      sums.emplace_back(child, w.weight);
-    else
-      at->second += w.weight;
-  }
+  std::map<size_t, float> sums;
+  for (const Weight& w : sources_of_[atom]) sums[child_at(level, w.atom)] += w.weight;
   if (sums.empty()) return {kNone, to_[atom].sign ? 0 : kUnlinkedWord};
   // On a tie a tag wins over none, and the first tag over later ones.
   const auto best = std::max_element(sums.begin(), sums.end(), [](const auto& a, const auto& b) {
@@ -464,7 +494,7 @@ size_t Placement::byte_of(size_t gap, bool glued, size_t level, AtomRange in) co
 }
 
 // The gap for words that the translation lacks: behind the word before them, or before the next one.
-size_t Placement::gap_of_words(const Tag& tag, size_t level, AtomRange in) const {
+size_t Placement::gap_of_words(const Tag& tag, size_t level, AtomRange in) {
   if (tag.shape != Shape::kept) return in_proportion(tag.text, level, in);
   const AtomRange own = atoms_in(from_, tag.text);
   const size_t behind = own.begin > 0 ? gap_behind(own.begin - 1, in) : in.begin;
@@ -489,22 +519,25 @@ void Placement::set_ranges(size_t level, AtomRange in) {
 }
 
 // On a tie the first word, or the last.
-size_t Placement::linked_to(size_t source_atom, AtomRange in, bool last) const {
+size_t Placement::linked_to(size_t source_atom, AtomRange in, bool last) {
+  Linked& known = linked_[last ? 1 : 0];
+  if (known.source == source_atom && known.in.begin == in.begin && known.in.end == in.end) return known.target;
   Weight best{kNone, 0};
   for (const Weight& w : targets_of_[source_atom]) {
     const bool better = w.weight > best.weight || (w.weight == best.weight && (w.atom > best.atom) == last);
     if (w.atom >= in.begin && w.atom < in.end && better) best = w;
   }
+  known = {source_atom, best.atom, in};
   return best.atom;
 }
 
 // The gap behind the word linked to this one; also behind the word's signs if this one is a sign.
-size_t Placement::gap_behind(size_t source_atom, AtomRange in) const {
-  size_t word = source_atom;
-  while (word > 0 && from_[word].sign) --word;
+size_t Placement::gap_behind(size_t source_atom, AtomRange in) {
+  size_t word = word_before_[source_atom];
   const size_t linked = linked_to(word, in, true);
   if (linked == kNone) return kNone;
   size_t gap = linked + 1;
+  source_atom = std::min(source_atom, word + kMostSigns);
   while (word < source_atom && gap < in.end) {
     ++word;
     if (!is_sign_of(gap, word, follows_closely(gap))) break;
@@ -513,11 +546,11 @@ size_t Placement::gap_behind(size_t source_atom, AtomRange in) const {
   return gap;
 }
 
-size_t Placement::gap_before(size_t source_atom, AtomRange in) const {
-  size_t word = source_atom;
-  while (word + 1 < from_.size() && from_[word].sign) ++word;
+size_t Placement::gap_before(size_t source_atom, AtomRange in) {
+  size_t word = word_behind_[source_atom];
   size_t gap = linked_to(word, in, false);
   if (gap == kNone) return kNone;
+  source_atom = std::max(source_atom + kMostSigns, word) - kMostSigns;
   while (word > source_atom && gap > in.begin) {
     --word;
     if (!is_sign_of(gap - 1, word, gap < in.end && follows_closely(gap))) break;
@@ -533,7 +566,7 @@ bool Placement::is_sign_of(size_t target_atom, size_t source_atom, bool touches)
   return to_[target_atom].sign && (touches || same);
 }
 
-size_t Placement::gap_of(const Tag& point, size_t level, AtomRange in) const {
+size_t Placement::gap_of(const Tag& point, size_t level, AtomRange in) {
   const size_t next = atoms_in(from_, {point.text.begin, source_.size()}).begin;
   const size_t behind = next > 0 ? gap_behind(next - 1, in) : in.begin;
   if (point.glued && behind != kNone) return behind;
@@ -542,11 +575,13 @@ size_t Placement::gap_of(const Tag& point, size_t level, AtomRange in) const {
   return behind != kNone ? behind : in_proportion(point.text, level, in);
 }
 
-// Moves a gap inside a run to the end of that run.
-size_t Placement::out_of_runs(size_t gap, AtomRange in) const {
-  const auto taken = [&](size_t t) { return taken_by_[t - in.begin]; };
-  while (gap > in.begin && gap < in.end && taken(gap) != kNone && taken(gap) == taken(gap - 1)) ++gap;
-  return gap;
+void Placement::find_run_ends() {
+  out_of_.resize(taken_by_.size() + 1);
+  for (size_t gap = out_of_.size(); gap-- > 0;) {
+    const bool at_end = gap == 0 || gap == taken_by_.size();
+    const bool inside = !at_end && taken_by_[gap] != kNone && taken_by_[gap] == taken_by_[gap - 1];
+    out_of_[gap] = inside ? out_of_[gap + 1] : gap;
+  }
 }
 
 void Placement::place_points(size_t level, AtomRange in) {
@@ -566,6 +601,7 @@ void Placement::place_level(size_t level) {
   find_runs(level, in);
   take_free_words(level, in);
   add_signs(level, in);
+  find_run_ends();
   set_ranges(level, in);
   place_points(level, in);
 }

@@ -45,7 +45,7 @@ TEST(ForeignFiles, BytesTellWhateverTheName) {
       {"\x7f"
        "ELF",
        "a program"},
-      {"[Script Info]\nTitle: x\n", "a file of subtitles of another kind than is read"},
+      {"[Script Info]\nTitle: x\n", "a file of subtitles that translate alone reads"},
       {bytes("some\0thing", 10), "no text, for it holds NUL bytes"},
   };
   for (const auto& [head, kind] : heads) EXPECT_EQ(kind_of("notes.txt", head), kind);

@@ -140,6 +140,19 @@ TEST(HostileApps, WhatIsBrokenIsNamed) {
   }
 }
 
+TEST(HostileApps, XmlIsToldByItsElements) {
+  const std::string texts = "<resources>\n  <color name='c'>#fff</color>\n  <!-- c -->\n  ";
+  for (const char* element : {"<string name='a'>Hello</string>", "<plurals name='a'>", "<string-array/>"})
+    EXPECT_EQ(kind_of_xml("\xef\xbb\xbf<?xml version='1.0'?>\n<!-- c -->" + texts + element), Kind::android) << element;
+  EXPECT_EQ(kind_of_xml("<xliff version='2.0' xml"), std::nullopt);
+  EXPECT_EQ(kind_of_xml("<xliff version='2.0'>"), Kind::xliff);
+  EXPECT_EQ(kind_of_xml("<tt:tt xmlns:tt='x'>"), Kind::ttml);
+  EXPECT_EQ(kind_of_xml("<!DOCTYPE TS>\n<TS version='2.1'>"), Kind::ts);
+  for (const char* other : {"", "words", "<resources/>", "<resources><color>string</color>", "<a><string/></a>", "<",
+                            "<resources><style><string/></style>", "{\"a\": \"<resources>\"}"})
+    EXPECT_EQ(kind_of_xml(other), std::nullopt) << other;
+}
+
 TEST(HostileApps, AStringCatalogueNeedsALanguage) {
   const std::string catalogue = "{\"sourceLanguage\":\"en\",\"strings\":{\"Hello\":{}}}";
   EXPECT_EQ(Document::parse(Kind::xcstrings, catalogue).error().code, ErrorCode::invalid_argument);

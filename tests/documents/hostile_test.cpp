@@ -46,6 +46,24 @@ TEST(HostileDocuments, MillionsOfTags) {
   goes_through(Kind::srt, "1\n00:00:01,000 --> 00:00:02,000\n" + many("{\\a}") + "word");
 }
 
+void goes_through_as(const std::string& html, const std::string& text, bool linked) {
+  const auto document = Document::parse(Kind::html, html);
+  ASSERT_TRUE(document.ok() && document->segments().size() == 1);
+  Translation made{text.empty() ? document->segments()[0].text + "!" : text, {}};
+  if (linked) made.links.push_back({0, document->segments()[0].text.size(), 0, made.text.size(), 1});
+  const auto out = document->render(std::vector<Translation>{made});
+  ASSERT_TRUE(out.ok());
+  EXPECT_GE(out->size(), html.size() / 2);
+}
+
+// A run without a blank is one word to a model, so that one link ties all of it to all. These took hours when each word
+// of a link was tied to each, and when each tag looked for its word through all signs before it.
+TEST(HostileDocuments, LongRunsWithoutABlank) {
+  for (const std::string part : {"<b>\u65e5</b>", "<b>x</b>!", "x!<img>", "<code>x</code>!"})
+    goes_through_as("a " + many(part, 16000) + "word", "", true);
+  goes_through_as("a " + many("!<img>", 100000) + "word", many("mot ", 100000), false);
+}
+
 TEST(HostileDocuments, WhatNeverEnds) {
   goes_through(Kind::html, many("<", kSome));
   goes_through(Kind::html, many("<!--", kSome));

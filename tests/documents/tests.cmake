@@ -22,7 +22,7 @@ endif()
 add_test(NAME documents.tools.office COMMAND ${document_tools} ${CMAKE_CURRENT_SOURCE_DIR}/documents/tools/office_files.py
   $<TARGET_FILE:fake_translation>)
 set_tests_properties(documents.tools.office PROPERTIES LABELS clients SKIP_RETURN_CODE 77)
-foreach(tool rst asciidoc apps)
+foreach(tool rst asciidoc apps subtitles tex)
   add_test(NAME documents.tools.${tool} COMMAND ${document_tools} ${CMAKE_CURRENT_SOURCE_DIR}/documents/tools/${tool}.py
     $<TARGET_FILE:fake_translation>)
   set_tests_properties(documents.tools.${tool} PROPERTIES LABELS clients SKIP_RETURN_CODE 77)

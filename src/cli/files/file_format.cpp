@@ -19,6 +19,12 @@ std::optional<Format> format_of(std::optional<Kind> kind) {
   return kind ? std::optional(format_of(*kind)) : std::nullopt;
 }
 
+std::string small_ending(std::string_view name) {
+  std::string ending(extension(name));
+  for (char& c : ending) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return ending;
+}
+
 }  // namespace
 
 bool is_text(Format format) { return !is_document(format) || !documents::kind_is_of_bytes(kind_of(format)); }
@@ -35,11 +41,14 @@ const char* format_name(Format format) {
 }
 
 std::optional<Format> format_of_file(std::string_view name) {
-  std::string ending(extension(name));
-  for (char& c : ending) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  const std::string ending = small_ending(name);
   if (ending == ".jsonl" || ending == ".ndjson") return Format::jsonl;
   if (ending == ".tsv") return Format::tsv;
   return format_of(documents::kind_of_name(name));
 }
+
+bool is_xml(std::string_view name) { return small_ending(name) == ".xml"; }
+
+std::optional<Format> format_of_xml(std::string_view head) { return format_of(documents::kind_of_xml(head)); }
 
 }  // namespace lapilli::cli

@@ -1,4 +1,4 @@
-// The kinds of files that are translated, told by their names.
+// The kinds of files that are translated, told by their names, and XML by its first elements.
 #pragma once
 
 #include <optional>
@@ -19,5 +19,8 @@ std::optional<Format> format_called(std::string_view name);
 const char* format_name(Format format);
 // The format of a file found in a folder; nothing for other endings.
 std::optional<Format> format_of_file(std::string_view name);
+// True for a name that tells XML, and not its kind; the first bytes tell that.
+bool is_xml(std::string_view name);
+std::optional<Format> format_of_xml(std::string_view head);
 
 }  // namespace lapilli::cli

@@ -53,25 +53,35 @@ constexpr ForeignKind kCsv = {"a CSV table, which translate alone reads", "CSV t
                               true};
 constexpr ForeignKind kMessages = {"a catalogue of messages (gettext), which translate alone reads",
                                    "catalogues of messages", kAsLines, true};
-constexpr ForeignKind kXliff = {"an XLIFF file, which is not read yet", "XLIFF files", kAsLines, true};
+constexpr ForeignKind kXliff = {"an XLIFF file, which translate alone reads", "XLIFF files", kAsLines, true};
+constexpr ForeignKind kOtherXliff = {"an XLIFF file of another program", "XLIFF files of other programs",
+                                     "export it as .xliff first, or --format lines takes it line by line", true};
 constexpr ForeignKind kMemory = {"a translation memory", "translation memories",
                                  "--tm takes equal texts from it, --format lines takes it line by line", true};
-constexpr ForeignKind kJson = {"JSON, which is not read yet as one file", "JSON files",
-                               "--format jsonl takes an object a line, --format lines all that stands in it", true};
-constexpr ForeignKind kResources = {"a file of an app's texts, which is not read yet", "files of apps' texts", kAsLines,
+constexpr std::string_view kJsonAdvice = "--format jsonl takes an object a line, --format lines all that stands in it";
+constexpr ForeignKind kJson = {"JSON, which translate alone reads as one file", "JSON files", kJsonAdvice, true};
+constexpr ForeignKind kOtherJson = {"JSON of another kind than is read", "other JSON files", kJsonAdvice, true};
+constexpr ForeignKind kResources = {"a file of an app's texts, which translate alone reads", "files of apps' texts",
+                                    kAsLines, true};
+constexpr ForeignKind kOtherResources = {"a file of an app's texts of another kind than is read",
+                                         "other files of apps' texts", kAsLines, true};
+constexpr ForeignKind kYaml = {"YAML, which translate alone reads", "YAML files", kAsLines, true};
+constexpr ForeignKind kXml = {
+    "XML of another kind than translate reads (texts of Android, XLIFF, TTML, Qt's translations)", "other XML files",
+    "--format html takes the text between its tags, --format lines all that stands in it", true};
+constexpr ForeignKind kSubtitles = {"a file of subtitles that translate alone reads", "files of subtitles", kAsLines,
                                     true};
-constexpr ForeignKind kYaml = {"YAML, which is not read yet", "YAML files", kAsLines, true};
-constexpr ForeignKind kXml = {"XML, which is not read yet", "XML files",
-                              "--format html takes the text between its tags, --format lines all that stands in it",
-                              true};
-constexpr ForeignKind kSubtitles = {"a file of subtitles of another kind than is read", "other files of subtitles",
-                                    "convert it to SubRip (.srt) or WebVTT (.vtt) first, for example with ffmpeg",
-                                    true};
-constexpr ForeignKind kTex = {"a LaTeX document, which is not read yet", "LaTeX documents", kAsLines, true};
-constexpr ForeignKind kMarkup = {"a document in markup that is not read yet", "documents in other markup",
-                                 "convert it to Markdown or HTML first (for example with pandoc), or --format lines "
-                                 "takes it line by line",
+constexpr ForeignKind kOtherSubtitles = {"a file of subtitles of another kind than is read", "other files of subtitles",
+                                         "convert it to SubRip (.srt) or WebVTT (.vtt) first, for example with ffmpeg",
+                                         true};
+constexpr ForeignKind kTex = {"a LaTeX document, which translate alone reads", "LaTeX documents", kAsLines, true};
+constexpr ForeignKind kOtherTex = {"a LaTeX document by its name", "LaTeX documents",
+                                   "--format tex reads it as that, --format lines line by line", true};
+constexpr ForeignKind kMarkup = {"a document in markup that translate alone reads", "documents in markup", kAsLines,
                                  true};
+constexpr ForeignKind kOtherMarkup = {
+    "a document in markup that is not read", "documents in other markup",
+    "convert it to Markdown or HTML first (for example with pandoc), or --format lines takes it line by line", true};
 
 struct KindOfEnding {
   std::string_view endings;  // each between blanks
@@ -80,15 +90,21 @@ struct KindOfEnding {
 constexpr KindOfEnding kKindsOfEndings[] = {
     {" csv ", &kCsv},
     {" po pot ", &kMessages},
-    {" xlf xliff sdlxliff mxliff ", &kXliff},
+    {" xlf xliff ", &kXliff},
+    {" sdlxliff mxliff ", &kOtherXliff},
     {" tmx tbx ", &kMemory},
-    {" json arb json5 ipynb ", &kJson},
-    {" properties strings stringsdict xcstrings resx resw plist ftl ", &kResources},
+    {" json arb ", &kJson},
+    {" json5 ipynb ", &kOtherJson},
+    {" properties strings stringsdict xcstrings ", &kResources},
+    {" resx resw plist ftl ", &kOtherResources},
     {" yaml yml ", &kYaml},
     {" xml svg fodt ", &kXml},
-    {" ass ssa sbv ttml dfxp smi stl lrc ", &kSubtitles},
-    {" tex latex ltx ", &kTex},
-    {" rst adoc asciidoc org textile mediawiki wiki typ ", &kMarkup},
+    {" ass ssa sbv ttml lrc ", &kSubtitles},
+    {" dfxp smi stl ", &kOtherSubtitles},
+    {" tex ", &kTex},
+    {" latex ltx ", &kOtherTex},
+    {" rst adoc asciidoc ", &kMarkup},
+    {" org textile mediawiki wiki typ ", &kOtherMarkup},
     {" rtf ", &kRichText},
     {" doc docx docm odt ott pages wpd ", &kOffice},
     {" xls xlsx xlsm ods numbers ", &kSheet},

@@ -131,11 +131,19 @@ class JobFinder {
   [[nodiscard]] Format format_of(const std::string& name) const {
     if (const auto given = format_called(files_.format)) return *given;
     const bool results = arguments_.json || arguments_.ids || arguments_.stream || arguments_.attention.wanted();
-    const auto format = name == "-" ? format_of_place() : format_of_file(shards::unpacked_name(name));
+    const auto format = name == "-" ? format_of_place() : told_format(name);
     const bool pairs = format == Format::tsv && arguments_.scoring.pairs && files_.column.empty();
     if (!format || results || pairs || (is_document(*format) && !about_.languages)) return Format::lines;
     const bool to_lines = !files_.wanted() || files_.shard.wanted();
     return *format == Format::text && to_lines ? Format::lines : *format;
+  }
+
+  // The format that a file's name tells, or the beginning of XML.
+  [[nodiscard]] static std::optional<Format> told_format(const std::string& name) {
+    const std::string_view inside = shards::unpacked_name(name);
+    const auto format = format_of_file(inside);
+    const bool tells = !format && is_xml(inside) && file_kind(name) == FileKind::regular;
+    return tells ? format_of_xml(text_head_of(name)) : format;
   }
 
   // Standard input has no name; a member or a column says what it is.
@@ -167,7 +175,7 @@ class JobFinder {
     const std::string name(last_part(file.below));
     if (is_part(name)) return &left_out::kPart;
     const std::string_view inside = shards::unpacked_name(name);
-    const auto format = format_of_file(inside);
+    const auto format = told_format(file.path);
     if (!format || (is_document(*format) && !about_.languages && foreign_name(inside))) {
       const ForeignKind* foreign = foreign_name(inside);
       return foreign ? foreign : &left_out::kUnknown;

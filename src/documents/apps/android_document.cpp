@@ -17,12 +17,19 @@ class AndroidReader : public XmlTexts {
     const bool text = token.name == "string" || (token.name == "item" && in_group_);
     if (token.name == "resources" || token.closed) return {};
     if (!group && !text) return tokens_.skip_element(token);
+    if (!in_group_) take_name(token);
     const bool stays = (in_group_ ? false : comments_.take()) || says_no(token);
     if (in_group_) quantities_.push_back(token.value("quantity", bytes_));
     if (stays) return tokens_.skip_element(token);
     if (text) return message(token);
     begin_group(token);
     return {};
+  }
+
+  // A name may occur once for each product, and as a text and a plural.
+  void take_name(const XmlToken& token) {
+    const std::string name(token.value("name", bytes_)), product(token.value("product", bytes_));
+    names_.add(std::string(token.name) + ' ' + product + ' ' + name, token.range.begin, notes());
   }
 
   [[nodiscard]] bool says_no(const XmlToken& token) const {
@@ -56,6 +63,7 @@ class AndroidReader : public XmlTexts {
 
   bool in_group_ = false, plural_ = false;
   size_t plural_at_ = 0;
+  SeenKeys names_;
   std::vector<std::string_view> quantities_;
 };
 

@@ -1,7 +1,6 @@
 // JSON of apps: i18next and its like (all values), Chrome's messages.json and FormatJS (the message of each entry),
 // Flutter's .arb (keys with @ stay, @@locale becomes the target's).
 #include <array>
-#include <map>
 
 #include "documents/apps/app_kinds.hpp"
 #include "documents/apps/json_tree.hpp"
@@ -65,12 +64,11 @@ class JsonTexts {
   }
 
   void check_keys(const JsonNode& object, bool stays) {
-    std::map<std::string_view, size_t> keys;
+    SeenKeys keys;
     PluralKeys plurals;
     for (const JsonNode* child = tree_.first(object); child; child = tree_.next(*child)) {
       const std::string_view key = tree_.key(*child);
-      if (!keys.emplace(key, child->key.begin).second)
-        messages_.notes.add(child->key.begin, "a key occurs twice in its object; all of its texts are translated");
+      keys.add(key, child->key.begin, messages_.notes);
       if (child->type == JsonNode::string) plurals.add(key, child->key.begin);
     }
     if (!stays && message_key_.empty()) plurals.tell(options_.target_language, messages_.notes);

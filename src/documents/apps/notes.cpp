@@ -28,6 +28,10 @@ void Notes::add(size_t at, std::string_view sentence) {
   note->lines.push_back(line(at));
 }
 
+void SeenKeys::add(std::string_view key, size_t at, Notes& notes) {
+  if (!keys_.emplace(key).second) notes.add(at, "a key occurs twice; all of its texts are translated");
+}
+
 std::vector<std::string> Notes::sentences() const {
   std::vector<std::string> all;
   for (const Note& note : notes_) {

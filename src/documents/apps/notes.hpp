@@ -3,7 +3,7 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
+#include <unordered_set>
 #include <vector>
 
 #include "documents/characters.hpp"
@@ -30,6 +30,15 @@ class Notes {
   size_t at_ = 0, line_ = 1;
   std::vector<Note> notes_;
   size_t unsaid_ = 0;
+};
+
+// The keys of an object or a file; one that was there before is told.
+class SeenKeys {
+ public:
+  void add(std::string_view key, size_t at, Notes& notes);
+
+ private:
+  std::unordered_set<std::string> keys_;
 };
 
 }  // namespace lapilli::documents

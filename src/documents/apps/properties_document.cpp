@@ -34,7 +34,8 @@ class PropertiesReader {
     if (bytes_[at_] == '\n' || bytes_[at_] == '\r') return void(++at_);
     if (bytes_[at_] == '#' || bytes_[at_] == '!') return comment();
     const bool stays = comments_.take();
-    key();
+    const size_t begin = at_;
+    keys_.add(key(), begin, messages_.notes);
     const WrittenText text = value();
     if (!stays && !text.text().empty()) messages_.add(text, rules_);
   }
@@ -63,15 +64,18 @@ class PropertiesReader {
   }
 
   // Goes to the value.
-  void key() {
+  std::string_view key() {
+    const size_t begin = at_;
     for (; at_ < bytes_.size() && std::string_view("=: \t\f\r\n").find(bytes_[at_]) == std::string_view::npos; ++at_) {
       if (bytes_[at_] != '\\') continue;
       const size_t behind = continuation(at_);
       at_ = behind == at_ ? std::min(at_ + 1, bytes_.size() - 1) : behind - 1;
     }
+    const std::string_view name = Range{begin, at_}.of(bytes_);
     skip_blanks();
     if (at_ < bytes_.size() && (bytes_[at_] == '=' || bytes_[at_] == ':')) ++at_;
     skip_blanks();
+    return name;
   }
 
   WrittenText value() {
@@ -119,6 +123,7 @@ class PropertiesReader {
   Found found_;
   Messages messages_;
   EntryComments comments_;
+  SeenKeys keys_;
 };
 
 void encode_properties(std::string& out, std::string_view text, Range range, bool, const Passage& passage) {

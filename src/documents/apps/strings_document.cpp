@@ -46,7 +46,9 @@ class StringsReader {
   void entry() {
     const size_t begin = at_;
     const bool stays = comments_.take();
-    if (!word()) return;
+    const auto key = word();
+    if (!key) return;
+    keys_.add(key->of(bytes_), begin, messages_.notes);
     skip();
     std::optional<Range> value;
     if (pass('=')) {
@@ -123,6 +125,7 @@ class StringsReader {
   Found found_;
   Messages messages_;
   EntryComments comments_;
+  SeenKeys keys_;
   bool broken_ = false;
 };
 

@@ -20,6 +20,7 @@ class StringsdictReader : public XmlTexts {
     size_t at = 0;
     bool stays = false;
     std::vector<std::string> keys;
+    SeenKeys seen;
   };
 
   Status element(XmlToken& token) override {
@@ -27,9 +28,10 @@ class StringsdictReader : public XmlTexts {
     if (token.name == "dict") begin_dict(token.range.begin);
     if (token.name != "key" && token.name != "string") return {};
     const bool key = token.name == "key";
+    const size_t at = token.range.begin;
     LAPILLI_TRY(const std::vector<Text> texts, content(token, false));
     if (key)
-      take_key(texts.front().words.text());
+      take_key(texts.front().words.text(), at);
     else if (!dicts_.empty() && !dicts_.back().stays && !names_type(key_))
       for (const Text& text : texts) add(text);
     return {};
@@ -39,13 +41,16 @@ class StringsdictReader : public XmlTexts {
     return key == "NSStringFormatSpecTypeKey" || key == "NSStringFormatValueTypeKey";
   }
 
-  void begin_dict(size_t at) { dicts_.push_back({at, !dicts_.empty() && (dicts_.back().stays || entry_stays_), {}}); }
+  void begin_dict(size_t at) {
+    dicts_.push_back({at, !dicts_.empty() && (dicts_.back().stays || entry_stays_), {}, {}});
+  }
 
-  void take_key(const std::string& key) {
+  void take_key(const std::string& key, size_t at) {
     key_ = key;
     if (dicts_.empty()) return;
     if (dicts_.size() == 1) entry_stays_ = comments_.take();
     dicts_.back().keys.push_back(key);
+    dicts_.back().seen.add(key, at, notes());
   }
 
   void end(const XmlToken& token) override {

@@ -92,7 +92,11 @@ class XcstringsReader {
       return fail(ErrorCode::invalid_argument, "a localization needs a language: name it with --to");
     if (source_ == options_.target_language)
       return fail(ErrorCode::invalid_argument, "its texts are in '%s' already", options_.target_language);
-    for (const JsonNode* entry = tree_.first(*strings); entry; entry = tree_.next(*entry)) add(*entry);
+    SeenKeys keys;
+    for (const JsonNode* entry = tree_.first(*strings); entry; entry = tree_.next(*entry)) {
+      keys.add(tree_.key(*entry), entry->key.begin, messages_.notes);
+      add(*entry);
+    }
     found_.notes = messages_.notes.sentences();
     return std::move(found_);
   }

@@ -39,6 +39,7 @@ class XmlTexts {
   // Reads to the end tag of the element that `token` begins. What stands in CDATA is a text of its own.
   Result<std::vector<Text>> content(XmlToken& token, bool backslashes);
   void add(const Text& text);
+  Notes& notes() { return messages_.notes; }
   // Says which plural forms the target's language has, and these are not.
   void tell_lacking(size_t at, std::span<const std::string_view> categories);
 

@@ -2,7 +2,6 @@
 // all of a file stands under becomes the target's.
 #include <algorithm>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "documents/apps/app_kinds.hpp"
@@ -31,7 +30,7 @@ struct YamlLevel {
   bool stays = false;        // all in it
   bool entry_stays = false;  // the present entry
   std::string_view key;      // of the present entry
-  std::set<std::string_view> keys;
+  SeenKeys keys;
   PluralKeys plurals;
 };
 
@@ -230,8 +229,7 @@ class YamlReader {
     YamlLevel& level = levels_.back();
     level.key = range.of(bytes_);
     level.entry_stays = comments_.take() || is_formats(level.key);
-    if (!level.keys.insert(level.key).second)
-      messages_.notes.add(range.begin, "a key occurs twice in its mapping; all of its texts are translated");
+    level.keys.add(level.key, range.begin, messages_.notes);
     if (!level.entry_stays) level.plurals.add(level.key, range.begin);
     if (levels_.size() == 1 && documents_ < 2) roots_.push_back({range, quoted, found_.passages.size()});
   }
