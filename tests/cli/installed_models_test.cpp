@@ -145,7 +145,8 @@ TEST_F(CliDeviceInstalled, ChainsGoOverEnglishAndDirectOnesComeFirst) {
   EXPECT_EQ(translate("es", "de").out, kPackageSays);
 }
 
-// A model that knows no word of its output says words of the source, each of which stands where the step attended to it.
+// A model that knows no word of its output says words of the source, each of which stands where the step attended to
+// it.
 TEST_F(CliDeviceInstalled, UnknownWordsBecomeThoseOfTheSource) {
   install("en_de", "en", "de", "1.9");
   const std::string name = "en_de/model/shared_vocabulary.json";

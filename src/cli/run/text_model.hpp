@@ -29,7 +29,7 @@ struct LineResult {
   // In place of the output's sequences: words that stay are back in them, or a memory had the text.
   std::vector<std::string> texts;
   std::vector<PutWord> put;      // words in the first of them that the model did not know
-  bool too_large = false;  // Status::out_of_memory, also alone
+  bool too_large = false;        // Status::out_of_memory, also alone
   bool nothing_between = false;  // a chain's first model wrote nothing, and the second was not asked
   [[nodiscard]] bool is_made() const { return output != nullptr || !texts.empty(); }
   [[nodiscard]] std::string text() const { return texts.empty() ? output ? output->text() : "" : texts.front(); }
