@@ -66,7 +66,7 @@ std::string link_text(const lapilli_word_link& link, const std::string& source, 
 
 constexpr std::string_view kUnknown = "<unk>";
 
-// Text of the source token with the most weight.
+// Text of the source token with the most weight; with the space before it, if there is one.
 std::string most_attended(const Attention& attention, const lapilli_attention_map& map, uint32_t row,
                           const std::string& source) {
   float most = 0;
@@ -81,19 +81,23 @@ std::string most_attended(const Attention& attention, const lapilli_attention_ma
     if (weight <= most || !token || token->special || token->end > source.size() || token->begin >= token->end)
       continue;
     most = weight;
-    word = source.substr(token->begin, token->end - token->begin);
+    const bool spaced = token->begin > 0 && source[token->begin - 1] == ' ';
+    word = source.substr(token->begin - spaced, token->end - token->begin + spaced);
   }
   return word;
 }
 
 // The step that writes a token is that of the row before.
-void put_words(const Attention& attention, const std::string& source, std::vector<PutWord>& words) {
+void put_words(const Attention& attention, const std::string& source, const std::string& text,
+               std::vector<PutWord>& words) {
   const auto map = attention.map();
   if (!map || map->layers == 0) return;
   for (uint32_t i = 1; i < map->rows; ++i) {
     const auto token = attention.token(true, i);
     if (!token || token->special || token->label != kUnknown) continue;
     std::string word = most_attended(attention, *map, i - 1, source);
+    const bool apart = token->begin == 0 || text[token->begin - 1] == ' ';
+    if (apart && word.starts_with(' ')) word.erase(0, 1);
     if (!word.empty()) words.push_back({token->begin, token->end, std::move(word)});
   }
 }
@@ -110,7 +114,7 @@ std::vector<PutWord> words_for_unknown(const Model& model, const Results& result
     const Part& part = best.parts[i];
     const size_t at = best.text.find(kUnknown, part.target_begin);
     if (part.finish == Finish::kept || at >= part.target_end) continue;
-    if (const auto attention = Attention::run(model, results, input, 0, i)) put_words(*attention, source, words);
+    if (const auto attention = Attention::run(model, results, input, 0, i)) put_words(*attention, source, best.text, words);
   }
   return words;
 }
