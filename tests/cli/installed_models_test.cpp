@@ -145,6 +145,25 @@ TEST_F(CliDeviceInstalled, ChainsGoOverEnglishAndDirectOnesComeFirst) {
   EXPECT_EQ(translate("es", "de").out, kPackageSays);
 }
 
+// A model that knows no word of its output says words of the source, each of which stands where the step attended to
+// it.
+TEST_F(CliDeviceInstalled, UnknownWordsBecomeThoseOfTheSource) {
+  install("en_de", "en", "de", "1.9");
+  const std::string name = "en_de/model/shared_vocabulary.json";
+  auto words = nlohmann::json::parse(std::ifstream(folder_.path() / name));
+  for (auto& word : words)
+    if (word == "\u2581memory") word = "<unk>";
+  write(name, words.dump());
+  const auto made = run(with_packages({"translate", "--from", "en", "--to", "de", kText}));
+  const auto plain = run(with_packages({"translate", "--from", "en", "--to", "de", "--stream", kText}));
+  ASSERT_EQ(plain.out, "our<unk> no\n") << plain.err;
+  EXPECT_THAT(made.out, Not(HasSubstr("<unk>")));
+  const auto put = made.out.substr(3, made.out.size() - 3 - 4);  // "our" before, " no" behind
+  EXPECT_NE(put, "");
+  EXPECT_THAT(std::string(kText), HasSubstr(put));
+  EXPECT_EQ(made.out, "our" + put + " no\n");
+}
+
 // A model whose words are all blanks writes nothing, and the next one would make a text of that.
 TEST_F(CliDeviceInstalled, NothingBetweenTheModelsOfAChainStaysNothing) {
   install("es_en", "es", "en", "1.9");

@@ -64,7 +64,73 @@ std::string link_text(const lapilli_word_link& link, const std::string& source, 
   return numbers + json_string(words[0]) + "," + json_string(words[1]) + "]}";
 }
 
+constexpr std::string_view kUnknown = "<unk>";
+
+// Text of the source token with the most weight; with the space before it, if there is one.
+std::string most_attended(const Attention& attention, const lapilli_attention_map& map, uint32_t row,
+                          const std::string& source) {
+  float most = 0;
+  std::string word;
+  for (uint32_t column = 0; column < map.columns; ++column) {
+    float weight = 0;
+    for (uint32_t head = 0; head < map.heads; ++head) {
+      const uint64_t plane = uint64_t{map.layers - 1} * map.heads + head;
+      weight += map.values[(plane * map.rows + row) * map.columns + column];
+    }
+    const auto token = attention.token(false, column);
+    if (weight <= most || !token || token->special || token->end > source.size() || token->begin >= token->end)
+      continue;
+    most = weight;
+    const bool spaced = token->begin > 0 && source[token->begin - 1] == ' ';
+    word = source.substr(token->begin - spaced, token->end - token->begin + spaced);
+  }
+  return word;
+}
+
+// The step that writes a token is that of the row before.
+void put_words(const Attention& attention, const std::string& source, const std::string& text,
+               std::vector<PutWord>& words) {
+  const auto map = attention.map();
+  if (!map || map->layers == 0) return;
+  for (uint32_t i = 1; i < map->rows; ++i) {
+    const auto token = attention.token(true, i);
+    if (!token || token->special || token->label != kUnknown) continue;
+    std::string word = most_attended(attention, *map, i - 1, source);
+    const bool apart = token->begin == 0 || text[token->begin - 1] == ' ';
+    if (apart && word.starts_with(' ')) word.erase(0, 1);
+    if (!word.empty()) words.push_back({token->begin, token->end, std::move(word)});
+  }
+}
+
 }  // namespace
+
+std::vector<PutWord> words_for_unknown(const Model& model, const Results& results, size_t input,
+                                       const std::string& source) {
+  std::vector<PutWord> words;
+  const Output& output = results[input];
+  if (output.sequences.empty() || source.find(kUnknown) != std::string::npos) return words;
+  const Sequence& best = output.sequences.front();
+  for (size_t i = 0; i < best.parts.size(); ++i) {
+    const Part& part = best.parts[i];
+    const size_t at = best.text.find(kUnknown, part.target_begin);
+    if (part.finish == Finish::kept || at >= part.target_end) continue;
+    if (const auto attention = Attention::run(model, results, input, 0, i)) put_words(*attention, source, best.text, words);
+  }
+  return words;
+}
+
+std::string with_words(const std::string& text, const std::vector<PutWord>& words) {
+  std::string made = text;
+  for (size_t i = words.size(); i-- > 0;) made.replace(words[i].begin, words[i].end - words[i].begin, words[i].word);
+  return made;
+}
+
+uint64_t place_with_words(uint64_t place, const std::vector<PutWord>& words) {
+  uint64_t moved = place;
+  for (const PutWord& w : words)
+    if (place >= w.end) moved += w.word.size() - (w.end - w.begin);  // may wrap, and the sum is right
+  return moved;
+}
 
 bool parse_attention_index(const std::string& text, int32_t& index) {
   if (text == "mean" || text == "all") {

@@ -21,6 +21,20 @@ struct AttentionArguments {
 bool parse_attention_index(const std::string& text, int32_t& index);
 void add_attention_options(CLI::App& command, AttentionArguments& arguments);
 
+// A word of the source in the place of one that the model did not know. Bytes of the output's text.
+struct PutWord {
+  uint64_t begin = 0, end = 0;
+  std::string word;
+};
+
+// For each "<unk>" in the text of the best sequence the word to which its step attended most, by the mean of the last
+// layer's heads. Runs the model once more for each part that has one. Those for which there is none stay.
+std::vector<PutWord> words_for_unknown(const Model& model, const Results& results, size_t input,
+                                       const std::string& source);
+std::string with_words(const std::string& text, const std::vector<PutWord>& words);
+// A place in the text where it is with the words.
+uint64_t place_with_words(uint64_t place, const std::vector<PutWord>& words);
+
 // Serves one run of the program.
 class AttentionOutput {
  public:

@@ -224,8 +224,9 @@ void LineTranslator::restore_line(const std::string& source, LineResults& result
   for (const Sequence& sequence : result.output->sequences) {
     const bool best = texts.empty();
     const auto links = [&] { return best ? links_of(results, line) : documents::KeptText::Links(); };
-    texts.push_back(run_.kept->restored(source, sequence.text, links));
-    changed |= texts.back() != sequence.text;
+    const std::string& made = best && !result.put.empty() ? result.texts.front() : sequence.text;
+    texts.push_back(run_.kept->restored(source, made, links));
+    changed |= texts.back() != made;
   }
   if (changed) result.texts = std::move(texts);
 }

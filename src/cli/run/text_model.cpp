@@ -409,6 +409,18 @@ LineResults TextModel::run(const std::vector<Line>& lines, uint64_t lines_before
   return results;
 }
 
+// What was streamed stands, and an alignment counts the words that the model wrote.
+bool TextModel::puts_words() const {
+  const bool translates = std::string_view(about_.task) == "translate";
+  return translates && !arguments_.ids && !arguments_.stream && !arguments_.attention.wanted() &&
+         model().info().value().source_vocabulary != 0;
+}
+
+void TextModel::put_words(const std::string& source, LineResult& result) const {
+  result.put = words_for_unknown(result.part->member->model, result.part->results, result.input, source);
+  if (!result.put.empty()) result.texts = {with_words(result.output->text(), result.put)};
+}
+
 void TextModel::take(const std::vector<Line>& lines, const Inputs& inputs, LineResults& results) {
   for (const size_t owner : inputs.owners) results.lines[owner].status = Status::cancelled;
   for (const Portion& part : results.parts) {
@@ -418,7 +430,10 @@ void TextModel::take(const std::vector<Line>& lines, const Inputs& inputs, LineR
       result.output = &part.results[i];
       result.part = &part;
       result.input = i;
-      if (result.output->ok()) continue;
+      if (result.output->ok()) {
+        if (puts_words()) put_words(inputs.texts[part.inputs[i]], result);
+        continue;
+      }
       result.status = result.output->error->status();
       result.error = named_as_typed(arguments_, result.output->error->message());
     }
@@ -437,6 +452,10 @@ std::vector<lapilli_word_link> TextModel::word_links(const LineResults& results,
     if (!attention) continue;
     if (const auto found = attention->align(); found)
       links.insert(links.end(), found.value().begin(), found.value().end());
+  }
+  for (lapilli_word_link& link : links) {
+    link.target_begin = place_with_words(link.target_begin, result.put);
+    link.target_end = place_with_words(link.target_end, result.put);
   }
   return links;
 }

@@ -28,6 +28,7 @@ struct LineResult {
   std::vector<std::string> alignments;  // of each sequence, as printed behind it
   // In place of the output's sequences: words that stay are back in them, or a memory had the text.
   std::vector<std::string> texts;
+  std::vector<PutWord> put;      // words in the first of them that the model did not know
   bool too_large = false;        // Status::out_of_memory, also alone
   bool nothing_between = false;  // a chain's first model wrote nothing, and the second was not asked
   [[nodiscard]] bool is_made() const { return output != nullptr || !texts.empty(); }
@@ -82,7 +83,7 @@ class TextModel {
 
   // False for decoders alone and chains: nothing tells which word became which.
   [[nodiscard]] bool aligns() const { return !is_chain() && model().info().value().source_vocabulary != 0; }
-  // The word links of a line with an output; empty if the alignment fails or finds none.
+  // The word links of a line with an output, by places in its text; empty if the alignment fails or finds none.
   [[nodiscard]] std::vector<lapilli_word_link> word_links(const LineResults& results, size_t line) const;
   // From now on the output of a line depends neither on the lines run with it nor on earlier ones.
   void make_deterministic() { options_.deterministic = true; }
@@ -114,6 +115,8 @@ class TextModel {
   [[nodiscard]] Result<Results> generate(const Model& model, const Inputs& inputs, const Options& options) const;
   [[nodiscard]] Result<void> check_attention(const lapilli_model_info& info) const;
   [[nodiscard]] Result<void> check_results(const lapilli_model_info& info) const;
+  [[nodiscard]] bool puts_words() const;
+  void put_words(const std::string& source, LineResult& result) const;
   void take(const std::vector<Line>& lines, const Inputs& inputs, LineResults& results);
   void attend(const std::string& source, LineResults& results, LineResult& result);
 
