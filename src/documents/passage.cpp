@@ -51,9 +51,9 @@ bool in_mail_name(char c) {
 
 // The e-mail address around the @ at `sign`, from `from` on; empty if it is none.
 Range mail_at(std::string_view text, size_t sign, size_t from) {
-  constexpr size_t kLongestName = 64, kLongestDomain = 253;
+  constexpr size_t kLongestUser = 64, kLongestDomain = 253;
   size_t begin = sign, end = sign + 1;
-  const size_t least = std::max(from, sign - std::min(sign, kLongestName));
+  const size_t least = std::max(from, sign - std::min(sign, kLongestUser));
   const size_t most = std::min(text.size(), end + kLongestDomain);
   while (begin > least && in_mail_name(text[begin - 1])) --begin;
   while (begin < sign && std::string_view(".%+-").find(text[begin]) != std::string_view::npos) ++begin;
