@@ -120,9 +120,10 @@ std::string other_run(const Record& a, const Record& b) {
   if (a.version != b.version) return "version of lapilli";
   if (a.inputs_hash != b.inputs_hash) return "list of inputs, or content of one";
   if (a.model_hash != b.model_hash) return "model";
-  for (size_t i = 0; i < std::min(a.settings.size(), b.settings.size()); ++i)
-    if (a.settings[i] != b.settings[i]) return a.settings[i].first;
-  return a.settings.size() == b.settings.size() ? "" : "option";
+  for (const auto& [of, in] : {std::pair(&a.settings, &b.settings), std::pair(&b.settings, &a.settings)})
+    for (const auto& setting : *of)
+      if (std::find(in->begin(), in->end(), setting) == in->end()) return setting.first;
+  return "";
 }
 
 std::string other_input(const Record& a, const Record& b) {

@@ -109,6 +109,8 @@ TEST(CliDeviceShards, JoinedTheyAreTheSingleRun) {
   EXPECT_EQ(f.shard("1/3", {a, b}, kNoDriver).code, 0);
   expect_refused(f.shard("1/3", {"--beam", "1", a, b}, kNoDriver), 2, "was made with another --beam");
   expect_refused(f.shard("1/3", {b, a}, kNoDriver), 2, "was made with another list of inputs");
+  expect_refused(f.shard("1/3", {"--from", "en", a, b}, kNoDriver), 2, "was made with another --from");
+  EXPECT_FALSE(fs::exists(f.out + "part-1-of-3.lock"));
   std::ofstream(f.out + "part-0-of-3.txt", std::ios::app) << "more\n";
   expect_refused(f.join("again.txt"), 3, "bytes, and its record says");
 }

@@ -16,7 +16,7 @@ if(TARGET sample_subtitles AND TARGET lapilli_cli)
   lapilli_gpu_test(samples.subtitles COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/samples/subtitles-test
     $<TARGET_FILE:sample_subtitles> $<TARGET_FILE:lapilli_cli> ${CMAKE_CURRENT_SOURCE_DIR}/data VALIDATE LABELS slow)
 endif()
-# A Slurm of its own, where Debian's is installed: 8 shards of 50 lines with each build, of 12,000 lines on request. HTCondor's files
+# A Slurm of its own, where Debian's is installed: 8 shards of 400 lines with each build, of 12,000 lines on request. HTCondor's files
 # are read by its own parser, which PyPI has.
 if(TARGET lapilli_cli)
   set(clients $ENV{LAPILLI_CLIENTS})

@@ -75,6 +75,17 @@ TEST(ShardRecords, SettingsHaveEachNameOnce) {
   EXPECT_EQ(other_run(record, *record_in(json_of(record))), "");
 }
 
+// Settings that have no value are in no record, so that one more moves those behind it.
+TEST(ShardRecords, ASettingThatOneAloneHasIsNamed) {
+  const Record record = record_of(0, 1);
+  Record other = record;
+  other.settings.insert(other.settings.begin(), {"--from", "en"});
+  EXPECT_EQ(other_run(record, other), "--from");
+  EXPECT_EQ(other_run(other, record), "--from");
+  other.settings.erase(other.settings.begin() + 1);
+  EXPECT_EQ(other_run(record, other), "command");
+}
+
 TEST(ShardRecords, HostileOnesAreNone) {
   const std::string line = json_of(record_of(3, 10));
   for (size_t cut = 0; cut + 2 < line.size(); cut += 3) EXPECT_FALSE(record_in(line.substr(0, cut)));

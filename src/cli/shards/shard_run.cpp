@@ -98,9 +98,11 @@ int ShardRun::begin(const shards::Record& planned, bool quiet, bool& done) {
 
 // The output of a finished shard may be gone, or one that join refuses: the shard is made anew then.
 int ShardRun::skip(const shards::Record& found, const shards::Record& planned, bool quiet, bool& done) {
-  if (const std::string other = other_run(found, planned); !other.empty())
+  if (const std::string other = other_run(found, planned); !other.empty()) {
+    lock_->remove();
     return complain(exit_usage, "shard " + shards::text_of(shard()) + " was made with another " + other +
                                     "; name another folder, or --force makes it anew");
+  }
   if (const std::string wrong = shards::wrong_output(folder_, found); !wrong.empty()) {
     if (!quiet) complain(exit_ok, "shard " + shards::text_of(shard()) + " is made anew: " + wrong);
     remove_file(file(shards::kRecordEnding));
