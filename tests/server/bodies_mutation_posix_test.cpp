@@ -150,7 +150,7 @@ class DamagedServer {
 
   // So many at a time: works of all protocols run beside each other.
   void send(size_t rounds, unsigned seed) {
-    constexpr size_t kTogether = 10;
+    constexpr size_t kTogether = 50;
     Random random(seed);
     for (size_t round = 0; round < rounds && !testing::Test::HasFatalFailure(); round += kTogether)
       send_some(round, kTogether, random);
