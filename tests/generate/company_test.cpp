@@ -242,7 +242,8 @@ TEST_F(DeviceCompany, SourcesFollowOneAnother) {
   }
 }
 
-// Searches of one source each, more than run at a time: they wait in the session that they share, and its rows are full.
+// Searches of one source each, more than run at a time: they wait in the session that they share, and its rows are
+// full.
 TEST_F(DeviceCompany, SingleSourcesFollowOneAnother) {
   constexpr size_t kTogether = 64, kAll = 400;
   std::mt19937 random(9);
