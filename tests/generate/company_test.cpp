@@ -242,5 +242,38 @@ TEST_F(DeviceCompany, SourcesFollowOneAnother) {
   }
 }
 
+// Searches of one source each, more than run at a time: they wait in the session that they share, and its rows are
+// full.
+TEST_F(DeviceCompany, SingleSourcesFollowOneAnother) {
+  constexpr size_t kTogether = 64, kAll = 400;
+  std::mt19937 random(9);
+  std::vector<std::unique_ptr<Search>> running;
+  uint64_t rows = 0, room = 0, waited = 0;
+  for (size_t started = 0; started < kAll || !running.empty();) {
+    for (; started < kAll && running.size() < kTogether; ++started) {
+      GenerateRequest one;
+      one.options.num_beams = 3;
+      one.options.max_new_tokens = 4 + random() % 20;
+      one.sources = {random_ids(random, 1 + random() % 20)};
+      LAPILLI_ASSERT_VALUE(auto search, Search::start(model_, one));
+      running.push_back(std::move(search));
+    }
+    for (auto& search : running) {
+      if (!search->pump()) continue;
+      LAPILLI_ASSERT_VALUE(const auto out, search->take());
+      rows += out.stats.queued_rows;
+      room += out.stats.queued_room;
+      waited += out.stats.queued_room > 0 ? 1 : 0;
+      search.reset();
+    }
+    std::erase(running, nullptr);
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+  const double use = static_cast<double>(rows) / static_cast<double>(std::max<uint64_t>(1, room));
+  std::printf("%llu of %zu waited; rows in use meanwhile %.3f\n", static_cast<unsigned long long>(waited), kAll, use);
+  EXPECT_GT(waited, kAll / 2);
+  EXPECT_GE(use, 0.85);
+}
+
 }  // namespace
 }  // namespace lapilli

@@ -150,7 +150,7 @@ class DamagedServer {
 
   // So many at a time: works of all protocols run beside each other.
   void send(size_t rounds, unsigned seed) {
-    constexpr size_t kTogether = 10;
+    constexpr size_t kTogether = 50;
     Random random(seed);
     for (size_t round = 0; round < rounds && !testing::Test::HasFatalFailure(); round += kTogether)
       send_some(round, kTogether, random);
@@ -182,12 +182,11 @@ class DamagedServer {
   }
 
   void expect_end(const Damaged& sent, RawClient& client) {
-    constexpr int kPatience = 600000;
     if (!sent.whole) {
-      ASSERT_TRUE(client.ends(kPatience)) << sent.bytes.substr(0, 2000);
+      ASSERT_TRUE(client.ends(kDevicePatienceMs)) << sent.bytes.substr(0, 2000);
       return;
     }
-    const int status = client.answer(false, kPatience).status;
+    const int status = client.answer(false, kDevicePatienceMs).status;
     ASSERT_TRUE(status >= 200 && status < 600) << sent.bytes.substr(0, 2000);
     ++statuses_[status];
   }

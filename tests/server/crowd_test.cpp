@@ -42,7 +42,7 @@ TEST(ServeLoss, EachOf64ClientsIsAnsweredOnce) {
       for (int k = 0; k < kEach; ++k) {
         const Said& said = kSaid[(i + k) % 2];
         client.send(post_of("/translate", {{"q", said.english}, {"source", "en"}, {"target", "fr"}}));
-        const Answer answer = client.answer(false, 300000);
+        const Answer answer = client.answer(false, kDevicePatienceMs);
         ASSERT_TRUE(answer.whole) << i << " " << k;
         const bool is_right = answer.status == 200 && json_of(answer) == Json({{"translatedText", said.french}});
         const bool is_told = answer.status == 503 && !json_of(answer).value("error", "").empty();
@@ -77,7 +77,7 @@ void ask_many(const Served& served, int from, int to, int every = 20) {
     else
       client.send(i % 3 == 1 ? "GET /languages HTTP/1.1\r\nHost: localhost\r\n\r\n"
                              : "GET /nothing/" + std::to_string(i) + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    const Answer answer = client.answer(false, 60000);
+    const Answer answer = client.answer(false, kDevicePatienceMs);
     ASSERT_TRUE(answer.whole) << i;
     ASSERT_EQ(answer.status, !translates && i % 3 == 2 ? 404 : 200) << answer.body;
   }

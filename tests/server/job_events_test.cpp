@@ -81,8 +81,8 @@ TEST(ServeDeviceEvents, ARequestIsWatchedFromBeforeItComes) {
   for (int i = 0; i < 12; ++i) many += std::to_string(i) + " boats lie in the harbour.\n";
   const Json body = {{"q", many}, {"source", "en"}, {"target", "fr"}};
   const std::string named = "Content-Type: application/json\r\nLapilli-Job: paper-1\r\n";
-  EXPECT_EQ(served.ask("POST", "/translate", named, body.dump(), 300000).status, 200);
-  const Answer told = watcher.answer(false, 300000);
+  EXPECT_EQ(served.ask("POST", "/translate", named, body.dump(), kDevicePatienceMs).status, 200);
+  const Answer told = watcher.answer(false, kDevicePatienceMs);
   EXPECT_EQ(told.headers.at("content-type"), "text/event-stream");
   EXPECT_TRUE(told.whole);
   EXPECT_THAT(told.body, HasSubstr("event: progress\ndata: {\"done\":12,\"total\":12,"));

@@ -153,10 +153,8 @@ TEST_F(ServeDevice, DeepLsDocumentsAreFetchedLater) {
   const std::string path = "/v2/document/" + job.value("document_id", "");
   const Json key = {{"document_key", job.value("document_key", "")}};
   Json state = Json::object();
-  for (int i = 0; i < 600 && state.value("status", "") != "done"; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    state = json_of(bundled().post(path, key));
-  }
+  const auto is_done = [&] { return (state = json_of(bundled().post(path, key))).value("status", "") == "done"; };
+  (void)becomes_true(is_done, kDevicePatienceMs);
   ASSERT_EQ(state.value("status", ""), "done") << state;
   EXPECT_EQ(bundled().post(path + "/result", key).body, kGare);
   EXPECT_EQ(bundled().post(path, {{"document_key", "0"}}).status, 404);
@@ -200,7 +198,8 @@ TEST_F(ServeDevice, ManyConnectionsShareSteps) {
         "POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: " +
         std::to_string(body.size()) + "\r\n\r\n" + body);
   }
-  for (RawClient& client : clients) EXPECT_EQ(json_of(client.answer(false, 60000)), Json({{"translatedText", kGare}}));
+  for (RawClient& client : clients)
+    EXPECT_EQ(json_of(client.answer(false, kDevicePatienceMs)), Json({{"translatedText", kGare}}));
 }
 
 TEST(ServeDeviceKeys, EachProtocolSaysItsOwnWords) {
@@ -243,7 +242,7 @@ TEST(ServeDeviceQueue, BeyondItsLengthRequestsAreToldWhen) {
   const Answer second = narrow.post("/translate", {{"q", "a"}, {"source", "en"}, {"target", "fr"}});
   EXPECT_EQ(second.status, 429);
   EXPECT_EQ(second.headers.count("retry-after"), 1u);
-  EXPECT_EQ(first.answer(false, 60000).status, 200);
+  EXPECT_EQ(first.answer(false, kDevicePatienceMs).status, 200);
 }
 
 TEST(ServeDeviceStop, WhatHasComeIsAnswered) {

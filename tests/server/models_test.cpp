@@ -104,12 +104,12 @@ TEST(ServeDeviceClients, WorkOfOneThatLeftEnds) {
   for (int i = 0; i < 2000; ++i) many += std::to_string(i) + " boats lie in the harbour and wait for the wind.\n";
   RawClient leaving(served.port());
   leaving.send(request_of({{"q", many}, {"source", "en"}, {"target", "fr"}}));
-  ASSERT_TRUE(becomes_true([&] { return metric_of(served, "lapilli_jobs_running") == 1; }, 60000));
+  ASSERT_TRUE(becomes_true([&] { return metric_of(served, "lapilli_jobs_running") == 1; }, kDevicePatienceMs));
   RawClient staying(served.port());
   staying.send(request_of(station()));
   leaving.reset();
-  EXPECT_EQ(json_of(staying.answer(false, 60000)), Json({{"translatedText", kGare}}));
-  ASSERT_TRUE(becomes_true([&] { return metric_of(served, "lapilli_requests_at_work") == 0; }, 60000));
+  EXPECT_EQ(json_of(staying.answer(false, kDevicePatienceMs)), Json({{"translatedText", kGare}}));
+  ASSERT_TRUE(becomes_true([&] { return metric_of(served, "lapilli_requests_at_work") == 0; }, kDevicePatienceMs));
   EXPECT_LT(metric_of(served, "lapilli_generated_tokens_total"), 2000 * 5);
 }
 
@@ -121,10 +121,10 @@ TEST(ServeDeviceClients, ALongTextStarvesNobody) {
   for (int i = 0; i < 400; ++i) many += std::to_string(i) + " boats lie in the harbour and wait for the wind.\n";
   RawClient patient(served.port());
   patient.send(request_of({{"q", many}, {"source", "en"}, {"target", "fr"}}));
-  ASSERT_TRUE(becomes_true([&] { return metric_of(served, "lapilli_jobs_running") == 1; }, 60000));
+  ASSERT_TRUE(becomes_true([&] { return metric_of(served, "lapilli_jobs_running") == 1; }, kDevicePatienceMs));
   EXPECT_EQ(json_of(served.post("/translate", station())), Json({{"translatedText", kGare}}));
   // The long one is still there.
-  EXPECT_TRUE(becomes_true([&] { return metric_of(served, "lapilli_jobs_running") == 1; }, 60000));
+  EXPECT_TRUE(becomes_true([&] { return metric_of(served, "lapilli_jobs_running") == 1; }, kDevicePatienceMs));
   patient.reset();
 }
 

@@ -123,15 +123,15 @@ TEST(ServeDevicePlaces, ReadersThatWaitStopNobody) {
     work->inputs = {pulled_samples(source, 16000)};
     rig.pump->start(std::move(work));
   }
-  EXPECT_TRUE(becomes_true([&] { return gates[0].waiting() + gates[1].waiting() == 2; }, 60000));
+  EXPECT_TRUE(becomes_true([&] { return gates[0].waiting() + gates[1].waiting() == 2; }, kDevicePatienceMs));
   for (int i = 1; i <= 3; ++i) {
     rig.pump->start(rig.text(kStation, translated));
-    EXPECT_TRUE(becomes_true([&] { return translated == i; }, 60000));
+    EXPECT_TRUE(becomes_true([&] { return translated == i; }, kDevicePatienceMs));
   }
   EXPECT_EQ(heard, 0);
   EXPECT_LT(rig.pump->quiet_s(), 10);
   for (Gate& gate : gates) gate.open();
-  EXPECT_TRUE(becomes_true([&] { return heard == 2; }, 60000));
+  EXPECT_TRUE(becomes_true([&] { return heard == 2; }, kDevicePatienceMs));
 }
 
 // A text without an end is refused or cut by its model, and tokenized by none of the threads that others need.
@@ -139,7 +139,7 @@ TEST(ServeDevicePlaces, TextsOfMegabytesAreReadElsewhere) {
   std::atomic<int> short_ones{0}, long_ones{0};
   PumpRig rig;
   rig.pump->start(rig.text(kStation, short_ones));
-  ASSERT_TRUE(becomes_true([&] { return short_ones == 1; }, 60000));
+  ASSERT_TRUE(becomes_true([&] { return short_ones == 1; }, kDevicePatienceMs));
   std::string text;
   while (text.size() < (3u << 20)) text += "abcdefghijklmnopqrstuvwxyz" + std::to_string(text.size()) + " ";
   auto work = rig.text(text, long_ones);
@@ -147,7 +147,7 @@ TEST(ServeDevicePlaces, TextsOfMegabytesAreReadElsewhere) {
   rig.pump->start(work);
   EXPECT_TRUE(rig.pump->is_reading() || becomes_true([&] { return rig.pump->is_reading(); }));
   work->cancelled = true;
-  EXPECT_TRUE(becomes_true([&] { return long_ones == 1; }, 60000));
+  EXPECT_TRUE(becomes_true([&] { return long_ones == 1; }, kDevicePatienceMs));
 }
 
 // A WAV file of silence: 8,000 samples a second of 8 bits.

@@ -350,10 +350,10 @@ TEST_F(ServeDeviceProtocols, ThoseWhoLeaveTakeNothingFromOthers) {
   for (size_t i = 0; i < 5; ++i) clients[i].send(i == 0 ? request.substr(0, request.size() - 9) : request);
   clients[0].reset();
   clients[1].reset();
-  while (clients[2].rest().find("data: ") == std::string::npos) ASSERT_TRUE(clients[2].fill(60000));
+  while (clients[2].rest().find("data: ") == std::string::npos) ASSERT_TRUE(clients[2].fill(kDevicePatienceMs));
   clients[2].reset();
   for (size_t i = 3; i < 5; ++i) {
-    const auto heard = events_of(clients[i].answer(false, 60000).body);
+    const auto heard = events_of(clients[i].answer(false, kDevicePatienceMs).body);
     ASSERT_FALSE(heard.empty() || heard.back().is_object()) << "no [DONE]";
     std::string text;
     for (size_t k = 0; k + 1 < heard.size(); ++k) text += heard[k]["choices"][0]["text"].get<std::string>();
@@ -510,7 +510,7 @@ void hear_many(size_t connections, size_t each) {
   const std::string bodies[] = {spoken().field("language", "en").whole(),
                                 Multipart().file("file", "x", silence(16000)).field("language", "en").whole()};
   const auto ask = [&](size_t which) {
-    return served().ask("POST", "/v1/audio/transcriptions", Multipart::kHeader, bodies[which], 300000).body;
+    return served().ask("POST", "/v1/audio/transcriptions", Multipart::kHeader, bodies[which], kDevicePatienceMs).body;
   };
   const std::string alone[] = {ask(0), ask(1)};
   ASSERT_NE(alone[0], alone[1]);

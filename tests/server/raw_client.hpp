@@ -21,6 +21,8 @@ namespace lapilli::server::test {
 
 // Machines may be busy; only what fails takes so long.
 inline constexpr int kPatienceMs = 20000;
+// The same of what a device computes: drivers that are CPUs share theirs with all that runs beside them.
+inline constexpr int kDevicePatienceMs = 600000;
 
 // Waits until something is true; false if it does not become so in time.
 template <class Condition>

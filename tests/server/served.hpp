@@ -47,7 +47,7 @@ class Served {
   void stop() { server_.stop(); }
 
   Answer ask(const std::string& method, const std::string& target, const std::string& headers = "",
-             const std::string& body = "", int patience_ms = 60000) const {
+             const std::string& body = "", int patience_ms = kDevicePatienceMs) const {
     RawClient client(port());
     client.send(method + " " + target + " HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(port()) + "\r\n" + headers +
                 "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);

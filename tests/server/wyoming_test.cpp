@@ -52,7 +52,7 @@ class WyomingClient {
         if (event->type == type || event->type == "error") return *event;
         if (before != nullptr) *before += event->data.value("text", "");
       }
-      if (!client_.fill(60000)) return {};
+      if (!client_.fill(kDevicePatienceMs)) return {};
       reader_.append(client_.take_rest());
     }
   }
