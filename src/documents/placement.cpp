@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -113,7 +114,8 @@ class Placement {
   void cut_atoms();
   void find_words();
   void weigh();
-  [[nodiscard]] std::vector<size_t> same_signs(const std::vector<size_t>& from, const Atom& target) const;
+  [[nodiscard]] bool same_sign(size_t target_atom, size_t source_atom) const;
+  [[nodiscard]] std::vector<size_t> same_signs(const std::vector<size_t>& from, size_t target) const;
   void weigh_link(const WordLink& link);
   void weigh_in_proportion(const std::vector<size_t>& from, const std::vector<size_t>& to, float weight);
   void weigh_kept();
@@ -137,6 +139,7 @@ class Placement {
   [[nodiscard]] bool is_sign_of(size_t target_atom, size_t source_atom, bool touches) const;
   [[nodiscard]] size_t linked_to(size_t source_atom, AtomRange in, bool last);
   [[nodiscard]] size_t in_proportion(Range text, size_t level, AtomRange in) const;
+  void leave_quotes(size_t level, AtomRange in);
   void find_run_ends();
   [[nodiscard]] size_t out_of_runs(size_t gap, AtomRange in) const { return in.begin + out_of_[gap - in.begin]; }
   [[nodiscard]] size_t byte_of(size_t gap, bool glued, size_t level, AtomRange in) const;
@@ -284,13 +287,16 @@ std::vector<size_t> words_in(std::span<const Atom> atoms, size_t begin, size_t e
   return words.empty() ? signs : words;
 }
 
+bool Placement::same_sign(size_t target_atom, size_t source_atom) const {
+  const Atom &target = to_[target_atom], &source = from_[source_atom];
+  return target.sign && source.sign &&
+         Range{target.begin, target.end}.of(target_) == Range{source.begin, source.end}.of(source_);
+}
+
 // Those of the atoms with the same sign as a target atom; all of them if there are none.
-std::vector<size_t> Placement::same_signs(const std::vector<size_t>& from, const Atom& target) const {
+std::vector<size_t> Placement::same_signs(const std::vector<size_t>& from, size_t target) const {
   std::vector<size_t> same;
-  const std::string_view sign = target_.substr(target.begin, target.end - target.begin);
-  for (const size_t s : from) {
-    if (from_[s].sign && source_.substr(from_[s].begin, from_[s].end - from_[s].begin) == sign) same.push_back(s);
-  }
+  std::ranges::copy_if(from, std::back_inserter(same), [&](size_t s) { return same_sign(target, s); });
   return same.empty() ? from : same;
 }
 
@@ -311,7 +317,7 @@ void Placement::weigh_link(const WordLink& link) {
   if (!to.empty() && from.size() > kMostPairs / to.size())
     return weigh_in_proportion(from, to, std::min(link.weight, kSameWords));
   for (const size_t t : to) {
-    const std::vector<size_t> sources = to_[t].sign ? same_signs(from, to_[t]) : from;
+    const std::vector<size_t> sources = to_[t].sign ? same_signs(from, t) : from;
     const float share = std::min(link.weight, kSameWords) / static_cast<float>(std::max<size_t>(sources.size(), 1));
     for (const size_t s : sources) {
       sources_of_[t].push_back({s, share});
@@ -348,7 +354,9 @@ size_t Placement::child_at(size_t level, size_t source_atom) const {
 
 std::pair<size_t, float> Placement::owner_of(size_t level, size_t atom) const {
   std::map<size_t, float> sums;
-  for (const Weight& w : sources_of_[atom]) sums[child_at(level, w.atom)] += w.weight;
+  const bool its_own = std::ranges::any_of(sources_of_[atom], [&](const Weight& w) { return same_sign(atom, w.atom); });
+  for (const Weight& w : sources_of_[atom])
+    if (!its_own || same_sign(atom, w.atom)) sums[child_at(level, w.atom)] += w.weight;
   if (sums.empty()) return {kNone, to_[atom].sign ? 0 : kUnlinkedWord};
   // On a tie a tag wins over none, and the first tag over later ones.
   const auto best = std::max_element(sums.begin(), sums.end(), [](const auto& a, const auto& b) {
@@ -575,6 +583,29 @@ size_t Placement::gap_of(const Tag& point, size_t level, AtomRange in) {
   return behind != kNone ? behind : in_proportion(point.text, level, in);
 }
 
+bool is_quote(std::string_view sign) {
+  size_t at = 0;
+  return std::u32string_view(U"\"'\u00ab\u00bb\u2039\u203a\u201c\u201d\u201e\u2018\u2019\u300c\u300d")
+             .find(next_character(sign, at)) != std::u32string_view::npos;
+}
+
+// Quotes around kept words are others in the target, and no part of what the words replace.
+void Placement::leave_quotes(size_t level, AtomRange in) {
+  const auto quotes = [](std::string_view text, const std::vector<Atom>& atoms, size_t i) {
+    return i < atoms.size() && atoms[i].sign && is_quote(Range{atoms[i].begin, atoms[i].end}.of(text));
+  };
+  for (const size_t c : children_[level]) {
+    AtomRange& span = spans_[c];
+    if (tags_[c].shape != Shape::kept || span.begin == span.end) continue;
+    const AtomRange own = atoms_in(from_, tags_[c].text);
+    if (own.begin > 0 && quotes(source_, from_, own.begin - 1) && span.end - span.begin > 1 &&
+        quotes(target_, to_, span.begin))
+      taken_by_[span.begin++ - in.begin] = kNone;
+    if (quotes(source_, from_, own.end) && span.end - span.begin > 1 && quotes(target_, to_, span.end - 1))
+      taken_by_[--span.end - in.begin] = kNone;
+  }
+}
+
 void Placement::find_run_ends() {
   out_of_.resize(taken_by_.size() + 1);
   for (size_t gap = out_of_.size(); gap-- > 0;) {
@@ -601,6 +632,7 @@ void Placement::place_level(size_t level) {
   find_runs(level, in);
   take_free_words(level, in);
   add_signs(level, in);
+  leave_quotes(level, in);
   find_run_ends();
   set_ranges(level, in);
   place_points(level, in);

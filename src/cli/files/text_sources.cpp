@@ -104,7 +104,8 @@ class JobFinder {
     const bool by_name = !takes_all_text(about_) && !is_document(format);
     const std::string inside(shards::unpacked_name(name));
     const ForeignKind* foreign = foreign_file(by_name ? inside : "", text_head_of(name), arguments_.is_declared_text());
-    if (!foreign) return exit_ok;
+    const bool as_named = is_document(format) && foreign == foreign_name(inside);  // [Script Info] in .ass
+    if (!foreign || as_named) return exit_ok;
     refused_ = true;
     return complain(exit_input, name + ": " + refusal_of(*foreign));
   }

@@ -123,7 +123,7 @@ class AsciidocReader {
   Found read() {
     size_t i = header();
     while (i < lines_.size()) i = block(i);
-    left_.tell(found_.notes, "blocks");
+    left_.tell(found_.notes, "block", "blocks");
     switches_.apply(found_);
     return std::move(found_);
   }

@@ -41,7 +41,7 @@ void LeftAlone::count(std::string_view what) {
     ++others_;
 }
 
-void LeftAlone::tell(std::vector<std::string>& notes, std::string_view kind) const {
+void LeftAlone::tell(std::vector<std::string>& notes, std::string_view one, std::string_view several) const {
   if (counts_.empty()) return;
   std::vector<std::pair<size_t, std::string>> most;
   size_t all = others_;
@@ -50,7 +50,8 @@ void LeftAlone::tell(std::vector<std::string>& notes, std::string_view kind) con
     all += count;
   }
   std::stable_sort(most.begin(), most.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  std::string note = std::to_string(all) + " " + std::string(kind) + " stay as they are: ";
+  std::string note = std::to_string(all) + " ";
+  note += all == 1 ? std::string(one) + " stays as it is: " : std::string(several) + " stay as they are: ";
   for (size_t i = 0; i < std::min(most.size(), kShownNames); ++i)
     note += (i > 0 ? ", " : "") + most[i].second + " (" + std::to_string(most[i].first) + ")";
   notes.push_back(note + (most.size() > kShownNames ? ", ..." : ""));

@@ -19,8 +19,8 @@ size_t number_of(std::string_view bytes);
 class LeftAlone {
  public:
   void count(std::string_view what);
-  // "3 of \foo, 1 of \bar": appends a note if anything was counted. `kind`: "commands".
-  void tell(std::vector<std::string>& notes, std::string_view kind) const;
+  // "4 commands stay as they are: \foo (3), \bar (1)": appends a note if anything was counted.
+  void tell(std::vector<std::string>& notes, std::string_view one, std::string_view several) const;
 
  private:
   std::map<std::string, size_t, std::less<>> counts_;

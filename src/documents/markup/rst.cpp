@@ -73,9 +73,9 @@ class RstReader {
 
   Found read() {
     blocks(0, lines_.size(), 0, 0);
-    directives_.tell(found_.notes, "directives that are not known");
-    tables_.tell(found_.notes, "tables");
-    headings_.tell(found_.notes, "headings that the text refers to");
+    directives_.tell(found_.notes, "directive that is not known", "directives that are not known");
+    tables_.tell(found_.notes, "table", "tables");
+    headings_.tell(found_.notes, "heading that the text refers to", "headings that the text refers to");
     switches_.apply(found_);
     return std::move(found_);
   }

@@ -558,8 +558,8 @@ class TexReader {
     found_.notes.push_back("line " + std::to_string(line) + ": " + std::string(what) + "; it stays as it is");
   }
   void tell() {
-    left_.tell(found_.notes, "commands that are not known");
-    environments_.tell(found_.notes, "environments that are not known");
+    left_.tell(found_.notes, "command that is not known", "commands that are not known");
+    environments_.tell(found_.notes, "environment that is not known", "environments that are not known");
   }
 
   std::string_view bytes_;

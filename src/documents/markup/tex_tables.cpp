@@ -58,7 +58,8 @@ constexpr std::string_view kEndsWithGroups =
 constexpr std::string_view kTextEnvironments =
     " document abstract center flushleft flushright quote quotation verse itemize enumerate description figure table "
     "tabular tabularx tabulary longtable minipage multicols columns column titlepage small large landscape appendices "
-    "acknowledgments acknowledgements tablenotes threeparttable subfigure subtable wrapfigure wraptable sidewaystable "
+    "em itshape bfseries footnotesize scriptsize acknowledgments acknowledgements tablenotes threeparttable subfigure "
+    "subtable wrapfigure wraptable sidewaystable "
     "sidewaysfigure spacing singlespace doublespace onehalfspace letter adjustwidth sloppypar theorem lemma "
     "proposition "
     "corollary definition proof example remark note claim conjecture exercise question answer summary compactitem "
