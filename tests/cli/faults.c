@@ -1,4 +1,4 @@
-/* Preloaded into the program under test: kills it before the KILL_AT-th time that it renames or removes a file whose
+/* A test preloads this into the program. It kills it before the KILL_AT-th time that it renames or removes a file whose
  * path holds KILL_IN, or lets every flock fail as on a file system without locks (NO_LOCKS). */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -87,7 +87,7 @@ struct KilledShard {
   [[nodiscard]] Outcome killed_at(int step) const {
     return run_with(command, {faults(), "KILL_AT=" + std::to_string(step), "KILL_IN=" + f.out});
   }
-  // Their contents; of the record, which has the time, and the rejected rows, which name the input, the lines.
+  // It gives their contents; of the record, which has the time, and the rejected rows, which name the input, the lines.
   [[nodiscard]] std::map<std::string, std::string> files() const {
     std::map<std::string, std::string> all;
     for (const std::string& name : f.left()) {
@@ -99,7 +99,7 @@ struct KilledShard {
   }
 };
 
-// Before each of them in turn; what the next start leaves is what an undisturbed run leaves.
+// The program is killed before each of them in turn; the next start leaves what an undisturbed run leaves.
 void expect_whole_after_each_kill(const Arguments& how, int least_steps) {
   const KilledShard whole(how);
   EXPECT_EQ(run_with(whole.command).code, 1);

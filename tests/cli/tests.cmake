@@ -5,7 +5,7 @@ if(LAPILLI_BUILD_SAMPLES)
   add_dependencies(test_cli sample_minimal sample_minimal_c)
 endif()
 target_link_libraries(test_cli PRIVATE util)  # openpty
-# Preloaded into the program, which it kills at a step.
+# It is preloaded into the program, and kills it at a step.
 add_library(faults MODULE ${CMAKE_CURRENT_SOURCE_DIR}/cli/faults.c)
 set_target_properties(faults PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests UNITY_BUILD OFF)
 add_dependencies(test_cli faults)
