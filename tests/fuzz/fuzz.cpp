@@ -336,7 +336,10 @@ void wav(Bytes bytes) {
 
 template <documents::Kind kind>
 void document(Bytes bytes) {
-  const auto parsed = documents::Document::parse(kind, text_of(bytes));
+  documents::Options options;
+  options.source_language = "en";
+  options.target_language = "pl";
+  const auto parsed = documents::Document::parse(kind, text_of(bytes), options);
   if (!parsed) return;
   std::vector<documents::Translation> translations;
   for (const documents::Segment& s : parsed->segments()) translations.push_back({s.text + " x", {}});
