@@ -114,7 +114,8 @@ std::vector<PutWord> words_for_unknown(const Model& model, const Results& result
     const Part& part = best.parts[i];
     const size_t at = best.text.find(kUnknown, part.target_begin);
     if (part.finish == Finish::kept || at >= part.target_end) continue;
-    if (const auto attention = Attention::run(model, results, input, 0, i)) put_words(*attention, source, best.text, words);
+    if (const auto attention = Attention::run(model, results, input, 0, i))
+      put_words(*attention, source, best.text, words);
   }
   return words;
 }
