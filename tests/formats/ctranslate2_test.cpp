@@ -232,6 +232,38 @@ TEST_F(CTranslate2Whisper, IdsThatAreNoSpeechComeFromTheVocabularyWhereNoSetting
   EXPECT_EQ(made("generation_config.json")["begin_suppress_tokens"], nlohmann::json({12}));
 }
 
+// Case 27: the convolution says the bands, whatever the directory lacks, and vocabularies come as lines as well.
+TEST_F(CTranslate2Whisper, BandsAreThoseOfTheConvolution) {
+  const auto before = made("preprocessor_config.json");
+  Stored& convolution = variables_.at("encoder/conv1/weight");
+  EXPECT_EQ(before["feature_size"], convolution.shape[1]);
+  const uint64_t bands = 128, others = convolution.shape[0] * convolution.shape[2];
+  convolution.shape[1] = bands;
+  convolution.bytes.assign(others * bands * sizeof(float), '\0');
+  write_model();
+  EXPECT_EQ(made("preprocessor_config.json")["feature_size"], bands);
+  EXPECT_EQ(made("config.json")["num_mel_bins"], bands);
+  const auto generation = made("generation_config.json");
+  const auto tokens = nlohmann::json::parse(*read_text_file(dir_.path() + "/vocabulary.json"));
+  std::string lines;
+  for (const auto& token : tokens) lines += token.get<std::string>() + "\n";
+  fs::remove(dir_.path() + "/vocabulary.json");
+  (void)dir_.write("vocabulary.txt", lines);
+  EXPECT_EQ(made("generation_config.json"), generation) << "its ids are those of the vocabulary's words";
+}
+
+// Case 28: each language of the vocabulary counts, whatever lang_ids says of them.
+TEST_F(CTranslate2Whisper, LanguagesComeFromTheVocabulary) {
+  const auto before = made("generation_config.json");
+  ASSERT_EQ(before["lang_to_id"].size(), 3u) << before["lang_to_id"];
+  set({{"lang_ids", {281, 282}}});
+  EXPECT_EQ(made("generation_config.json"), before) << "without the first";
+  set({{"lang_ids", nullptr}});
+  EXPECT_EQ(made("generation_config.json"), before);
+  remove({"lang_ids"});
+  EXPECT_EQ(made("generation_config.json"), before);
+}
+
 TEST_F(CTranslate2Whisper, HeadsByDefaultAreMarked) {
   set({{"alignment_heads", nullptr}});
   EXPECT_EQ(made("generation_config.json")["alignment_heads_by_default"], true);

@@ -180,6 +180,13 @@ TEST_F(GgmlFiles, SpecialIdsThatNobodyGivesAreRefusedWithTheNumber) {
   refused(content_of(kFolder + "ggml-f32.bin"), "vocabulary of 330 ids", ErrorCode::unsupported);
 }
 
+// Case 26: content decides. GGUF under the name of such a file: CliForeignNames.ModelsOfOthersAreNamed.
+TEST_F(GgmlFiles, NamesOfOtherFormatsDoNotMatter) {
+  const auto called_gguf = enter(Files(dir_.write("model.gguf", content_of(kFolder + "ggml-f16.bin"))));
+  ASSERT_TRUE(called_gguf.ok()) << called_gguf.error().message;
+  EXPECT_EQ(called_gguf->origin.program, "whisper.cpp");
+}
+
 TEST_F(GgmlFiles, OfSeveralInADirectoryOneMustBeNamed) {
   for (const char* name : {"a.bin", "b.bin"}) (void)dir_.write(name, content_of(kFolder + "ggml-f16.bin"));
   const auto in = enter(Files(dir_.path()));
