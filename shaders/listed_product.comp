@@ -49,10 +49,11 @@ void main() {
   for (uint i = 0u; i < 8u; ++i) {
     uint c4 = (group % p.blocks * 8u + i) * LOCAL + gl_LocalInvocationIndex;
     if (c4 >= p.y_ld4) return;
-    uint bits = masks[p.masks_begin + row * p.masks_ld + c4 / PANEL4] >> 4u * (c4 % PANEL4);
-    vec4 v = vec4(0.0);
-    for (uint j = 0u; j < 4u; ++j)
-      if (4u * c4 + j < p.columns) v[j] = (bits >> j & 1u) != 0u ? bias[p.w_begin + 4u * c4 + j] : MASKED;
+    uint bits = masks[p.masks_begin + row * p.masks_ld + c4 / PANEL4] >> 4u * (c4 % PANEL4) & 15u;
+    vec4 v = mix(vec4(MASKED), vec4(0.0), greaterThanEqual(4u * c4 + uvec4(0, 1, 2, 3), uvec4(p.columns)));
+    if (bits != 0u)  // seldom: no bias is loaded elsewhere
+      for (uint j = 0u; j < 4u; ++j)
+        if ((bits >> j & 1u) != 0u && 4u * c4 + j < p.columns) v[j] = bias[p.w_begin + 4u * c4 + j];
     y[p.y_begin + row * p.y_ld4 + c4] = v;
   }
 }

@@ -10,6 +10,9 @@
 #include "common.glsl"
 #define STRIPS
 #define TEXELS_ID 6
+#if FORM != 0
+#define CELLS
+#endif
 #if defined(STEP) || defined(SPANS)
 #define KV_FORMAT_ID 7
 #endif
@@ -33,6 +36,11 @@ void main() {
   vec4 sum[MOST][RM];
   [[unroll]] for (uint s = 0u; s < EACH; ++s)
     wi[s] = p.w_begin + packed_element4(min(first + s * LOCAL, p.c_end - 1u), 0u, p.panel4);
+#ifdef CELLS
+  uint cells[RM];
+  for (uint i = 0u; i < PARTS; ++i) xi[i] = cell_of(row + (i * LOCAL + lane) % RM);
+  for (uint i = 0u; i < RM; ++i) cells[i] = subgroupShuffle(xi[i / LOCAL], i % LOCAL);
+#endif
   for (uint i = 0u; i < PARTS; ++i) xi[i] = p.x_begin + min(row + (i * LOCAL + lane) % RM, p.rows - 1u) * p.x_ld4;
   [[unroll]] for (uint s = 0u; s < EACH; ++s)
     for (uint i = 0u; i < RM; ++i) sum[s][i] = vec4(0.0);
@@ -50,6 +58,10 @@ void main() {
     uint c = first + s * LOCAL;
     if (c >= p.c_end) return;
     Columns columns = columns_of(c);
+#ifdef CELLS
+    for (uint i = 0u; i < RM; ++i) finish(row + i, columns, sum[s][i], cells[i]);
+#else
     for (uint i = 0u; i < RM; ++i) finish(row + i, columns, sum[s][i]);
+#endif
   }
 }

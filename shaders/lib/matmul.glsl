@@ -3,6 +3,7 @@
 // SPANS (form 2): rows are those of an encode pass.
 // BESIDE: the kernel adds bias and residual itself (beside()).
 // STRIPS: workgroups run through strips of row tiles, for CPU drivers.
+// CELLS: the kernel finds where its rows' keys and values go, and gives the cells to finish().
 // TEXELS_ID: W is bound as texels as well; the id of the constant that selects one of the two.
 // NORM: the rows of x are normalized first (see norm_prologue.glsl), for devices with more than the minimum of
 // bindings.
@@ -180,21 +181,27 @@ Columns columns_of(uint c) {
 }
 
 #if FORM != 0
-void store_kv(uint row, uvec4 numbers, vec4 v) {
+// Where a row's keys and values go: a cell of kv, or ELSEWHERE. A search in an encode pass, so kernels with CELLS do it
+// once for all their columns.
+uint cell_of(uint row) {
   uint r = p.row_begin + row;
 #ifdef STEP
-  if (r >= step_word(STEP_LIVE)) return;
+  if (r >= step_word(STEP_LIVE)) return ELSEWHERE;
   uint slot = beam_slot_of(row_word(r)), position = position_of(row_word(r)) % p.positions;  // a ring
 #elif defined(SPANS)
   uint sentence;
   uvec4 span = span_of(r, SPAN_ROW, sentence);
   uint slot = span[SPAN_SLOT], position = r - span[SPAN_ROW];
-  if (position >= span[SPAN_IDS]) return;
+  if (position >= span[SPAN_IDS]) return ELSEWHERE;
 #else
   uint slot = r / p.rows_per_slot, position = r - slot * p.rows_per_slot;
 #endif
   uint cell = slot * p.positions + position;
-  if (cell < p.cell_begin || cell >= p.cell_end) return;
+  return cell < p.cell_begin || cell >= p.cell_end ? ELSEWHERE : cell;
+}
+
+void store_kv(uint cell, uvec4 numbers, vec4 v) {
+  if (cell == ELSEWHERE) return;
   uint base = cell * 2u * p.head_dim - p.kv_begin;
   if (KV_FORMAT == KV_FP16) {  // both of a pair are bound, or neither is
     if (numbers.x != ELSEWHERE) store_kv_pair(base + numbers.x, v.xy);
@@ -223,7 +230,12 @@ vec4 beside(uint row, uint c) {
 
 // Finishes row `row` of the slice: adds bias and residual to the sum (unless beside() did), applies the activation,
 // stores.
+#ifdef CELLS
+void finish(uint row, Columns columns, vec4 sum, uint cell) {
+#else
+#define cell cell_of(row)
 void finish(uint row, Columns columns, vec4 sum) {
+#endif
   if (row >= p.rows) return;
 #ifndef BESIDE
   if (BIAS != 0) sum += columns.bias;
@@ -248,8 +260,11 @@ void finish(uint row, Columns columns, vec4 sum) {
   }
 #endif
 #if FORM == 1
-  if (4u * c + 4u > p.q_columns) store_kv(row, columns.kv, sum);
+  if (4u * c + 4u > p.q_columns) store_kv(cell, columns.kv, sum);
 #elif FORM == 2
-  store_kv(row, columns.kv, sum);
+  store_kv(cell, columns.kv, sum);
 #endif
 }
+#ifndef CELLS
+#undef cell
+#endif
