@@ -8,25 +8,21 @@ namespace lapilli::documents {
 
 namespace {
 
-std::string asciidoc_inline(Chance& chance, const std::string& blank) {
-  std::string out = random_words(chance, 3);
-  for (size_t n = 1 + chance.below(4); n > 0; --n) {
-    out += " ";
-    switch (chance.below(9)) {
-      case 0:
-      case 1: out += random_words(chance, 5, chance.one_in(4) ? blank : " "); break;
-      case 2:
-        out += chance.of({"`f(x)`", "{name}", "<<place>>", "kbd:[Ctrl+C]", "stem:[x^2]", "H~2~O", "(C)", "+as is+"});
-        break;
-      case 3: out += "*" + random_words(chance, 3) + "*"; break;
-      case 4: out += "_" + random_words(chance, 3) + "_"; break;
-      case 5: out += "https://a.example/b[" + random_words(chance, 2) + "]"; break;
-      case 6: out += "<<place," + random_words(chance, 2) + ">>"; break;
-      case 7: out += chance.of({"\\*no\\*", "a & b", "2 * 3", "C++ and", "*_both_*"}); break;
-      default: out += random_words(chance, 2) + "footnote:[" + random_words(chance, 4) + "]"; break;
-    }
+std::string asciidoc_piece(Chance& chance, size_t sort) {
+  switch (sort) {
+    case 2:
+      return chance.of({"`f(x)`", "{name}", "<<place>>", "kbd:[Ctrl+C]", "stem:[x^2]", "H~2~O", "(C)", "+as is+"});
+    case 3: return "*" + random_words(chance, 3) + "*";
+    case 4: return "_" + random_words(chance, 3) + "_";
+    case 5: return "https://a.example/b[" + random_words(chance, 2) + "]";
+    case 6: return "<<place," + random_words(chance, 2) + ">>";
+    case 7: return chance.of({"\\*no\\*", "a & b", "2 * 3", "C++ and", "*_both_*"});
+    default: return random_words(chance, 2) + "footnote:[" + random_words(chance, 4) + "]";
   }
-  return out + " " + random_words(chance, 2);
+}
+
+std::string asciidoc_inline(Chance& chance, const std::string& blank) {
+  return random_inline(chance, blank, 9, [&](size_t sort) { return asciidoc_piece(chance, sort); });
 }
 
 std::string asciidoc_block(Chance& chance) {

@@ -110,4 +110,14 @@ Skeleton lrc_skeleton(std::string_view text) {
   return s;
 }
 
+std::string random_inline(Chance& chance, const std::string& blank, size_t pieces,
+                          const std::function<std::string(size_t)>& piece) {
+  std::string out = random_words(chance, 3);
+  for (size_t n = 1 + chance.below(4); n > 0; --n) {
+    const size_t sort = chance.below(pieces);
+    out += " " + (sort < 2 ? random_words(chance, 5, chance.one_in(4) ? blank : " ") : piece(sort));
+  }
+  return out + " " + random_words(chance, 2);
+}
+
 }  // namespace lapilli::documents

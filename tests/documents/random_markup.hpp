@@ -1,6 +1,9 @@
 // Random documents of written markup and of the relatives of subtitles, and their skeletons.
 #pragma once
 
+#include <functional>
+#include <string>
+
 #include "random_documents.hpp"
 #include "skeleton.hpp"
 
@@ -8,6 +11,11 @@ namespace lapilli::documents {
 
 // Words of one line with `blank` between them.
 std::string random_words(Chance& chance, size_t most, const std::string& blank = " ");
+
+// Words, among them up to four more groups of words or pieces of markup: piece(2) to piece(pieces - 1). `blank`: may
+// stand between words.
+std::string random_inline(Chance& chance, const std::string& blank, size_t pieces,
+                          const std::function<std::string(size_t)>& piece);
 
 std::string random_ass(Chance& chance);
 std::string random_sbv(Chance& chance);

@@ -8,25 +8,21 @@ namespace lapilli::documents {
 
 namespace {
 
-std::string rst_inline(Chance& chance, const std::string& blank) {
-  std::string out = random_words(chance, 3);
-  for (size_t n = 1 + chance.below(4); n > 0; --n) {
-    out += " ";
-    switch (chance.below(9)) {
-      case 0:
-      case 1: out += random_words(chance, 5, chance.one_in(4) ? blank : " "); break;
-      case 2:
-        out += chance.of({"``f(*x)``", "|name|", "[1]_", ":ref:`area`", "`plain`", "spot_", "http://a.example/x_y"});
-        break;
-      case 3: out += "*" + random_words(chance, 3) + "*"; break;
-      case 4: out += "**" + random_words(chance, 3) + "**"; break;
-      case 5: out += "`" + random_words(chance, 2) + " <http://a.example/b>`__"; break;
-      case 6: out += ":doc:`" + random_words(chance, 2) + " <other>`"; break;
-      case 7: out += chance.of({"a\\*b", "x\\ *y*\\ z", "C:\\\\dir", "R&D <b>", "2 * 3"}); break;
-      default: out += "`The place`_"; break;
-    }
+std::string rst_piece(Chance& chance, size_t sort) {
+  switch (sort) {
+    case 2:
+      return chance.of({"``f(*x)``", "|name|", "[1]_", ":ref:`area`", "`plain`", "spot_", "http://a.example/x_y"});
+    case 3: return "*" + random_words(chance, 3) + "*";
+    case 4: return "**" + random_words(chance, 3) + "**";
+    case 5: return "`" + random_words(chance, 2) + " <http://a.example/b>`__";
+    case 6: return ":doc:`" + random_words(chance, 2) + " <other>`";
+    case 7: return chance.of({"a\\*b", "x\\ *y*\\ z", "C:\\\\dir", "R&D <b>", "2 * 3"});
+    default: return "`The place`_";
   }
-  return out + " " + random_words(chance, 2);
+}
+
+std::string rst_inline(Chance& chance, const std::string& blank) {
+  return random_inline(chance, blank, 9, [&](size_t sort) { return rst_piece(chance, sort); });
 }
 
 std::string rst_heading(Chance& chance, char sign, bool over) {

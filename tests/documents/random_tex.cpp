@@ -7,30 +7,24 @@ namespace lapilli::documents {
 
 namespace {
 
-std::string tex_inline(Chance& chance, size_t depth) {
-  std::string out = random_words(chance, 3);
-  for (size_t n = 1 + chance.below(4); n > 0; --n) {
-    out += " ";
-    switch (chance.below(depth > 2 ? 5 : 10)) {
-      case 0:
-      case 1: out += random_words(chance, 5, chance.one_in(4) ? "\n  " : " "); break;
-      case 2:
-        out += chance.of({"$x_1 + \\alpha$", "\\(y\\)", "\\texttt{f\\_x}", "\\verb|a b|", "\\url{http://a.example}"});
-        break;
-      case 3:
-        out += chance.of({"caf\\'e", "50\\,\\%", "Stra\\ss{}e", "a -- b", "``so''", "\\LaTeX{} is", "R\\&D"});
-        break;
-      case 4:
-        out += chance.of({"figure~\\ref{fig:a}", "word~\\cite{k}", "\\unknown[a]{b c}", "\\label{x}", "42~km"});
-        break;
-      case 5: out += "\\emph{" + tex_inline(chance, depth + 1) + "}"; break;
-      case 6: out += "{\\bf " + random_words(chance, 2) + "}"; break;
-      case 7: out += "\\href{http://a.example/\\%20}{" + random_words(chance, 3) + "}"; break;
-      case 8: out += random_words(chance, 2) + "\\footnote{" + tex_inline(chance, depth + 1) + "}"; break;
-      default: out += "\\textcolor{red}{" + random_words(chance, 2) + "}"; break;
-    }
+std::string tex_inline(Chance& chance, size_t depth);
+
+std::string tex_piece(Chance& chance, size_t sort, size_t depth) {
+  switch (sort) {
+    case 2:
+      return chance.of({"$x_1 + \\alpha$", "\\(y\\)", "\\texttt{f\\_x}", "\\verb|a b|", "\\url{http://a.example}"});
+    case 3: return chance.of({"caf\\'e", "50\\,\\%", "Stra\\ss{}e", "a -- b", "``so''", "\\LaTeX{} is", "R\\&D"});
+    case 4: return chance.of({"figure~\\ref{fig:a}", "word~\\cite{k}", "\\unknown[a]{b c}", "\\label{x}", "42~km"});
+    case 5: return "\\emph{" + tex_inline(chance, depth + 1) + "}";
+    case 6: return "{\\bf " + random_words(chance, 2) + "}";
+    case 7: return "\\href{http://a.example/\\%20}{" + random_words(chance, 3) + "}";
+    case 8: return random_words(chance, 2) + "\\footnote{" + tex_inline(chance, depth + 1) + "}";
+    default: return "\\textcolor{red}{" + random_words(chance, 2) + "}";
   }
-  return out + " " + random_words(chance, 2);
+}
+
+std::string tex_inline(Chance& chance, size_t depth) {
+  return random_inline(chance, "\n  ", depth > 2 ? 5 : 10, [&](size_t sort) { return tex_piece(chance, sort, depth); });
 }
 
 std::string tex_block(Chance& chance) {
