@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <regex>
+#include <set>
 
 #include "archives.hpp"
 #include "documents/archive/deflate.hpp"
@@ -28,17 +29,26 @@ std::string unpacked(Kind kind, const std::string& bytes) {
   return member.empty() ? bytes : file_in(bytes, member);
 }
 
-// All tags, with those of runs left out: how many runs there are depends on the words, as do the lines of subtitles.
+// How many of these there are depends on the words, as do the lines of subtitles.
+bool depends_on_words(const std::string& tag, bool subtitles) {
+  static const std::set<std::string> runs = {"w:r",   "w:t", "a:r", "a:t", "r",    "t",      "w:rPr",
+                                             "a:rPr", "rPr", "w:b", "w:i", "w:sz", "a:latin"};
+  if (tag == "<b/>" || (subtitles && tag == "<br/>")) return true;
+  const size_t begin = tag.starts_with("</") ? 2 : 1;
+  const std::string name = tag.substr(begin, tag.find_first_of(" />", begin) - begin);
+  return runs.contains(name) || name == "target" || name == "translation" || name == "numerusform";
+}
+
+// All tags but those, with descriptions left out.
 std::vector<std::string> structure_of(const std::string& xml) {
-  const bool subtitles = xml.starts_with("<tt ");
-  static const std::regex tag("<[^>]*>"),
-      run("</?(w:r|w:t|a:r|a:t|r|t)( [^>]*)?>|<(w:|a:)?rPr.*|.*(w:b|w:i|w:sz|a:latin|<b)/>.*|"
-          "</(w:|a:)?rPr>|<w:sz .*|</?target.*|</?translation.*|</?numerusform.*");
   static const std::regex described("(descr|alt)=\"[^\"]*\"");
+  const bool subtitles = xml.starts_with("<tt ");
   std::vector<std::string> tags;
-  for (std::sregex_iterator at(xml.begin(), xml.end(), tag), end; at != end; ++at)
-    if (!std::regex_match(at->str(), run) && !(subtitles && at->str() == "<br/>"))
-      tags.push_back(std::regex_replace(at->str(), described, "$1"));
+  for (size_t at = xml.find('<'); at != std::string::npos; at = xml.find('<', at + 1)) {
+    const std::string tag = xml.substr(at, xml.find('>', at) + 1 - at);
+    const bool words = tag.find("descr=") != std::string::npos || tag.find("alt=") != std::string::npos;
+    if (!depends_on_words(tag, subtitles)) tags.push_back(words ? std::regex_replace(tag, described, "$1") : tag);
+  }
   std::sort(tags.begin(), tags.end());
   return tags;
 }
