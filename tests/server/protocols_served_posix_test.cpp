@@ -217,7 +217,11 @@ TEST_F(ServeDeviceProtocols, TeiPredictsTokenizesAndTells) {
   EXPECT_NEAR(sum, 1, 1e-6);
   const Json batch = asked("/predict", {{"inputs", {{"It rains.", "It is wet."}, {"A cat."}}}, {"model", "classes"}});
   ASSERT_EQ(batch.size(), 2u);
-  EXPECT_EQ(batch[0], one);
+  ASSERT_EQ(batch[0].size(), one.size());
+  for (size_t i = 0; i < one.size(); ++i) {  // kernels for other numbers of rows may round otherwise
+    EXPECT_EQ(batch[0][i]["label"], one[i]["label"]);
+    EXPECT_NEAR(batch[0][i]["score"].get<double>(), one[i]["score"].get<double>(), 1e-6);
+  }
   const Json tokens = asked("/tokenize", {{"inputs", "a harbour"}, {"model", "vectors"}});
   ASSERT_EQ(tokens.size(), 1u);
   ASSERT_GE(tokens[0].size(), 3u) << tokens;
