@@ -18,6 +18,6 @@ int main() {
   for (size_t round = 0; round < kRounds; ++round)
     for (const std::string& line : lines) whole += kept.is_whole(line, line) ? 1 : 0;
   const double microseconds = 1e6 * static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
-  std::cout << microseconds / static_cast<double>(kRounds * lines.size()) << " microseconds a line; "
-            << whole / kRounds << " of " << lines.size() << " lines whole\n";
+  std::cout << microseconds / static_cast<double>(kRounds * lines.size()) << " microseconds a line; " << whole / kRounds
+            << " of " << lines.size() << " lines whole\n";
 }
