@@ -70,6 +70,17 @@ AtomRange atoms_in(std::span<const Atom> atoms, Range bytes) {
   return {static_cast<size_t>(first - atoms.begin()), static_cast<size_t>(last - atoms.begin())};
 }
 
+namespace {
+
+// The blank that French sets before these signs and behind an opening quotation mark is no place for a break.
+bool sets_off_a_sign(std::string_view text, Range gap) {
+  constexpr std::u32string_view kClosing = U"?!:;%\u00bb";
+  return !gap.empty() && (kClosing.find(next_character(text, gap.end)) != std::u32string_view::npos ||
+                          previous_character(text, gap.begin) == 0xab);
+}
+
+}  // namespace
+
 std::vector<Range> find_gaps(std::string_view text) {
   std::vector<Range> gaps;
   Sort before = Sort::blank;
@@ -83,6 +94,7 @@ std::vector<Range> find_gaps(std::string_view text) {
     at = behind;
   }
   if (before == Sort::blank && !gaps.empty()) gaps.pop_back();
+  std::erase_if(gaps, [text](Range gap) { return sets_off_a_sign(text, gap); });
   return gaps;
 }
 

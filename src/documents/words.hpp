@@ -26,7 +26,8 @@ struct AtomRange {
 };
 AtomRange atoms_in(std::span<const Atom> atoms, Range bytes);
 
-// White space between words, and empty ranges between characters of a script without spaces.
+// White space between words, and empty ranges between characters of a script without spaces. A line may break there, so
+// blanks between a word and its question mark, as in French, are left out.
 std::vector<Range> find_gaps(std::string_view text);
 
 // Links whose ranges lie in their texts, at character boundaries, with a positive weight.
