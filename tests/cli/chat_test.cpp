@@ -2,7 +2,7 @@
 // same.
 #include <gmock/gmock.h>
 
-#include "cli/program.hpp"
+#include "cli/sentence_models.hpp"
 
 namespace lapilli::test {
 namespace {
@@ -141,6 +141,56 @@ TEST(CliDeviceChat, WordsOfADecoderAreNotAligned) {
       translated({"--format", "html"}, "<p>Bom <b>dia</b> hoje.</p><p>A <i>casa</i> velha.</p>").err;
   EXPECT_THAT(page, HasSubstr(note));
   EXPECT_EQ(page.find(note), page.rfind(note));
+}
+
+// ---- numbers beyond those of 16 bits --------------------------------------------------------------------------------
+
+struct Widened {
+  const char *decoder, *up, *down;
+};
+constexpr Widened kGemma{"gemma3", "model.layers.0.mlp.up_proj.weight", "model.layers.0.mlp.down_proj.weight"};
+constexpr Widened kGptNeo{"gpt_neo", "transformer.h.0.mlp.c_fc.weight", "transformer.h.0.mlp.c_proj.weight"};
+
+Outcome continued(const std::string& model, const char* dtype) {
+  return run(lapilli(
+      {"generate", "--quiet", "--model", model, "--dtype", dtype, "--max-new-tokens", "5", "--ids", "5 7 9 11"}));
+}
+
+// A decoder whose feed-forward layer has sums `by` times as large inside.
+std::string widened(const TemporaryFolder& folder, const Widened& of, float by) {
+  const auto scale = [](float factor) {
+    return [factor](Vector& v) {
+      for (float& x : v) x *= factor;
+    };
+  };
+  const std::string from = std::string("../models/") + of.decoder;
+  (void)changed_model(folder, from, of.up, scale(by));
+  return changed_model(folder, from, of.down, scale(1 / by));
+}
+
+TEST(CliDeviceChat, SumsBeyondHalfPrecisionStayFinite) {
+  for (const Widened& decoder : {kGemma, kGptNeo}) {
+    const TemporaryFolder folder;
+    const std::string model = widened(folder, decoder, 0x1p17f);
+    const Outcome whole = continued(model, "fp32"), half = continued(model, "fp16");
+    EXPECT_EQ(whole.code, 0) << whole.err;
+    EXPECT_EQ(half.code, 0) << half.err;
+    EXPECT_EQ(half.out, whole.out);
+  }
+}
+
+TEST(CliDeviceChat, ScoresThatAreNoNumbersChooseNoWord) {
+  for (const Widened& decoder : {kGemma, kGptNeo}) {
+    const TemporaryFolder folder;
+    const std::string model = changed_model(folder, std::string("../models/") + decoder.decoder, decoder.up,
+                                            [](Vector& v) { v.assign(v.size(), 3e38f); });
+    for (const char* dtype : {"fp32", "fp16"}) {
+      const Outcome said = continued(model, dtype);
+      EXPECT_EQ(said.code, 3);
+      EXPECT_EQ(said.out, "");
+      EXPECT_THAT(said.err, HasSubstr("are no numbers"));
+    }
+  }
 }
 
 }  // namespace
