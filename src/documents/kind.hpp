@@ -22,7 +22,7 @@ std::optional<Kind> kind_of_xml(std::string_view head);
 // By its name: "text", "markdown", ...
 std::optional<Kind> kind_called(std::string_view name);
 const char* kind_name(Kind kind);
-// Of its files' names, without dots; none where a name says it in another way.
+// Endings of its files' names, without dots; none where a name says it in another way.
 std::vector<std::string_view> kind_endings(Kind kind);
 // The media type of a file of the kind with this ending, as Content-Type names it.
 std::string media_type(Kind kind, std::string_view ending);

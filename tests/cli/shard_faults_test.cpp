@@ -32,7 +32,7 @@ TEST(CliDeviceShardsFaults, ARowThatTheDeviceCannotHold) {
   EXPECT_EQ(f.content("joined.txt"), "Bonjour.\n\nMerci.\n\nIl dort.\n");
 }
 
-// That is no fault of a row: another process may have the memory. The next start goes on.
+// The row is not at fault: another process may have the memory. The next start goes on.
 TEST(CliDeviceShardsFaults, ADeviceThatHoldsNothing) {
   ShardFolder f;
   const std::string a = f.folder.file("a.txt", "bad \xff\nGood morning.\nThank you.\n");

@@ -409,7 +409,7 @@ LineResults TextModel::run(const std::vector<Line>& lines, uint64_t lines_before
   return results;
 }
 
-// What was streamed stands, and an alignment counts the words that the model wrote.
+// A stream stands as it was printed, and an alignment counts the words that the model wrote.
 bool TextModel::puts_words() const {
   const bool translates = std::string_view(about_.task) == "translate";
   return translates && !arguments_.ids && !arguments_.stream && !arguments_.attention.wanted() &&

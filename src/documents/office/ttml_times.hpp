@@ -8,7 +8,7 @@
 
 namespace lapilli::documents {
 
-// What a second has, as the root element says.
+// Frames and ticks of a second, as the root element says.
 struct TtmlRates {
   double frames = 30, ticks = 1;
 };
