@@ -60,7 +60,7 @@ struct RunState {
     for (size_t i = 0; i < known.size(); ++i)
       if (known[i]) results.lines[i].texts = {std::move(*known[i])};
   }
-  // Gives the memory what the model made of a text. What lost a placeholder is no example.
+  // Gives the memory what the model made of a text. A text that lost a placeholder is no example.
   void remember(const std::string& source, const LineResult& result) const {
     if (!memory || !memory->writes() || result.status != Status::ok || !result.output) return;
     const bool run = result.output->sequences.front().finish != Finish::kept;
