@@ -9,12 +9,13 @@
 #include <thread>
 #include <vector>
 
+#include "api/handles_that_free.hpp"
 #include "api/last_error.hpp"
 #include "lapilli/lapilli.h"
 
 namespace {
 
-using lapilli::test::says;
+using lapilli::test::JobHandle, lapilli::test::ResultHandle, lapilli::test::says;
 
 constexpr const char* kModelPath = LAPILLI_SOURCE_DIR "/models/en-fr";
 constexpr const char* kTexts[] = {"Where is the station?", "\xff", "Good morning. What time is it? Thank you.",
@@ -35,15 +36,6 @@ lapilli_options options_of() {
   options.deterministic = 1;
   return options;
 }
-
-struct JobFree {
-  void operator()(lapilli_job* job) const { lapilli_job_free(job); }
-};
-struct ResultFree {
-  void operator()(lapilli_result* result) const { lapilli_result_free(result); }
-};
-using Job = std::unique_ptr<lapilli_job, JobFree>;
-using Results = std::unique_ptr<lapilli_result, ResultFree>;
 
 std::string text_of(const lapilli_result* result, size_t input) {
   lapilli_sequence best{};
@@ -125,7 +117,7 @@ class ApiDeviceJobs : public testing::Test {
     model_ = nullptr;
   }
   // The texts' memory is gone when it returns.
-  static Job start(const std::vector<std::string>& texts = kAll) {
+  static JobHandle start(const std::vector<std::string>& texts = kAll) {
     auto copies = std::make_unique<std::vector<std::string>>(texts);
     std::string task = "translate";
     lapilli_options options = options_of();
@@ -136,17 +128,17 @@ class ApiDeviceJobs : public testing::Test {
         << lapilli_last_error();
     for (auto& text : *copies) text.assign(text.size(), '#');
     task.assign(task.size(), '#');
-    return Job(job);
+    return JobHandle(job);
   }
-  static Results take(const Job& job, lapilli_status want = LAPILLI_OK) {
+  static ResultHandle take(const JobHandle& job, lapilli_status want = LAPILLI_OK) {
     lapilli_result* made = nullptr;
     EXPECT_EQ(lapilli_job_take(job.get(), &made), want) << lapilli_last_error();
-    return Results(made);
+    return ResultHandle(made);
   }
   static void expect_wanted(const lapilli_result* result) {
     for (size_t i = 0; i < kCount; ++i) EXPECT_EQ(text_of(result, i), text_of(want_.get(), i)) << i;
   }
-  static void pump(const Job& job) {
+  static void pump(const JobHandle& job) {
     for (int32_t finished = 0; !finished;) {
       ASSERT_EQ(lapilli_job_pump(job.get(), 100, &finished), LAPILLI_OK) << lapilli_last_error();
     }
@@ -154,14 +146,14 @@ class ApiDeviceJobs : public testing::Test {
 
   static lapilli_device* device_;
   static lapilli_model* model_;
-  static Results want_;
+  static ResultHandle want_;
 };
 lapilli_device* ApiDeviceJobs::device_ = nullptr;
 lapilli_model* ApiDeviceJobs::model_ = nullptr;
-Results ApiDeviceJobs::want_;
+ResultHandle ApiDeviceJobs::want_;
 
 TEST_F(ApiDeviceJobs, EventsJoinedAreTheResult) {
-  const Job job = start();
+  const JobHandle job = start();
   Events events;
   for (int32_t finished = 0; !finished; read_events(job.get(), events)) {
     ASSERT_EQ(lapilli_job_pump(job.get(), 1000, &finished), LAPILLI_OK);
@@ -171,7 +163,7 @@ TEST_F(ApiDeviceJobs, EventsJoinedAreTheResult) {
   EXPECT_EQ(events.end, LAPILLI_OK);
   EXPECT_EQ(events.done, events.total);
   EXPECT_EQ(events.total, 6u);  // the third is three sentences
-  const Results result = take(job);
+  const ResultHandle result = take(job);
   expect_wanted(result.get());
   size_t tokens = 0;
   for (size_t i = 0; i < kCount; ++i) {
@@ -193,11 +185,11 @@ TEST_F(ApiDeviceJobs, EventsJoinedAreTheResult) {
 
 // Nobody asks for events before the end: they are few, and nothing is lost.
 TEST_F(ApiDeviceJobs, EventsWaitForWhoAsksLate) {
-  const Job job = start();
+  const JobHandle job = start();
   int32_t finished = 0;
   ASSERT_EQ(lapilli_job_wait(job.get(), LAPILLI_UNLIMITED, &finished), LAPILLI_OK);
   EXPECT_EQ(finished, 1);
-  const Results result = take(job);
+  const ResultHandle result = take(job);
   Events events;
   read_events(job.get(), events);
   for (size_t i = 0; i < kCount; ++i) EXPECT_EQ(events.ids[i], ids_of(result.get(), i));
@@ -205,7 +197,7 @@ TEST_F(ApiDeviceJobs, EventsWaitForWhoAsksLate) {
 }
 
 TEST_F(ApiDeviceJobs, WaitsEndByTime) {
-  const Job job = start();
+  const JobHandle job = start();
   int32_t finished = 1;
   ASSERT_EQ(lapilli_job_wait(job.get(), 0, &finished), LAPILLI_OK);
   EXPECT_EQ(finished, 0) << "one call cannot do all";
@@ -218,14 +210,14 @@ TEST_F(ApiDeviceJobs, WaitsEndByTime) {
 
 TEST_F(ApiDeviceJobs, CancelledOrFreedAtAnyTime) {
   for (const int pumps : {0, 1, 2, 3, 4, 6, 9, 14}) {
-    Job job = start();
+    JobHandle job = start();
     int32_t finished = 0;
     for (int i = 0; i < pumps; ++i) ASSERT_EQ(lapilli_job_pump(job.get(), 1, &finished), LAPILLI_OK);
     if (pumps % 2 == 0) continue;  // freed
     lapilli_job_cancel(job.get());
     const bool had_ended = finished != 0;
     pump(job);
-    const Results result = take(job, had_ended ? LAPILLI_OK : LAPILLI_CANCELLED);
+    const ResultHandle result = take(job, had_ended ? LAPILLI_OK : LAPILLI_CANCELLED);
     ASSERT_NE(result, nullptr);
     Events events;
     read_events(job.get(), events);
@@ -237,7 +229,7 @@ TEST_F(ApiDeviceJobs, CancelledOrFreedAtAnyTime) {
       EXPECT_EQ(text_of(result.get(), i), text_of(want_.get(), i));
     }
   }
-  const Job job = start();
+  const JobHandle job = start();
   pump(job);
   expect_wanted(take(job).get());
 }
@@ -253,7 +245,7 @@ TEST_F(ApiDeviceJobs, EndedByTokensAndByTheModel) {
   options.cancel_token = nullptr;
   ASSERT_EQ(lapilli_job_start(model_, inputs.data(), kCount, &options, &by_model), LAPILLI_OK);
   lapilli_cancel_token_cancel(token);
-  const Job first(by_token), second(by_model);
+  const JobHandle first(by_token), second(by_model);
   pump(first);
   take(first, LAPILLI_CANCELLED);
   lapilli_cancel(model_);
@@ -263,7 +255,7 @@ TEST_F(ApiDeviceJobs, EndedByTokensAndByTheModel) {
 }
 
 TEST_F(ApiDeviceJobs, TwoInTurnAreEachAsAlone) {
-  const Job a = start(), b = start();
+  const JobHandle a = start(), b = start();
   for (int32_t first = 0, second = 0; !first || !second;) {
     ASSERT_EQ(lapilli_job_pump(a.get(), 500, &first), LAPILLI_OK);
     ASSERT_EQ(lapilli_job_pump(b.get(), 500, &second), LAPILLI_OK);
@@ -276,12 +268,12 @@ TEST_F(ApiDeviceJobs, ThreeThreadsAndACancelOfAFourth) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 3; ++t)
     threads.emplace_back([t] {
-      const Job job = start();
+      const JobHandle job = start();
       int32_t finished = 0;
       while (!finished) ASSERT_EQ(lapilli_job_wait(job.get(), t == 0 ? LAPILLI_UNLIMITED : 700, &finished), LAPILLI_OK);
       expect_wanted(take(job).get());
     });
-  const Job cancelled = start(std::vector<std::string>(kCount, kTexts[2]));
+  const JobHandle cancelled = start(std::vector<std::string>(kCount, kTexts[2]));
   std::thread other([&] { lapilli_job_cancel(cancelled.get()); });
   pump(cancelled);
   other.join();
@@ -298,7 +290,7 @@ TEST_F(ApiDeviceJobs, OutliveTheModelsHandle) {
   lapilli_job* made = nullptr;
   ASSERT_EQ(lapilli_job_start(model, &input, 1, nullptr, &made), LAPILLI_OK);
   lapilli_model_free(model);
-  const Job job(made);
+  const JobHandle job(made);
   pump(job);
   EXPECT_EQ(text_of(take(job).get(), 0), "Où est la gare ?");
 }
@@ -314,13 +306,13 @@ TEST_F(ApiDeviceJobs, PreparedAsACallAndAsAJob) {
   ASSERT_EQ(lapilli_model_prepare(model_, nullptr), LAPILLI_OK) << lapilli_last_error();
   lapilli_job* made = nullptr;
   ASSERT_EQ(lapilli_job_prepare(model_, &shape, &made), LAPILLI_OK) << lapilli_last_error();
-  const Job preparation(made);
+  const JobHandle preparation(made);
   pump(preparation);
   Events events;
   read_events(preparation.get(), events);
   EXPECT_EQ(events.end, LAPILLI_OK);
   take(preparation);
-  const Job job = start();
+  const JobHandle job = start();
   pump(job);
   expect_wanted(take(job).get());
 }
@@ -349,7 +341,7 @@ TEST_F(ApiDeviceJobs, WrongArguments) {
   shape.source_tokens = 5000;  // the model has positions for 256
   EXPECT_EQ(lapilli_job_prepare(model_, &shape, &job), LAPILLI_INVALID_ARGUMENT);
   EXPECT_TRUE(says("256")) << lapilli_last_error();
-  const Job good = start();
+  const JobHandle good = start();
   lapilli_event event{};
   int32_t has = 0;
   EXPECT_EQ(lapilli_job_next_event(good.get(), &event, &has), LAPILLI_INVALID_ARGUMENT) << "no struct_size";
@@ -364,7 +356,7 @@ TEST_F(ApiDeviceJobs, WrongArguments) {
 TEST_F(ApiDeviceJobs, NothingToDo) {
   lapilli_job* made = nullptr;
   ASSERT_EQ(lapilli_job_start(model_, nullptr, 0, nullptr, &made), LAPILLI_OK) << lapilli_last_error();
-  const Job job(made);
+  const JobHandle job(made);
   pump(job);
   Events events;
   read_events(job.get(), events);

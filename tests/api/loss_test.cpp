@@ -26,8 +26,8 @@ using namespace lapilli;
 using test::DeviceHandle, test::Freed, test::JobHandle, test::ModelHandle, test::ResultHandle;
 using testing::HasSubstr;
 
-const char* const kTiny = LAPILLI_SOURCE_DIR "/tests/data/models/marian/model";
-const char* const kEnFr = LAPILLI_SOURCE_DIR "/models/en-fr";
+const char* const kMarianTwin = LAPILLI_SOURCE_DIR "/tests/data/models/marian/model";
+const char* const kBundledModel = LAPILLI_SOURCE_DIR "/models/en-fr";
 
 enum class Whose { own, host };
 
@@ -98,7 +98,7 @@ std::string said(const lapilli_result* result, size_t count) {
 }
 
 // Collects what the events of a job say.
-struct Events {
+struct SaidEvents {
   std::map<uint64_t, std::vector<int32_t>> ids;
   std::map<uint64_t, std::string> texts;
   std::map<uint64_t, int> inputs;
@@ -151,7 +151,7 @@ Outcome attempt(int32_t beams, const char* mask = "") {
   auto device = open_device(mask);
   if (!device) return {static_cast<lapilli_status>(device.error().code), device.error().message, ""};
   lapilli_model* loaded = nullptr;
-  if (const auto s = lapilli_model_load(device->get(), kTiny, &loaded); s != LAPILLI_OK) return failed(s);
+  if (const auto s = lapilli_model_load(device->get(), kMarianTwin, &loaded); s != LAPILLI_OK) return failed(s);
   const ModelHandle model(loaded);
   const lapilli_options options = options_of(beams);
   lapilli_shape shape = lapilli_default_shape();
@@ -164,7 +164,7 @@ Outcome attempt(int32_t beams, const char* mask = "") {
   if (const auto s = lapilli_job_start(loaded, inputs.data(), inputs.size(), &options, &started); s != LAPILLI_OK)
     return failed(s);
   const JobHandle job(started);
-  Events events;
+  SaidEvents events;
   for (int32_t finished = 0; !finished;) {
     if (const auto s = lapilli_job_wait(started, LAPILLI_UNLIMITED, &finished); s != LAPILLI_OK) return failed(s);
     events.read(started);
@@ -324,10 +324,10 @@ struct Begun {
   DeviceHandle device;
   ModelHandle model;
   JobHandle job;
-  Events events;
+  SaidEvents events;
 };
 
-ModelHandle load(const DeviceHandle& device, const std::string& directory = kTiny) {
+ModelHandle model_of(const DeviceHandle& device, const std::string& directory = kMarianTwin) {
   lapilli_model* loaded = nullptr;
   EXPECT_EQ(lapilli_model_load(device.get(), directory.c_str(), &loaded), LAPILLI_OK) << lapilli_last_error();
   return ModelHandle(loaded);
@@ -364,7 +364,7 @@ Begun begin(Whose whose, int32_t beams = 1) {
   }
   EXPECT_TRUE(b.device);
   if (!b.device) return b;
-  b.model = load(b.device);
+  b.model = model_of(b.device);
   b.job = start(b.model, beams);
   if (b.job) go_on_until_told(b, 2);
   return b;
@@ -403,7 +403,7 @@ TEST_F(ApiLossDevice, TheHostIsAskedForADeviceAndTheJobGoesOnThere) {
 
     const Adopted other = adopt_device();
     ASSERT_TRUE(other.device);
-    const ModelHandle model = load(other.device);
+    const ModelHandle model = model_of(other.device);
     ASSERT_EQ(lapilli_job_resume(b.job.get(), model.get()), LAPILLI_OK) << lapilli_last_error();
     end(b);
     EXPECT_EQ(b.events.ends, 2);
@@ -418,7 +418,7 @@ TEST_F(ApiLossDevice, TheHostIsAskedForADeviceAndTheJobGoesOnThere) {
 // The tiny model with other numbers: bits of the fraction are flipped, so that all stay numbers of that size.
 void write_other_model(const TempDirectory& directory) {
   for (const char* name : {"config.json", "generation_config.json", "model.safetensors"}) {
-    std::ifstream from(std::string(kTiny) + "/" + name, std::ios::binary);
+    std::ifstream from(std::string(kMarianTwin) + "/" + name, std::ios::binary);
     std::string bytes((std::istreambuf_iterator<char>(from)), {});
     ASSERT_FALSE(bytes.empty()) << name;
     if (std::string(name) == "model.safetensors")
@@ -440,7 +440,7 @@ TEST_F(ApiLossDevice, WhatWasToldIsNotContradicted) {
     end(b);
     auto device = open_device();
     ASSERT_TRUE(device.ok()) << device.error().message;
-    const ModelHandle model = load(*device, other.path());
+    const ModelHandle model = model_of(*device, other.path());
     ASSERT_EQ(lapilli_job_resume(b.job.get(), model.get()), LAPILLI_OK) << lapilli_last_error();
     end(b);
     const ResultHandle result = take(b.job);
@@ -473,7 +473,7 @@ TEST_F(ApiLossDevice, AJobThatLosesTwoDevicesSaysSo) {
 TEST_F(ApiLossDevice, EveryModelOfTheDeviceGoesOn) {
   auto device = open_device();
   ASSERT_TRUE(device.ok()) << device.error().message;
-  const ModelHandle one = load(*device), other = load(*device);
+  const ModelHandle one = model_of(*device), other = model_of(*device);
   const auto inputs = inputs_of(kSources);
   const lapilli_options options = options_of(1);
   const auto ask = [&](const ModelHandle& model) {
@@ -493,7 +493,7 @@ TEST_F(ApiLossDevice, EveryModelOfTheDeviceGoesOn) {
   shape.options = &options;
   EXPECT_EQ(lapilli_model_prepare(other.get(), &shape), LAPILLI_OK) << lapilli_last_error();
   EXPECT_EQ(ask(other), want);
-  EXPECT_STREQ(info.directory, kTiny) << "pointers that were given out live on";
+  EXPECT_STREQ(info.directory, kMarianTwin) << "pointers that were given out live on";
   EXPECT_EQ(one->model()->device(), other->model()->device());
   EXPECT_EQ(one->model()->device(), (*device)->device());
 }
@@ -502,7 +502,7 @@ TEST_F(ApiLossDevice, OneDeviceForTheJobsOfTwoThreads) {
   const Outcome want = attempt(1);
   auto device = open_device();
   ASSERT_TRUE(device.ok()) << device.error().message;
-  const ModelHandle model = load(*device);
+  const ModelHandle model = model_of(*device);
   const auto inputs = inputs_of(kSources);
   const lapilli_options options = options_of(1);
   counting::fail("vkQueueSubmit", VK_ERROR_DEVICE_LOST, 5);
@@ -563,7 +563,7 @@ TEST_F(ApiLossDevice, TextsGoOnInTheMiddle) {
   options.batch = options.steps_in_flight = 1;
   auto device = open_device();
   ASSERT_TRUE(device.ok()) << device.error().message;
-  const ModelHandle model = load(*device, kEnFr);
+  const ModelHandle model = model_of(*device, kBundledModel);
   std::string want;
   for (const bool lost : {false, true}) {
     lapilli_job* started = nullptr;
@@ -597,7 +597,7 @@ TEST_F(ApiLossDevice, ThatCannotBeOpenedAnewSaysSo) {
   EXPECT_THAT(b.events.message, AllOf(HasSubstr("could not be opened anew"), HasSubstr("open another device")));
   auto device = open_device();
   ASSERT_TRUE(device.ok()) << device.error().message;
-  const ModelHandle model = load(*device);
+  const ModelHandle model = model_of(*device);
   ASSERT_EQ(lapilli_job_resume(b.job.get(), model.get()), LAPILLI_OK) << lapilli_last_error();
   end(b);
   const ResultHandle result = take(b.job);
@@ -613,7 +613,7 @@ TEST_F(ApiLossDevice, ALoadThatEndedWithoutADeviceIsOver) {
     auto device = open_device();
     ASSERT_TRUE(device.ok()) << device.error().message;
     lapilli_load* loading = nullptr;
-    ASSERT_EQ(lapilli_load_start(device->get(), kTiny, nullptr, &loading), LAPILLI_OK) << lapilli_last_error();
+    ASSERT_EQ(lapilli_load_start(device->get(), kMarianTwin, nullptr, &loading), LAPILLI_OK) << lapilli_last_error();
     const std::unique_ptr<lapilli_load, Freed<lapilli_load, lapilli_load_free>> owned(loading);
     counting::fail("", VK_ERROR_DEVICE_LOST, nth, 0);
     int32_t finished = 0;
@@ -635,18 +635,18 @@ TEST_F(ApiLossDevice, ALoadThatEndedWithoutADeviceIsOver) {
 
 TEST_F(ApiLossDevice, AModelWhoseFilesAreGoneSaysSo) {
   const TempDirectory directory;
-  directory.copy_from(kTiny);
+  directory.copy_from(kMarianTwin);
   auto device = open_device();
   ASSERT_TRUE(device.ok()) << device.error().message;
   Begun b;
-  b.model = load(*device, directory.path());
+  b.model = model_of(*device, directory.path());
   b.job = start(b.model, 1);
   go_on_until_told(b, 2);
   directory.remove("config.json");
   lose_now();
   end(b);
   EXPECT_THAT(b.events.message, AllOf(HasSubstr("loading the model again"), HasSubstr("config.json")));
-  const ModelHandle same = load(*device);
+  const ModelHandle same = model_of(*device);
   ASSERT_EQ(lapilli_job_resume(b.job.get(), same.get()), LAPILLI_OK) << lapilli_last_error();
   end(b);
   EXPECT_TRUE(take(b.job));
@@ -660,7 +660,7 @@ class ApiLossDeviceFiles : public ApiLossDevice {
   void run(int32_t stays, lapilli_status expected) {
     std::vector<std::string> bytes;
     for (const char* name : kNames) {
-      std::ifstream from(std::string(kTiny) + "/" + name, std::ios::binary);
+      std::ifstream from(std::string(kMarianTwin) + "/" + name, std::ios::binary);
       bytes.emplace_back((std::istreambuf_iterator<char>(from)), std::istreambuf_iterator<char>());
     }
     std::vector<lapilli_file_part> parts;
@@ -739,7 +739,7 @@ struct FailingFiles {
 
 void read_files(FailingFiles& host) {
   for (const char* name : {"config.json", "generation_config.json", "model.safetensors"}) {
-    std::ifstream from(std::string(kTiny) + "/" + name, std::ios::binary);
+    std::ifstream from(std::string(kMarianTwin) + "/" + name, std::ios::binary);
     host.files[name].assign(std::istreambuf_iterator<char>(from), std::istreambuf_iterator<char>());
   }
 }
@@ -773,7 +773,7 @@ void lose_and_load(FailingFiles& host, uint64_t nth, const std::string& want, En
     return;
   }
   EXPECT_THAT(lapilli_last_error(), HasSubstr("loading the model again"));
-  const ModelHandle same = load(*device);
+  const ModelHandle same = model_of(*device);
   ASSERT_EQ(lapilli_job_resume(b.job.get(), same.get()), LAPILLI_OK) << lapilli_last_error();
   end(b);
   const ResultHandle resumed = take(b.job);
@@ -831,7 +831,7 @@ TEST_F(ApiLossDevice, AnotherModelIsRefused) {
   end(b);
   auto device = open_device();
   ASSERT_TRUE(device.ok()) << device.error().message;
-  const ModelHandle other = load(*device, kEnFr), same = load(*device);
+  const ModelHandle other = model_of(*device, kBundledModel), same = model_of(*device);
   EXPECT_EQ(lapilli_job_resume(b.job.get(), other.get()), LAPILLI_INVALID_ARGUMENT);
   EXPECT_THAT(lapilli_last_error(), HasSubstr("load the same files"));
   EXPECT_EQ(lapilli_job_resume(b.job.get(), same.get()), LAPILLI_OK) << "nothing has changed: " << lapilli_last_error();

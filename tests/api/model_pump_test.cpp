@@ -9,28 +9,24 @@
 #include <thread>
 #include <vector>
 
+#include "api/handles_that_free.hpp"
 #include "api/last_error.hpp"
 #include "lapilli/lapilli.h"
 
 namespace {
 
-using lapilli::test::says;
+using lapilli::test::JobHandle, lapilli::test::says;
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-constexpr const char* kModelPath = LAPILLI_SOURCE_DIR "/models/en-fr";
+constexpr const char* kPumpedModel = LAPILLI_SOURCE_DIR "/models/en-fr";
 constexpr uint64_t kMinuteUs = 60'000'000;
-
-struct JobFree {
-  void operator()(lapilli_job* job) const { lapilli_job_free(job); }
-};
-using Job = std::unique_ptr<lapilli_job, JobFree>;
 
 class ApiDeviceModelPump : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     ASSERT_EQ(lapilli_device_open(nullptr, &device_), LAPILLI_OK) << lapilli_last_error();
-    ASSERT_EQ(lapilli_model_load(device_, kModelPath, &model_), LAPILLI_OK) << lapilli_last_error();
+    ASSERT_EQ(lapilli_model_load(device_, kPumpedModel, &model_), LAPILLI_OK) << lapilli_last_error();
   }
   static void TearDownTestSuite() {
     lapilli_model_free(model_);
@@ -38,18 +34,18 @@ class ApiDeviceModelPump : public testing::Test {
   }
 
   // Null after a failure.
-  static Job start(const std::string& text) {
+  static JobHandle start(const std::string& text) {
     const lapilli_input input = lapilli_text_of(text.data(), text.size());
     lapilli_options options = lapilli_default_options();
     options.task = "translate";
     options.deterministic = 1;
     lapilli_job* job = nullptr;
     EXPECT_EQ(lapilli_job_start(model_, &input, 1, &options, &job), LAPILLI_OK) << lapilli_last_error();
-    return Job(job);
+    return JobHandle(job);
   }
 
   // The text of an ended job, or the name of its status.
-  static std::string taken(const Job& job) {
+  static std::string taken(const JobHandle& job) {
     lapilli_result* result = nullptr;
     const lapilli_status status = lapilli_job_take(job.get(), &result);
     lapilli_sequence best{};
@@ -90,13 +86,13 @@ class ApiDeviceModelPump : public testing::Test {
 
 TEST_F(ApiDeviceModelPump, AllJobsComeToTheirEnd) {
   const std::vector<std::string> texts = {"Where is the station?", "Thank you.", "Good morning."};
-  std::vector<Job> jobs;
+  std::vector<JobHandle> jobs;
   for (const auto& text : texts) jobs.push_back(start(text));
   pump_all();
   std::vector<std::string> together;
-  for (const Job& job : jobs) together.push_back(taken(job));
+  for (const JobHandle& job : jobs) together.push_back(taken(job));
   for (size_t i = 0; i < texts.size(); ++i) {
-    const Job alone = start(texts[i]);
+    const JobHandle alone = start(texts[i]);
     int32_t finished = 0;
     ASSERT_EQ(lapilli_job_wait(alone.get(), LAPILLI_UNLIMITED, &finished), LAPILLI_OK);
     EXPECT_EQ(taken(alone), together[i]);
@@ -114,7 +110,7 @@ TEST_F(ApiDeviceModelPump, AWaitWithoutJobsEndsByTime) {
 
 TEST_F(ApiDeviceModelPump, ANewJobWakesAWait) {
   EXPECT_EQ(pump(), 0u);
-  Job job;
+  JobHandle job;
   EXPECT_LT(wait_while([&] { job = start("Thank you."); }), 30s);
   EXPECT_EQ(pump(), 1u);
   pump_all();
@@ -124,16 +120,16 @@ TEST_F(ApiDeviceModelPump, ANewJobWakesAWait) {
 // A change that comes between a pump and a wait is not missed.
 TEST_F(ApiDeviceModelPump, AJobBeforeTheWaitEndsItAtOnce) {
   EXPECT_EQ(pump(), 0u);
-  const Job job = start("Thank you.");
+  const JobHandle job = start("Thank you.");
   EXPECT_EQ(lapilli_model_wait(model_, kMinuteUs), LAPILLI_OK);
   pump_all();
 }
 
 TEST_F(ApiDeviceModelPump, ACancelWakesAWait) {
-  const Job ended = start("Thank you.");
+  const JobHandle ended = start("Thank you.");
   pump_all();
   EXPECT_LT(wait_while([&] { lapilli_job_cancel(ended.get()); }), 30s);
-  const Job job = start("Where is the station?");
+  const JobHandle job = start("Where is the station?");
   pump();
   lapilli_job_cancel(job.get());
   EXPECT_EQ(lapilli_model_wait(model_, kMinuteUs), LAPILLI_OK);
@@ -142,14 +138,14 @@ TEST_F(ApiDeviceModelPump, ACancelWakesAWait) {
 }
 
 TEST_F(ApiDeviceModelPump, FreedJobsAreLeftOut) {
-  Job job = start("Where is the station?");
+  JobHandle job = start("Where is the station?");
   EXPECT_EQ(pump(), 1u);
   job.reset();
   EXPECT_EQ(pump(), 0u);
 }
 
 TEST_F(ApiDeviceModelPump, APausedDeviceDoesNotEndAWaitAllTheTime) {
-  const Job job = start("Thank you.");
+  const JobHandle job = start("Thank you.");
   ASSERT_EQ(lapilli_device_pause(device_), LAPILLI_OK);
   EXPECT_EQ(pump(), 1u);
   const auto since = Clock::now();
@@ -177,7 +173,7 @@ TEST_F(ApiDeviceModelPump, ThreadsShareOneThatPumps) {
   for (int c = 0; c < 4; ++c)
     connections.emplace_back([&, c] {
       for (int i = 0; i < 3; ++i) {
-        Job job = start("Thank you.");
+        JobHandle job = start("Thank you.");
         const int what = (c + i) % 3;
         if (what == 1) lapilli_job_cancel(job.get());
         if (what == 2) {

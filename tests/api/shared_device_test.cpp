@@ -11,18 +11,18 @@
 
 namespace {
 
-const char* const kEnFr = LAPILLI_SOURCE_DIR "/models/en-fr";
-const char* const kTiny = LAPILLI_SOURCE_DIR "/tests/data/models/t5/model";
+const char* const kTextModel = LAPILLI_SOURCE_DIR "/models/en-fr";
+const char* const kT5Twin = LAPILLI_SOURCE_DIR "/tests/data/models/t5/model";
 
-using Model = std::unique_ptr<lapilli_model, void (*)(lapilli_model*)>;
+using SharedModel = std::unique_ptr<lapilli_model, void (*)(lapilli_model*)>;
 
-Model load(lapilli_device* device, const char* directory) {
+SharedModel loaded(lapilli_device* device, const char* directory) {
   lapilli_model* model = nullptr;
   EXPECT_EQ(lapilli_model_load(device, directory, &model), LAPILLI_OK) << lapilli_last_error();
   return {model, &lapilli_model_free};
 }
 
-std::vector<int32_t> ids_of(const Model& model, const lapilli_input& input) {
+std::vector<int32_t> first_ids(const SharedModel& model, const lapilli_input& input) {
   lapilli_options options = lapilli_default_options();
   options.max_new_tokens = 16;
   lapilli_result* made = nullptr;
@@ -35,7 +35,7 @@ std::vector<int32_t> ids_of(const Model& model, const lapilli_input& input) {
 }
 
 // The cost of loading a model and of one call of it.
-struct Cost {
+struct LoadCost {
   uint64_t pipelines = 0;
   size_t kernels = 0;  // tested
   int tests = 0;       // that the log speaks of
@@ -54,16 +54,16 @@ TEST(ApiDeviceShared, ASecondModelCompilesAndTestsNothing) {
       },
       &tests);
   const lapilli_input input = lapilli_text("Where is the station?");
-  const auto cost = [&](Model& model) {
+  const auto cost = [&](SharedModel& model) {
     const uint64_t pipelines = device->counters().pipelines_created;
     const size_t kernels = self_test->kernels();
     tests = 0;
-    model = load(handle, kEnFr);
-    EXPECT_EQ(ids_of(model, input), (std::vector<int32_t>{327, 31, 21, 1095, 11, 0}));
-    return Cost{device->counters().pipelines_created - pipelines, self_test->kernels() - kernels, tests};
+    model = loaded(handle, kTextModel);
+    EXPECT_EQ(first_ids(model, input), (std::vector<int32_t>{327, 31, 21, 1095, 11, 0}));
+    return LoadCost{device->counters().pipelines_created - pipelines, self_test->kernels() - kernels, tests};
   };
-  Model first{nullptr, &lapilli_model_free}, second{nullptr, &lapilli_model_free};
-  const Cost one = cost(first), two = cost(second);
+  SharedModel first{nullptr, &lapilli_model_free}, second{nullptr, &lapilli_model_free};
+  const LoadCost one = cost(first), two = cost(second);
   lapilli_set_log(LAPILLI_LOG_WARNING, nullptr, nullptr);
   EXPECT_GT(one.kernels, 10u);
   EXPECT_GE(one.pipelines, one.kernels);
@@ -78,16 +78,16 @@ TEST(ApiDeviceShared, LivesAsLongAsAModelDoes) {
   lapilli_device* handle = nullptr;
   ASSERT_EQ(lapilli_device_open(nullptr, &handle), LAPILLI_OK) << lapilli_last_error();
   const std::weak_ptr<lapilli::vulkan::Device> device = handle->device();
-  Model french = load(handle, kEnFr), tiny = load(handle, kTiny);  // of different families
+  SharedModel french = loaded(handle, kTextModel), tiny = loaded(handle, kT5Twin);  // of different families
   lapilli_device_close(handle);
   const int32_t source[] = {5, 6, 7, 1};
-  const auto alone = ids_of(tiny, lapilli_tokens(source, 4));
-  EXPECT_EQ(ids_of(french, lapilli_text("What time is it?")).back(), 0);
-  EXPECT_EQ(ids_of(tiny, lapilli_tokens(source, 4)), alone);
+  const auto alone = first_ids(tiny, lapilli_tokens(source, 4));
+  EXPECT_EQ(first_ids(french, lapilli_text("What time is it?")).back(), 0);
+  EXPECT_EQ(first_ids(tiny, lapilli_tokens(source, 4)), alone);
   EXPECT_FALSE(device.expired());
   french.reset();
   EXPECT_FALSE(device.expired());
-  EXPECT_EQ(ids_of(tiny, lapilli_tokens(source, 4)), alone);
+  EXPECT_EQ(first_ids(tiny, lapilli_tokens(source, 4)), alone);
   tiny.reset();
   EXPECT_TRUE(device.expired());
 }

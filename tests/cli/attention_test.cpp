@@ -4,12 +4,6 @@
 namespace lapilli::test {
 namespace {
 
-Outcome translate(std::vector<std::string> arguments, const std::string& input = "") {
-  const std::string command[] = {"translate", "--quiet"};
-  arguments.insert(arguments.begin(), std::begin(command), std::end(command));
-  return run(lapilli(std::move(arguments)), input);
-}
-
 std::string read(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};

@@ -9,12 +9,6 @@
 namespace lapilli::test {
 namespace {
 
-Outcome translate(std::vector<std::string> arguments, const std::string& input = "") {
-  const std::string command[] = {"translate", "--quiet"};
-  arguments.insert(arguments.begin(), std::begin(command), std::end(command));
-  return run(lapilli(std::move(arguments)), input);
-}
-
 std::vector<std::string> names_in(const fs::path& folder) {
   std::vector<std::string> names;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
@@ -82,7 +76,7 @@ TEST(CliDevice, OutputsThatCannotBeWritten) {
 
 // ---- what is in the way is said before a model is loaded ----
 
-Outcome without_driver(std::vector<std::string> arguments, const std::string& input = "") {
+Outcome no_device(std::vector<std::string> arguments, const std::string& input = "") {
   arguments.insert(arguments.begin(), {"translate", "--quiet"});
   Spawn spawn = lapilli(std::move(arguments));
   spawn.environment.insert(spawn.environment.end(), kNoDriver.begin(), kNoDriver.end());
@@ -96,22 +90,22 @@ TEST(CliFiles, NothingIsWrittenOver) {
     EXPECT_EQ(outcome.code, 2) << outcome.err;
     EXPECT_TRUE(contains(outcome.err, why)) << outcome.err;
   };
-  refused(without_driver({"-o", to, a}), "out.txt is there already; --force");
-  refused(without_driver({"-o", to, a, "--resume"}), "nothing is left of a run to resume");
-  EXPECT_EQ(without_driver({"-o", to, a, "--force"}).code, 4);
+  refused(no_device({"-o", to, a}), "out.txt is there already; --force");
+  refused(no_device({"-o", to, a, "--resume"}), "nothing is left of a run to resume");
+  EXPECT_EQ(no_device({"-o", to, a, "--force"}).code, 4);
   EXPECT_EQ(read_file(to), "mine");
-  refused(without_driver({"-o", a, a, "--force"}), "is an input");
+  refused(no_device({"-o", a, a, "--force"}), "is an input");
   fs::create_symlink(a, folder.path() / "link.txt");
-  refused(without_driver({"-o", (folder.path() / "link.txt").string(), a, "--force"}), "is an input");
+  refused(no_device({"-o", (folder.path() / "link.txt").string(), a, "--force"}), "is an input");
   for (const std::string& nowhere : {a + "/out.txt", (folder.path() / "mistyped/out.txt").string()})
-    refused(without_driver({"-o", nowhere, a}), "there is no folder " + nowhere.substr(0, nowhere.rfind('/') + 1));
-  refused(without_driver({"-o", a + "/", a}), "cannot be the folder of");
+    refused(no_device({"-o", nowhere, a}), "there is no folder " + nowhere.substr(0, nowhere.rfind('/') + 1));
+  refused(no_device({"-o", a + "/", a}), "cannot be the folder of");
   folder.file("new.txt.part", "half");
   const std::string fresh = (folder.path() / "new.txt").string();
-  refused(without_driver({"-o", fresh, a}), "new.txt.part is left of an earlier run: --force");
-  refused(without_driver({"-o", fresh, a, "--resume"}), "cannot be resumed");
+  refused(no_device({"-o", fresh, a}), "new.txt.part is left of an earlier run: --force");
+  refused(no_device({"-o", fresh, a, "--resume"}), "cannot be resumed");
   folder.file("new.txt.part.journal", "lapilli journal 1\n");
-  refused(without_driver({"-o", fresh, a}), "--resume goes on with it, --force begins anew");
+  refused(no_device({"-o", fresh, a}), "--resume goes on with it, --force begins anew");
 }
 
 TEST(CliFiles, ContradictionsAreSaid) {
@@ -146,12 +140,12 @@ TEST(CliFiles, ContradictionsAreSaid) {
       {{here, "-o", to + ".txt"}, "is a directory"},
   };
   for (const auto& [arguments, why] : cases) {
-    const Outcome outcome = without_driver(arguments);
+    const Outcome outcome = no_device(arguments);
     EXPECT_EQ(outcome.code, 2) << outcome.err;
     EXPECT_TRUE(contains(outcome.err, why)) << outcome.err;
   }
   fs::create_directories(folder.path() / "empty");
-  EXPECT_EQ(without_driver({here + "/empty", "--suffix", ".fr"}).code, 3);
+  EXPECT_EQ(no_device({here + "/empty", "--suffix", ".fr"}).code, 3);
   const Outcome summary = run(lapilli({"summarize", "--format", "html", a}));
   EXPECT_EQ(summary.code, 2) << summary.err;
 }
@@ -173,18 +167,18 @@ TEST(CliFiles, AColumnThatIsNotThereIsSaidOnce) {
   TemporaryFolder folder;
   const std::string table = folder.file("a.tsv", "1\tHello.\n2\tThanks.\n3\tWhy?\n");
   for (const char* column : {"9", "title"}) {
-    const Outcome outcome = without_driver({table, "--column", column});
+    const Outcome outcome = no_device({table, "--column", column});
     EXPECT_EQ(outcome.code, 3) << outcome.err;
     EXPECT_EQ(lines_of(outcome.err).size(), 1u) << outcome.err;
     EXPECT_TRUE(contains(outcome.err, table + ": ")) << outcome.err;
   }
-  EXPECT_TRUE(contains(without_driver({table, "--column", "9"}).err, "its first lines have 2 columns"));
-  EXPECT_EQ(without_driver({table, "--column", "2"}).code, 4);
+  EXPECT_TRUE(contains(no_device({table, "--column", "9"}).err, "its first lines have 2 columns"));
+  EXPECT_EQ(no_device({table, "--column", "2"}).code, 4);
   // A title in front has no columns; nor does a long line tell whether it has.
   const std::string titled = folder.file("b.tsv", "My words\n1\tHello.\n");
-  EXPECT_EQ(without_driver({titled, "--column", "2"}).code, 4);
+  EXPECT_EQ(no_device({titled, "--column", "2"}).code, 4);
   const std::string wide = folder.file("c.tsv", std::string(10000, 'x') + "\tHello.\n");
-  EXPECT_EQ(without_driver({wide, "--column", "2"}).code, 4);
+  EXPECT_EQ(no_device({wide, "--column", "2"}).code, 4);
 }
 
 TEST(CliDevice, AColumnOfAPipeThatIsNotThereIsSaidOnce) {

@@ -21,7 +21,7 @@ std::string seconds_of_sound(size_t seconds) {
   return all;
 }
 
-std::vector<std::string> transcribe(std::vector<std::string> more) {
+std::vector<std::string> transcripts_of(std::vector<std::string> more) {
   more.insert(more.begin(), {"transcribe", "--model", kFolder + "/model", "--dtype", "fp32", "--language", "en",
                              "--ids", "--raw", "s16le:16000"});
   return more;
@@ -75,7 +75,7 @@ void expect_as_much_memory_as_a_minute(size_t minutes, uint64_t most_mib, bool p
   const auto of = [&](const std::string& file, const std::vector<std::string>& more) {
     std::vector<std::string> arguments = how;
     arguments.insert(arguments.end(), more.begin(), more.end());
-    const Ended ended = run_and_measure(transcribe(arguments), file);
+    const Ended ended = run_and_measure(transcripts_of(arguments), file);
     EXPECT_EQ(ended.code, 0) << file;
     return ended.peak_mib;
   };
@@ -100,7 +100,7 @@ TEST(CliDeviceHour, TakesAsMuchMemoryAsAMinute) { expect_as_much_memory_as_a_min
 TEST(CliDeviceLongRecording, AnInterruptionLeavesCompleteSubtitles) {
   TemporaryFolder folder;
   const std::string sound = folder.file("talk.raw", seconds_of_sound(600)), srt = (folder.path() / "talk.srt").string();
-  Process running(lapilli(transcribe({"--srt", "-o", srt, sound})));
+  Process running(lapilli(transcripts_of({"--srt", "-o", srt, sound})));
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   std::error_code none_yet;
   while ((!fs::exists(srt + ".part", none_yet) || fs::file_size(srt + ".part") < 400) &&
@@ -127,7 +127,7 @@ TEST(CliDeviceLongRecording, AnInterruptionLeavesCompleteSubtitles) {
 
 // A pipe whose writer has nothing to say just now ends as well.
 TEST(CliDeviceLongRecording, AnInterruptionEndsAPipe) {
-  Process running(lapilli(transcribe({"--json", "--live"})));
+  Process running(lapilli(transcripts_of({"--json", "--live"})));
   running.write(seconds_of_sound(3));
   ASSERT_TRUE(running.wait_for_out("\"final\":true")) << running.err();
   running.signal(SIGINT);
@@ -142,7 +142,7 @@ TEST(CliDeviceLongRecording, AnInterruptionEndsAPipe) {
 TEST(CliTerminalTranscribe, SaysHowFarItIs) {
   if (!have_terminals()) GTEST_SKIP() << "SKIPPED: there are no pseudo-terminals here";
   TemporaryFolder folder;
-  Spawn spawn = lapilli(transcribe({"-o", (folder.path() / "x.txt").string(), file_of_sound(folder, "x.raw", 20)}));
+  Spawn spawn = lapilli(transcripts_of({"-o", (folder.path() / "x.txt").string(), file_of_sound(folder, "x.raw", 20)}));
   spawn.terminal_err = true;
   Process running(spawn);
   // Before there is a word.
@@ -158,7 +158,7 @@ TEST(CliTerminalTranscribe, AnInterruptionEndsTheFirstReading) {
   TemporaryFolder folder;
   const std::string file = file_of_sound(folder, "x.raw", 60);
   for (const char* batch : {"0", "4"}) {
-    Spawn spawn = lapilli(transcribe({"--batch", batch, file}));
+    Spawn spawn = lapilli(transcripts_of({"--batch", batch, file}));
     spawn.terminal_err = true;
     Process running(spawn);
     ASSERT_TRUE(running.wait_for_err("reading the file: "));

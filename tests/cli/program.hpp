@@ -41,6 +41,12 @@ inline Spawn lapilli(std::vector<std::string> arguments, const std::string& cach
   return spawn;
 }
 
+inline Outcome translate(std::vector<std::string> arguments, const std::string& input = "") {
+  const std::string command[] = {"translate", "--quiet"};
+  arguments.insert(arguments.begin(), std::begin(command), std::end(command));
+  return run(lapilli(std::move(arguments)), input);
+}
+
 inline std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream stream(text);

@@ -14,7 +14,7 @@ Spawn at_terminal(const std::string& line, std::vector<std::string> arguments) {
   return spawn;
 }
 
-std::string many_lines(size_t lines) {
+std::string progress_lines(size_t lines) {
   std::string input;
   for (size_t i = 0; i < lines; ++i) input += expected()[i % expected().size()].text + "\n";
   return input;
@@ -35,7 +35,7 @@ std::vector<std::string> drawn(const std::string& err) {
 TEST(CliTerminal, ProgressFitsNarrowTerminals) {
   if (!have_terminals()) GTEST_SKIP() << "SKIPPED: there are no pseudo-terminals here";
   TemporaryFolder folder;
-  const std::string file = folder.file("letter", many_lines(48));
+  const std::string file = folder.file("letter", progress_lines(48));
   const Outcome outcome =
       run(at_terminal("stty cols 20 <&2; exec \"$@\"", {"--beam", "1", "--batch", "4", "--no-unsure", file}));
   EXPECT_EQ(outcome.code, 0);
@@ -51,7 +51,7 @@ TEST(CliTerminal, ProgressFitsNarrowTerminals) {
 
 TEST(CliTerminal, ProgressCountsLinesOfPipes) {
   if (!have_terminals()) GTEST_SKIP() << "SKIPPED: there are no pseudo-terminals here";
-  const Outcome outcome = run(at_terminal("exec \"$@\"", {"--beam", "1", "--batch", "4"}), many_lines(48));
+  const Outcome outcome = run(at_terminal("exec \"$@\"", {"--beam", "1", "--batch", "4"}), progress_lines(48));
   EXPECT_EQ(outcome.code, 0);
   const auto all = drawn(outcome.err);
   ASSERT_GT(all.size(), 1u) << outcome.err;
@@ -77,7 +77,7 @@ TEST(CliTerminal, ProgressWithinALongLine) {
 TEST(CliTerminal, ProgressIsSilentUnderPagers) {
   if (!have_terminals()) GTEST_SKIP() << "SKIPPED: there are no pseudo-terminals here";
   TemporaryFolder folder;
-  const std::string file = folder.file("letter", many_lines(32)), out = (folder.path() / "out").string();
+  const std::string file = folder.file("letter", progress_lines(32)), out = (folder.path() / "out").string();
   const std::vector<std::string> arguments{"--beam", "1", "--batch", "4", file};
   const Outcome paged = run(at_terminal("\"$@\" | cat >&2", arguments));
   EXPECT_TRUE(contains(paged.err, expected()[0].greedy)) << paged.err;

@@ -28,7 +28,7 @@ Outcome scored(const std::string& command, const std::string& folder, std::vecto
   return run(lapilli(std::move(arguments)), input);
 }
 
-std::string lines_from(const Json& texts) {
+std::string json_lines(const Json& texts) {
   std::string lines;
   for (const Json& text : texts) lines += text.get<std::string>() + "\n";
   return lines;
@@ -38,7 +38,7 @@ class CliDeviceScoreTexts : public ::testing::Test {};
 
 TEST_F(CliDeviceScoreTexts, ALineIsTheLikeliestLabelAndItsProbability) {
   const Json c = case_named(kSentiment, "classify");
-  const Outcome outcome = scored("classify", kSentiment, {}, lines_from(c["texts"]));
+  const Outcome outcome = scored("classify", kSentiment, {}, json_lines(c["texts"]));
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   const auto lines = lines_of(outcome.out);
   ASSERT_EQ(lines.size(), c["labels"].size());
@@ -54,7 +54,7 @@ TEST_F(CliDeviceScoreTexts, ALineIsTheLikeliestLabelAndItsProbability) {
 // Labels that hold together: each has a probability of its own.
 TEST_F(CliDeviceScoreTexts, SeveralLabelsInJson) {
   const Json c = case_named(kEmotions, "classify");
-  const Outcome outcome = scored("classify", kEmotions, {"--json", "--top", "3"}, lines_from(c["texts"]));
+  const Outcome outcome = scored("classify", kEmotions, {"--json", "--top", "3"}, json_lines(c["texts"]));
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   const auto lines = lines_of(outcome.out);
   ASSERT_EQ(lines.size(), c["labels"].size());
@@ -90,7 +90,7 @@ TEST_F(CliDeviceScoreTexts, PairsHaveATabBetween) {
 TEST_F(CliDeviceScoreTexts, DocumentsAreRankedAsTheReferenceDoes) {
   const Json c = case_named(kReranker, "rank");
   const Outcome outcome =
-      scored("rerank", kReranker, {"--json", c["query"].get<std::string>(), "-"}, lines_from(c["documents"]));
+      scored("rerank", kReranker, {"--json", c["query"].get<std::string>(), "-"}, json_lines(c["documents"]));
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   const auto lines = lines_of(outcome.out);
   ASSERT_EQ(lines.size(), c["order"].size());
@@ -104,7 +104,7 @@ TEST_F(CliDeviceScoreTexts, DocumentsAreRankedAsTheReferenceDoes) {
 
 TEST_F(CliDeviceScoreTexts, AScoreIsTheLogitWhereTheDirectorySaysSo) {
   const Json c = case_named(kLogits, "rank");
-  const std::string query = c["query"].get<std::string>(), documents = lines_from(c["documents"]);
+  const std::string query = c["query"].get<std::string>(), documents = json_lines(c["documents"]);
   const Outcome plain = scored("rerank", kLogits, {"--json", "--top", "2", query, "-"}, documents);
   const Outcome probable = scored("rerank", kLogits, {"--json", "--top", "2", "--probability", query, "-"}, documents);
   EXPECT_EQ(plain.code, 0) << plain.err;
@@ -121,7 +121,7 @@ TEST_F(CliDeviceScoreTexts, AScoreIsTheLogitWhereTheDirectorySaysSo) {
 // People need four digits, and programs all of them.
 TEST_F(CliDeviceScoreTexts, ScoresForPeopleAreShort) {
   const Json c = case_named(kLogits, "rank");
-  const Outcome plain = scored("rerank", kLogits, {c["query"].get<std::string>(), "-"}, lines_from(c["documents"]));
+  const Outcome plain = scored("rerank", kLogits, {c["query"].get<std::string>(), "-"}, json_lines(c["documents"]));
   const auto lines = lines_of(plain.out);
   ASSERT_EQ(lines.size(), c["documents"].size());
   for (size_t i = 0; i < lines.size(); ++i) {
@@ -140,7 +140,7 @@ TEST_F(CliDeviceScoreTexts, DocumentsOfRecords) {
     records += Json{{"id", 7}, {"body", document}}.dump() + "\n";
     table += "7\t" + document.get<std::string>() + "\n";
   }
-  const std::string wanted = scored("rerank", kReranker, {query, "-"}, lines_from(c["documents"])).out;
+  const std::string wanted = scored("rerank", kReranker, {query, "-"}, json_lines(c["documents"])).out;
   EXPECT_EQ(scored("rerank", kReranker, {"--field", "body", query}, records).out, wanted);
   EXPECT_EQ(scored("rerank", kReranker, {"--column", "2", query}, table).out, wanted);
   const Outcome none = scored("rerank", kReranker, {"--column", "3", query}, table);
@@ -159,7 +159,7 @@ TEST_F(CliDeviceScoreTexts, ScoresNearOneKeepTheOrderOfTheLogits) {
       changed_model(folder, "cross-xlm-roberta", "classifier.out_proj.bias", [](std::vector<float>& v) {
         for (float& x : v) x += 20;
       });
-  const std::string documents = lines_from({"The harbour froze over.", "How do I renew it?", "a", "The fox is brown."});
+  const std::string documents = json_lines({"The harbour froze over.", "How do I renew it?", "a", "The fox is brown."});
   const auto ranked = [&](const std::string& from, const std::string& dtype) {
     const std::string query = "A question about the harbour";
     return lines_of(run(lapilli({"rerank", "--quiet", "--model", from, "--dtype", dtype, query, "-"}), documents).out);

@@ -9,12 +9,6 @@
 namespace lapilli::test {
 namespace {
 
-Outcome translate(std::vector<std::string> arguments, const std::string& input = "") {
-  const std::string command[] = {"translate", "--quiet"};
-  arguments.insert(arguments.begin(), std::begin(command), std::end(command));
-  return run(lapilli(std::move(arguments)), input);
-}
-
 // The program behind a line of shell that ends with exec "$@".
 Spawn behind_shell(const std::string& line, std::vector<std::string> arguments) {
   Spawn spawn = lapilli(std::move(arguments));

@@ -10,8 +10,8 @@
 namespace lapilli::test {
 namespace {
 
-const std::string kFolder = LAPILLI_TEST_DATA "/models/whisper-long";
-const std::string kLong = kFolder + "/audio/long.wav", kSecond = kFolder + "/audio/second.wav";
+const std::string kWhisperTwin = LAPILLI_TEST_DATA "/models/whisper-long";
+const std::string kLong = kWhisperTwin + "/audio/long.wav", kSecond = kWhisperTwin + "/audio/second.wav";
 
 Outcome transcribe(std::vector<std::string> arguments, const std::string& input = "") {
   arguments.insert(arguments.begin(), {"transcribe", "--quiet"});
@@ -21,12 +21,12 @@ Outcome transcribe(std::vector<std::string> arguments, const std::string& input 
 // With the record's model, whose segments are ids, as it has no tokenizer.
 Outcome transcribe_ids(std::vector<std::string> arguments, const std::string& input = "") {
   arguments.insert(arguments.end(),
-                   {"--model", kFolder + "/model", "--dtype", "fp32", "--max-new-tokens", "24", "--ids"});
+                   {"--model", kWhisperTwin + "/model", "--dtype", "fp32", "--max-new-tokens", "24", "--ids"});
   return transcribe(std::move(arguments), input);
 }
 
 nlohmann::json recorded(const std::string& name) {
-  const auto record = read_json(kFolder + "/expected.json");
+  const auto record = read_json(kWhisperTwin + "/expected.json");
   for (const auto& c : record.at("cases"))
     if (c.at("name") == name) return c.at("segments").at(0);
   ADD_FAILURE() << name << " is not in the record";
@@ -59,7 +59,7 @@ TEST(CliDeviceTranscribe, SegmentsOfRecordings) {
 std::string with_setting(const TemporaryFolder& folder, const std::string& file, const char* key,
                          const nlohmann::json& value) {
   const fs::path model = folder.path() / (std::string(key) + "-" + file);
-  fs::copy(kFolder + "/model", model, fs::copy_options::recursive);
+  fs::copy(kWhisperTwin + "/model", model, fs::copy_options::recursive);
   auto json = read_json((model / file).string());
   json[key] = value;
   fs::remove(model / file);  // it may be read-only
@@ -115,7 +115,7 @@ TEST(CliDeviceTranscribe, NotesWhatRepeatsItself) {
     const std::string err = told(with_setting(own, "generation_config.json", "suppress_tokens", others), file);
     EXPECT_TRUE(contains(err, "long.wav: the text repeats itself again and again (")) << in_one << err;
   }
-  EXPECT_FALSE(contains(told(kFolder + "/model", kLong), "repeats itself again"));
+  EXPECT_FALSE(contains(told(kWhisperTwin + "/model", kLong), "repeats itself again"));
 }
 
 // Silence, from a file and through a pipe, and channels of which each is the other's opposite.
@@ -123,7 +123,7 @@ TEST(CliDeviceTranscribe, NotesThatNothingIsToBeHeard) {
   const TemporaryFolder folder;
   std::vector<float> opposite;
   for (const float v : glide(16000, 0.5)) opposite.insert(opposite.end(), {v, -v});
-  const std::string model = kFolder + "/model", silent = wav_of(std::vector<float>(8000, 0.0f));
+  const std::string model = kWhisperTwin + "/model", silent = wav_of(std::vector<float>(8000, 0.0f));
   const auto told = [&](std::vector<std::string> arguments, const std::string& input) {
     arguments.insert(arguments.begin(), {"transcribe", "--dtype", "fp32", "--max-new-tokens", "4", "--ids",
                                          "--language", "en", "--model", model});
@@ -221,7 +221,7 @@ TEST(CliDeviceTranscribe, SamplesFromAPipeAreTheSame) {
   const std::string wav = read_file(kLong);
   const std::string samples = wav.substr(wav.find("data") + 8);
   Spawn spawn = lapilli({"transcribe", "--quiet", "--json", "--language", "en", "--raw", "s16le:16000", "--model",
-                         kFolder + "/model", "--dtype", "fp32", "--max-new-tokens", "24", "--ids"});
+                         kWhisperTwin + "/model", "--dtype", "fp32", "--max-new-tokens", "24", "--ids"});
   spawn.environment.push_back("TMPDIR=/nowhere");  // nothing is kept on the disk
   expect_segments(run(spawn, samples), "long_greedy");
 }
@@ -241,8 +241,8 @@ TEST(CliDeviceTranscribe, WhatFfmpegReads) {
                     script = folder.file("ffmpeg", "#!/bin/sh\nexec /usr/bin/tail -c +45 " + kLong + "\n");
   fs::permissions(script, fs::perms::owner_all);
   const auto outcome_of = [&](const std::string& path) {
-    Spawn spawn = lapilli({"transcribe", "--json", "--language", "en", "--model", kFolder + "/model", "--dtype", "fp32",
-                           "--max-new-tokens", "24", "--ids", film});
+    Spawn spawn = lapilli({"transcribe", "--json", "--language", "en", "--model", kWhisperTwin + "/model", "--dtype",
+                           "fp32", "--max-new-tokens", "24", "--ids", film});
     spawn.environment.push_back("PATH=" + path);
     return run(spawn);
   };
@@ -256,7 +256,7 @@ TEST(CliDeviceTranscribe, WhatFfmpegReads) {
 TEST(CliDeviceTranscribe, LiveShowsWhatMayChange) {
   const std::string wav = read_file(kLong), samples = wav.substr(wav.find("data") + 8);
   Spawn spawn = lapilli({"transcribe", "--quiet", "--json", "--live", "--language", "en", "--raw", "s16le:16000",
-                         "--model", kFolder + "/model", "--dtype", "fp32", "--max-new-tokens", "24", "--ids"});
+                         "--model", kWhisperTwin + "/model", "--dtype", "fp32", "--max-new-tokens", "24", "--ids"});
   Process live(spawn);
   live.write(samples.substr(0, 20000));  // over half of the first window
   ASSERT_TRUE(live.wait_for_out("\"final\":false")) << live.err();
@@ -277,7 +277,7 @@ TEST(CliTerminalTranscribe, LiveTextIsMarked) {
   if (!have_terminals()) GTEST_SKIP() << "SKIPPED: there are no pseudo-terminals here";
   const std::string wav = read_file(kLong), samples = wav.substr(wav.find("data") + 8);
   Spawn spawn = lapilli({"transcribe", "--live", "--language", "en", "--raw", "s16le:16000", "--model",
-                         kFolder + "/model", "--dtype", "fp32", "--max-new-tokens", "24", "--ids"});
+                         kWhisperTwin + "/model", "--dtype", "fp32", "--max-new-tokens", "24", "--ids"});
   spawn.terminal_err = true;
   Process live(spawn);
   live.write(samples.substr(0, 20000));
@@ -401,7 +401,7 @@ TEST(CliDeviceTranscribe, FoldersAreResumed) {
   std::ofstream(talks / "broken.wav") << "RIFF";
   const auto outcome_of = [&](std::vector<std::string> more) {
     more.insert(more.end(), {"--srt", "--json", "--language", "en", "-o", out.string() + "/", talks.string(), "--model",
-                             kFolder + "/model", "--dtype", "fp32", "--max-new-tokens", "24", "--ids"});
+                             kWhisperTwin + "/model", "--dtype", "fp32", "--max-new-tokens", "24", "--ids"});
     more.insert(more.begin(), "transcribe");  // with notes
     return run(lapilli(std::move(more)));
   };
@@ -527,7 +527,7 @@ TEST(CliDeviceTranscribe, RecordingsAsAWhole) {
 
 TEST(CliDeviceTranscribe, MoreIdsThanTheModelHasPositionsFor) {
   const Outcome out =
-      transcribe({"--model", kFolder + "/model", "--ids", "--raw", "f32le:16000", "--max-new-tokens", "81"},
+      transcribe({"--model", kWhisperTwin + "/model", "--ids", "--raw", "f32le:16000", "--max-new-tokens", "81"},
                  std::string(6400, '\0'));
   EXPECT_EQ(out.code, 2);
   EXPECT_EQ(out.out, "");
@@ -564,7 +564,7 @@ TEST(CliDeviceTranscribe, SaysWhatIsWrong) {
   const Outcome text = transcribe({"--model", bundled_model(), kLong});
   EXPECT_EQ(text.code, 3);
   EXPECT_TRUE(contains(text.err, "lapilli translate")) << text.err;
-  const Outcome untold = transcribe({"--model", kFolder + "/model", kLong});
+  const Outcome untold = transcribe({"--model", kWhisperTwin + "/model", kLong});
   EXPECT_EQ(untold.code, 3);  // no tokenizer
   const std::string empty = folder.file("empty.raw", "");
   const Outcome nothing = transcribe_ids({"--raw", "f32le:16000", empty});
@@ -588,7 +588,7 @@ TEST(CliDeviceTranscribe, HostileRecordingsAmongOthers) {
   std::vector<std::string> arguments{"--json", "--language", "en", "-o", folder.path().string() + "/out/"};
   for (const auto& [name, content] : files) arguments.push_back(folder.file(name, content));
   arguments.insert(arguments.end(),
-                   {"--model", kFolder + "/model", "--dtype", "fp32", "--max-new-tokens", "24", "--ids"});
+                   {"--model", kWhisperTwin + "/model", "--dtype", "fp32", "--max-new-tokens", "24", "--ids"});
   arguments.insert(arguments.begin(), "transcribe");  // with notes
   const Outcome outcome = run(lapilli(arguments));
   EXPECT_EQ(outcome.code, 3) << outcome.err;

@@ -11,12 +11,6 @@
 namespace lapilli::test {
 namespace {
 
-Outcome translate(std::vector<std::string> arguments, const std::string& input = "") {
-  const std::string command[] = {"translate", "--quiet"};
-  arguments.insert(arguments.begin(), std::begin(command), std::end(command));
-  return run(lapilli(std::move(arguments)), input);
-}
-
 // ---- where the text comes from ----
 
 TEST(CliDevice, TextArgument) {

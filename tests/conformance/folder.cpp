@@ -68,6 +68,15 @@ Outcome from_error(const Error& e) {
   return e.code == ErrorCode::unsupported ? Outcome::unsupported(e.message) : Outcome::failed(e.message);
 }
 
+Outcome guarded_case(const std::function<Result<Outcome>()>& run) {
+  try {  // records are read with nlohmann::json's checked accessors
+    const auto o = run();
+    return o ? *o : from_error(o.error());
+  } catch (const std::exception& e) {
+    return Outcome::failed(std::string("the record is damaged: ") + e.what());
+  }
+}
+
 namespace {
 
 // Frames of filter banks: [batch, width, frames] for models that take so many frames and no others, whose frames become

@@ -1,6 +1,7 @@
 // A folder in the conformance format: expected.json, the tensors it names, and the directories it speaks of.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -99,6 +100,8 @@ Outcome run_sound_case(const std::string& directory, const std::string& model, c
                        const Record& record, const nlohmann::json& c);
 // Unsupported for an error that says so, failed for all others.
 Outcome from_error(const Error& e);
+// Failed for a record that is damaged, too.
+Outcome guarded_case(const std::function<Result<Outcome>()>& run);
 
 // Where a case's files are: the folder of the record, and that of the model.
 struct CaseFolders {

@@ -128,15 +128,6 @@ Result<Outcome> run_marian_list(const MarianCase& m) {
   return o;
 }
 
-Outcome guarded_case(const std::function<Result<Outcome>()>& run) {
-  try {  // records are read with nlohmann::json's checked accessors
-    const auto o = run();
-    return o ? *o : from_error(o.error());
-  } catch (const std::exception& e) {
-    return Outcome::failed(std::string("the record is damaged: ") + e.what());
-  }
-}
-
 struct MarianRun {
   const char* name;
   std::function<Result<Outcome>(const MarianCase&)> run;

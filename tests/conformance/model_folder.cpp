@@ -14,7 +14,7 @@ namespace lapilli::conformance {
 namespace {
 
 using Json = nlohmann::json;
-using Ids = std::vector<std::vector<int32_t>>;
+using IdRows = std::vector<std::vector<int32_t>>;
 
 // -infinity must meet -infinity.
 double difference(double ours, double expected) {
@@ -23,7 +23,7 @@ double difference(double ours, double expected) {
 }
 
 // Compares over the reference's index space; positions that a mask rules out may be missing from ours.
-Outcome compare_tensor(const ForwardTensor& ours, const Matrix& expected, const Ids* mask, size_t mask_dim,
+Outcome compare_tensor(const ForwardTensor& ours, const Matrix& expected, const IdRows* mask, size_t mask_dim,
                        double tolerance) {
   Outcome o;
   if (ours.shape.size() != expected.shape.size()) return Outcome::failed(ours.name + " has another rank");
@@ -88,12 +88,13 @@ Result<std::vector<std::vector<uint32_t>>> global_positions(const Record& record
 }
 
 // Token types of the sources' ids, without the padding's; none without token_type_ids.
-Result<std::vector<std::vector<uint32_t>>> source_types(const Record& record, const Json& inputs, const Ids& sources) {
+Result<std::vector<std::vector<uint32_t>>> source_types(const Record& record, const Json& inputs,
+                                                        const IdRows& sources) {
   std::vector<std::vector<uint32_t>> types;
   if (!inputs.contains("token_type_ids")) return types;
   LAPILLI_TRY(const auto rows, read_ids(record, inputs["token_type_ids"].get<std::string>()));
   if (rows.size() != sources.size()) return fail(ErrorCode::invalid_data, "token_type_ids of other rows");
-  Ids masks;
+  IdRows masks;
   if (inputs.contains("attention_mask")) {
     LAPILLI_TRY(masks, read_ids(record, inputs["attention_mask"].get<std::string>()));
   }
@@ -127,7 +128,7 @@ Result<std::shared_ptr<Model>> for_pictures(const std::shared_ptr<Model>& model,
 bool is_decoder_alone(const Model& model) { return model.on_device().config().kind().reads == model::Reads::nothing; }
 
 // The rows that the decoder reads; position_ids count them behind the padding, as it does.
-Result<Ids> read_targets(const Model& model, const Record& record, const Json& inputs) {
+Result<IdRows> read_targets(const Model& model, const Record& record, const Json& inputs) {
   if (is_decoder_alone(model)) return masked_rows(record, inputs, "input_ids", "attention_mask");
   return masked_rows(record, inputs, "decoder_input_ids", "decoder_attention_mask");
 }
@@ -202,7 +203,7 @@ Result<Outcome> run_forward(const std::shared_ptr<Model>& given, const Record& r
     const auto it = std::find_if(ours.begin(), ours.end(), [&](const auto& t) { return t.name == path; });
     if (it == ours.end()) return Outcome::unsupported("output " + path);
     LAPILLI_TRY(const auto expected, read_matrix(record, spec["tensor"].get<std::string>()));
-    Ids mask;
+    IdRows mask;
     size_t dim = 1;
     if (spec.contains("compare_where")) {
       LAPILLI_TRY(mask, read_ids(record, spec["compare_where"]["mask"].get<std::string>()));
@@ -322,8 +323,8 @@ bool same_row(const std::vector<int32_t>& ours, const std::vector<int32_t>& expe
 }
 
 // The sequences of a case without the padding before prompts.
-Ids expected_sequences(const Json& c, const std::vector<size_t>& padding) {
-  auto rows = c["sequences"].get<Ids>();
+IdRows expected_sequences(const Json& c, const std::vector<size_t>& padding) {
+  auto rows = c["sequences"].get<IdRows>();
   for (size_t i = 0; i < rows.size() && !padding.empty(); ++i) {
     const size_t n = padding[i * padding.size() / rows.size()];
     rows[i].erase(rows[i].begin(), rows[i].begin() + static_cast<ptrdiff_t>(std::min(n, rows[i].size())));
@@ -344,7 +345,7 @@ bool penalizes_padding(const Json& c, const Ending& ending) {
 void compare_sequences(const Record& record, const Json& c, const std::vector<size_t>& padding,
                        const GenerateOutput& ours, Outcome& o) {
   const Ending ending = ending_of(record, c);
-  const Ids expected = expected_sequences(c, padding);
+  const IdRows expected = expected_sequences(c, padding);
   const bool penalized = penalizes_padding(c, ending);
   std::vector<const Hypothesis*> rows;
   for (const auto& list : ours.hypotheses)

@@ -91,7 +91,7 @@ Result<speech::TranscribeRequest> request_of(const Model& model, const Record& r
   return r;
 }
 
-std::string text(const Ids& ids) {
+std::string said_ids(const Ids& ids) {
   std::string t;
   for (const int32_t id : ids) t += (t.empty() ? "" : " ") + std::to_string(id);
   return t;
@@ -124,7 +124,7 @@ class Comparison {
       Ids ids;
       for (const auto& s : ours_.transcripts[i / copies].segments) ids.insert(ids.end(), s.ids.begin(), s.ids.end());
       ids.resize(std::max(ids.size(), expected[i].size()), fill);
-      if (ids != expected[i]) o_.fail(where("sequence", i) + " is " + text(ids) + ", not " + text(expected[i]));
+      if (ids != expected[i]) o_.fail(where("sequence", i) + " is " + text(ids) + ", not " + said_ids(expected[i]));
     }
   }
 
@@ -142,7 +142,7 @@ class Comparison {
   }
 
   void segment(const speech::Segment& s, const Json& expected, const std::string& what) {
-    if (s.ids != expected.at("tokens").get<Ids>()) o_.fail(what + " has other ids: " + text(s.ids));
+    if (s.ids != expected.at("tokens").get<Ids>()) o_.fail(what + " has other ids: " + said_ids(s.ids));
     o_.compare(std::abs(s.begin - expected.at("start").get<double>()), kTime, what + ", start");
     o_.compare(std::abs(s.end - expected.at("end").get<double>()), kTime, what + ", end");
     if (expected.contains("token_timestamps"))
@@ -240,7 +240,7 @@ Result<Outcome> run_detection(const std::shared_ptr<Model>& model, const Record&
   LAPILLI_TRY(const auto ours, detect_languages(model, recordings));
   const auto expected = c.at("language_ids").get<Ids>();
   Outcome o;
-  if (ours != expected) o.fail("languages are " + text(ours) + ", not " + text(expected));
+  if (ours != expected) o.fail("languages are " + said_ids(ours) + ", not " + said_ids(expected));
   return o;
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::json;
 using Ids = std::vector<int32_t>;
-using Rows = std::vector<Ids>;
+using IdRows = std::vector<Ids>;
 
 std::string shown(const Ids& ids) { return Json(ids).dump(); }
 
@@ -35,9 +35,9 @@ WindowOptions window_options(const Json& c) { return {c["max_length"].get<uint32
 
 Outcome compare_windows(const Result<std::vector<Encoding>>& windows, const Json& c) {
   if (!windows) return Outcome::failed(windows.error().message);
-  Rows ids;
+  IdRows ids;
   for (const Encoding& window : *windows) ids.push_back(window.ids);
-  return ids == c["ids"].get<Rows>() ? Outcome() : Outcome::failed("other windows: " + Json(ids).dump());
+  return ids == c["ids"].get<IdRows>() ? Outcome() : Outcome::failed("other windows: " + Json(ids).dump());
 }
 
 Outcome not_whisper() { return Outcome::failed("this is not Whisper's tokenizer"); }
@@ -105,14 +105,14 @@ Outcome run_batch(const Tokenizer& tokenizer, const Json& c) {
   Outcome o;
   const auto batch = tokenizer.encode_batch(views);
   if (!batch) return Outcome::failed(batch.error().message);
-  if (batch->ids != c["input_ids"].get<Rows>()) o.fail("other input_ids");
-  if (batch->attention_mask != c["attention_mask"].get<Rows>()) o.fail("other attention_mask");
-  if (c.contains("token_type_ids") && batch->type_ids != c["token_type_ids"].get<Rows>())
+  if (batch->ids != c["input_ids"].get<IdRows>()) o.fail("other input_ids");
+  if (batch->attention_mask != c["attention_mask"].get<IdRows>()) o.fail("other attention_mask");
+  if (c.contains("token_type_ids") && batch->type_ids != c["token_type_ids"].get<IdRows>())
     o.fail("other token_type_ids");
   if (tokenizer.pads_left() != (c["padding_side"].get<std::string>() == "left")) o.fail("padding on the other side");
   EncodeOptions cut;
   cut.max_ids = 6;
-  const auto wanted = c["truncated_to_6"].get<Rows>();
+  const auto wanted = c["truncated_to_6"].get<IdRows>();
   for (size_t i = 0; i < texts.size(); ++i) {
     const auto ids = tokenizer.encode(texts[i], cut);
     if (!ids)

@@ -214,15 +214,6 @@ bool is_search(const std::string& key) {
   return (key == "greedy" || key.starts_with("beam")) && !key.ends_with("margin");
 }
 
-Outcome guarded_case(const std::function<Result<Outcome>()>& run) {
-  try {  // records are read with nlohmann::json's checked accessors
-    const auto o = run();
-    return o ? *o : from_error(o.error());
-  } catch (const std::exception& e) {
-    return Outcome::failed(std::string("the record is damaged: ") + e.what());
-  }
-}
-
 }  // namespace
 
 void run_trained_folder(const std::string& directory, const RunOptions& options, Report& report) {

@@ -14,39 +14,39 @@ const std::string kWhisper =
     R"({"feature_extractor_type": "WhisperFeatureExtractor", "feature_size": 128, "n_fft": 400, "hop_length": 160,
         "chunk_length": 30, "sampling_rate": 16000, "dither": 0.0, "mel_filters": [[0.1]], "padding_value": 0.0})";
 
-Result<SoundConfig> parsed(const std::string& text, const char* file = "preprocessor_config.json") {
+Result<SoundConfig> read(const std::string& text, const char* file = "preprocessor_config.json") {
   TempDirectory dir;
   dir.write(file, text);
   return read_sound_config(dir.path());
 }
 
 void expect_refused(const std::string& text, const std::string& why) {
-  const auto c = parsed(text);
+  const auto c = read(text);
   ASSERT_FALSE(c.ok()) << text;
   EXPECT_NE(c.error().message.find(why), std::string::npos) << c.error().message;
 }
 
 TEST(SoundConfigs, AsPublished) {
-  const auto whisper = parsed(kWhisper);
+  const auto whisper = read(kWhisper);
   ASSERT_TRUE(whisper.ok()) << whisper.error().message;
   EXPECT_EQ(whisper->kind, SoundKind::log_mel);
   EXPECT_EQ(whisper->mel_bins, 128u);
   EXPECT_EQ(whisper->chunk_samples, 480000u);
   EXPECT_EQ(whisper->bins(), 201u);
-  const auto speech = parsed(R"({"feature_extractor_type": "Speech2TextFeatureExtractor", "feature_size": 24,
+  const auto speech = read(R"({"feature_extractor_type": "Speech2TextFeatureExtractor", "feature_size": 24,
                                  "num_mel_bins": 24, "normalize_vars": false})");
   ASSERT_TRUE(speech.ok()) << speech.error().message;
   EXPECT_EQ(speech->kind, SoundKind::filter_banks);
   EXPECT_TRUE(speech->normalize_means);
   EXPECT_FALSE(speech->normalize_deviations);
-  EXPECT_EQ(parsed(R"({"feature_extractor_type": "Wav2Vec2FeatureExtractor", "feature_size": 1})")->kind,
+  EXPECT_EQ(read(R"({"feature_extractor_type": "Wav2Vec2FeatureExtractor", "feature_size": 1})")->kind,
             SoundKind::samples);
-  EXPECT_TRUE(parsed(R"({"feature_extractor": )" + kWhisper + "}", "processor_config.json").ok());
-  EXPECT_TRUE(parsed(R"({"processor_class": "WhisperProcessor"})").ok());
+  EXPECT_TRUE(read(R"({"feature_extractor": )" + kWhisper + "}", "processor_config.json").ok());
+  EXPECT_TRUE(read(R"({"processor_class": "WhisperProcessor"})").ok());
 }
 
 TEST(SoundConfigs, ContradictionsAdvise) {
-  const auto c = parsed(kWhisper);
+  const auto c = read(kWhisper);
   ASSERT_TRUE(c.ok());
   EXPECT_TRUE(check_sound_config(*c, {128, 3000}).ok());
   const auto bands = check_sound_config(*c, {80, 3000}), frames = check_sound_config(*c, {128, 1500});
@@ -88,7 +88,7 @@ TEST(SoundConfigs, Mutations) {
   for (int i = 0; i < 2000; ++i) {
     std::string text = kWhisper;
     for (size_t k = 0, n = 1 + pick(3); k < n; ++k) text[pick(text.size())] = "09{}\"-.e,:["[pick(11)];
-    const auto c = parsed(text);
+    const auto c = read(text);
     if (!c) continue;
     ++taken;
     EXPECT_LE(c->frame_length, 4096u);

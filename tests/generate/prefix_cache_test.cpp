@@ -13,7 +13,7 @@ namespace {
 
 using namespace testing_support;
 
-constexpr const char* kShape = "tiny,encoder=0,vocabulary=600";
+constexpr const char* kNoEncoder = "tiny,encoder=0,vocabulary=600";
 
 using Prompt = std::vector<int32_t>;
 
@@ -33,7 +33,7 @@ Prompt joined(Prompt first, const Prompt& second) {
 
 Prompt begin_of(const Prompt& ids, size_t n) { return {ids.begin(), ids.begin() + static_cast<ptrdiff_t>(n)}; }
 
-GenerateRequest request_for(std::vector<Prompt> prompts, uint32_t beams = 1) {
+GenerateRequest prompts_request(std::vector<Prompt> prompts, uint32_t beams = 1) {
   GenerateRequest r;
   r.decoder_ids = std::move(prompts);
   r.options.num_beams = r.options.num_return_sequences = beams;
@@ -53,7 +53,7 @@ class DevicePrefixCache : public testing::TestWithParam<const char*> {
     LAPILLI_ASSERT_VALUE(device_, shared_device_with(GetParam()));
     load({});
   }
-  void load(LoadOptions options, const char* shape = kShape) {
+  void load(LoadOptions options, const char* shape = kNoEncoder) {
     LAPILLI_ASSERT_VALUE(model_, Model::random(device_, shape, 1, options));
     options.prefix_cache = false;
     LAPILLI_ASSERT_VALUE(plain_, Model::random(device_, shape, 1, options));
@@ -80,27 +80,27 @@ TEST_P(DevicePrefixCache, ASystemPromptIsComputedOnce) {
   const Prompt system = ids_of(0, 40);
   std::vector<Prompt> prompts;
   for (int32_t i = 1; i <= 5; ++i) prompts.push_back(joined(system, ids_of(i, 3 + static_cast<size_t>(i) * 5)));
-  expect_saved(request_for(prompts), 4 * 40);
+  expect_saved(prompts_request(prompts), 4 * 40);
   // In another job: all of those that were kept. The first two are too short to be kept behind the system prompt, but
   // the first is whole.
-  expect_saved(request_for(prompts), (40 + 7) + 40 + (40 + 17) + (40 + 22) + (40 + 27));
+  expect_saved(prompts_request(prompts), (40 + 7) + 40 + (40 + 17) + (40 + 22) + (40 + 27));
   // In another kind of session.
-  expect_saved(request_for({joined(system, ids_of(9, 5))}, 3), 40);
+  expect_saved(prompts_request({joined(system, ids_of(9, 5))}, 3), 40);
 }
 
 TEST_P(DevicePrefixCache, APromptMayBeAnothersBeginning) {
   const Prompt all = ids_of(3, 120);
-  expect_saved(request_for({begin_of(all, 60), begin_of(all, 30), begin_of(all, 90), all}), 29 + 59 + 89);
-  expect_saved(request_for({begin_of(all, 17), begin_of(all, 16), begin_of(all, 61)}), 16 + 60);
+  expect_saved(prompts_request({begin_of(all, 60), begin_of(all, 30), begin_of(all, 90), all}), 29 + 59 + 89);
+  expect_saved(prompts_request({begin_of(all, 17), begin_of(all, 16), begin_of(all, 61)}), 16 + 60);
 }
 
 TEST_P(DevicePrefixCache, EqualPromptsAreComputedOnce) {
   const Prompt one = ids_of(5, 50);
-  expect_saved(request_for({one, one, one}), 2 * 49);
-  expect_saved(request_for({one}), 49);
+  expect_saved(prompts_request({one, one, one}), 2 * 49);
+  expect_saved(prompts_request({one}), 49);
   // With beams, and as drawn copies.
-  expect_saved(request_for({one, one}, 3), 2 * 49);
-  GenerateRequest drawn = request_for({one});
+  expect_saved(prompts_request({one, one}, 3), 2 * 49);
+  GenerateRequest drawn = prompts_request({one});
   drawn.options.do_sample = true;
   drawn.options.seed = 7;
   drawn.options.num_return_sequences = 3;
@@ -116,8 +116,8 @@ TEST_P(DevicePrefixCache, WithNarrowFormats) {
   options.format = WeightFormat::bf16;
   ASSERT_NO_FATAL_FAILURE(load(options));
   const Prompt one = ids_of(5, 50);
-  expect_saved(request_for({one, joined(one, ids_of(1, 20))}), 49);
-  expect_saved(request_for({joined(one, ids_of(1, 30))}), 69);
+  expect_saved(prompts_request({one, joined(one, ids_of(1, 20))}), 49);
+  expect_saved(prompts_request({joined(one, ids_of(1, 30))}), 69);
 }
 
 // The prompt, and what was written behind it.
@@ -125,7 +125,7 @@ Prompt talk_of(const GenerateOutput& out) { return out.hypotheses.at(0).at(0).id
 
 // Turns of a chat: each prompt goes on behind the answer to the one before. The last id of an answer was never read.
 TEST_P(DevicePrefixCache, AnswersAreKeptForTheNextTurn) {
-  GenerateRequest request = request_for({ids_of(4, 20)});
+  GenerateRequest request = prompts_request({ids_of(4, 20)});
   request.options.max_new_tokens = request.options.min_new_tokens = 30;
   request.deterministic = false;
   request.keep_answers = true;
@@ -152,14 +152,14 @@ TEST_P(DevicePrefixCache, OtherAnswersAreNotKept) {
     out = run_search(model_, request);
     return out ? out->stats.saved_prompt_rows : 0;
   };
-  GenerateRequest request = request_for({ids_of(7, 20)});
+  GenerateRequest request = prompts_request({ids_of(7, 20)});
   request.keep_answers = true;
   EXPECT_EQ(saved(request), 19u);
-  request = request_for({ids_of(8, 20)}, 2);
+  request = prompts_request({ids_of(8, 20)}, 2);
   request.deterministic = false;
   request.keep_answers = true;
   EXPECT_EQ(saved(request), 19u);
-  request = request_for({ids_of(9, 20)});
+  request = prompts_request({ids_of(9, 20)});
   request.deterministic = false;
   EXPECT_EQ(saved(request), 19u);
 }
@@ -167,7 +167,7 @@ TEST_P(DevicePrefixCache, OtherAnswersAreNotKept) {
 // The ids behind the prompt outgrow the session, and a later session is another one.
 TEST_P(DevicePrefixCache, SessionsThatGrow) {
   const Prompt one = ids_of(6, 20);
-  GenerateRequest request = request_for({one, joined(one, ids_of(2, 20))});
+  GenerateRequest request = prompts_request({one, joined(one, ids_of(2, 20))});
   request.options.max_new_tokens = request.options.min_new_tokens = 150;
   expect_saved(request, 19);
   request.options.num_beams = 2;
@@ -177,7 +177,7 @@ TEST_P(DevicePrefixCache, SessionsThatGrow) {
 // Logits of prompt ids are asked for where keys and values were copied.
 TEST_P(DevicePrefixCache, LogitsOfCopiedPositions) {
   const Prompt one = ids_of(6, 40);
-  GenerateRequest request = request_for({one});
+  GenerateRequest request = prompts_request({one});
   request.logits_at = {{0, 20, 39}};
   LAPILLI_ASSERT_VALUE(const auto want, run_search(model_, request));
   LAPILLI_ASSERT_VALUE(const auto out, run_search(model_, request));
@@ -187,7 +187,7 @@ TEST_P(DevicePrefixCache, LogitsOfCopiedPositions) {
 
 // Sums in one order and in any order differ in the last bits: neither sees what the other kept.
 TEST_P(DevicePrefixCache, OrdersOfSumsAreKeptApart) {
-  GenerateRequest request = request_for({ids_of(6, 40)});
+  GenerateRequest request = prompts_request({ids_of(6, 40)});
   expect_saved(request, 0);
   request.deterministic = false;
   LAPILLI_ASSERT_VALUE(auto out, run_search(model_, request));
@@ -197,27 +197,27 @@ TEST_P(DevicePrefixCache, OrdersOfSumsAreKeptApart) {
 }
 
 TEST_P(DevicePrefixCache, TheLongestUnusedLeaves) {
-  LAPILLI_ASSERT_VALUE(const auto first, run_search(model_, request_for({ids_of(1, 65)})));
+  LAPILLI_ASSERT_VALUE(const auto first, run_search(model_, prompts_request({ids_of(1, 65)})));
   const uint64_t each = cache().bytes();
   ASSERT_GT(each, 0u);
   // Room for four, in the eighth that is theirs.
   const uint64_t limit = 8 * (4 * each + each / 2);
   model_->memory().set_limit(std::max(limit, model_->memory().held()));
   if (limit < model_->memory().held()) GTEST_SKIP() << "the session is larger than all of that";
-  for (int32_t i = 2; i <= 4; ++i) expect_saved(request_for({ids_of(i, 65)}), 0);
+  for (int32_t i = 2; i <= 4; ++i) expect_saved(prompts_request({ids_of(i, 65)}), 0);
   EXPECT_EQ(cache().bytes(), 4 * each);
-  expect_saved(request_for({ids_of(1, 65)}), 64);
-  expect_saved(request_for({ids_of(5, 65)}), 0);  // instead of 2
+  expect_saved(prompts_request({ids_of(1, 65)}), 64);
+  expect_saved(prompts_request({ids_of(5, 65)}), 0);  // instead of 2
   EXPECT_EQ(cache().bytes(), 4 * each);
-  expect_saved(request_for({ids_of(1, 65)}), 64);
-  expect_saved(request_for({ids_of(2, 65)}), 0);
+  expect_saved(prompts_request({ids_of(1, 65)}), 64);
+  expect_saved(prompts_request({ids_of(2, 65)}), 0);
 }
 
 TEST_P(DevicePrefixCache, GivesWayWhereMemoryIsShort) {
   const uint64_t weights = model_->memory().held();
-  LAPILLI_ASSERT_VALUE(const auto first, run_search(model_, request_for({ids_of(1, 65)})));
+  LAPILLI_ASSERT_VALUE(const auto first, run_search(model_, prompts_request({ids_of(1, 65)})));
   EXPECT_EQ(model_->memory().held(), weights + first.stats.session_bytes + cache().bytes());
-  GenerateRequest wide = request_for({ids_of(2, 8), ids_of(3, 8), ids_of(4, 8), ids_of(5, 8)}, 4);
+  GenerateRequest wide = prompts_request({ids_of(2, 8), ids_of(3, 8), ids_of(4, 8), ids_of(5, 8)}, 4);
   LAPILLI_ASSERT_VALUE(const auto want, run_search(plain_, wide));
   model_->memory().set_limit(weights + want.stats.session_bytes);
   LAPILLI_ASSERT_VALUE(const auto out, run_search(model_, wide));
@@ -233,11 +233,11 @@ TEST_P(DevicePrefixCache, LayersWithAWindow) {
   ASSERT_NO_FATAL_FAILURE(load({}, "tiny,encoder=0,vocabulary=600,window=20,positions=2048"));
   constexpr uint32_t kRing = 19 + 256;
   const Prompt all = ids_of(1, 700);
-  expect_saved(request_for({begin_of(all, 100), joined(begin_of(all, 90), ids_of(2, 30))}), 90);
-  expect_saved(request_for({all, joined(begin_of(all, 400), ids_of(3, 200))}), 99 + kRing);
-  expect_saved(request_for({all}, 2), kRing);
+  expect_saved(prompts_request({begin_of(all, 100), joined(begin_of(all, 90), ids_of(2, 30))}), 90);
+  expect_saved(prompts_request({all, joined(begin_of(all, 400), ids_of(3, 200))}), 99 + kRing);
+  expect_saved(prompts_request({all}, 2), kRing);
   // The whole prompt fits the ring, and what is written comes round.
-  GenerateRequest request = request_for({begin_of(all, 260)});
+  GenerateRequest request = prompts_request({begin_of(all, 260)});
   request.options.max_new_tokens = request.options.min_new_tokens = 60;
   expect_saved(request, 259);
 }
@@ -247,10 +247,10 @@ TEST_P(DevicePrefixCache, CancelledPromptsLeaveNothingWrong) {
   const Prompt system = ids_of(0, 40);
   for (uint32_t pumps = 0; pumps < 6; ++pumps) {
     LAPILLI_ASSERT_VALUE(auto search,
-                         Search::start(model_, request_for({joined(system, ids_of(1, 20)), ids_of(7, 30)})));
+                         Search::start(model_, prompts_request({joined(system, ids_of(1, 20)), ids_of(7, 30)})));
     for (uint32_t i = 0; i < pumps; ++i) (void)search->pump();
     search.reset();
-    const GenerateRequest request = request_for({joined(system, ids_of(2, 20))}, 1 + pumps % 2);
+    const GenerateRequest request = prompts_request({joined(system, ids_of(2, 20))}, 1 + pumps % 2);
     LAPILLI_ASSERT_VALUE(const auto want, run_search(plain_, request));
     LAPILLI_ASSERT_VALUE(const auto out, run_search(model_, request));
     EXPECT_EQ(bits_of(out), bits_of(want)) << pumps;

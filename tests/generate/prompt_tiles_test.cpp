@@ -16,7 +16,7 @@ using namespace testing_support;
 using Ids = std::vector<int32_t>;
 
 // Rows of prompts, which are one fewer than their ids: tiles of 4, 8 and 16 rows.
-constexpr uint32_t kRows[] = {15, 16, 17, 31, 33, 3, 4, 5, 7, 9};
+constexpr uint32_t kPromptRows[] = {15, 16, 17, 31, 33, 3, 4, 5, 7, 9};
 
 Ids ids_for(uint32_t rows) {
   Ids ids(rows + 1);
@@ -24,7 +24,7 @@ Ids ids_for(uint32_t rows) {
   return ids;
 }
 
-GenerateRequest request_for(std::vector<Ids> prompts, uint32_t beams, uint32_t length) {
+GenerateRequest tiles_request(std::vector<Ids> prompts, uint32_t beams, uint32_t length) {
   GenerateRequest r;
   r.decoder_ids = std::move(prompts);
   r.options.num_beams = r.options.num_return_sequences = beams;
@@ -35,7 +35,7 @@ GenerateRequest request_for(std::vector<Ids> prompts, uint32_t beams, uint32_t l
 
 std::vector<Ids> all_prompts() {
   std::vector<Ids> prompts;
-  for (const uint32_t rows : kRows) prompts.push_back(ids_for(rows));
+  for (const uint32_t rows : kPromptRows) prompts.push_back(ids_for(rows));
   return prompts;
 }
 
@@ -73,21 +73,21 @@ TEST_P(DevicePromptTiles, BordersChangeNothing) {
   for (const char* shape : {"tiny,encoder=0,vocabulary=600", "tiny,encoder=0,vocabulary=600,heads=4,kv_heads=2"}) {
     SCOPED_TRACE(shape);
     ASSERT_NO_FATAL_FAILURE(load(shape));
-    for (const uint32_t beams : {1u, 3u}) expect_the_same(request_for(all_prompts(), beams, 6));
+    for (const uint32_t beams : {1u, 3u}) expect_the_same(tiles_request(all_prompts(), beams, 6));
   }
 }
 
 // Layers with a window keep rings, of which a pass of many rows needs more.
 TEST_P(DevicePromptTiles, BordersOfWindows) {
   ASSERT_NO_FATAL_FAILURE(load("tiny,vocabulary=600,layers=3,encoder=0,window=12"));
-  for (const uint32_t beams : {1u, 2u}) expect_the_same(request_for(all_prompts(), beams, 6));
+  for (const uint32_t beams : {1u, 2u}) expect_the_same(tiles_request(all_prompts(), beams, 6));
 }
 
 // The caches of rows that ran in tiles move to a longer session.
 TEST_P(DevicePromptTiles, SessionsThatGrow) {
   ASSERT_NO_FATAL_FAILURE(load("tiny,encoder=0,vocabulary=600"));
   for (const uint32_t beams : {1u, 2u}) {
-    const GenerateRequest request = request_for({ids_for(193), ids_for(17), ids_for(33), ids_for(5)}, beams, 140);
+    const GenerateRequest request = tiles_request({ids_for(193), ids_for(17), ids_for(33), ids_for(5)}, beams, 140);
     const std::string want = row_by_row(request);
     EXPECT_GE(model_->engines().known_positions(length_bucket(194)), 300u) << "it did not grow";
     model_->engines().most_prompt_rows = 256;
@@ -99,8 +99,8 @@ TEST_P(DevicePromptTiles, SessionsThatGrow) {
 // Beside texts that are at their steps already.
 TEST_P(DevicePromptTiles, BesideOthersAtWork) {
   ASSERT_NO_FATAL_FAILURE(load("tiny,encoder=0,vocabulary=600"));
-  const GenerateRequest longer = request_for({ids_for(17), ids_for(4)}, 1, 60),
-                        later = request_for(all_prompts(), 1, 6);
+  const GenerateRequest longer = tiles_request({ids_for(17), ids_for(4)}, 1, 60),
+                        later = tiles_request(all_prompts(), 1, 6);
   const std::string want_longer = row_by_row(longer), want_later = row_by_row(later);
   model_->engines().most_prompt_rows = 256;
   LAPILLI_ASSERT_VALUE(auto first, Search::start(model_, longer));

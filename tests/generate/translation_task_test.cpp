@@ -18,7 +18,7 @@ const std::vector<std::string> kTexts = {"Where is the station?", "12", "Good mo
                                          "I would like a cup of coffee, please."};
 
 // The texts outlive the request.
-TranslateRequest texts_of(const std::vector<std::string>& texts) {
+TranslateRequest translation_of(const std::vector<std::string>& texts) {
   TranslateRequest r;
   for (const auto& text : texts) r.inputs.push_back({text, {}, false, {}});
   r.task.task = TextTask::translate;
@@ -52,10 +52,10 @@ class DeviceTranslationTask : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(DeviceTranslationTask, PumpedIsTheSameAsWaitedFor) {
-  LAPILLI_ASSERT_VALUE(const auto want, translate(model_, texts_of(kTexts)));
+  LAPILLI_ASSERT_VALUE(const auto want, translate(model_, translation_of(kTexts)));
   std::vector<std::string> streamed(kTexts.size());
   std::vector<int> ended(kTexts.size());
-  TranslateRequest request = texts_of(kTexts);
+  TranslateRequest request = translation_of(kTexts);
   request.stream = [&](size_t input, std::string_view text, std::span<const int32_t>) {
     EXPECT_EQ(ended[input], 0);
     streamed[input] += text;
@@ -81,8 +81,8 @@ TEST_P(DeviceTranslationTask, PumpedIsTheSameAsWaitedFor) {
 
 // Two searches at once within the shape, in their starts too; beyond it, something is made.
 TEST_P(DeviceTranslationTask, WithinAPreparedShapeNothingIsMade) {
-  LAPILLI_ASSERT_VALUE(const auto want, translate(model_, texts_of(kTexts)));
-  const TranslateRequest like = texts_of({});
+  LAPILLI_ASSERT_VALUE(const auto want, translate(model_, translation_of(kTexts)));
+  const TranslateRequest like = translation_of({});
   const auto before_preparing = counting::calls();
   LAPILLI_ASSERT_VALUE(const auto preparation, TranslationTask::prepare(model_, like, {2, 24, 24}));
   pump(*preparation);
@@ -92,8 +92,8 @@ TEST_P(DeviceTranslationTask, WithinAPreparedShapeNothingIsMade) {
   EXPECT_FALSE(nothing.cancelled);
 
   const auto before = counting::calls();
-  LAPILLI_ASSERT_VALUE(const auto first, TranslationTask::start(model_, texts_of(kTexts)));
-  LAPILLI_ASSERT_VALUE(const auto second, TranslationTask::start(model_, texts_of(kTexts)));
+  LAPILLI_ASSERT_VALUE(const auto first, TranslationTask::start(model_, translation_of(kTexts)));
+  LAPILLI_ASSERT_VALUE(const auto second, TranslationTask::start(model_, translation_of(kTexts)));
   for (bool ended = false; !ended;) {
     const bool one = first->pump(1), other = second->pump(1);
     ended = one && other;
@@ -110,16 +110,16 @@ TEST_P(DeviceTranslationTask, WithinAPreparedShapeNothingIsMade) {
   for (int i = 0; i < 12; ++i) longer += "the black dog and ";
   const std::vector<std::string> beyond = {longer + "the cat."};
   const auto before_longer = counting::calls();
-  LAPILLI_ASSERT_VALUE(const auto out, translate(model_, texts_of(beyond)));
+  LAPILLI_ASSERT_VALUE(const auto out, translate(model_, translation_of(beyond)));
   EXPECT_TRUE(out.outputs[0].status.ok());
   EXPECT_THAT(counting::setup_calls(counting::since(before_longer)), testing::Not(testing::IsEmpty()));
 }
 
 TEST_P(DeviceTranslationTask, CancelledAndDroppedAtAnyTime) {
   const std::vector<std::string> one = {kTexts[0]};
-  LAPILLI_ASSERT_VALUE(const auto want, translate(model_, texts_of(one)));
+  LAPILLI_ASSERT_VALUE(const auto want, translate(model_, translation_of(one)));
   for (const int pumps : {0, 1, 2, 3, 5, 9}) {
-    LAPILLI_ASSERT_VALUE(auto search, TranslationTask::start(model_, texts_of(kTexts)));
+    LAPILLI_ASSERT_VALUE(auto search, TranslationTask::start(model_, translation_of(kTexts)));
     bool ended = false;
     for (int i = 0; i < pumps; ++i) ended = search->pump(1);
     if (pumps % 2 == 0) continue;  // dropped
@@ -129,26 +129,26 @@ TEST_P(DeviceTranslationTask, CancelledAndDroppedAtAnyTime) {
     EXPECT_EQ(out.cancelled, !ended) << pumps;
     EXPECT_EQ(out.outputs.size(), kTexts.size());
   }
-  LAPILLI_ASSERT_VALUE(auto preparation, TranslationTask::prepare(model_, texts_of({}), {1, 8, 8}));
+  LAPILLI_ASSERT_VALUE(auto preparation, TranslationTask::prepare(model_, translation_of({}), {1, 8, 8}));
   preparation->cancel();
   pump(*preparation);
   EXPECT_TRUE(preparation->take()->cancelled);
-  LAPILLI_ASSERT_VALUE(const auto again, translate(model_, texts_of(one)));
+  LAPILLI_ASSERT_VALUE(const auto again, translate(model_, translation_of(one)));
   EXPECT_EQ(said(again), said(want));
 }
 
 TEST_P(DeviceTranslationTask, ShapesThatCannotBe) {
-  EXPECT_FALSE(TranslationTask::prepare(model_, texts_of({}), {2000, 8, 8}).ok());
-  EXPECT_FALSE(TranslationTask::prepare(model_, texts_of({}), {1, 1u << 20, 8}).ok());
-  EXPECT_FALSE(TranslationTask::prepare(model_, texts_of({}), {1, 8, ~0u}).ok());
-  TranslateRequest wrong = texts_of({});
+  EXPECT_FALSE(TranslationTask::prepare(model_, translation_of({}), {2000, 8, 8}).ok());
+  EXPECT_FALSE(TranslationTask::prepare(model_, translation_of({}), {1, 1u << 20, 8}).ok());
+  EXPECT_FALSE(TranslationTask::prepare(model_, translation_of({}), {1, 8, ~0u}).ok());
+  TranslateRequest wrong = translation_of({});
   wrong.options.num_beams = 0;
   EXPECT_FALSE(TranslationTask::prepare(model_, wrong, {}).ok());
 }
 
 // The same model as load() gives, in slices, and without a wait.
 TEST_P(DeviceTranslationTask, ModelsLoadInSteps) {
-  LAPILLI_ASSERT_VALUE(const auto want, translate(model_, texts_of(kTexts)));
+  LAPILLI_ASSERT_VALUE(const auto want, translate(model_, translation_of(kTexts)));
   const auto before = counting::calls();
   ModelLoading loading(device_, LAPILLI_SOURCE_DIR "/models/en-fr", {});
   EXPECT_FALSE(loading.take().ok()) << "it has not ended";
@@ -162,7 +162,7 @@ TEST_P(DeviceTranslationTask, ModelsLoadInSteps) {
   EXPECT_GT(loading.bytes(), 1000000u);
   EXPECT_EQ(loading.bytes_done(), loading.bytes());
   LAPILLI_ASSERT_VALUE(const auto model, loading.take());
-  LAPILLI_ASSERT_VALUE(const auto got, translate(model, texts_of(kTexts)));
+  LAPILLI_ASSERT_VALUE(const auto got, translate(model, translation_of(kTexts)));
   EXPECT_EQ(said(got), said(want));
 }
 

@@ -50,7 +50,6 @@ Event host(Range r, uint64_t step = 0) {
   e.step = step;
   return e;
 }
-Range arena(uint64_t begin, uint64_t end, Access access) { return {Space::arena, 0, begin, end, access, 0}; }
 Range state(uint64_t begin, uint64_t end, Access access, uint64_t stride = 0) {
   return {Space::state, 5, begin, end, access, stride};
 }

@@ -32,6 +32,8 @@ class Random {
 inline bool reads(const Range& r) { return r.access != Access::write; }
 inline bool writes(const Range& r) { return r.access != Access::read; }
 
+inline Range arena(uint64_t begin, uint64_t end, Access access) { return {Space::arena, 0, begin, end, access, 0}; }
+
 inline Range at_step(Range r, uint64_t step) {
   r.begin += r.step_stride * step;
   r.end += r.step_stride * step;

@@ -17,7 +17,6 @@ Command command(std::vector<Range> ranges, double cost = 1) {
   c.cost = cost;
   return c;
 }
-Range arena(uint64_t begin, uint64_t end, Access access) { return {Space::arena, 0, begin, end, access, 0}; }
 
 TEST(Conflicts, AreFoundExactlyWhereSomeStepHasThem) {
   Random random(1);

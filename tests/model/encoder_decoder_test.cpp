@@ -8,6 +8,7 @@
 #include "formats/hf_config.hpp"
 #include "model/families/family.hpp"
 #include "model/network.hpp"
+#include "model/published.hpp"
 
 namespace lapilli::model {
 namespace {
@@ -16,23 +17,13 @@ using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
 
-const char* const kDirectory = LAPILLI_TEST_DATA "/models/encoder-decoder-bert/model";
-
-nlohmann::json published() {
-  auto json = read_json_file(std::string(kDirectory) + "/config.json");
-  EXPECT_TRUE(json.ok()) << json.error().message;
-  return json.ok() ? *json : nlohmann::json::object();
-}
-
-Result<Config> parse(const nlohmann::json& json) { return find_family("encoder-decoder")->config(json, "config.json"); }
-
 TEST(EncoderDecoder, PublishedDirectory) {
-  const auto config = parse(published());
+  const auto config = parse(published("encoder-decoder-bert"));
   ASSERT_TRUE(config.ok()) << config.error().message;
   EXPECT_EQ(config->tokenizer, "bert");
   EXPECT_FLOAT_EQ(config->decoder.norm_epsilon, 1e-12f);
   EXPECT_FALSE(config->memory_projection);
-  const auto checkpoint = Checkpoint::open(kDirectory);
+  const auto checkpoint = Checkpoint::open(directory("encoder-decoder-bert"));
   ASSERT_TRUE(checkpoint.ok()) << checkpoint.error().message;
   const auto network = bind_weights(*config, find_family("encoder-decoder")->names(*config), *checkpoint);
   ASSERT_TRUE(network.ok()) << network.error().message;
@@ -42,7 +33,7 @@ TEST(EncoderDecoder, PublishedDirectory) {
 
 // Devices may flush a smaller one to 0, and divide by it.
 TEST(EncoderDecoder, EpsilonsOfNorms) {
-  auto json = published();
+  auto json = published("encoder-decoder-bert");
   for (const auto& [given, used] : {std::pair{0.0, 1e-12f}, {1e-30, 1e-12f}, {1e-5, 1e-5f}, {2.0, 2.0f}}) {
     json["decoder"]["layer_norm_eps"] = given;
     const auto config = parse(json);
@@ -59,7 +50,7 @@ TEST(EncoderDecoder, EpsilonsOfNorms) {
 }
 
 TEST(EncoderDecoder, SidesMayDiffer) {
-  auto json = published();
+  auto json = published("encoder-decoder-bert");
   json["encoder"]["hidden_size"] = 48;
   json["decoder"]["num_hidden_layers"] = 3;
   const auto config = parse(json);
@@ -79,7 +70,7 @@ TEST(EncoderDecoder, SidesMayDiffer) {
 
 // RoBERTa counts positions from behind the padding id's row and has another head.
 TEST(EncoderDecoder, Roberta) {
-  auto json = published();
+  auto json = published("encoder-decoder-bert");
   for (const char* side : {"encoder", "decoder"}) {
     json[side]["model_type"] = "roberta";
     json[side]["pad_token_id"] = 1;
@@ -101,11 +92,11 @@ TEST(EncoderDecoder, Roberta) {
 }
 
 TEST(EncoderDecoder, UntiedHeads) {
-  auto json = published();
+  auto json = published("encoder-decoder-bert");
   json["decoder"]["tie_word_embeddings"] = false;
   const auto config = parse(json);
   ASSERT_TRUE(config.ok());
-  const auto checkpoint = Checkpoint::open(kDirectory);
+  const auto checkpoint = Checkpoint::open(directory("encoder-decoder-bert"));
   ASSERT_TRUE(checkpoint.ok());
   const auto network = bind_weights(*config, find_family("encoder-decoder")->names(*config), *checkpoint);
   ASSERT_FALSE(network.ok());
@@ -114,7 +105,7 @@ TEST(EncoderDecoder, UntiedHeads) {
 
 TEST(EncoderDecoder, Refused) {
   const auto message = [](const char* side, const char* key, const nlohmann::json& value) {
-    auto json = published();
+    auto json = published("encoder-decoder-bert");
     json[side][key] = value;
     const auto config = parse(json);
     EXPECT_FALSE(config.ok()) << side << " " << key << " = " << value;
@@ -126,12 +117,12 @@ TEST(EncoderDecoder, Refused) {
   EXPECT_THAT(message("decoder", "position_embedding_type", "relative_key"), HasSubstr("relative_key"));
   EXPECT_THAT(message("encoder", "num_attention_heads", 5), HasSubstr("5 attention heads"));
   EXPECT_THAT(message("decoder", "hidden_act", "sine"), HasSubstr("sine"));
-  auto json = published();
+  auto json = published("encoder-decoder-bert");
   json.erase("decoder");
   EXPECT_FALSE(parse(json).ok());
   json["decoder"] = "bert";
   EXPECT_FALSE(parse(json).ok());
-  json = published();
+  json = published("encoder-decoder-bert");
   json["encoder"]["model_type"] = "roberta";
   json["encoder"]["pad_token_id"] = 2147483647;
   EXPECT_FALSE(parse(json).ok());

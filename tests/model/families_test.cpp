@@ -14,6 +14,7 @@
 #include "model/families/family.hpp"
 #include "model/network.hpp"
 #include "model/positions.hpp"
+#include "model/published.hpp"
 #include "support/safetensors_file.hpp"
 
 namespace lapilli::model {
@@ -22,20 +23,6 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 using testing_support::SafetensorsFile;
-
-std::string directory(const std::string& name) { return LAPILLI_TEST_DATA "/models/" + name + "/model"; }
-
-nlohmann::json published(const std::string& name) {
-  auto json = read_json_file(directory(name) + "/config.json");
-  EXPECT_TRUE(json.ok()) << json.error().message;
-  return json.ok() ? *json : nlohmann::json::object();
-}
-
-Result<Config> parse(const nlohmann::json& json) {
-  const Family* family = find_family(json.value("model_type", std::string()));
-  if (!family) return fail(ErrorCode::unsupported, "no such family");
-  return family->config(json, "config.json");
-}
 
 Result<Network> network_of(const nlohmann::json& json, const Checkpoint& checkpoint) {
   LAPILLI_TRY(const auto config, parse(json));

@@ -8,6 +8,7 @@
 #include "formats/hf_config.hpp"
 #include "model/families/family.hpp"
 #include "model/network.hpp"
+#include "model/published.hpp"
 
 namespace lapilli::model {
 namespace {
@@ -15,18 +16,8 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-const char* const kDirectory = LAPILLI_TEST_DATA "/models/led/model";
-
-nlohmann::json published() {
-  auto json = read_json_file(std::string(kDirectory) + "/config.json");
-  EXPECT_TRUE(json.ok()) << json.error().message;
-  return json.ok() ? *json : nlohmann::json::object();
-}
-
-Result<Config> parse(const nlohmann::json& json) { return find_family("led")->config(json, "config.json"); }
-
 TEST(Led, PublishedDirectory) {
-  const auto c = parse(published());
+  const auto c = parse(published("led"));
   ASSERT_TRUE(c.ok()) << c.error().message;
   EXPECT_THAT(c->encoder.windows, ElementsAre(2, 4));  // of 4 and 8 on both sides together
   EXPECT_TRUE(c->decoder.windows.empty());
@@ -35,7 +26,7 @@ TEST(Led, PublishedDirectory) {
   EXPECT_EQ(c->encoder.position_offset, 0u);
   EXPECT_TRUE(c->encoder.embedding_norm && c->decoder.embedding_norm);
   EXPECT_FALSE(c->encoder.pre_norm);
-  const auto checkpoint = Checkpoint::open(kDirectory);
+  const auto checkpoint = Checkpoint::open(directory("led"));
   ASSERT_TRUE(checkpoint.ok()) << checkpoint.error().message;
   const auto n = bind_weights(*c, find_family("led")->names(*c), *checkpoint);
   ASSERT_TRUE(n.ok()) << n.error().message;
@@ -45,7 +36,7 @@ TEST(Led, PublishedDirectory) {
 }
 
 TEST(Led, OneWindowForAllLayers) {
-  auto json = published();
+  auto json = published("led");
   json["attention_window"] = 6;
   auto c = parse(json);
   ASSERT_TRUE(c.ok()) << c.error().message;
@@ -58,7 +49,7 @@ TEST(Led, OneWindowForAllLayers) {
 
 TEST(Led, Refused) {
   const auto message = [](const nlohmann::json& window) {
-    auto json = published();
+    auto json = published("led");
     json["attention_window"] = window;
     const auto c = parse(json);
     EXPECT_FALSE(c.ok()) << window;

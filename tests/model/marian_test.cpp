@@ -9,6 +9,7 @@
 #include "formats/hf_config.hpp"
 #include "model/families/family.hpp"
 #include "model/network.hpp"
+#include "model/published.hpp"
 
 namespace lapilli::model {
 namespace {
@@ -16,23 +17,13 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-const char* const kDirectory = LAPILLI_TEST_DATA "/models/marian/model";
-
-nlohmann::json published() {
-  auto json = read_json_file(std::string(kDirectory) + "/config.json");
-  EXPECT_TRUE(json.ok()) << json.error().message;
-  return json.ok() ? *json : nlohmann::json::object();
-}
-
-Result<Config> parse(const nlohmann::json& json) { return find_family("marian")->config(json, "config.json"); }
-
 TEST(Marian, PublishedDirectory) {
-  const auto config = parse(published());
+  const auto config = parse(published("marian"));
   ASSERT_TRUE(config.ok()) << config.error().message;
   EXPECT_EQ(config->decoder.d_model, 32u);
   EXPECT_EQ(config->encoder.head_dim, 8u);
   EXPECT_EQ(config->decoder.activation, Activation::silu);
-  const auto checkpoint = Checkpoint::open(kDirectory);
+  const auto checkpoint = Checkpoint::open(directory("marian"));
   ASSERT_TRUE(checkpoint.ok()) << checkpoint.error().message;
   const auto network = bind_weights(*config, find_family("marian")->names(*config), *checkpoint);
   ASSERT_TRUE(network.ok()) << network.error().message;
@@ -73,7 +64,7 @@ TEST(Marian, ConfigsThatMakeNoSense) {
       {"add_final_layer_norm", true},
   };
   for (const Case& c : cases) {
-    auto json = published();
+    auto json = published("marian");
     json[c.key] = c.value;
     const auto config = parse(json);
     ASSERT_FALSE(config.ok()) << c.key << " = " << c.value;
@@ -85,11 +76,11 @@ class MarianWeights : public testing::Test {
  protected:
   // The error of binding the checkpoint to a configuration that differs in one key.
   Error error_of(const char* key, const nlohmann::json& value) {
-    auto json = published();
+    auto json = published("marian");
     json[key] = value;
     const auto config = parse(json);
     EXPECT_TRUE(config.ok()) << config.error().message;
-    const auto checkpoint = Checkpoint::open(kDirectory);
+    const auto checkpoint = Checkpoint::open(directory("marian"));
     if (!config.ok() || !checkpoint.ok()) return {};
     const auto network = bind_weights(*config, find_family("marian")->names(*config), *checkpoint);
     EXPECT_FALSE(network.ok()) << key << " = " << value;
@@ -107,12 +98,12 @@ TEST_F(MarianWeights, MissingAndWronglyShapedTensors) {
 
 // Widths and positions that only config.json claims must not become memory before a tensor bears them out.
 TEST_F(MarianWeights, HugeClaimsCostNothing) {
-  auto json = published();
+  auto json = published("marian");
   json["d_model"] = 65536;
   json["max_position_embeddings"] = 65536;
   const auto config = parse(json);
   ASSERT_TRUE(config.ok()) << config.error().message;
-  const auto checkpoint = Checkpoint::open(kDirectory);
+  const auto checkpoint = Checkpoint::open(directory("marian"));
   ASSERT_TRUE(checkpoint.ok());
   EXPECT_FALSE(bind_weights(*config, find_family("marian")->names(*config), *checkpoint).ok());
 }

@@ -7,6 +7,7 @@
 #include "formats/checkpoint.hpp"
 #include "formats/hf_config.hpp"
 #include "model/families/family.hpp"
+#include "model/published.hpp"
 #include "model/transformer.hpp"
 #include "ops/core/op.hpp"
 
@@ -15,25 +16,15 @@ namespace {
 
 using testing::HasSubstr;
 
-const char* const kDirectory = LAPILLI_TEST_DATA "/models/prophetnet/model";
-
-nlohmann::json published() {
-  auto json = read_json_file(std::string(kDirectory) + "/config.json");
-  EXPECT_TRUE(json.ok()) << json.error().message;
-  return json.ok() ? *json : nlohmann::json::object();
-}
-
-Result<Config> parse(const nlohmann::json& json) { return find_family("prophetnet")->config(json, "config.json"); }
-
 // The tensors it points to are gone afterwards.
 Result<Network> bind_published(const nlohmann::json& json) {
   LAPILLI_TRY(const auto config, parse(json));
-  LAPILLI_TRY(const auto checkpoint, Checkpoint::open(kDirectory));
+  LAPILLI_TRY(const auto checkpoint, Checkpoint::open(directory("prophetnet")));
   return bind_weights(config, find_family("prophetnet")->names(config), checkpoint);
 }
 
 TEST(ProphetNet, PublishedDirectory) {
-  const auto network = bind_published(published());
+  const auto network = bind_published(published("prophetnet"));
   ASSERT_TRUE(network.ok()) << network.error().message;
   const StackConfig& decoder = network->config.decoder;
   EXPECT_EQ(decoder.streams, 2u);
@@ -50,7 +41,7 @@ TEST(ProphetNet, PublishedDirectory) {
 
 // Streams do not read each other, so a step runs the first one alone.
 TEST(ProphetNet, StepsRunOnePredictingStream) {
-  const auto network = bind_published(published());
+  const auto network = bind_published(published("prophetnet"));
   ASSERT_TRUE(network.ok()) << network.error().message;
   const auto count = [](const graph::Graph& g, const std::string& op) {
     size_t n = 0;
@@ -88,14 +79,14 @@ TEST(ProphetNet, Refused) {
       {"activation_function", "sine"},
   };
   for (const auto& [key, value] : cases) {
-    auto json = published();
+    auto json = published("prophetnet");
     json[key] = value;
     const auto config = parse(json);
     ASSERT_FALSE(config.ok()) << key << " = " << value;
     EXPECT_THAT(config.error().message, HasSubstr("config.json")) << key;
   }
   for (const auto& [key, value] : {std::pair{"ngram", 3}, {"num_buckets", 17}, {"max_position_embeddings", 65}}) {
-    auto json = published();
+    auto json = published("prophetnet");
     json[key] = value;
     const auto network = bind_published(json);
     ASSERT_FALSE(network.ok()) << key;

@@ -10,6 +10,7 @@
 #include "formats/hf_config.hpp"
 #include "model/families/family.hpp"
 #include "model/network.hpp"
+#include "model/published.hpp"
 #include "model/relative.hpp"
 #include "ops/attention/attention.hpp"
 
@@ -20,21 +21,9 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::string directory(const std::string& name) { return LAPILLI_TEST_DATA "/models/" + name + "/model"; }
-
-nlohmann::json published(const std::string& name) {
-  auto json = read_json_file(directory(name) + "/config.json");
-  EXPECT_TRUE(json.ok()) << json.error().message;
-  return json.ok() ? *json : nlohmann::json::object();
-}
-
-Result<Config> parse(const nlohmann::json& json, const char* family = "t5") {
-  return find_family(family)->config(json, "config.json");
-}
-
 Result<Network> bound(const nlohmann::json& json, const Checkpoint& checkpoint) {
   const std::string family = json.value("model_type", "");
-  LAPILLI_TRY(const auto config, parse(json, family.c_str()));
+  LAPILLI_TRY(const auto config, parse(json, family));
   return bind_weights(config, find_family(family)->names(config), checkpoint);
 }
 

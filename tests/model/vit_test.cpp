@@ -10,6 +10,7 @@
 #include "model/families/family.hpp"
 #include "model/network.hpp"
 #include "model/patches.hpp"
+#include "model/published.hpp"
 #include "support/safetensors_file.hpp"
 
 namespace lapilli::model {
@@ -17,10 +18,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-Result<Config> parse(const nlohmann::json& json) {
-  return find_family(json.value("model_type", std::string()))->config(json, "config.json");
-}
 
 class Pictures : public testing::Test {
  protected:

@@ -19,11 +19,6 @@ namespace {
 using testing::IsEmpty;
 using testing::SizeIs;
 
-Blob bytes_of_text(const std::string& text) {
-  const auto bytes = std::as_bytes(std::span(text));
-  return {bytes.begin(), bytes.end()};
-}
-
 const PlannedPipeline kOne{static_cast<ShaderId>(0), {}};
 const PlannedPipeline kOther{static_cast<ShaderId>(3), {1, 0xffffffff, 7}};
 
@@ -59,7 +54,7 @@ TEST(RuntimeExpectedPipelines, WhatIsNoneIsNone) {
                                                           "\xff\xff",
                                                           many + "}",
                                                           long_list + "]}"})
-    EXPECT_THAT(expected_pipelines_of(bytes_of_text(text)), IsEmpty()) << text;
+    EXPECT_THAT(expected_pipelines_of(testing_support::bytes_of_text(text)), IsEmpty()) << text;
   const Blob whole = blob_of(PipelinesByNetwork{{7, {kOther, kOne}}});
   for (size_t length = 0; length < whole.size(); ++length)
     EXPECT_THAT(expected_pipelines_of({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length)}), IsEmpty());

@@ -21,11 +21,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-Blob bytes_of_text(const std::string& text) {
-  const auto bytes = std::as_bytes(std::span(text));
-  return {bytes.begin(), bytes.end()};
-}
-
 Findings some_findings() {
   Findings f;
   f.tested = {{static_cast<ShaderId>(0), {}}, {static_cast<ShaderId>(3), {1, 0xffffffff, 7}}};
@@ -45,7 +40,7 @@ TEST(RuntimeFindings, ComeBackAsTheyWere) {
   EXPECT_FALSE(back.disagreements[0].floor);
   EXPECT_TRUE(back.disagreements[1].floor);
   EXPECT_EQ(back.no_groups, std::nullopt);
-  EXPECT_EQ(findings_of(blob_of({})).size(), 0u);
+  EXPECT_EQ(findings_of(blob_of(Findings())).size(), 0u);
   for (const char* problem : {"", "a dispatch of no groups wrote something"}) {
     Findings tried = some_findings();
     tried.no_groups = problem;
@@ -62,7 +57,7 @@ TEST(RuntimeFindings, WhatIsNoneIsNone) {
            "{\"disagreements\":[[\"a\",\"b\",\"c\"]]}", "{\"disagreements\":[[1,\"b\",\"c\",true]]}",
            "{\"disagreements\":[[\"a\",\"b\",\"c\",1]]}", "{\"unproven\":[7]}", "{\"no_groups\":true}",
            std::string(5000, '['), "\xff\xff"})
-    EXPECT_EQ(findings_of(bytes_of_text(text)).size(), 0u) << text;
+    EXPECT_EQ(findings_of(testing_support::bytes_of_text(text)).size(), 0u) << text;
   const Blob whole = blob_of(some_findings());
   for (size_t length = 0; length < whole.size(); ++length)
     EXPECT_EQ(findings_of({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length)}).size(), 0u) << length;

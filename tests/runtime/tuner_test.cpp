@@ -19,9 +19,9 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-constexpr uint32_t kRows = 8, kWidth = 64;
+constexpr uint32_t kTunedRows = 8, kTunedWidth = 64;
 
-graph::TensorId weight(graph::Graph& g, uint64_t words) {
+graph::TensorId some_weight(graph::Graph& g, uint64_t words) {
   graph::Tensor t;
   t.name = "weight";
   t.cols = t.ld = words;
@@ -33,12 +33,12 @@ graph::TensorId weight(graph::Graph& g, uint64_t words) {
 // Two products that are alike, a normalization, and an activation, which nobody tunes.
 graph::Graph some_graph() {
   graph::Graph g;
-  const auto given = g.activation("given", kRows, kWidth);
+  const auto given = g.activation("given", kTunedRows, kTunedWidth);
   g.tensor(given).space = graph::Space::state;
   auto x = ops::activation(g, "activation", given, Activation::relu);
-  x = ops::layer_norm(g, "norm", x, weight(g, 2 * kWidth), {});
+  x = ops::layer_norm(g, "norm", x, some_weight(g, 2 * kTunedWidth), {});
   for (const char* name : {"first", "second"})
-    x = ops::linear(g, name, x, weight(g, WeightLayout(kWidth, kWidth).words()), kWidth);
+    x = ops::linear(g, name, x, some_weight(g, WeightLayout(kTunedWidth, kTunedWidth).words()), kTunedWidth);
   g.tensor(x).keep = true;
   return g;
 }

@@ -21,17 +21,17 @@
 namespace lapilli {
 namespace {
 
-constexpr uint32_t kWidth = 64;
+constexpr uint32_t kSquare = 64;
 
 graph::Graph product(uint32_t rows = 8) {
   graph::Graph g;
-  const auto x = g.activation("x", rows, kWidth);
+  const auto x = g.activation("x", rows, kSquare);
   g.tensor(x).space = graph::Space::state;
   graph::Tensor w;
   w.name = "w";
-  w.cols = w.ld = WeightLayout(kWidth, kWidth).words();
+  w.cols = w.ld = WeightLayout(kSquare, kSquare).words();
   w.space = graph::Space::weight;
-  g.tensor(ops::linear(g, "product", x, g.add_tensor(std::move(w)), kWidth)).keep = true;
+  g.tensor(ops::linear(g, "product", x, g.add_tensor(std::move(w)), kSquare)).keep = true;
   return g;
 }
 TuningKey key_of(const graph::Graph& g, bool in_order = false) {
@@ -45,11 +45,6 @@ Tunings some_tunings() {
   t.set({"layer_norm", "512 columns, rows 1"}, {"workgroup a row", {4, 0xffffffff}});
   return t;
 }
-Blob bytes_of_text(const std::string& text) {
-  const auto bytes = std::as_bytes(std::span(text));
-  return {bytes.begin(), bytes.end()};
-}
-
 TEST(Tunings, ComeBackAsTheyWere) {
   const Tunings back = tunings_of(blob_of(some_tunings()));
   ASSERT_EQ(back.size(), 3u);
@@ -68,7 +63,7 @@ TEST(Tunings, WhatIsNoneIsNone) {
            R"([["matmul","k",0,"rows 4",16,0]])", R"([["matmul",7,false,"rows 4",16,0]])",
            R"([["matmul","k",false,"rows 4",1.5,0]])", "[[\"" + std::string(300, 'm') + R"(","k",false,"v",1,0]])",
            std::string(5000, '['), "\xff\xff"})
-    EXPECT_TRUE(tunings_of(bytes_of_text(text)).empty()) << text;
+    EXPECT_TRUE(tunings_of(testing_support::bytes_of_text(text)).empty()) << text;
   const Blob whole = blob_of(some_tunings());
   for (size_t length = 0; length < whole.size(); ++length)
     EXPECT_TRUE(tunings_of({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length)}).empty()) << length;
@@ -160,11 +155,11 @@ graph::TensorId weight(graph::Graph& g, uint64_t words) {
 // A row is written, normalized, and multiplied.
 graph::Graph normalized_product() {
   graph::Graph g;
-  const auto given = g.activation("given", 1, kWidth);
+  const auto given = g.activation("given", 1, kSquare);
   g.tensor(given).space = graph::Space::state;
   auto x = ops::activation(g, "x", given, Activation::relu);
-  x = ops::layer_norm(g, "norm", x, weight(g, 2 * kWidth), {});
-  g.tensor(ops::linear(g, "product", x, weight(g, WeightLayout(kWidth, kWidth).words()), kWidth)).keep = true;
+  x = ops::layer_norm(g, "norm", x, weight(g, 2 * kSquare), {});
+  g.tensor(ops::linear(g, "product", x, weight(g, WeightLayout(kSquare, kSquare).words()), kSquare)).keep = true;
   return g;
 }
 

@@ -18,14 +18,14 @@ namespace {
 using namespace testing_support;
 using testing::HasSubstr;
 
-const std::string kFolder = std::string(LAPILLI_TEST_DATA) + "/models/whisper-long";
+const std::string kLongRecordings = std::string(LAPILLI_TEST_DATA) + "/models/whisper-long";
 
 class DeviceTranscribe : public testing::Test {
  protected:
   void SetUp() override {
     LAPILLI_ASSERT_VALUE(device_, shared_device());
-    LAPILLI_ASSERT_VALUE(model_, Model::load(device_, kFolder + "/model"));
-    LAPILLI_ASSERT_VALUE(const auto tensors, Checkpoint::open_file(kFolder + "/expected.safetensors"));
+    LAPILLI_ASSERT_VALUE(model_, Model::load(device_, kLongRecordings + "/model"));
+    LAPILLI_ASSERT_VALUE(const auto tensors, Checkpoint::open_file(kLongRecordings + "/expected.safetensors"));
     const StoredTensor* t = tensors.find("batch.input_features");
     ASSERT_NE(t, nullptr);
     LAPILLI_ASSERT_VALUE(const auto values, read_floats(*t));
@@ -58,7 +58,7 @@ class DeviceTranscribe : public testing::Test {
   std::vector<std::shared_ptr<const model::Features>> features_;
 };
 
-std::string text_of(const std::vector<Segment>& segments) {
+std::string timed_text(const std::vector<Segment>& segments) {
   std::string text;
   for (const Segment& s : segments) {
     text += format("%.2f-%.2f:", s.begin, s.end);
@@ -80,7 +80,7 @@ TEST_F(DeviceTranscribe, RecordingsAreAloneInCompany) {
     const auto alone_request = request({i});
     r.recordings = alone_request.recordings;
     LAPILLI_ASSERT_VALUE(const auto alone, transcribe(model_, r));
-    EXPECT_EQ(text_of(alone.transcripts[0].segments), text_of(both.transcripts[i].segments)) << i;
+    EXPECT_EQ(timed_text(alone.transcripts[0].segments), timed_text(both.transcripts[i].segments)) << i;
     EXPECT_GT(both.transcripts[i].segments.size(), 3u);
     EXPECT_EQ(both.transcripts[i].language, "<|en|>");
   }
@@ -100,7 +100,7 @@ TEST_F(DeviceTranscribe, SegmentsComeWhenTheirWindowIsDone) {
     return true;
   };
   LAPILLI_ASSERT_VALUE(const auto out, transcribe(model_, r));
-  EXPECT_EQ(text_of(segments), text_of(out.transcripts[0].segments));
+  EXPECT_EQ(timed_text(segments), timed_text(out.transcripts[0].segments));
   EXPECT_TRUE(std::is_sorted(done.begin(), done.end()));
   EXPECT_EQ(done.front(), 0u);
   EXPECT_EQ(done.back(), features_[0]->rows);

@@ -674,11 +674,16 @@ uint64_t sum(const Calls& all, std::initializer_list<const char*> names) {
 uint64_t submits(const Calls& all) { return sum(all, {"vkQueueSubmit"}); }
 uint64_t waits(const Calls& all) { return sum(all, {"vkWaitSemaphores", "vkWaitForFences"}) - sum(all, {kGoesOn}); }
 
-std::string to_string(const Calls& all) {
+namespace {
+template <class Counts>
+std::string counts_text(const Counts& all) {
   std::string s;
   for (const auto& [name, n] : all) s += (s.empty() ? "" : ", ") + name + " " + std::to_string(n);
   return s;
 }
+}  // namespace
+std::string to_string(const Calls& all) { return counts_text(all); }
+std::string to_string(const std::map<std::string, int64_t>& living) { return counts_text(living); }
 
 std::map<std::string, int64_t> living() {
   State& s = state();

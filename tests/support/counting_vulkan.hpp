@@ -47,6 +47,7 @@ std::vector<std::vector<std::byte>> pipeline_caches();
 
 // Living objects by kind ("Buffer", "Memory"...), only those that are not zero.
 std::map<std::string, int64_t> living();
+std::string to_string(const std::map<std::string, int64_t>& living);
 
 // The nth call from now of this name (nth call of any fallible name, if it is empty) and the `times - 1` after it
 // return `result` without reaching the driver. times 0: for ever.

@@ -8,6 +8,11 @@
 
 namespace lapilli::testing_support {
 
+inline Blob bytes_of_text(const std::string& text) {
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
 class MemoryStore : public Store {
  public:
   std::optional<Blob> load(const std::string& key) override {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "text/loaded_tokenizer.hpp"
 #include "text/tokenizer.hpp"
 
 namespace lapilli {
@@ -18,15 +19,6 @@ json read_json(const std::string& path) {
   json value = json::parse(in, nullptr, false);
   EXPECT_FALSE(value.is_discarded()) << path;
   return value;
-}
-
-std::unique_ptr<Tokenizer> load(const std::string& directory) {
-  auto t = load_tokenizer(directory, "marian");
-  if (!t) {
-    ADD_FAILURE() << t.error().message;
-    return nullptr;
-  }
-  return std::move(t).value();
 }
 
 Ids encode(const Tokenizer& t, const std::string& text, const EncodeOptions& options = {}) {
@@ -45,7 +37,7 @@ class MarianGolden : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     const std::string directory = std::string(LAPILLI_TEST_DATA "/tokenizers/") + GetParam();
-    tokenizer_ = load(directory + "/files");
+    tokenizer_ = loaded_tokenizer(directory + "/files", "marian");
     expected_ = read_json(directory + "/expected.json");
     ASSERT_NE(tokenizer_, nullptr);
   }
@@ -122,7 +114,7 @@ INSTANTIATE_TEST_SUITE_P(Tokenizers, MarianGolden, testing::Values("marian", "ma
 class BundledModel : public testing::Test {
  protected:
   void SetUp() override {
-    tokenizer_ = load(LAPILLI_SOURCE_DIR "/models/en-fr");
+    tokenizer_ = loaded_tokenizer(LAPILLI_SOURCE_DIR "/models/en-fr", "marian");
     ASSERT_NE(tokenizer_, nullptr);
   }
   std::unique_ptr<Tokenizer> tokenizer_;

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "support/temp_directory.hpp"
+#include "text/loaded_tokenizer.hpp"
 #include "text/unicode/utf8.hpp"
 
 namespace lapilli {
@@ -17,15 +18,6 @@ using nlohmann::json;
 using Ids = std::vector<int32_t>;
 
 const std::string kData = LAPILLI_TEST_DATA "/tokenizers/";
-
-std::unique_ptr<Tokenizer> load(const std::string& directory, const std::string& family) {
-  auto t = load_tokenizer(directory, family);
-  if (!t) {
-    ADD_FAILURE() << t.error().message;
-    return nullptr;
-  }
-  return std::move(t).value();
-}
 
 std::string random_text(std::mt19937& random) {
   std::string text;
@@ -58,7 +50,7 @@ void expect_ranges(const Tokenizer& t, const std::string& text) {
 }
 
 TEST(ByT5, AnyTextRoundTrips) {
-  const auto t = load(kData + "byt5/files", "");
+  const auto t = loaded_tokenizer(kData + "byt5/files", "");
   ASSERT_NE(t, nullptr);
   std::mt19937 random(5);
   for (int round = 0; round < 500; ++round) {
@@ -74,7 +66,7 @@ TEST(ByT5, AnyTextRoundTrips) {
 }
 
 TEST(ByT5, EndsOnceAndDropsBrokenCharacters) {
-  const auto t = load(kData + "byt5/files", "");
+  const auto t = loaded_tokenizer(kData + "byt5/files", "");
   ASSERT_NE(t, nullptr);
   EXPECT_EQ(*t->encode("a</s>"), (Ids{100, 1}));
   EXPECT_EQ(*t->encode("a"), (Ids{100, 1}));
@@ -93,7 +85,7 @@ TEST(ByT5, EndsOnceAndDropsBrokenCharacters) {
 // Published directories have a tokenizer_config.json without ids, or nothing at all.
 TEST(ByT5, NeedsNoFiles) {
   const TempDirectory directory;
-  const auto t = load(directory.path(), "ByT5Tokenizer");
+  const auto t = loaded_tokenizer(directory.path(), "ByT5Tokenizer");
   ASSERT_NE(t, nullptr);
   EXPECT_EQ(t->vocabulary_size(), 384u);
   EXPECT_EQ(t->token(259), "<extra_id_0>");
@@ -102,7 +94,7 @@ TEST(ByT5, NeedsNoFiles) {
 }
 
 TEST(ModelFiles, BytesOfOneCharacterShareItsRange) {
-  const auto t = load(kData + "sp-bpe-bytes/files", "");
+  const auto t = loaded_tokenizer(kData + "sp-bpe-bytes/files", "");
   ASSERT_NE(t, nullptr);
   const auto encoding = t->encode_with_offsets("\xF0\x9F\x98\x80");
   ASSERT_TRUE(encoding.ok());
@@ -118,12 +110,12 @@ TEST(ModelFiles, BytesOfOneCharacterShareItsRange) {
 TEST(ModelFiles, RangesStayWithinTheText) {
   std::mt19937 random(7);
   for (const char* name : {"sp-bpe-bytes", "m2m_100", "marian"}) {
-    const auto t = load(kData + name + "/files", name == std::string("marian") ? "marian" : "");
+    const auto t = loaded_tokenizer(kData + name + "/files", name == std::string("marian") ? "marian" : "");
     ASSERT_NE(t, nullptr);
     for (int round = 0; round < 300; ++round) expect_ranges(*t, random_text(random));
   }
   // A token's range holds the word that it stands for.
-  const auto t = load(kData + "m2m_100/files", "");
+  const auto t = loaded_tokenizer(kData + "m2m_100/files", "");
   const std::string text = "  Hello world";
   const auto encoding = t->encode_with_offsets(text);
   ASSERT_TRUE(encoding.ok());
@@ -132,7 +124,7 @@ TEST(ModelFiles, RangesStayWithinTheText) {
 }
 
 TEST(ModelFiles, M2M100KnowsItsLanguages) {
-  const auto t = load(kData + "m2m_100/files", "");
+  const auto t = loaded_tokenizer(kData + "m2m_100/files", "");
   ASSERT_NE(t, nullptr);
   EXPECT_EQ(t->languages().size(), 100u);
   EXPECT_EQ(t->language_id("fr"), t->language_id("fra_Latn"));

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "support/temp_directory.hpp"
+#include "text/loaded_tokenizer.hpp"
 #include "text/pipeline/tokenizer_json.hpp"
 #include "text/unicode/regex.hpp"
 #include "text/unicode/unicode.hpp"
@@ -18,15 +19,6 @@ namespace {
 using Ids = std::vector<int32_t>;
 
 std::string files_of(const std::string& name) { return LAPILLI_TEST_DATA "/tokenizers/" + name + "/files"; }
-
-std::unique_ptr<Tokenizer> load(const std::string& directory, const std::string& family = "") {
-  auto t = load_tokenizer(directory, family);
-  if (!t) {
-    ADD_FAILURE() << t.error().message;
-    return nullptr;
-  }
-  return std::move(t).value();
-}
 
 class PipelineTokenizers : public testing::Test {
  protected:
@@ -53,14 +45,14 @@ std::string joined(const std::vector<std::string>& parts) {
 }
 
 TEST_F(PipelineTokenizers, ByteRangesPointIntoTheInput) {
-  const auto bert = load(files_of("bert-uncased"));
+  const auto bert = loaded_tokenizer(files_of("bert-uncased"));
   ASSERT_NE(bert, nullptr);
   // Accents and case are gone in the tokens, not in the ranges; white space belongs to none.
   EXPECT_EQ(joined(covered(*bert, "  The H\xC3\xA9llo,\tWORLD ")), "TheH\xC3\xA9llo,WORLD");
-  const auto bart = load(files_of("bart"));
+  const auto bart = loaded_tokenizer(files_of("bart"));
   ASSERT_NE(bart, nullptr);
   EXPECT_EQ(joined(covered(*bart, "The model works")), "Themodelworks");  // trim_offsets
-  const auto unigram = load(files_of("unigram-byte-fallback"));
+  const auto unigram = loaded_tokenizer(files_of("unigram-byte-fallback"));
   ASSERT_NE(unigram, nullptr);
   EXPECT_EQ(joined(covered(*unigram, "The model")), "The model");
   for (const std::string& part : covered(*unigram, "\xF0\x9F\x98\x80")) {
@@ -69,7 +61,7 @@ TEST_F(PipelineTokenizers, ByteRangesPointIntoTheInput) {
 }
 
 TEST_F(PipelineTokenizers, PairsAndLimits) {
-  const auto t = load(files_of("bert-uncased"));
+  const auto t = loaded_tokenizer(files_of("bert-uncased"));
   ASSERT_NE(t, nullptr);
   EncodeOptions options;
   options.pair = "one two three four five six";
@@ -87,7 +79,7 @@ TEST_F(PipelineTokenizers, PairsAndLimits) {
 TEST_F(PipelineTokenizers, AnyBytesAreEncodedOrRefused) {
   std::mt19937 random(11);
   for (const char* name : {"bart", "bert-uncased", "unigram-byte-fallback", "whisper", "prophetnet"}) {
-    const auto t = load(files_of(name));
+    const auto t = loaded_tokenizer(files_of(name));
     ASSERT_NE(t, nullptr);
     const bool byte_level = std::string(name) == "bart";
     for (int round = 0; round < 1500; ++round) {
@@ -124,7 +116,7 @@ TEST_F(PipelineTokenizers, AnyBytesAreEncodedOrRefused) {
 TEST_F(PipelineTokenizers, LongTextsTakeNoQuadraticTime) {
   constexpr size_t kBytes = size_t{1} << 20;
   for (const char* name : {"bart", "bert-uncased", "unigram-byte-fallback"}) {
-    const auto t = load(files_of(name));
+    const auto t = loaded_tokenizer(files_of(name));
     ASSERT_NE(t, nullptr);
     for (const std::string& part :
          {std::string("a"), std::string(" "), std::string("e\xCC\x81"), std::string("\xF0\x9F\x98\x80")}) {
@@ -252,7 +244,7 @@ TEST_F(PipelineTokenizers, GrowthIsLimited) {
                   R"({"model":{"type":"BPE","vocab":{"a":0},"merges":[]},"normalizer":{"type":"Sequence",)"
                   R"("normalizers":[)" +
                       parts + "]}}");
-  const auto t = load(directory.path());
+  const auto t = loaded_tokenizer(directory.path());
   ASSERT_NE(t, nullptr);
   const auto e = t->encode("aa");
   ASSERT_FALSE(e.ok());

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "support/temp_directory.hpp"
+#include "text/loaded_tokenizer.hpp"
 #include "text/unicode/regex.hpp"
 #include "text/unicode/unicode.hpp"
 
@@ -17,7 +18,7 @@ namespace {
 using nlohmann::json;
 using Ids = std::vector<int32_t>;
 
-const std::string kData = LAPILLI_TEST_DATA "/tokenizers/";
+const std::string kSaved = LAPILLI_TEST_DATA "/tokenizers/";
 
 class Rebuilt : public testing::TestWithParam<const char*> {
  protected:
@@ -26,23 +27,14 @@ class Rebuilt : public testing::TestWithParam<const char*> {
   }
 };
 
-std::unique_ptr<Tokenizer> load(const std::string& directory, const std::string& family = "") {
-  auto t = load_tokenizer(directory, family);
-  if (!t) {
-    ADD_FAILURE() << t.error().message;
-    return nullptr;
-  }
-  return std::move(t).value();
-}
-
 // Old uploads have the model file alone: the same ids come of it.
 TEST_P(Rebuilt, TheModelFileIsEnough) {
   const TempDirectory directory;
-  directory.copy_from(kData + GetParam() + "/files");
+  directory.copy_from(kSaved + GetParam() + "/files");
   directory.remove("tokenizer.json");
-  const auto t = load(directory.path());
+  const auto t = loaded_tokenizer(directory.path());
   ASSERT_NE(t, nullptr);
-  const json record = json::parse(std::ifstream(kData + GetParam() + "/expected.json"));
+  const json record = json::parse(std::ifstream(kSaved + GetParam() + "/expected.json"));
   ASSERT_EQ(record["cases"].size(), 93u);
   for (const json& c : record["cases"]) {
     SCOPED_TRACE(c["text"].get<std::string>());
@@ -57,7 +49,7 @@ TEST_P(Rebuilt, TheModelFileIsEnough) {
 }
 
 TEST_P(Rebuilt, LanguagesComeByAnyUsualCode) {
-  const auto t = load(kData + GetParam() + "/files");
+  const auto t = loaded_tokenizer(kSaved + GetParam() + "/files");
   ASSERT_NE(t, nullptr);
   const int32_t french = t->language_id("fr");
   ASSERT_GE(french, 0);
@@ -82,7 +74,7 @@ TEST_P(Rebuilt, DamagedFilesAreNoCrash) {
   std::mt19937 random(3);
   for (const bool model_only : {false, true}) {
     const TempDirectory directory;
-    directory.copy_from(kData + GetParam() + "/files");
+    directory.copy_from(kSaved + GetParam() + "/files");
     if (model_only) directory.remove("tokenizer.json");
     const std::string damaged = model_only ? "sentencepiece.bpe.model" : "tokenizer.json";
     const std::string content = read_file(directory.path() + "/" + damaged);
@@ -111,10 +103,10 @@ INSTANTIATE_TEST_SUITE_P(Families, Rebuilt, testing::Values("mbart50", "nllb"));
 TEST(Nllb, PublishedOrderWithoutTokenizerJson) {
   if (!unicode_available() || !regex_available()) GTEST_SKIP() << "built without Unicode or regular expressions";
   const TempDirectory directory;
-  directory.write("sentencepiece.bpe.model", read_file(kData + "nllb/files/sentencepiece.bpe.model"));
-  const auto t = load(directory.path(), "m2m_100");  // the models' type, which is M2M100's as well
+  directory.write("sentencepiece.bpe.model", read_file(kSaved + "nllb/files/sentencepiece.bpe.model"));
+  const auto t = loaded_tokenizer(directory.path(), "m2m_100");  // the models' type, which is M2M100's as well
   ASSERT_NE(t, nullptr);
-  const auto saved = load(kData + "nllb/files");
+  const auto saved = loaded_tokenizer(kSaved + "nllb/files");
   ASSERT_NE(saved, nullptr);
   const int32_t first = saved->special().mask;  // there it stands right behind the pieces
   EXPECT_EQ(t->languages().size(), 202u);
@@ -138,7 +130,7 @@ class BlenderbotSmall : public testing::Test {
 };
 
 TEST_F(BlenderbotSmall, MergesFromLeftToRight) {
-  const auto t = load(directory_.path(), "BlenderbotSmallTokenizer");
+  const auto t = loaded_tokenizer(directory_.path(), "BlenderbotSmallTokenizer");
   ASSERT_NE(t, nullptr);
   const auto ids = [&](const char* text) { return *t->encode(text); };
   EXPECT_EQ(ids("aaab"), (Ids{6, 4, 8}));  // aa a b: the first two, then nothing fits
@@ -156,7 +148,7 @@ TEST_F(BlenderbotSmall, MergesFromLeftToRight) {
 }
 
 TEST_F(BlenderbotSmall, LongWordsTakeNoLonger) {
-  const auto t = load(directory_.path(), "BlenderbotSmallTokenizer");
+  const auto t = loaded_tokenizer(directory_.path(), "BlenderbotSmallTokenizer");
   ASSERT_NE(t, nullptr);
   const auto ids = t->encode(std::string(500000, 'a'));
   ASSERT_TRUE(ids.ok());

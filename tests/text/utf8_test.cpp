@@ -7,7 +7,7 @@ namespace {
 
 constexpr size_t kValid = std::string_view::npos;
 
-std::string encode_utf8(uint32_t c) {
+std::string utf8_of(uint32_t c) {
   std::string s;
   const auto add = [&](uint32_t byte) { s.push_back(static_cast<char>(byte)); };
   if (c < 0x80) {
@@ -22,7 +22,7 @@ std::string encode_utf8(uint32_t c) {
 
 TEST(Utf8, AcceptsEveryScalarValueAndNothingElse) {
   for (uint32_t c = 0; c < 0x110000; ++c) {
-    const std::string s = encode_utf8(c);
+    const std::string s = utf8_of(c);
     const bool surrogate = c >= 0xD800 && c < 0xE000;
     ASSERT_EQ(find_invalid_utf8(s), surrogate ? 0 : kValid) << std::hex << c;
   }

@@ -7,13 +7,13 @@
 namespace lapilli {
 namespace {
 
-Result<Vocabulary> load(const std::string& content) {
+Result<Vocabulary> vocabulary_of(const std::string& content) {
   const TempDirectory d;
   return Vocabulary::load(d.write("vocab.json", content));
 }
 
 TEST(Vocabulary, MapsBothWays) {
-  auto v = load(R"({"</s>": 0, "\u2581caf\u00e9": 3, "": 2})");
+  auto v = vocabulary_of(R"({"</s>": 0, "\u2581caf\u00e9": 3, "": 2})");
   ASSERT_TRUE(v.ok()) << v.error().message;
   EXPECT_EQ(v->size(), 4u);
   EXPECT_EQ(v->id("\xE2\x96\x81"
@@ -60,15 +60,15 @@ TEST(Vocabulary, RefusesBadFiles) {
       {R"({"a": 0, "a": 1})", "token \"a\" is given twice"},
   };
   for (const auto& c : cases) {
-    auto v = load(c.content);
+    auto v = vocabulary_of(c.content);
     ASSERT_FALSE(v.ok()) << c.content;
     EXPECT_EQ(v.error().code, ErrorCode::invalid_data);
     EXPECT_NE(v.error().message.find("vocab.json: "), std::string::npos) << v.error().message;
     EXPECT_NE(v.error().message.find(c.message), std::string::npos) << c.content << ": " << v.error().message;
   }
   // Deep nesting must not cost stack.
-  EXPECT_FALSE(load("{\"a\":" + std::string(1000000, '[')).ok());
-  EXPECT_FALSE(load(std::string(1000000, '[')).ok());
+  EXPECT_FALSE(vocabulary_of("{\"a\":" + std::string(1000000, '[')).ok());
+  EXPECT_FALSE(vocabulary_of(std::string(1000000, '[')).ok());
 }
 
 TEST(Vocabulary, MissingFile) {

@@ -45,12 +45,6 @@ class DeviceFaults : public testing::TestWithParam<const char*> {
   static inline std::shared_ptr<Device> keeps_driver_;
 };
 
-std::string alive() {
-  std::string s;
-  for (const auto& [kind, n] : counting::living()) s += kind + " " + std::to_string(n) + " ";
-  return s;
-}
-
 // From the loader to the result.
 Status everything(const DeviceOptions& options) {
   LAPILLI_TRY(auto device, Device::create(options));
@@ -82,7 +76,8 @@ TEST_P(DeviceFaults, AnyCallMayFail) {
           EXPECT_EQ(status.error().code, ErrorCode::out_of_memory) << status.error().message;
         }
       }
-      EXPECT_EQ(alive(), "") << "after call " << nth << " failed with " << result_name(result);
+      EXPECT_EQ(counting::to_string(counting::living()), "")
+          << "after call " << nth << " failed with " << result_name(result);
     }
     EXPECT_GT(errors, 20u);
   }
@@ -90,7 +85,7 @@ TEST_P(DeviceFaults, AnyCallMayFail) {
 
 TEST_P(DeviceFaults, NothingIsLeakedWhenAllIsWell) {
   EXPECT_TRUE(everything(options_).ok());
-  EXPECT_EQ(alive(), "");
+  EXPECT_EQ(counting::to_string(counting::living()), "");
 }
 
 TEST_P(DeviceFaults, ALostDeviceStaysLost) {
@@ -115,7 +110,7 @@ TEST_P(DeviceFaults, ALostDeviceStaysLost) {
   EXPECT_EQ(CommandRecording::create(device).error().code, ErrorCode::device_lost);
   work = fail(ErrorCode::internal, "gone");
   device.reset();
-  EXPECT_EQ(alive(), "");
+  EXPECT_EQ(counting::to_string(counting::living()), "");
   // A new one works.
   EXPECT_TRUE(everything(options_).ok());
 }
@@ -141,7 +136,7 @@ TEST_P(DeviceFaults, AWaitThatEndsBecauseTheDeviceIsLostIsAnError) {
   counting::lose_silently(false);
   work = fail(ErrorCode::internal, "gone");
   device.reset();
-  EXPECT_EQ(alive(), "");
+  EXPECT_EQ(counting::to_string(counting::living()), "");
 }
 
 // The counter and the fences say what is done; a wait that succeeds before is no progress, and does not spin.
@@ -207,9 +202,9 @@ TEST_P(DeviceFaults, SettlingWaitsAndFrees) {
     const CommandRecording* list[] = {&*work->commands};
     ASSERT_TRUE(device->submit(list).ok());
   }
-  EXPECT_THAT(alive(), HasSubstr("DescriptorPool 1"));
+  EXPECT_THAT(counting::to_string(counting::living()), HasSubstr("DescriptorPool 1"));
   EXPECT_TRUE(device->settle());
-  EXPECT_THAT(alive(), testing::Not(HasSubstr("DescriptorPool 1")));
+  EXPECT_THAT(counting::to_string(counting::living()), testing::Not(HasSubstr("DescriptorPool 1")));
   counting::hide_progress(false);
   auto work = Work::make(device, 1000);
   ASSERT_TRUE(work.ok()) << work.error().message;
@@ -268,12 +263,12 @@ TEST_P(DeviceFaults, AWaitGivesUp) {
     EXPECT_FALSE(*done);
   }
   // Objects that the GPU may still use are kept.
-  EXPECT_THAT(alive(), HasSubstr("DescriptorPool 1"));
+  EXPECT_THAT(counting::to_string(counting::living()), HasSubstr("DescriptorPool 1"));
   counting::freeze_progress(false);
   EXPECT_TRUE(device->make_buffer(4, MemoryUse::device, "next").ok());
-  EXPECT_THAT(alive(), testing::Not(HasSubstr("DescriptorPool 1")));
+  EXPECT_THAT(counting::to_string(counting::living()), testing::Not(HasSubstr("DescriptorPool 1")));
   device.reset();
-  EXPECT_EQ(alive(), "");
+  EXPECT_EQ(counting::to_string(counting::living()), "");
 }
 
 TEST_P(DeviceFaults, AHungDeviceIsLeftAlone) {
@@ -286,7 +281,7 @@ TEST_P(DeviceFaults, AHungDeviceIsLeftAlone) {
     counting::freeze_progress(true);
     EXPECT_EQ(work->run().error().code, ErrorCode::timeout);
   }
-  EXPECT_THAT(alive(), HasSubstr("Device 1"));  // kept on purpose
+  EXPECT_THAT(counting::to_string(counting::living()), HasSubstr("Device 1"));  // kept on purpose
 }
 
 TEST_P(DeviceFaults, WorkInFlightOutlivesItsObjects) {
@@ -299,7 +294,7 @@ TEST_P(DeviceFaults, WorkInFlightOutlivesItsObjects) {
     ASSERT_TRUE(device->submit(list).ok());
   }
   device.reset();
-  EXPECT_EQ(alive(), "");
+  EXPECT_EQ(counting::to_string(counting::living()), "");
 }
 
 TEST_P(DeviceFaults, APipelineThatFailsIsNamed) {
@@ -426,7 +421,7 @@ TEST_P(DeviceFaults, MemoryThatIsNotCoherentIsFlushed) {
     EXPECT_TRUE(status.ok()) << status.error().message;
     EXPECT_GT(counting::calls("vkFlushMappedMemoryRanges"), 0u);
     EXPECT_GT(counting::calls("vkInvalidateMappedMemoryRanges"), 0u);
-    EXPECT_EQ(alive(), "");
+    EXPECT_EQ(counting::to_string(counting::living()), "");
   }
 }
 

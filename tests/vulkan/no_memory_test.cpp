@@ -55,12 +55,6 @@ struct Starve {
   Starve& operator=(const Starve&) = delete;
 };
 
-std::string alive() {
-  std::string s;
-  for (const auto& [kind, n] : counting::living()) s += kind + " " + std::to_string(n) + " ";
-  return s;
-}
-
 class DeviceFaultsNoMemory : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
@@ -99,14 +93,14 @@ TEST_P(DeviceFaultsNoMemory, DestructorsNeedNone) {
       work->arena.reset();
       for (Buffer* buffer : {&work->x, &work->y, &work->uniform}) *buffer = Buffer();
     }
-    EXPECT_EQ(alive().find("DescriptorPool 1") != std::string::npos, in_flight);
+    EXPECT_EQ(counting::to_string(counting::living()).find("DescriptorPool 1") != std::string::npos, in_flight);
     counting::hide_progress(false);
     {
       const Starve starve;
       device.reset();
     }
     EXPECT_FALSE(refused);
-    EXPECT_EQ(alive(), "");
+    EXPECT_EQ(counting::to_string(counting::living()), "");
   }
 }
 
@@ -151,7 +145,7 @@ TEST_P(DeviceFaultsNoMemory, AHalfMadeBufferIsNotLost) {
   }
   EXPECT_GE(made, 2u);
   device.reset();
-  EXPECT_EQ(alive(), "");
+  EXPECT_EQ(counting::to_string(counting::living()), "");
 }
 
 TEST_P(DeviceFaultsNoMemory, HalfMadePipelinesAreNotLost) {
@@ -170,7 +164,7 @@ TEST_P(DeviceFaultsNoMemory, HalfMadePipelinesAreNotLost) {
   }
   EXPECT_EQ(made, 1u);
   device.reset();
-  EXPECT_EQ(alive(), "");
+  EXPECT_EQ(counting::to_string(counting::living()), "");
 }
 
 TEST_P(DeviceFaultsNoMemory, WhatIsSubmittedIsKnown) {
