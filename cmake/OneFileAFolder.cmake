@@ -17,7 +17,7 @@ function(lapilli_one_file_a_folder target sources)
     cmake_path(GET source PARENT_PATH folder)
     cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${PROJECT_SOURCE_DIR}/src)
     # These share most of what they include: their rooms, and the interface with the tools below it.
-    string(REGEX REPLACE "^(ops|runtime|vulkan|generate)/.*" "\\1" folder ${folder})
+    string(REGEX REPLACE "^(ops|runtime|vulkan|generate|model|formats/doors)/.*" "\\1" folder ${folder})
     string(REGEX REPLACE "^tools$" "api" folder ${folder})
     string(REPLACE "/" "_" folder ${folder})
     if(source MATCHES "${LAPILLI_OUTWARD_FILES}")

@@ -1,7 +1,8 @@
 # Tests named HubFetch* and CliHubFetch* ask a server of their own in the test, and so need libcurl; CliHub* run the program.
 if(TARGET lapilli_hub)
   target_link_libraries(test_hub PRIVATE lapilli_hub)
-  # The program's own names of models.
+  # The program's own names of models; the linker leaves out what they have besides.
+  set_target_properties(test_hub PROPERTIES LAPILLI_ONE_SECTION OFF)
   foreach(source arguments/model_names arguments/foreign_models arguments/suggestions files/foreign_files files/output_names)
     target_sources(test_hub PRIVATE ${PROJECT_SOURCE_DIR}/src/cli/${source}.cpp)
   endforeach()

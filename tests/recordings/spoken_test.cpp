@@ -35,7 +35,7 @@ std::vector<float> resampled(std::vector<float> samples, uint32_t from, uint32_t
 }
 
 // A file's samples, of all channels, at once.
-std::vector<float> decoded(const std::string& path) {
+std::vector<float> spoken_samples(const std::string& path) {
   SF_INFO info{};
   SNDFILE* file = sf_open(path.c_str(), SFM_READ, &info);
   EXPECT_NE(file, nullptr) << path;
@@ -111,7 +111,7 @@ class RecordingsDeviceSpoken : public testing::Test {
     if (file.empty()) return;
     ++written_;
     const auto path = dir_.write(std::string("a.") + kind.name, file);
-    const auto samples = decoded(path);
+    const auto samples = spoken_samples(path);
     auto recording = recordings::Recording::open([&] { return recordings::open_sound_file(path); }, path, 16000);
     ASSERT_TRUE(recording.ok()) << recording.error().message;
     const auto count = (*recording)->count();

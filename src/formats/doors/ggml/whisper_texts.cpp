@@ -12,41 +12,41 @@ namespace lapilli::doors {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr uint32_t kRate = 16000, kHop = 160, kWindow = 400;
 
 // ---- network --------------------------------------------------------------------------------------------------------
 
-void add_ids(Json& json, const WhisperIds& ids) {
+void add_ids(OrderedJson& json, const WhisperIds& ids) {
   json["bos_token_id"] = json["eos_token_id"] = json["pad_token_id"] = ids.end;
   json["decoder_start_token_id"] = ids.start;
 }
 
-Json config(const WhisperForm& form, const WhisperIds& ids) {
+OrderedJson config(const WhisperForm& form, const WhisperIds& ids) {
   const GgmlSizes& s = form.file.sizes;
-  Json json = {{"model_type", "whisper"},
-               {"architectures", {"WhisperForConditionalGeneration"}},
-               {"activation_function", "gelu"},
-               {"d_model", s.audio_width},
-               {"encoder_layers", s.audio_layers},
-               {"encoder_attention_heads", s.audio_heads},
-               {"encoder_ffn_dim", form.ffn},
-               {"decoder_layers", s.text_layers},
-               {"decoder_attention_heads", s.text_heads},
-               {"decoder_ffn_dim", form.ffn},
-               {"max_source_positions", s.audio_positions},
-               {"max_target_positions", s.text_positions},
-               {"num_mel_bins", s.mel_bins},
-               {"vocab_size", s.vocabulary},
-               {"scale_embedding", false},
-               {"tie_word_embeddings", true}};
+  OrderedJson json = {{"model_type", "whisper"},
+                      {"architectures", {"WhisperForConditionalGeneration"}},
+                      {"activation_function", "gelu"},
+                      {"d_model", s.audio_width},
+                      {"encoder_layers", s.audio_layers},
+                      {"encoder_attention_heads", s.audio_heads},
+                      {"encoder_ffn_dim", form.ffn},
+                      {"decoder_layers", s.text_layers},
+                      {"decoder_attention_heads", s.text_heads},
+                      {"decoder_ffn_dim", form.ffn},
+                      {"max_source_positions", s.audio_positions},
+                      {"max_target_positions", s.text_positions},
+                      {"num_mel_bins", s.mel_bins},
+                      {"vocab_size", s.vocabulary},
+                      {"scale_embedding", false},
+                      {"tie_word_embeddings", true}};
   add_ids(json, ids);
   if (form.packed) json["quantization_config"] = quantization_json({"int8", {}});
   return json;
 }
 
-Json sound_config(const GgmlSizes& s) {
+OrderedJson sound_config(const GgmlSizes& s) {
   constexpr uint32_t a_second = kRate / kHop / 2;  // positions
   return {{"feature_extractor_type", "WhisperFeatureExtractor"},
           {"feature_size", s.mel_bins},
@@ -58,7 +58,7 @@ Json sound_config(const GgmlSizes& s) {
 
 // ---- generation -----------------------------------------------------------------------------------------------------
 
-void add_languages(Json& json, const WhisperIds& ids) {
+void add_languages(OrderedJson& json, const WhisperIds& ids) {
   json["is_multilingual"] = ids.multilingual;
   if (!ids.multilingual) {
     json["forced_decoder_ids"] = {{1, ids.no_timestamps}};
@@ -68,15 +68,15 @@ void add_languages(Json& json, const WhisperIds& ids) {
   json["task_to_id"] = {{"transcribe", ids.transcribe}, {"translate", ids.translate}};
 }
 
-Json generation_config(const WhisperForm& form, const WhisperIds& ids, const MergedTokens& tokens) {
-  Json json;
+OrderedJson generation_config(const WhisperForm& form, const WhisperIds& ids, const MergedTokens& tokens) {
+  OrderedJson json;
   add_ids(json, ids);
   add_languages(json, ids);
   auto suppressed = no_speech_tokens(tokens);
   for (const int32_t id : {ids.start, ids.translate, ids.transcribe, ids.start_of_lm, ids.previous, ids.no_speech})
     suppressed.push_back(id);
   json["suppress_tokens"] = suppressed;
-  json["begin_suppress_tokens"] = Json::array({ids.end});
+  json["begin_suppress_tokens"] = OrderedJson::array({ids.end});
   if (const int32_t blank = tokens.id(" "); blank >= 0) json["begin_suppress_tokens"] = {blank, ids.end};
   json["max_initial_timestamp_index"] = 50;
   json["max_length"] = form.file.sizes.text_positions;
@@ -121,14 +121,14 @@ std::vector<std::pair<std::string, int32_t>> special_tokens(const WhisperIds& id
   return all;
 }
 
-Json tokenizer_config(const WhisperIds& ids) {
+OrderedJson tokenizer_config(const WhisperIds& ids) {
   const char* end = "<|endoftext|>";
-  Json json = {{"tokenizer_class", "WhisperTokenizer"},
-               {"bos_token", end},
-               {"eos_token", end},
-               {"unk_token", end},
-               {"add_prefix_space", false},
-               {"errors", "replace"}};
+  OrderedJson json = {{"tokenizer_class", "WhisperTokenizer"},
+                      {"bos_token", end},
+                      {"eos_token", end},
+                      {"unk_token", end},
+                      {"add_prefix_space", false},
+                      {"errors", "replace"}};
   for (const auto& [name, id] : special_tokens(ids))
     json["added_tokens_decoder"][std::to_string(id)] = {{"content", "<|" + name + "|>"}, {"lstrip", false},
                                                         {"normalized", false},           {"rstrip", false},
