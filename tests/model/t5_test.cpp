@@ -83,7 +83,7 @@ TEST(T5, Relatives) {
   json.erase("feed_forward_proj");
   EXPECT_TRUE(parse(json, "umt5")->encoder.gated);
   EXPECT_TRUE(parse(json, "mt5")->encoder.gated);
-  EXPECT_FALSE(parse(json)->encoder.gated);
+  EXPECT_FALSE(parse(json, "t5")->encoder.gated);
 }
 
 TEST(T5, FeedForwardForms) {
