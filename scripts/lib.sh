@@ -31,6 +31,14 @@ find_wine() {
   echo "$wine"
 }
 
+# find_qemu PROCESSOR: Debian's packages qemu-user and qemu-user-static name it differently.
+find_qemu() {
+  for qemu in "qemu-$1-static" "qemu-$1"; do
+    ! have_cmd "$qemu" || break
+  done
+  echo "$qemu"
+}
+
 # own_headers DIR: header-only libraries are the same for every system, but the rest of /usr/include is not: a compiler for
 # another system is shown only these, in DIR.
 own_headers() {
@@ -101,12 +109,12 @@ missing_packages() {
   portable-i386) have_cmd i686-linux-gnu-g++ || echo g++-i686-linux-gnu ;;
   esac
   case $1 in
-  portable-arm*) have_cmd qemu-arm || echo qemu-user ;;
+  portable-arm*) have_cmd "$(find_qemu arm)" || echo qemu-user ;;
   esac
   [ "${1#portable-}" = "$1" ] || return 0
   have_cmd aarch64-linux-gnu-g++ || echo g++-aarch64-linux-gnu
   have_cmd x86_64-w64-mingw32-g++-posix || echo g++-mingw-w64-x86-64-posix
-  have_cmd qemu-aarch64 || echo qemu-user
+  have_cmd "$(find_qemu aarch64)" || echo qemu-user
   have_cmd "$(find_wine)" || echo wine64
 }
 

@@ -99,12 +99,14 @@ if(NOT LAPILLI_SANITIZE)
   set_tests_properties(package.build PROPERTIES LABELS long FIXTURES_SETUP packages RUN_SERIAL TRUE TIMEOUT 3600)
   set_tests_properties(package.deb package.archive PROPERTIES LABELS long FIXTURES_REQUIRED packages
     SKIP_RETURN_CODE 77 TIMEOUT 600)
+  set(standalone ${PROJECT_SOURCE_DIR}/build/portable-package)
   foreach(release bookworm trixie)
     add_test(NAME root.${release} COMMAND ${dir}/root-test ${release})
     # The packages that need glibc alone, as scripts/package made them before.
-    add_test(NAME standalone.${release} COMMAND ${dir}/standalone-test ${release} ${PROJECT_SOURCE_DIR}/build/portable-package/packages)
-    set_tests_properties(root.${release} standalone.${release} PROPERTIES LABELS long SKIP_RETURN_CODE 77 RUN_SERIAL TRUE
-      TIMEOUT 3600)
+    add_test(NAME standalone.${release} COMMAND ${dir}/standalone-test ${release} ${standalone}/packages)
+    add_test(NAME standalone.${release}.arm64 COMMAND ${dir}/standalone-test ${release} ${standalone}-arm64/packages arm64)
+    set_tests_properties(root.${release} standalone.${release} standalone.${release}.arm64 PROPERTIES LABELS long
+      SKIP_RETURN_CODE 77 RUN_SERIAL TRUE TIMEOUT 3600)
   endforeach()
   # Someone without these sources' folder, in a fresh Debian 12.
   foreach(what deb vcpkg)
