@@ -124,7 +124,7 @@ class Comparison {
       Ids ids;
       for (const auto& s : ours_.transcripts[i / copies].segments) ids.insert(ids.end(), s.ids.begin(), s.ids.end());
       ids.resize(std::max(ids.size(), expected[i].size()), fill);
-      if (ids != expected[i]) o_.fail(where("sequence", i) + " is " + text(ids) + ", not " + said_ids(expected[i]));
+      if (ids != expected[i]) o_.fail(where("sequence", i) + " is " + said_ids(ids) + ", not " + said_ids(expected[i]));
     }
   }
 
