@@ -222,7 +222,7 @@ struct Server::Impl final : Desk, HttpHandler {
     const std::string protocol = found.protocol->name;
     auto turn = std::make_shared<Turn>(
         exchange, cors_headers(exchange->request().header("origin"), options.cors),
-        [this, found] { return unanswered(found); },
+        [this, found](bool left) { return unanswered(found, left); },
         [this, works, protocol](int status, double seconds) {
           if (works) --at_work;
           requests.count(protocol, status, seconds);
@@ -232,7 +232,8 @@ struct Server::Impl final : Desk, HttpHandler {
     threads.run([this, turn = std::move(turn), found] { handle_whole(turn, found); });
   }
 
-  [[nodiscard]] Response unanswered(const Found& found) const {
+  [[nodiscard]] Response unanswered(const Found& found, bool left) const {
+    if (left) return error(found, kClientLeft, "the client ended its side of the connection before the answer");
     return stopping ? retry_after(error(found, 503, "the server stops"), kRetryS)
                     : error(found, 500, "the request failed within the server");
   }

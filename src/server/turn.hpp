@@ -18,8 +18,8 @@ class Turn final : public Exchange {
  public:
   using Clock = std::chrono::steady_clock;
   // `over` gets the status and the seconds when the last one drops it; `unanswered` makes the answer if nobody has
-  // given one.
-  Turn(std::shared_ptr<Exchange> client, Fields headers, std::function<Response()> unanswered,
+  // given one, and is told whether the client has left.
+  Turn(std::shared_ptr<Exchange> client, Fields headers, std::function<Response(bool)> unanswered,
        std::function<void(int, double)> over)
       : client_(std::move(client)),
         headers_(std::move(headers)),
@@ -28,7 +28,7 @@ class Turn final : public Exchange {
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
   ~Turn() override {
-    if (status_ == 0) answer(unanswered_());
+    if (status_ == 0) answer(unanswered_(gone()));
     client_.reset();
     if (job_) end_job_(status_);
     over_(status_, std::chrono::duration<double>(Clock::now() - since_).count());
@@ -61,14 +61,15 @@ class Turn final : public Exchange {
   [[nodiscard]] const std::shared_ptr<Account>& account() const { return account_; }
 
  private:
+  // A client that has left gets no answer, whatever it would be.
   Response seen(Response response) {
-    status_ = response.status;
+    status_ = gone() ? kClientLeft : response.status;
     response.headers.insert(response.headers.end(), headers_.begin(), headers_.end());
     return response;
   }
   std::shared_ptr<Exchange> client_;
   const Fields headers_;  // of every answer
-  const std::function<Response()> unanswered_;
+  const std::function<Response(bool)> unanswered_;
   const std::function<void(int, double)> over_;
   const Clock::time_point since_ = Clock::now();
   std::atomic<int> status_{0};  // 0: nobody has answered

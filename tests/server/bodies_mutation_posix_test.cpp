@@ -1,4 +1,5 @@
 // Damaged requests, by a fixed seed, for the routes of all protocols: each is answered, and the server goes on.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -164,6 +165,9 @@ class DamagedServer {
     for (const auto& [status, count] : statuses_) std::printf("%d: %llu\n", status, count);
     EXPECT_FALSE(statuses_.contains(500));
     EXPECT_TRUE(statuses_.contains(200) && statuses_.contains(400));
+    const std::string counted = served_.get("/metrics").body;
+    EXPECT_THAT(counted, testing::HasSubstr("status=\"499\""));  // of clients that left
+    EXPECT_THAT(counted, testing::Not(testing::HasSubstr("status=\"500\"")));
   }
 
  private:

@@ -91,5 +91,17 @@ TEST_F(ProtocolDocuments, AFailureEndsThem) {
   EXPECT_FALSE(ended.contains("seconds_remaining"));
 }
 
+// Neither needs a model: the languages are the same.
+TEST_F(ProtocolDocuments, FilesAreWrittenBesideTexts) {
+  const std::string to = form_part("target_lang", "EN") + form_part("source_lang", "EN");
+  const auto sent = send(desk_, deepl(), "/v2/document", multipart_request(form_part("file", "A.", "a.html") + to));
+  EXPECT_EQ(sent->given.status, 200) << sent->given.body;
+  EXPECT_EQ(desk_.long_runs, 1);
+  const json text = {{"text", {"<b>A</b>."}}, {"source_lang", "EN"}, {"target_lang", "EN"}, {"tag_handling", "html"}};
+  const auto answered = send(desk_, deepl(), "/v2/translate", json_request(text.dump()));
+  EXPECT_EQ(answered->given.status, 200) << answered->given.body;
+  EXPECT_EQ(desk_.long_runs, 1);
+}
+
 }  // namespace
 }  // namespace lapilli::server::test

@@ -52,7 +52,10 @@ class FakeDesk : public Desk {
     started.push_back(std::move(work));
   }
   void run(std::function<void()> function) override { function(); }
-  void run_long(std::function<void()> function) override { function(); }
+  void run_long(std::function<void()> function) override {
+    ++long_runs;
+    function();
+  }
   [[nodiscard]] const std::vector<ModelFacts>& models() const override { return models_; }
   [[nodiscard]] const Limits& limits() const override { return allowed; }
   [[nodiscard]] std::shared_ptr<Account> account(const Exchange&) override { return account_; }
@@ -68,6 +71,7 @@ class FakeDesk : public Desk {
 
   std::vector<std::shared_ptr<Work>> started;
   Limits allowed;
+  int long_runs = 0;
 
  private:
   std::vector<ModelFacts> models_;

@@ -58,6 +58,19 @@ TEST(JobEvents, WatchersOfNothingAreBounded) {
   EXPECT_THAT(all.back()->given.body, HasSubstr("\"status\":503"));
 }
 
+TEST(JobEvents, WatchersOfOneRequestAreBounded) {
+  JobEvents events;
+  std::vector<std::shared_ptr<FakeExchange>> all;
+  for (int i = 0; i < 20; ++i) {
+    all.push_back(watcher());
+    events.watch({0, "a"}, all.back());
+  }
+  for (size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i]->answers, i < 12 ? 1 : 0) << i;
+  events.end({0, "a"}, 200);
+  EXPECT_EQ(all.front()->given.body, "");
+  EXPECT_THAT(all.back()->given.body, HasSubstr("\"status\":200"));
+}
+
 TEST(JobEvents, Names) {
   for (const char* name : {"a", "A-b_9", "0123456789012345678901234567890123456789012345678901234567890123"})
     EXPECT_TRUE(JobEvents::is_name(name)) << name;

@@ -248,8 +248,10 @@ TEST(ServeDeviceQueue, BeyondItsLengthRequestsAreToldWhen) {
 TEST(ServeDeviceStop, WhatHasComeIsAnswered) {
   Served server(Served::with({{"en-fr", kBundled}}));
   ASSERT_EQ(server.trouble(), "");
+  const Json station = {{"q", kStation}, {"source", "en"}, {"target", "fr"}};
+  EXPECT_EQ(server.post("/translate", station).status, 200);  // a slow device loads for longer than a stop waits
   RawClient client(server.port());
-  const std::string body = Json({{"q", kStation}, {"source", "en"}, {"target", "fr"}}).dump();
+  const std::string body = station.dump();
   client.send("POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: " +
               std::to_string(body.size()) + "\r\n\r\n" + body);
   std::this_thread::sleep_for(std::chrono::milliseconds(50));

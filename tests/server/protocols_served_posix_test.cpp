@@ -261,7 +261,7 @@ TEST_F(ServeDeviceProtocols, TokensOfAClientThatLeftAreNotCounted) {
   outcome.model = std::make_shared<const Model>(std::move(*model));
   exchange->left = true;
   desk.started.front()->done(outcome);
-  EXPECT_EQ(exchange->given.status, 503);
+  EXPECT_EQ(exchange->given.status, kClientLeft);
 }
 
 // ---- texts ----

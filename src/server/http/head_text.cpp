@@ -33,6 +33,7 @@ constexpr Reason kReasons[] = {
     {424, "Failed Dependency"},
     {429, "Too Many Requests"},
     {431, "Request Header Fields Too Large"},
+    {499, "Client Closed Request"},
     {500, "Internal Server Error"},
     {501, "Not Implemented"},
     {503, "Service Unavailable"},

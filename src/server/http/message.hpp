@@ -30,6 +30,9 @@ struct Request {
   }
 };
 
+// The status of a request whose client left before its answer, nginx's number for it.
+constexpr int kClientLeft = 499;
+
 // `headers` are sent as they are: names and values hold no line breaks (the transport drops those that do).
 struct Response {
   int status = 200;

@@ -51,6 +51,7 @@ void deepl_upload(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
   if (!job)
     return exchange->answer(deepl_error(429, "as many documents as the server takes are not done yet; try later", ""));
   TranslationRequest what{{text}, from, to, kind->kind, 0, {}, true, desk.account(*exchange), {}};
+  what.is_file = true;
   what.on_progress = [&desk, id = job->id](double part) { desk.documents().progress(id, part); };
   Usage usage;
   usage.documents = 1;

@@ -194,6 +194,7 @@ void translate_file(Desk& desk, const std::shared_ptr<Exchange>& exchange) {
   const std::string above = above_limits(desk.limits(*exchange), {std::string(file->value())});
   if (!above.empty()) return refuse_libre(*exchange, 400, above);
   TranslationRequest what{{std::string(file->value())}, from, to, kind->kind, 0};
+  what.is_file = true;
   Usage usage;
   usage.documents = 1;
   desk.account(*exchange)->add(usage);

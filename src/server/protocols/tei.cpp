@@ -320,7 +320,7 @@ void answer_tokens(Exchange& exchange, const Model& model, const TokenizeRequest
   TokenTexts texts(model);
   Refusal why;
   for (const std::string& text : request.texts) {
-    if (exchange.gone()) why = {503, "the client has left", ""};
+    if (exchange.gone()) why = {kClientLeft, "the client has left", ""};
     if (why) return refuse_tei(exchange, why);
     all.push_back(tokens_json(model, text, request.with_special, texts, exchange, why));
   }

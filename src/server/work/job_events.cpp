@@ -44,7 +44,10 @@ void JobEvents::Job::tell(const void* work, const JobProgress& progress) {
 }
 
 void JobEvents::Job::add(const std::shared_ptr<Exchange>& watcher) {
+  std::list<std::shared_ptr<Exchange>> oldest;  // dropped without the lock
   const std::lock_guard lock(mutex_);
+  if (watchers_.size() == kMostWatchers) oldest.splice(oldest.end(), watchers_, watchers_.begin());
+  for (const auto& one : oldest) one->end();
   watchers_.push_back(watcher);
   if (!works_.empty()) watcher->write(progress_event());
 }

@@ -33,6 +33,7 @@ class JobEvents {
    private:
     friend class JobEvents;
     using Clock = std::chrono::steady_clock;
+    static constexpr size_t kMostWatchers = 8;  // then the oldest ends: each holds a connection, for nothing else
     void add(const std::shared_ptr<Exchange>& watcher);
     void remove(const Exchange* watcher);
     void end(int status);  // 0: it never came

@@ -6,6 +6,8 @@
 #include <exception>
 #include <utility>
 
+#include "server/http/message.hpp"
+
 namespace lapilli::server {
 
 namespace {
@@ -107,6 +109,8 @@ void JobPump::start(std::shared_ptr<Work> work) {
   work->done(std::move(outcome));
 }
 
+int JobPump::left_status() const { return cancel_all_ ? 503 : kClientLeft; }
+
 Error JobPump::left_error() const {
   return Error(lapilli::Status::cancelled, cancel_all_ ? "the server stops" : "the client has left");
 }
@@ -191,7 +195,7 @@ bool JobPump::survives(const std::shared_ptr<Work>& work, Step step) {
 // False: its model is being loaded. All that wait for a model share the failure of its load; a later request tries
 // again.
 bool JobPump::begin(const std::shared_ptr<Work>& work, Failures& failures) {
-  if (work->cancelled) return refuse(work, left_error(), 503), true;
+  if (work->cancelled) return refuse(work, left_error(), left_status()), true;
   if (is_late(*work)) return refuse(work, late_error(), 504), true;
   if (!failures.contains(work->model)) {
     if (const auto model = shelf_.get(work->model)) {
@@ -317,7 +321,7 @@ void JobPump::hand_over(const Running& one) {
       outcome.status = 504;
     } else if (stopped) {
       outcome.error = results ? left_error() : results.error();
-      outcome.status = http_status(outcome.error->status());
+      outcome.status = results ? left_status() : http_status(outcome.error->status());
     } else {
       tokens_ += results->stats().generated_tokens;
       if (one.work->account) one.work->account->add(usage_of(*results));

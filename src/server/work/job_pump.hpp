@@ -77,6 +77,7 @@ class JobPump {
   void hand_over(const Running& one);
   void refuse(const std::shared_ptr<Work>& work, const Error& error, int status);
   [[nodiscard]] Error left_error() const;
+  [[nodiscard]] int left_status() const;
   template <class Step>
   bool survives(const std::shared_ptr<Work>& work, Step step);
   void sleep();

@@ -242,9 +242,13 @@ class Translation : public std::enable_shared_from_this<Translation> {
     return request_.texts.size() > 1 ? "text " + std::to_string(piece.text + 1) + ": " : "";
   }
 
-  // The last one writes the texts.
+  // The last one writes the texts; files where others of their kind are read.
   void end_group() {
     if (--left_ > 0) return;
+    if (!request_.is_file) return end_texts();
+    desk_.run_long([self = shared_from_this()] { self->end_texts(); });
+  }
+  void end_texts() {
     if (translated_.status == 200) write_texts();
     finish();
   }

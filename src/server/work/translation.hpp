@@ -23,6 +23,7 @@ struct TranslationRequest {
   std::shared_ptr<Account> account;  // null: that of the exchange
   // Told the part that is done, from 0 to 1, of a request of one text; quick, on the pump's thread. Optional.
   std::function<void(double)> on_progress;
+  bool is_file = false;  // a document of any size, whose writing may take seconds
 };
 
 struct TranslatedText {
@@ -40,7 +41,7 @@ struct Translated {
   std::string parameter;  // "source", "target" or "q": the one at fault; "" if none
 };
 
-// Calls `then` once, on a thread of the pool. Without an exchange nobody can leave.
+// Calls `then` once, on a thread of a pool. Without an exchange nobody can leave.
 void translate(Desk& desk, const std::shared_ptr<Exchange>& exchange, TranslationRequest request,
                std::function<void(Translated)> then);
 

@@ -19,7 +19,7 @@ struct Outcome {
   // The results, also those of a job in which single inputs failed (Output::error). None: `error` says why.
   std::optional<Results> results;
   std::optional<Error> error;
-  int status = 200;  // of HTTP: 200, or what fits `error` (400, 500, 503, 504)
+  int status = 200;  // of HTTP: 200, or what fits `error` (400, 499, 500, 503, 504)
   // The model that ran it, for what comes behind it: alignment, counting tokens. Null where none ran.
   std::shared_ptr<const Model> model;
 };
