@@ -38,6 +38,9 @@ bool has_letter(std::string_view text);
 bool is_capital(char32_t c);
 // True for scripts without spaces between words: each character may begin a word.
 bool is_unspaced(char32_t c);
+// True for a cell that is a formula, or that shows one: spreadsheets take what begins with = for one when it is typed,
+// unless another sign of a comparison follows ("== Notes ==", "=> here").
+bool is_formula(std::string_view cell);
 // True if the text ends a sentence, ignoring quotes and brackets behind it.
 bool ends_sentence(std::string_view text);
 

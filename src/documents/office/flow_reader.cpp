@@ -30,23 +30,33 @@ class FlowReader {
  private:
   // ---- between blocks ----
   Status outer_token() {
-    if (tokens_.depth() < computed_) computed_ = 0;
+    if (tokens_.depth() < cell_) cell_ = 0, computed_ = false;
     if (token_.type != XmlToken::start_tag) return {};
     if (has_name(rules_.aside, token_.name)) return tokens_.skip_element(token_);
     if (token_.name == rules_.language) return language();
     if (token_.closed) return {};
-    if (is_computed()) computed_ = tokens_.depth();
+    if (token_.name == rules_.cell) cell();
     if (!has_name(rules_.blocks, token_.name)) return {};
-    if (computed_ > 0 && tokens_.depth() == computed_ + 1) return tokens_.skip_element(token_);
+    if (computed_ && is_own(tokens_.depth())) return tokens_.skip_element(token_);
     block_ = tokens_.depth();
+    block_passages_ = found_.passages.size();
     return {};
   }
 
   // A cell whose own words are a number's, a date's or a formula's; it may have an annotation.
-  [[nodiscard]] bool is_computed() const {
-    if (rules_.cell.empty() || token_.name != rules_.cell) return false;
+  void cell() {
     const std::string_view type = token_.value("office:value-type", bytes_);
-    return token_.attribute("table:formula") || (!type.empty() && type != "string");
+    cell_ = tokens_.depth();
+    computed_ = token_.attribute("table:formula") || (!type.empty() && type != "string");
+    begins_ = true;
+  }
+  // True for the depth of the cell's own blocks.
+  [[nodiscard]] bool is_own(size_t depth) const { return cell_ > 0 && depth == cell_ + 1; }
+
+  // A cell that shows a formula as a text.
+  void begin_cell() {
+    if (!is_own(block_) || !std::exchange(begins_, false)) return;
+    computed_ = is_formula(decode_xml(token_.range.of(bytes_)));
   }
 
   Status language() {
@@ -66,7 +76,10 @@ class FlowReader {
       case XmlToken::start_tag: return block_tag();
       case XmlToken::end_tag: end_tag(); break;
       case XmlToken::text:
-      case XmlToken::cdata: add_xml_text(builder_, bytes_, token_); break;
+      case XmlToken::cdata:
+        begin_cell();
+        add_xml_text(builder_, bytes_, token_);
+        break;
       default: builder_.point(token_.range);
     }
     return {};
@@ -114,6 +127,7 @@ class FlowReader {
   void end_tag() {
     if (tokens_.depth() >= block_) return builder_.close(token_.range, 0);
     flush();
+    if (computed_ && is_own(block_)) found_.passages.resize(block_passages_);
     block_ = 0;
   }
 
@@ -129,8 +143,11 @@ class FlowReader {
   const Options& options_;
   PartBuilder builder_;
   Found found_;
-  size_t block_ = 0;     // depth in the block that is read; 0: none
-  size_t computed_ = 0;  // depth in the cell that is computed
+  size_t block_ = 0;           // depth in the block that is read; 0: none
+  size_t block_passages_ = 0;  // found before it
+  size_t cell_ = 0;            // depth in the cell that is read; 0: none
+  bool computed_ = false;      // the cell's own words stay
+  bool begins_ = false;        // the cell has had no text of its own
 };
 
 }  // namespace

@@ -149,10 +149,9 @@ def check_yaml(chance):
     if yaml.safe_load(data) != tree:
         return  # PyYAML writes some short lines wrongly
     made = translated("yaml", data, stays=False)
-    root = "en" if style["default_flow_style"] else "fr"  # within braces the language's key stays
-    same("yaml", data, {root: changed(tree["en"])}, yaml.safe_load(made))
+    same("yaml", data, {"fr": changed(tree["en"])}, yaml.safe_load(made))
     reader = ruamel.yaml.YAML(typ="safe", pure=True)
-    same("yaml", data, {root: changed(tree["en"])}, reader.load(made))
+    same("yaml", data, {"fr": changed(tree["en"])}, reader.load(made))
     writer, out = ruamel.yaml.YAML(), io.BytesIO()
     writer.indent(mapping=2, sequence=4, offset=2)
     writer.dump(tree, out)
