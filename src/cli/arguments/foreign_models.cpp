@@ -49,7 +49,7 @@ bool is_read_alone(const std::string& head, const std::string& path) {
 }
 
 // By its content, which decides, and then by its name; "" for a file that may be read, or is unknown.
-std::string foreign_file(const std::string& path) {
+std::string foreign_model_file(const std::string& path) {
   const std::string head = head_of(path);
   const ModelFormat* format = head.starts_with("GGUF")    ? &kGguf
                               : is_read_alone(head, path) ? nullptr
@@ -89,7 +89,7 @@ std::string foreign_directory(const std::string& path) {
     return "";
   for (const std::string& folder : {path, path_in(path, "onnx")})
     for (const std::string& file : files_in(folder))
-      if (std::string foreign = foreign_file(file); !foreign.empty()) return foreign;
+      if (std::string foreign = foreign_model_file(file); !foreign.empty()) return foreign;
   return "";
 }
 
@@ -128,7 +128,7 @@ std::string folder_name(const std::string& path) {
 }
 
 std::string foreign_weights(const std::string& path) {
-  if (const std::string foreign = foreign_file(path); !foreign.empty()) return foreign;
+  if (const std::string foreign = foreign_model_file(path); !foreign.empty()) return foreign;
   if (is_read_alone(head_of(path), path)) return "";
   const std::string folder = folder_name(path);
   if (file_exists(path_in(folder, "config.json"))) return "a file of a model; name the directory: --model " + folder;

@@ -9,10 +9,6 @@ namespace lapilli::documents {
 
 namespace {
 
-bool has_name(std::span<const std::string_view> names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 class FlowReader {
  public:
   FlowReader(std::string_view bytes, size_t begin, const FlowRules& rules, const Options& options)
@@ -32,11 +28,11 @@ class FlowReader {
   Status outer_token() {
     if (tokens_.depth() < cell_) cell_ = 0, computed_ = false;
     if (token_.type != XmlToken::start_tag) return {};
-    if (has_name(rules_.aside, token_.name)) return tokens_.skip_element(token_);
+    if (is_one_of(rules_.aside, token_.name)) return tokens_.skip_element(token_);
     if (token_.name == rules_.language) return language();
     if (token_.closed) return {};
     if (token_.name == rules_.cell) cell();
-    if (!has_name(rules_.blocks, token_.name)) return {};
+    if (!is_one_of(rules_.blocks, token_.name)) return {};
     if (computed_ && is_own(tokens_.depth())) return tokens_.skip_element(token_);
     block_ = tokens_.depth();
     block_passages_ = found_.passages.size();
@@ -87,16 +83,16 @@ class FlowReader {
 
   Status block_tag() {
     const std::string_view name = token_.name;
-    if (has_name(rules_.blocks, name)) {
+    if (is_one_of(rules_.blocks, name)) {
       flush();
-    } else if (has_name(rules_.dividers, name)) {
+    } else if (is_one_of(rules_.dividers, name)) {
       flush();
       return tokens_.skip_element(token_);
-    } else if (has_name(rules_.pairs, name) && !token_.closed) {
+    } else if (is_one_of(rules_.pairs, name) && !token_.closed) {
       builder_.open(token_.range, 0);
     } else {
       if (!rules_.blank.empty() && name == rules_.blank) add_blank();
-      return whole_element(has_name(rules_.aside, name) || is_point(name));
+      return whole_element(is_one_of(rules_.aside, name) || is_point(name));
     }
     return {};
   }

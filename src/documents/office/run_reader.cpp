@@ -269,10 +269,6 @@ void tidy_sheet(std::string& out, size_t from, const Passage&) {
   drop_empty_runs(out, from, "<r>", "<t xml:space=\"preserve\"></t></r>", "</r>");
 }
 
-bool is_among(std::span<const std::string_view> names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 bool shows_formula(std::string_view bytes, const RunParagraph& paragraph) {
   const auto& items = paragraph.items();
   const auto first = std::find_if(items.begin(), items.end(), [](const RunItem& i) { return i.kind == RunItem::text; });
@@ -299,8 +295,8 @@ Result<Found> find_run_passages(std::string_view bytes, size_t begin, const RunR
     LAPILLI_TRY(const bool more, tokens.next(token));
     if (!more) break;
     const bool begins = token.type == XmlToken::start_tag && !token.closed;
-    if (!begins || !is_among(rules.paragraphs, token.name)) continue;
-    const bool cell = is_among(rules.cells, token.name);
+    if (!begins || !is_one_of(rules.paragraphs, token.name)) continue;
+    const bool cell = is_one_of(rules.cells, token.name);
     RunParagraph items(bytes, tokens, rules, fields);
     LAPILLI_CHECK(items.read(token));
     fields = items.open_fields();
