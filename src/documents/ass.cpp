@@ -159,7 +159,7 @@ void encode_ass(std::string& out, std::string_view text, Range range, bool, cons
 
 }  // namespace
 
-const Style kAssStyle = {encode_ass, true};
+const Style kAssStyle = {.encode = encode_ass, .balanced_lines = true};
 
 Result<Found> find_ass(std::string_view bytes, size_t begin, const Options&) { return AssReader(bytes).read(begin); }
 

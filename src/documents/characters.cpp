@@ -131,6 +131,14 @@ bool is_capital(char32_t c) { return in_blocks(c, kCapitals); }
 
 bool is_unspaced(char32_t c) { return c >= 0xe00 && in_blocks(c, kUnspaced); }
 
+bool is_one_of(std::span<const std::string_view> names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool is_formula(std::string_view cell) {
+  return cell.starts_with('=') && (cell.size() == 1 || std::string_view("=<>").find(cell[1]) == std::string_view::npos);
+}
+
 bool ends_sentence(std::string_view text) {
   for (size_t at = text.size(); at > 0;) {
     const char32_t c = previous_character(text, at);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -27,6 +28,7 @@ inline bool is_ascii_letter(char32_t c) { return (c >= 'a' && c <= 'z') || (c >=
 inline bool is_ascii_digit(char32_t c) { return c >= '0' && c <= '9'; }
 inline char ascii_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 std::string ascii_lower(std::string_view text);
+bool is_one_of(std::span<const std::string_view> names, std::string_view name);
 
 // Separators of words that show as one space: blanks, line ends and control characters of ASCII.
 inline bool is_blank(char32_t c) { return c <= ' ' || c == 0x7f; }
@@ -38,6 +40,9 @@ bool has_letter(std::string_view text);
 bool is_capital(char32_t c);
 // True for scripts without spaces between words: each character may begin a word.
 bool is_unspaced(char32_t c);
+// True for a cell that is a formula, or that shows one: spreadsheets take what begins with = for one when it is typed,
+// unless another sign of a comparison follows ("== Notes ==", "=> here").
+bool is_formula(std::string_view cell);
 // True if the text ends a sentence, ignoring quotes and brackets behind it.
 bool ends_sentence(std::string_view text);
 

@@ -41,10 +41,6 @@ constexpr Names<53> kBlocks = {
     "optgroup", "option",  "p",      "pre",        "search", "section", "select", "summary",  "table",
     "tbody",    "td",      "tfoot",  "th",         "thead",  "title",   "tr",     "ul"};
 
-bool is_one_of(const auto& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 bool is_phrasing(std::string_view name) {
   return is_one_of(kInline, name) || is_one_of(kKept, name) || is_one_of(kOpaque, name) || is_one_of(kVoid, name) ||
          is_one_of(kRawInline, name) || name == "br";

@@ -105,8 +105,8 @@ void encode_vtt(std::string& out, std::string_view text, Range range, bool, cons
 
 }  // namespace
 
-const Style kSrtStyle = {encode_srt, true};
-const Style kVttStyle = {encode_vtt, true};
+const Style kSrtStyle = {.encode = encode_srt, .balanced_lines = true};
+const Style kVttStyle = {.encode = encode_vtt, .balanced_lines = true};
 
 std::vector<Passage> find_srt_passages(std::string_view bytes, size_t begin) {
   return passages_of_cues(bytes, CueFinder(bytes, begin, false).run(), CueMarkup::srt);

@@ -110,8 +110,8 @@ void encode_lrc(std::string& out, std::string_view text, Range range, bool begin
 
 }  // namespace
 
-const Style kSbvStyle = {encode_sbv, true};
-const Style kLrcStyle = {encode_lrc, true};
+const Style kSbvStyle = {.encode = encode_sbv, .balanced_lines = true};
+const Style kLrcStyle = {.encode = encode_lrc, .balanced_lines = true};
 
 Result<Found> find_sbv(std::string_view bytes, size_t begin, const Options&) {
   return found_in_cues(bytes, sbv_cues(bytes, begin), CueMarkup::plain, {});

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/path.hpp"
+#include "formats/doors/door.hpp"
 #include "formats/hf_config.hpp"
 #include "formats/quantization.hpp"
 #include "formats/quote.hpp"
@@ -28,6 +29,20 @@ std::string file_like(const Files& files, std::string_view start, std::string_vi
   for (const std::string& name : names_in(files.directory()))
     if (name.starts_with(start) && name.ends_with(ending)) return name;
   return {};
+}
+
+bool is_gguf(const FileName& file) {
+  return file_kind(file.path()) == FileKind::regular && doors::first_bytes(file, 4) == "GGUF";
+}
+
+// The file in GGUF that the directory holds, or that is given in its place; empty if there is none. Content decides,
+// and then the name.
+std::string gguf_file(const Files& files) {
+  if (!files.on_disk() || files.directory().empty()) return {};
+  if (is_gguf(files.directory())) return files.directory();
+  for (const std::string& name : names_in(files.directory()))
+    if (is_gguf(files / name)) return name;
+  return file_like(files, "", ".gguf");
 }
 
 // The text of a file, which may be missing or damaged.
@@ -100,7 +115,7 @@ Status check_form(const Files& files) {
   const bool weights = has_weights(files);
   if (!weights && (files / "adapter_config.json").there()) return adapter(files);
   if (!weights)
-    if (const auto name = file_like(files, "", ".gguf"); !name.empty()) return gguf(files, name);
+    if (const auto name = gguf_file(files); !name.empty()) return gguf(files, name);
   if (!(files / "config.json").there())
     if (const auto name = file_like(files, "consolidated.", ""); !name.empty()) return consolidated(files, name);
   return weights ? check_quantizer(files) : Status();

@@ -72,16 +72,19 @@ TEST(CliForeignNames, WhatIsOursIsNobodyElses) {
 
 TEST(CliForeignNames, ModelsOfOthersAreNamed) {
   TemporaryFolder folder;
-  for (const char* name : {"ct2", "onnx", "optimum/onnx", "gguf", "ours"}) fs::create_directories(folder.path() / name);
+  for (const char* name : {"ct2", "onnx", "optimum/onnx", "gguf", "called-ggml", "ours", "whisper"})
+    fs::create_directories(folder.path() / name);
   for (const char* name : {"ct2/model.bin", "ct2/shared_vocabulary.json", "ct2/config.json", "onnx/encoder_model.onnx",
                            "onnx/config.json", "optimum/config.json", "optimum/onnx/model.onnx", "gguf/m.gguf",
                            "ours/config.json", "ours/model.onnx", "ours/model.safetensors"})
     folder.file(name, "x");
   const std::string here = folder.path().string();
+  folder.file("called-ggml/ggml-base.bin", std::string("GGUF\x03\0\0\0", 8));
   const std::pair<std::string, std::string> cases[] = {
       {here + "/onnx", "in ONNX, which is ONNX Runtime's"},
       {here + "/optimum", "in ONNX, which is ONNX Runtime's"},
       {here + "/gguf", "in GGUF, which is llama.cpp's"},
+      {here + "/called-ggml", "in GGUF, which is llama.cpp's"},
       {folder.file("m.gguf", "x"), "in GGUF, which is llama.cpp's"},
       {folder.file("m.bin", std::string("GGUF\x03\0\0\0", 8)), "in GGUF, which is llama.cpp's"},
       {folder.file("ggml-base.bin", std::string("GGUF\x03\0\0\0", 8)), "in GGUF, which is llama.cpp's"},
@@ -95,6 +98,9 @@ TEST(CliForeignNames, ModelsOfOthersAreNamed) {
   }
   EXPECT_EQ(cli::foreign_model(here + "/ours"), "");
   EXPECT_EQ(cli::foreign_model(folder.file("whisper.gguf", "lmgg")), "");
+  folder.file("whisper/a.onnx", "x");
+  folder.file("whisper/ggml-base.bin", "lmgg");
+  EXPECT_EQ(cli::foreign_model(here + "/whisper"), "");
   EXPECT_EQ(cli::foreign_model(bundled_model()), "");
   EXPECT_EQ(cli::foreign_model(here + "/nothing"), "");
   Spawn spawn = lapilli({"translate", "Hello."});

@@ -102,6 +102,47 @@ TEST_P(CliDeviceForeignSession, AFirstSession) {
   EXPECT_EQ(again.out, made.out) << again.err;
 }
 
+// A directory of CTranslate2's Whisper without preprocessor_config.json. The twin has 64 positions, and recordings need
+// whole seconds: it gets 50.
+fs::path hearing_directory(const TemporaryFolder& folder) {
+  const fs::path recorded = LAPILLI_TEST_DATA "/formats/ct2-whisper/float32";
+  const std::string name = "encoder/position_encodings/encodings";
+  const uint32_t seconds = 50, row = 32 * sizeof(float);
+  std::string bytes = read_file((recorded / "model.bin").string());
+  const size_t shape = bytes.find(name) + name.size() + 2, table = shape + 13;
+  bytes.erase(table + size_t{seconds} * row, size_t{14} * row);
+  bytes.replace(table - 4, 4, little(seconds * row));
+  bytes.replace(shape, 4, little(seconds));
+  folder.file("model.bin", bytes);
+  for (const char* other : {"config.json", "vocabulary.json"})
+    folder.file(other, read_file((recorded / other).string()));
+  return folder.path();
+}
+
+// Published files have the filters or leave them out; both mean those of the model's number of bands.
+TEST(CliDeviceForeignWhisper, FiltersThatAFileLacksAreMade) {
+  const TemporaryFolder folder;
+  const fs::path model = hearing_directory(folder);
+  const auto heard = [&] {
+    return run(lapilli({"transcribe", "-q", "--json", "--ids", "--dtype", "fp32", "--max-new-tokens", "12", "--model",
+                        model.string(), LAPILLI_TEST_DATA "/sounds/spoken.wav"}));
+  };
+  const Outcome alone = heard();
+  ASSERT_EQ(alone.code, 0) << alone.err;
+  EXPECT_THAT(alone.out, HasSubstr("\"ids\""));
+  nlohmann::json settings = {
+      {"feature_extractor_type", "WhisperFeatureExtractor"}, {"feature_size", 80}, {"chunk_length", 1}};
+  folder.file("preprocessor_config.json", settings.dump());
+  EXPECT_EQ(heard().out, alone.out);
+  settings["mel_filters"] =
+      read_json(LAPILLI_TEST_DATA "/published/openai__whisper-base/preprocessor_config.json").at("mel_filters");
+  folder.file("preprocessor_config.json", settings.dump());
+  EXPECT_EQ(heard().out, alone.out);
+  settings["feature_size"] = 40;
+  folder.file("preprocessor_config.json", settings.dump());
+  EXPECT_THAT(heard().err, HasSubstr("40 mel bands, but the model's weights take 80"));
+}
+
 TEST(CliDeviceDoctorForeign, ExaminesAModelOfAnotherProgram) {
   const Outcome out = run(lapilli(
       {"doctor", "--quick", "--runs", "1", "-q", "--model", LAPILLI_TEST_DATA "/formats/firefox-shared-float32"}));

@@ -13,6 +13,7 @@
 #include "formats/doors/ggml/ggml_blocks.hpp"
 #include "formats/doors/ggml/ggml_file.hpp"
 #include "formats/doors/ggml/whisper_ids.hpp"
+#include "formats/foreign_model.hpp"
 #include "formats/hf_config.hpp"
 #include "formats/hostile.hpp"
 #include "support/temp_directory.hpp"
@@ -185,6 +186,20 @@ TEST_F(GgmlFiles, NamesOfOtherFormatsDoNotMatter) {
   const auto called_gguf = enter(Files(dir_.write("model.gguf", content_of(kFolder + "ggml-f16.bin"))));
   ASSERT_TRUE(called_gguf.ok()) << called_gguf.error().message;
   EXPECT_EQ(called_gguf->origin.program, "whisper.cpp");
+  const auto in_folder = enter(Files(dir_.path()));
+  ASSERT_TRUE(in_folder.ok()) << in_folder.error().message;
+  EXPECT_EQ(in_folder->origin.program, "whisper.cpp");
+}
+
+// A folder is refused as its only file is.
+TEST_F(GgmlFiles, GgufUnderSuchANameIsNamed) {
+  const std::string file = dir_.write("ggml-base.bin", std::string("GGUF\x03\0\0\0", 8));
+  for (const std::string& model : {dir_.path(), file}) {
+    const Status form = check_form(Files(model));
+    ASSERT_FALSE(form.ok()) << model;
+    EXPECT_EQ(form.error().code, ErrorCode::unsupported);
+    EXPECT_THAT(form.error().message, AllOf(HasSubstr("GGUF"), HasSubstr("ggml-base.bin"), HasSubstr("safetensors")));
+  }
 }
 
 TEST_F(GgmlFiles, OfSeveralInADirectoryOneMustBeNamed) {

@@ -20,10 +20,14 @@ struct ModelFormat {
   std::string_view begins, ends;  // parts of a file's name
   std::string_view what;
 };
+constexpr ModelFormat kGguf = {"", ".gguf", "in GGUF, which is llama.cpp's"};
 constexpr ModelFormat kModelFormats[] = {
-    {"", ".gguf", "in GGUF, which is llama.cpp's"}, {"", ".onnx", "in ONNX, which is ONNX Runtime's"},
-    {"", ".ort", "in ONNX Runtime's own format"},   {"openvino_", ".xml", "in OpenVINO's format"},
-    {"", ".tflite", "in TensorFlow Lite's format"}, {"", ".mlmodel", "in Core ML's format"},
+    kGguf,
+    {"", ".onnx", "in ONNX, which is ONNX Runtime's"},
+    {"", ".ort", "in ONNX Runtime's own format"},
+    {"openvino_", ".xml", "in OpenVINO's format"},
+    {"", ".tflite", "in TensorFlow Lite's format"},
+    {"", ".mlmodel", "in Core ML's format"},
 };
 
 bool is_named(const ModelFormat& format, std::string_view name) {
@@ -34,6 +38,32 @@ const ModelFormat* format_of(std::string_view name) {
   const auto found = std::find_if(std::begin(kModelFormats), std::end(kModelFormats),
                                   [&](const ModelFormat& format) { return is_named(format, name); });
   return found == std::end(kModelFormats) ? nullptr : found;
+}
+
+bool is_of_whisper(const std::string& head) { return head.starts_with("lmgg"); }
+
+// Files of whisper.cpp are models by themselves, and archives may be packages, of which the library says more.
+bool is_read_alone(const std::string& head, const std::string& path) {
+  const bool archive = path.ends_with(".argosmodel") || path.ends_with(".zip") || path.ends_with(".npz");
+  return is_of_whisper(head) || (archive && head.starts_with("PK\x03\x04"));
+}
+
+// By its content, which decides, and then by its name; "" for a file that may be read, or is unknown.
+std::string foreign_model_file(const std::string& path) {
+  const std::string head = head_of(path);
+  const ModelFormat* format = head.starts_with("GGUF")    ? &kGguf
+                              : is_read_alone(head, path) ? nullptr
+                                                          : format_of(last_part(path));
+  return format ? "a model " + std::string(format->what) + kInstead : "";
+}
+
+std::vector<std::string> files_in(const std::string& folder) {
+  std::vector<FolderEntry> entries;
+  std::vector<std::string> files;
+  list_folder(folder, entries);
+  for (const FolderEntry& entry : entries)
+    if (entry.kind == FileKind::regular) files.push_back(path_in(folder, entry.name));
+  return files;
 }
 
 bool holds_our_weights(const std::vector<FolderEntry>& entries) {
@@ -52,12 +82,14 @@ bool is_of_ctranslate2(const std::vector<FolderEntry>& entries) {
 }
 
 std::string foreign_directory(const std::string& path) {
-  std::vector<FolderEntry> entries, more;
-  if (!list_folder(path, entries) || holds_our_weights(entries)) return "";
-  if (is_of_ctranslate2(entries)) return "";
-  if (list_folder(path_in(path, "onnx"), more)) entries.insert(entries.end(), more.begin(), more.end());
-  for (const FolderEntry& entry : entries)
-    if (const ModelFormat* format = format_of(entry.name)) return "a model " + std::string(format->what) + kInstead;
+  std::vector<FolderEntry> entries;
+  if (!list_folder(path, entries) || holds_our_weights(entries) || is_of_ctranslate2(entries)) return "";
+  const std::vector<std::string> files = files_in(path);
+  if (std::any_of(files.begin(), files.end(), [](const std::string& file) { return is_of_whisper(head_of(file)); }))
+    return "";
+  for (const std::string& folder : {path, path_in(path, "onnx")})
+    for (const std::string& file : files_in(folder))
+      if (std::string foreign = foreign_model_file(file); !foreign.empty()) return foreign;
   return "";
 }
 
@@ -95,17 +127,9 @@ std::string folder_name(const std::string& path) {
   return folder.empty() ? "." : folder;
 }
 
-// Files of whisper.cpp are models by themselves, and archives may be packages, of which the library says more.
-bool is_read_alone(const std::string& head, const std::string& path) {
-  const bool archive = path.ends_with(".argosmodel") || path.ends_with(".zip") || path.ends_with(".npz");
-  return head.starts_with("lmgg") || (archive && head.starts_with("PK\x03\x04"));
-}
-
 std::string foreign_weights(const std::string& path) {
-  const std::string head = head_of(path);
-  if (head.starts_with("GGUF")) return "a model in GGUF, which is llama.cpp's" + std::string(kInstead);
-  if (is_read_alone(head, path)) return "";
-  if (const ModelFormat* format = format_of(last_part(path))) return "a model " + std::string(format->what) + kInstead;
+  if (const std::string foreign = foreign_model_file(path); !foreign.empty()) return foreign;
+  if (is_read_alone(head_of(path), path)) return "";
   const std::string folder = folder_name(path);
   if (file_exists(path_in(folder, "config.json"))) return "a file of a model; name the directory: --model " + folder;
   return "a file, and a model is a directory (config.json, tokenizer, model.safetensors): lapilli models lists such, "

@@ -231,7 +231,11 @@ class YamlReader {
     level.entry_stays = comments_.take() || is_formats(level.key);
     level.keys.add(level.key, range.begin, messages_.notes);
     if (!level.entry_stays) level.plurals.add(level.key, range.begin);
-    if (levels_.size() == 1 && documents_ < 2) roots_.push_back({range, quoted, found_.passages.size()});
+    if (levels_.size() == 1) add_root(range, quoted);
+  }
+
+  void add_root(Range key, bool quoted) {
+    if (documents_ < 2) roots_.push_back({key, quoted, found_.passages.size()});
   }
 
   // Rails: date.formats, time.formats
@@ -291,7 +295,7 @@ class YamlReader {
     const size_t begin = at_, close = quote_end(begin, bytes_.size());
     if (close >= bytes_.size()) return wrong(begin, "a quote is never closed");
     at_ = close + 1;
-    if (in_flow && is_flow_key()) return;
+    if (in_flow && is_flow_key()) return flow_key({begin + 1, close}, true);
     add({begin + 1, close}, scalar, 0, scalar == YamlScalar::double_quoted ? kYamlDouble : kYamlSingle);
   }
 
@@ -333,25 +337,30 @@ class YamlReader {
   // ---- [a, b], {a: b} ----
   void flow() {
     const size_t begin = at_;
-    std::string closing;
+    closing_.clear();
     do {
       skip_in_flow();
       if (at_ >= bytes_.size()) return wrong(begin, "a [ or { is never closed");
       const char c = peek();
       if (c == '[' || c == '{') {
-        closing += c == '[' ? ']' : '}';
-        if (closing.size() > kDeepestYaml) return wrong(at_, "more than 512 values contain each other");
+        closing_ += c == '[' ? ']' : '}';
+        if (closing_.size() > kDeepestYaml) return wrong(at_, "more than 512 values contain each other");
         ++at_;
       } else if (c == ']' || c == '}') {
-        if (closing.back() != c) return wrong(at_, "brackets do not match");
-        closing.pop_back();
+        if (closing_.back() != c) return wrong(at_, "brackets do not match");
+        closing_.pop_back();
         ++at_;
       } else if (c == ',' || (c == ':' && ends_flow_key(at_ + 1))) {
         ++at_;
       } else {
         flow_scalar(c);
       }
-    } while (!closing.empty() && error_.empty());
+    } while (!closing_.empty() && error_.empty());
+  }
+
+  // Where all of the document is in braces, the outermost keys may be languages.
+  void flow_key(Range key, bool quoted) {
+    if (levels_.empty() && closing_ == "}") add_root(key, quoted);
   }
 
   void flow_scalar(char c) {
@@ -361,7 +370,8 @@ class YamlReader {
     while (at_ < bytes_.size() && !ends_in_flow(at_)) ++at_;
     const size_t end = without_blanks(begin, at_);
     if (at_ == begin) ++at_;
-    if (c == '*' || is_flow_key() || is_yaml_value(bytes_.substr(begin, end - begin))) return;
+    if (is_flow_key()) return flow_key({begin, end}, false);
+    if (c == '*' || is_yaml_value(bytes_.substr(begin, end - begin))) return;
     if (begin < end) add_plain({begin, end}, kYamlPlain | kYamlInFlow);
   }
 
@@ -445,6 +455,7 @@ class YamlReader {
   EntryComments comments_;
   std::vector<YamlLevel> levels_;
   std::vector<YamlRoot> roots_;
+  std::string closing_;  // the brackets that are open in a flow collection
   size_t documents_ = 0;
   std::string error_;
   size_t error_at_ = 0;
@@ -472,7 +483,7 @@ void tidy_yaml(std::string& out, size_t begin, const Passage& passage) {
 
 }  // namespace
 
-const Style kYamlStyle = {encode_yaml, false, tidy_yaml};
+const Style kYamlStyle = {.encode = encode_yaml, .tidy = tidy_yaml};
 
 Result<Found> find_yaml(std::string_view bytes, size_t begin, const Options& options) {
   return YamlReader(bytes, begin, options).read();

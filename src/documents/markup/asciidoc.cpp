@@ -442,7 +442,7 @@ class AsciidocReader {
 
 }  // namespace
 
-const Style kAsciidocStyle = {encode_asciidoc, false, nullptr, join_asciidoc, characters_of};
+const Style kAsciidocStyle = {.encode = encode_asciidoc, .join = join_asciidoc, .width = characters_of};
 
 Result<Found> find_asciidoc(std::string_view bytes, size_t begin, const Options&) {
   return AsciidocReader(bytes, begin).read();

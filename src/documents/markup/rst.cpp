@@ -453,7 +453,7 @@ class RstReader {
 
 }  // namespace
 
-const Style kRstStyle = {encode_rst, false, nullptr, join_rst, columns_of};
+const Style kRstStyle = {.encode = encode_rst, .join = join_rst, .width = columns_of};
 
 Result<Found> find_rst(std::string_view bytes, size_t begin, const Options&) { return RstReader(bytes, begin).read(); }
 

@@ -630,7 +630,7 @@ void join_tex(std::string& out, std::string_view next, Side) {
 
 }  // namespace
 
-const Style kTexStyle = {encode_tex, false, nullptr, join_tex};
+const Style kTexStyle = {.encode = encode_tex, .join = join_tex};
 
 Result<Found> find_tex(std::string_view bytes, size_t begin, const Options&) { return TexReader(bytes, begin).read(); }
 

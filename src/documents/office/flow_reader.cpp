@@ -9,10 +9,6 @@ namespace lapilli::documents {
 
 namespace {
 
-bool has_name(std::span<const std::string_view> names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 class FlowReader {
  public:
   FlowReader(std::string_view bytes, size_t begin, const FlowRules& rules, const Options& options)
@@ -30,23 +26,33 @@ class FlowReader {
  private:
   // ---- between blocks ----
   Status outer_token() {
-    if (tokens_.depth() < computed_) computed_ = 0;
+    if (tokens_.depth() < cell_) cell_ = 0, computed_ = false;
     if (token_.type != XmlToken::start_tag) return {};
-    if (has_name(rules_.aside, token_.name)) return tokens_.skip_element(token_);
+    if (is_one_of(rules_.aside, token_.name)) return tokens_.skip_element(token_);
     if (token_.name == rules_.language) return language();
     if (token_.closed) return {};
-    if (is_computed()) computed_ = tokens_.depth();
-    if (!has_name(rules_.blocks, token_.name)) return {};
-    if (computed_ > 0 && tokens_.depth() == computed_ + 1) return tokens_.skip_element(token_);
+    if (token_.name == rules_.cell) cell();
+    if (!is_one_of(rules_.blocks, token_.name)) return {};
+    if (computed_ && is_own(tokens_.depth())) return tokens_.skip_element(token_);
     block_ = tokens_.depth();
+    block_passages_ = found_.passages.size();
     return {};
   }
 
   // A cell whose own words are a number's, a date's or a formula's; it may have an annotation.
-  [[nodiscard]] bool is_computed() const {
-    if (rules_.cell.empty() || token_.name != rules_.cell) return false;
+  void cell() {
     const std::string_view type = token_.value("office:value-type", bytes_);
-    return token_.attribute("table:formula") || (!type.empty() && type != "string");
+    cell_ = tokens_.depth();
+    computed_ = token_.attribute("table:formula") || (!type.empty() && type != "string");
+    begins_ = true;
+  }
+  // True for the depth of the cell's own blocks.
+  [[nodiscard]] bool is_own(size_t depth) const { return cell_ > 0 && depth == cell_ + 1; }
+
+  // A cell that shows a formula as a text.
+  void begin_cell() {
+    if (!is_own(block_) || !std::exchange(begins_, false)) return;
+    computed_ = is_formula(decode_xml(token_.range.of(bytes_)));
   }
 
   Status language() {
@@ -66,7 +72,10 @@ class FlowReader {
       case XmlToken::start_tag: return block_tag();
       case XmlToken::end_tag: end_tag(); break;
       case XmlToken::text:
-      case XmlToken::cdata: add_xml_text(builder_, bytes_, token_); break;
+      case XmlToken::cdata:
+        begin_cell();
+        add_xml_text(builder_, bytes_, token_);
+        break;
       default: builder_.point(token_.range);
     }
     return {};
@@ -74,16 +83,16 @@ class FlowReader {
 
   Status block_tag() {
     const std::string_view name = token_.name;
-    if (has_name(rules_.blocks, name)) {
+    if (is_one_of(rules_.blocks, name)) {
       flush();
-    } else if (has_name(rules_.dividers, name)) {
+    } else if (is_one_of(rules_.dividers, name)) {
       flush();
       return tokens_.skip_element(token_);
-    } else if (has_name(rules_.pairs, name) && !token_.closed) {
+    } else if (is_one_of(rules_.pairs, name) && !token_.closed) {
       builder_.open(token_.range, 0);
     } else {
       if (!rules_.blank.empty() && name == rules_.blank) add_blank();
-      return whole_element(has_name(rules_.aside, name) || is_point(name));
+      return whole_element(is_one_of(rules_.aside, name) || is_point(name));
     }
     return {};
   }
@@ -114,6 +123,7 @@ class FlowReader {
   void end_tag() {
     if (tokens_.depth() >= block_) return builder_.close(token_.range, 0);
     flush();
+    if (computed_ && is_own(block_)) found_.passages.resize(block_passages_);
     block_ = 0;
   }
 
@@ -129,8 +139,11 @@ class FlowReader {
   const Options& options_;
   PartBuilder builder_;
   Found found_;
-  size_t block_ = 0;     // depth in the block that is read; 0: none
-  size_t computed_ = 0;  // depth in the cell that is computed
+  size_t block_ = 0;           // depth in the block that is read; 0: none
+  size_t block_passages_ = 0;  // found before it
+  size_t cell_ = 0;            // depth in the cell that is read; 0: none
+  bool computed_ = false;      // the cell's own words stay
+  bool begins_ = false;        // the cell has had no text of its own
 };
 
 }  // namespace

@@ -15,7 +15,7 @@ struct FlowRules {
   std::span<const std::string_view> dividers;  // in a block: they end a segment
   std::span<const std::string_view> aside;     // nothing in them is read; in a block they stand between words
   std::span<const std::string_view> points;    // beginnings of names: in a block they stand between words, too
-  std::string_view cell;                       // a table's cell: read if its value is a text and has no formula
+  std::string_view cell;                       // a table's cell: read if its value is a text and no formula
   std::string_view language;                   // an element whose content is the target language
   std::string_view blank;                      // an element that means white space
 };

@@ -11,10 +11,6 @@ namespace {
 
 constexpr char kMark = '\x02';
 
-bool is_listed(std::span<const std::string_view> names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 class Nesting {
  public:
   Nesting(std::string_view xml, size_t begin, const NestingRules& rules)
@@ -53,9 +49,9 @@ class Nesting {
     write_tag();
     if (token_.closed) return;
     if (open_.back().paragraph == 0) {
-      if (is_listed(rules_.paragraphs, token_.name)) open_.back().paragraph = tokens_.depth();
-    } else if (is_listed(rules_.inside, token_.name)) {
-      const bool words = is_listed(rules_.plain, token_.name);
+      if (is_one_of(rules_.paragraphs, token_.name)) open_.back().paragraph = tokens_.depth();
+    } else if (is_one_of(rules_.inside, token_.name)) {
+      const bool words = is_one_of(rules_.plain, token_.name);
       here() += nesting_mark(texts_.size());
       open_.push_back({texts_.size(), tokens_.depth(), 0});
       texts_.push_back({{}, words ? NestedSort::words : NestedSort::markup});
@@ -65,7 +61,7 @@ class Nesting {
   void write_tag() {
     size_t at = token_.range.begin;
     for (const XmlAttribute& a : token_.attributes) {
-      if (a.value.empty() || !is_described() || !is_listed(rules_.attributes, a.name)) continue;
+      if (a.value.empty() || !is_described() || !is_one_of(rules_.attributes, a.name)) continue;
       here() += Range{at, a.value.begin}.of(xml_);
       here() += nesting_mark(texts_.size());
       texts_.push_back({std::string(a.value.of(xml_)), NestedSort::attribute});

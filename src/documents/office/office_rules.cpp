@@ -27,18 +27,20 @@ constexpr std::array<Name, 1> kWordFields = {"w:fldSimple"};
 constexpr std::array<Name, 2> kWordDropped = {"w:proofErr", "w:lastRenderedPageBreak"};
 constexpr std::span<const Name> kNone = {};
 constexpr RunRules kWordRules = {
-    kWordParagraphs, "w:r",         "w:rPr",     "w:t",        "<w:t xml:space=\"preserve\">",
-    kWordWrappers,   kWordDividers, kWordFields, kWordDropped, kNone};
+    kWordParagraphs, "w:r",        "w:rPr", "w:t", "<w:t xml:space=\"preserve\">", kWordWrappers, kWordDividers,
+    kWordFields,     kWordDropped, kNone,   kNone};
 
 constexpr std::array<Name, 1> kSlideParagraphs = {"a:p"}, kSlideDividers = {"a:br"}, kSlideFields = {"a:fld"};
 constexpr std::array<Name, 3> kSlideBreaks = {"\t", "\v", "\n"};
-constexpr RunRules kSlideRules = {kSlideParagraphs, "a:r",        "a:rPr", "a:t",       "<a:t>", kNone,
-                                  kSlideDividers,   kSlideFields, kNone,   kSlideBreaks};
+constexpr RunRules kSlideRules = {kSlideParagraphs, "a:r",        "a:rPr", "a:t",        "<a:t>", kNone,
+                                  kSlideDividers,   kSlideFields, kNone,   kSlideBreaks, kNone};
 
 constexpr std::array<Name, 3> kSheetParagraphs = {"si", "is", "text"};
+constexpr std::array<Name, 2> kSheetCells = {"si", "is"};
 constexpr std::array<Name, 5> kSheetBreaks = {"\n", "&#10;", "&#xA;", "&#xa;", "_x000D_"};
 constexpr RunRules kSheetRules = {
-    kSheetParagraphs, "r", "rPr", "t", "<t xml:space=\"preserve\">", kNone, kNone, kNone, kNone, kSheetBreaks};
+    kSheetParagraphs, "r",        "rPr", "t", "<t xml:space=\"preserve\">", kNone, kNone, kNone, kNone,
+    kSheetBreaks,     kSheetCells};
 
 // The title of docProps/core.xml, and of OpenDocument's meta.xml.
 constexpr std::array<Name, 1> kTitle = {"dc:title"};

@@ -8,10 +8,6 @@ namespace lapilli::documents {
 
 namespace {
 
-bool is_named(std::span<const std::string_view> names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 // A field whose result is a link's text, and no text that the program computes.
 bool is_link(std::string_view instruction) {
   constexpr std::string_view kLink = "hyperlink";
@@ -43,8 +39,8 @@ Status RunParagraph::element(XmlToken& token) {
 }
 
 bool RunParagraph::wraps(const XmlToken& token) const {
-  return is_named(rules_.wrappers, token.name) ||
-         (is_named(rules_.fields, token.name) && is_link(token.value("w:instr", bytes_)));
+  return is_one_of(rules_.wrappers, token.name) ||
+         (is_one_of(rules_.fields, token.name) && is_link(token.value("w:instr", bytes_)));
 }
 
 void RunParagraph::open_wrapper(Range bytes) {
@@ -149,10 +145,10 @@ Status RunParagraph::thing(XmlToken& token, size_t run) {
     end_field(run);
   else if (field == "separate" && begin_result(run))
     return {};
-  else if (is_named(rules_.dividers, tag.name))
+  else if (is_one_of(rules_.dividers, tag.name))
     add(RunItem::divider, whole, run);
-  else if (!is_named(rules_.dropped, tag.name))
-    add(RunItem::other, whole, run).words = is_named(rules_.fields, tag.name) ? words : "";
+  else if (!is_one_of(rules_.dropped, tag.name))
+    add(RunItem::other, whole, run).words = is_one_of(rules_.fields, tag.name) ? words : "";
   return {};
 }
 

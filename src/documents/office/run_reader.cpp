@@ -269,14 +269,21 @@ void tidy_sheet(std::string& out, size_t from, const Passage&) {
   drop_empty_runs(out, from, "<r>", "<t xml:space=\"preserve\"></t></r>", "</r>");
 }
 
+bool shows_formula(std::string_view bytes, const RunParagraph& paragraph) {
+  const auto& items = paragraph.items();
+  const auto first = std::find_if(items.begin(), items.end(), [](const RunItem& i) { return i.kind == RunItem::text; });
+  return first != items.end() && is_formula(decode_xml(first->content.of(bytes)));
+}
+
 bool stays_by_name(std::span<const std::string> kept, const Passage& passage) {
   return !kept.empty() && std::binary_search(kept.begin(), kept.end(), segment_of(passage).text);
 }
 
 }  // namespace
 
-const Style kWordStyle = {encode_xml, false, tidy_word}, kSlideStyle = {encode_xml, false, tidy_slide},
-            kSheetStyle = {encode_xml, false, tidy_sheet};
+const Style kWordStyle = {.encode = encode_xml, .tidy = tidy_word};
+const Style kSlideStyle = {.encode = encode_xml, .tidy = tidy_slide};
+const Style kSheetStyle = {.encode = encode_xml, .tidy = tidy_sheet};
 
 Result<Found> find_run_passages(std::string_view bytes, size_t begin, const RunRules& rules,
                                 std::span<const std::string> kept) {
@@ -287,15 +294,15 @@ Result<Found> find_run_passages(std::string_view bytes, size_t begin, const RunR
   for (;;) {
     LAPILLI_TRY(const bool more, tokens.next(token));
     if (!more) break;
-    const bool paragraph =
-        token.type == XmlToken::start_tag && !token.closed &&
-        std::find(rules.paragraphs.begin(), rules.paragraphs.end(), token.name) != rules.paragraphs.end();
-    if (!paragraph) continue;
+    const bool begins = token.type == XmlToken::start_tag && !token.closed;
+    if (!begins || !is_one_of(rules.paragraphs, token.name)) continue;
+    const bool cell = is_one_of(rules.cells, token.name);
     RunParagraph items(bytes, tokens, rules, fields);
     LAPILLI_CHECK(items.read(token));
     fields = items.open_fields();
     in_fields += items.stays() ? 1 : 0;
-    if (!items.stays()) RunComposer(bytes, rules, items, found.passages).compose();
+    if (items.stays() || (cell && shows_formula(bytes, items))) continue;
+    RunComposer(bytes, rules, items, found.passages).compose();
   }
   std::erase_if(found.passages, [&](const Passage& p) { return stays_by_name(kept, p); });
   if (in_fields > 0)

@@ -18,6 +18,7 @@ struct RunRules {
   std::span<const std::string_view> fields;    // around runs: their words stay
   std::span<const std::string_view> dropped;   // traces of a spelling checker: they go where runs are written anew
   std::span<const std::string_view> breaks;    // in a text: line ends of cells
+  std::span<const std::string_view> cells;     // those of the paragraphs that stay if they show a formula
 };
 
 // `kept`: texts that stay, sorted.

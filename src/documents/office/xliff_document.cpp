@@ -14,10 +14,6 @@ namespace lapilli::documents {
 
 namespace {
 
-bool is_among(const auto& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 // Elements that are no text of a unit.
 constexpr std::array<std::string_view, 8> kAside = {"header", "alt-trans", "note",     "notes",
                                                     "skl",    "skeleton",  "metadata", "matches"};
@@ -58,7 +54,7 @@ class XliffReader {
   // ---- elements around units ----
   Status start_tag() {
     const std::string_view name = local_name(token_.name);
-    if (is_among(kAside, name)) return tokens_.skip_element(token_);
+    if (is_one_of(kAside, name)) return tokens_.skip_element(token_);
     if (name == "xliff") root();
     if (name == "file" && !second_) name_target_language("target-language");
     if (name == (second_ ? "segment" : "trans-unit")) begin_unit();
@@ -123,7 +119,7 @@ class XliffReader {
     Unit unit = std::exchange(unit_, Unit());
     const std::string_view state = second_ ? unit.tag.value("state", bytes_) : unit.target_tag.value("state", bytes_);
     // An empty state says nothing: then words in the target are a translation.
-    const bool done = unit.has_words && (state.empty() || !is_among(kUntranslated, state));
+    const bool done = unit.has_words && (state.empty() || !is_one_of(kUntranslated, state));
     if (unit.keeps || (done && !options_.all) || unit.source.empty()) return;
     std::vector<Passage> passages = is_xliff_message(bytes_, unit.inside) ? cases_of(unit) : passages_of(unit.text);
     if (passages.empty()) return;

@@ -1,6 +1,5 @@
 #include "documents/office/xliff_inline.hpp"
 
-#include <algorithm>
 #include <array>
 
 #include "documents/office/markup_text.hpp"
@@ -12,10 +11,6 @@ namespace {
 constexpr std::array<std::string_view, 3> kXliffPairs = {"g", "pc", "mrk"};
 // Their content is markup: it begins a pair, ends one, or stands alone. The pair of bx and ex, too, is in two halves.
 constexpr std::array<std::string_view, 4> kBegins = {"bpt", "bx", "sc", "sm"}, kEnds = {"ept", "ex", "ec", "em"};
-
-bool is_one_of(const auto& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 class XliffInline {
  public:

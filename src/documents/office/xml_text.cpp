@@ -71,7 +71,7 @@ void encode_xml(std::string& out, std::string_view text, Range range, bool, cons
 
 const Style kXmlStyle = {encode_xml};
 const Style kXmlValueStyle = {encode_xml_value};
-const Style kXmlLinesStyle = {encode_xml, true};
+const Style kXmlLinesStyle = {.encode = encode_xml, .balanced_lines = true};
 
 void append_xml(std::string& out, std::string_view text) { append_escaped(out, text, false); }
 

@@ -203,12 +203,9 @@ class CsvReader {
 
   // ---- cells ----
 
-  // A formula is no text.
-  [[nodiscard]] bool is_formula(const CsvCell& cell) const { return cell.words.of(bytes_).starts_with('='); }
-
   // A whole cell as one passage that is written elsewhere.
   bool read_cell(const CsvCell& cell, Passage& passage) {
-    if (is_formula(cell)) return false;
+    if (is_formula(cell.words.of(bytes_))) return false;
     PartBuilder builder;
     add_words(builder, cell, cell.words);
     passage.escapes = static_cast<unsigned char>(delimiter_);
@@ -217,7 +214,7 @@ class CsvReader {
 
   // Each line of a cell in its own place.
   void add_own(const CsvCell& cell) {
-    if (is_formula(cell)) return;
+    if (is_formula(cell.words.of(bytes_))) return;
     LineReader lines(bytes_.substr(0, cell.words.end), cell.words.begin);
     for (Range line; lines.next(line);) {
       PartBuilder builder;
@@ -277,7 +274,7 @@ void tidy_csv(std::string& out, size_t begin, const Passage& passage) {
 
 }  // namespace
 
-const Style kCsvStyle = {encode_csv, false, tidy_csv};
+const Style kCsvStyle = {.encode = encode_csv, .tidy = tidy_csv};
 
 Result<Found> find_csv(std::string_view bytes, size_t begin, const Options& options) {
   return CsvReader(bytes, begin, options).read();

@@ -447,7 +447,7 @@ void tidy_po(std::string& out, size_t begin, const Passage& passage) {
 
 }  // namespace
 
-const Style kPoStyle = {encode_po, false, tidy_po};
+const Style kPoStyle = {.encode = encode_po, .tidy = tidy_po};
 
 std::string po_charset_advice(std::string_view charset) {
   const std::string name(charset.substr(0, 40));

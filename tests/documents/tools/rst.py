@@ -3,8 +3,10 @@
     rst.py FAKE_TRANSLATION
 """
 
-import subprocess
 import sys
+
+sys.dont_write_bytecode = True
+from fake import documents, expect_same, translated
 
 try:
     import docutils.core
@@ -37,28 +39,13 @@ def messages(root):
     return sorted(str(m.get("type")) for m in root.findall(docutils.nodes.system_message) if m.get("level", 0) > 1)
 
 
-def run(tool, *arguments, text=b""):
-    return subprocess.run([tool, *arguments], input=text, stdout=subprocess.PIPE, check=True).stdout
+def check(text):
+    made = translated("rst", text)
+    before, after = tree(text.decode()), tree(made.decode())
+    expect_same(text, made, outline(before), outline(after))
+    if len(messages(after)) > len(messages(before)):
+        expect_same(text, made, messages(before), messages(after))
 
 
-def check(tool, text, name):
-    before, after = tree(text.decode()), tree(run(tool, "rst", "upper", text=text).decode())
-    assert run(tool, "rst", "same", text=text) == text, name
-    if outline(before) != outline(after) or len(messages(after)) > len(messages(before)):
-        print(name, "\n", text.decode(), "\n=====\n", run(tool, "rst", "upper", text=text).decode())
-        for one, other in zip(outline(before), outline(after)):
-            if one != other:
-                sys.exit(f"{one} became {other}")
-        sys.exit(f"{messages(before)} became {messages(after)}")
-
-
-def main():
-    tool = sys.argv[1]
-    for path in sys.argv[2:]:
-        with open(path, "rb") as file:
-            check(tool, file.read(), path)
-    for seed in range(DOCUMENTS if len(sys.argv) < 3 else 0):
-        check(tool, run(tool, "rst", str(seed)), f"random document {seed}")
-
-
-main()
+for document in documents("rst", DOCUMENTS):
+    check(document)

@@ -10,6 +10,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True
+from fake import documents, expect_same, translated
+
 try:
     from pylatexenc import latexwalker
 except ImportError as missing:
@@ -17,11 +20,6 @@ except ImportError as missing:
     sys.exit(77)
 
 DOCUMENTS = 200
-
-
-def run(tool, *arguments, text=b""):
-    return subprocess.run([tool, *arguments], input=text, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                          check=True).stdout
 
 
 def names(node):
@@ -56,14 +54,10 @@ def outline(text):
     return sorted(name for node in nodes for name in names(node))
 
 
-def check(tool, text, name):
-    other = run(tool, "tex", "upper", text=text)
-    assert run(tool, "tex", "same", text=text) == text, name
-    before, after = outline(text.decode()), outline(other.decode())
-    if before != after:
-        print(name, "\n", text.decode(), "\n=====\n", other.decode())
-        sys.exit(f"{[n for n in before if n not in after]} became {[n for n in after if n not in before]}")
-    return other
+def check(text):
+    made = translated("tex", text)
+    expect_same(text, made, outline(text.decode()), outline(made.decode()))
+    return made
 
 
 def compile_pdf(text, name):
@@ -95,17 +89,9 @@ int *x; % stays
 """
 
 
-def main():
-    tool = sys.argv[1]
-    for path in sys.argv[2:]:
-        with open(path, "rb") as file:
-            check(tool, file.read(), path)
-    other = check(tool, DOCUMENT.encode(), "the written document")
-    for seed in range(DOCUMENTS if len(sys.argv) < 3 else 0):
-        check(tool, run(tool, "tex", str(seed)), f"random document {seed}")
-    if shutil.which("pdflatex"):
-        compile_pdf(other, "the written document")
-    print("LaTeX came back whole")
-
-
-main()
+written = check(DOCUMENT.encode())
+for document in documents("tex", DOCUMENTS):
+    check(document)
+if shutil.which("pdflatex"):
+    compile_pdf(written, "the written document")
+print("LaTeX came back whole")

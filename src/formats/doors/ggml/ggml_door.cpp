@@ -10,7 +10,9 @@ namespace lapilli::doors {
 namespace {
 
 // Files of whisper.cpp have these endings. Their content decides.
-bool may_be_ggml(const std::string& name) { return name.ends_with(".bin") || name.ends_with(".ggml"); }
+bool may_be_ggml(const std::string& name) {
+  return name.ends_with(".bin") || name.ends_with(".ggml") || name.ends_with(".gguf");
+}
 
 std::vector<std::string> ggml_files_in(const Files& files) {
   std::vector<std::string> found;
