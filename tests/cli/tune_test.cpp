@@ -50,25 +50,35 @@ class CliDeviceTune : public testing::Test {
   std::string caches_ = (folder_.path() / "caches").string();
 };
 
+size_t tried_in(const json& found) {
+  size_t tried = 0;
+  for (const json& plan : found["plans"])
+    for (const json& n : plan["nodes"]) tried += n["tried"].get<size_t>();
+  return tried;
+}
+
 // The machine decides which candidates win: the reported ones must be those that are kept and used, and no text
 // changes.
 TEST_F(CliDeviceTune, WhatItFindsIsKeptAndUsed) {
-  const json found = tune("6", {"--beam", "2"});
+  json found = tune("6", {"--beam", "2"});
+  if (tried_in(found) <= 2) {  // a busy machine can take six seconds for one kernel's translation
+    run(spawn({"tune", "--forget"}));
+    found = tune("60", {"--beam", "2"});
+  }
   ASSERT_EQ(found["plans"].size(), 2u) << found;
   EXPECT_EQ(found["plans"][0]["plan"], "step");
   EXPECT_EQ(found["plans"][0]["rows"], 2);
   EXPECT_EQ(found["plans"][1]["plan"], "encode");
-  size_t won = 0, nodes = 0, tried = 0;
+  EXPECT_GT(tried_in(found), 2u);
+  size_t won = 0, nodes = 0;
   for (const json& plan : found["plans"])
     for (const json& n : plan["nodes"]) {
       const bool wins = n["ratio"].get<double>() < 1;
       EXPECT_EQ(wins, n["best"] != n["default"]) << n;
       EXPECT_TRUE(!wins || n["ratio"].get<double>() < 0.95) << n;
       won += wins;
-      tried += n["tried"].get<size_t>();
       if (plan["plan"] == "step" && wins) nodes += n["nodes"].get<size_t>();
     }
-  EXPECT_GT(tried, 2u);  // in the time that there is, which is the machine's
   EXPECT_EQ(found["kept"], won);
   EXPECT_EQ(has_tunings(), won > 0);
   EXPECT_EQ(tuned_nodes({"--tuned"}), nodes);
