@@ -176,7 +176,7 @@ def check_properties(chance):
     data, read = out.getvalue(), jproperties.Properties()
     read.load(io.BytesIO(translated("properties", data)), encoding)
     same("properties", data, changed(entries), {key: value.data for key, value in read.items()})
-    store = properties.javafile(encoding=encoding)
+    store = properties.javautf8file() if encoding == "utf-8" else properties.javafile()
     store.parse(run("properties", data))
     found = [str(unit.source) for unit in store.units if unit.name]  # the toolkit leaves both halves of a character
     same("properties", data, list(changed(entries).values()),
