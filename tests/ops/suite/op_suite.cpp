@@ -16,7 +16,7 @@
 #include "ops/core/case_util.hpp"
 #include "ops/core/op.hpp"
 #include "ops/core/shader_table.hpp"
-#include "ops/suite/pair_cover.hpp"
+#include "ops/suite/value_cover.hpp"
 #include "runtime/check/execute.hpp"
 #include "support/other_numbers.hpp"
 #include "vulkan/device/device.hpp"
@@ -32,8 +32,8 @@ constexpr const char* kUsage =
     "  --part I/N        only every Nth case, from the Ith on: for N processes side by side\n"
     "  --repeat N        run each N times from the same values; the bits must be equal (default 1)\n"
     "  --numbers         instead, small cases with other workgroup sizes than those of the device's class\n"
-    "  --pairs           leave out kernels with no new value of a constant, and no new pair of values in their op:\n"
-    "                    a CPU driver translates a kernel far longer than it runs\n"
+    "  --values          leave out kernels with no new value of a constant: a CPU driver translates a kernel far\n"
+    "                    longer than it runs\n"
     "  --no-slow         leave out cases marked slow (they count as skipped)\n"
     "  --validation      with the Khronos validation layer\n"
     "  --list            print the cases and stop\n"
@@ -44,7 +44,7 @@ struct Options {
   std::string device, filter, json;
   std::vector<std::string> masks;
   uint32_t repeat = 1, part = 1, parts = 1;
-  bool list = false, verbose = false, slow = true, numbers = false, pairs = false, validation = false, help = false;
+  bool list = false, verbose = false, slow = true, numbers = false, values = false, validation = false, help = false;
 };
 
 Result<Options> parse(int argc, char** argv) {
@@ -69,8 +69,8 @@ Result<Options> parse(int argc, char** argv) {
       o.verbose = true;
     else if (a == "--numbers")
       o.numbers = true;
-    else if (a == "--pairs")
-      o.pairs = true;
+    else if (a == "--values")
+      o.values = true;
     else if (a == "--no-slow")
       o.slow = false;
     else if (a == "--validation")
@@ -130,7 +130,7 @@ class Suite {
 
  private:
   [[nodiscard]] bool runs(const OpDef& op, const OpCase& c, uint64_t number) const;
-  Status cover_pairs(const OpDef& op, std::vector<OpCase>& cases);
+  Status choose_kernels(const OpDef& op, std::vector<OpCase>& cases);
   Status run_case(const OpDef& op, OpCase& c);
   void check_lowered(const OpDef& op);
   void run_variant(const OpDef& op, const OpCase& c, const Variant& v, const std::string& mask);
@@ -153,7 +153,7 @@ class Suite {
   double cpu_before_ = 0;                     // a record says how long it took, the reference as well
   std::optional<HostTensors> inputs_, want_;  // of the current case; made when first needed
   uint64_t passed_ = 0, failed_ = 0, skipped_ = 0, same_ = 0, left_out_ = 0, kernels_ = 0;
-  PairCover pairs_;  // of the current op
+  ValueCover cover_;  // of the current op
   nlohmann::json records_ = nlohmann::json::array();
 };
 
@@ -221,7 +221,7 @@ void Suite::run_dispatches(const std::string& what, const OpDef& op, const OpCas
     ++same_;
     return;
   }
-  if (options_.pairs && !pairs_.holds(dispatches)) {
+  if (options_.values && !cover_.holds(dispatches)) {
     ++left_out_;
     return;
   }
@@ -258,9 +258,9 @@ bool Suite::runs(const OpDef& op, const OpCase& c, uint64_t number) const {
   return number % options_.parts == options_.part - 1 && wanted(op, c);
 }
 
-// Chooses the kernels of these cases that hold each pair of values.
-Status Suite::cover_pairs(const OpDef& op, std::vector<OpCase>& cases) {
-  pairs_ = {};
+// Chooses the kernels of these cases that hold each value of a constant.
+Status Suite::choose_kernels(const OpDef& op, std::vector<OpCase>& cases) {
+  cover_ = ValueCover();
   uint64_t number = cases_;
   for (auto& c : cases) {
     if (!runs(op, c, number++) || (c.slow && !options_.slow)) continue;
@@ -268,11 +268,11 @@ Status Suite::cover_pairs(const OpDef& op, std::vector<OpCase>& cases) {
     for (const auto& [mask, caps] : masked_)
       for (const auto& v : op.variants(caps, c.graph, c.graph.node(0))) {
         std::vector<Dispatch> dispatches;
-        if (lower_node({c.graph, caps}, c.graph.node(0), v, dispatches)) pairs_.add(dispatches);
+        if (lower_node({c.graph, caps}, c.graph.node(0), v, dispatches)) cover_.add(dispatches);
       }
   }
-  pairs_.choose();
-  kernels_ += pairs_.chosen();
+  cover_.choose();
+  kernels_ += cover_.chosen();
   return {};
 }
 
@@ -327,7 +327,7 @@ Status Suite::run() {
     lowered_.clear();
     other_numbers_ = numbers_ran_ = 0;
     auto cases = op->cases();
-    if (options_.pairs) LAPILLI_CHECK(cover_pairs(*op, cases));
+    if (options_.values) LAPILLI_CHECK(choose_kernels(*op, cases));
     for (auto& c : cases) {
       LAPILLI_CHECK(run_case(*op, c));
       c.inputs.clear();
@@ -337,8 +337,8 @@ Status Suite::run() {
   if (!options_.json.empty()) std::ofstream(options_.json) << records_.dump(1) << "\n";
   std::printf("%llu were the same as an earlier one; %.1f s\n", static_cast<unsigned long long>(same_),
               std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  if (options_.pairs)
-    std::printf("%llu were left out: their constants, and each pair of these, are in the %llu kernels that ran\n",
+  if (options_.values)
+    std::printf("%llu were left out: the values of their constants are in the %llu kernels that ran\n",
                 static_cast<unsigned long long>(left_out_), static_cast<unsigned long long>(kernels_));
   std::printf("%llu passed, %llu failed, %llu skipped\n", static_cast<unsigned long long>(passed_),
               static_cast<unsigned long long>(failed_), static_cast<unsigned long long>(skipped_));

@@ -1,13 +1,16 @@
-#include "ops/suite/pair_cover.hpp"
+#include "ops/suite/value_cover.hpp"
 
 #include <algorithm>
 
 #include "ops/core/shader_table.hpp"
 
 namespace lapilli {
+namespace {
+constexpr uint32_t kAnyShader = 0xffffffffu;
+}
 
 // A kernel is its shader and its constants.
-PairCover::Kernels PairCover::kernels_of(const std::vector<Dispatch>& dispatches) {
+ValueCover::Kernels ValueCover::kernels_of(const std::vector<Dispatch>& dispatches) {
   Kernels kernels;
   for (const Dispatch& d : dispatches) {
     Words words = {static_cast<uint32_t>(d.shader)};
@@ -18,38 +21,40 @@ PairCover::Kernels PairCover::kernels_of(const std::vector<Dispatch>& dispatches
 }
 
 // The shader is the first word, so that one without constants is a value, too.
-std::vector<PairCover::Words> PairCover::parts(const Words& kernel) {
-  std::vector<Words> all;
+ValueCover::Words ValueCover::value(const Words& kernel, uint32_t i) const {
+  constexpr size_t kMany = 6;
   const auto size = static_cast<uint32_t>(kernel.size());
-  for (uint32_t i = 0; i < size; ++i) {
-    all.push_back({kernel[0], i, kernel[i]});
-    for (uint32_t j = 1; j < i; ++j) all.push_back({size, i, kernel[i], j, kernel[j]});
-  }
-  return all;
+  const bool shared = i > 0 && all_.at({size, i}).size() > kMany;
+  return {shared ? kAnyShader : kernel[0], size, i, kernel[i]};
 }
 
-void PairCover::add(const std::vector<Dispatch>& dispatches) { units_.insert(kernels_of(dispatches)); }
+void ValueCover::add(const std::vector<Dispatch>& dispatches) {
+  const Kernels kernels = kernels_of(dispatches);
+  for (const Words& kernel : kernels)
+    for (uint32_t i = 0; i < kernel.size(); ++i) all_[{static_cast<uint32_t>(kernel.size()), i}].insert(kernel[i]);
+  units_.insert(kernels);
+}
 
-double PairCover::worth(const Kernels& unit) const {
+double ValueCover::worth(const Kernels& unit) const {
   std::set<Words> fresh;
   double words = 1;
   for (const Words& kernel : unit) {
     if (chosen_.contains(kernel)) continue;
     words += static_cast<double>(shader_module(static_cast<ShaderId>(kernel[0])).word_count);
-    for (const Words& part : parts(kernel))
-      if (!parts_.contains(part)) fresh.insert(part);
+    for (uint32_t i = 0; i < kernel.size(); ++i)
+      if (!taken_.contains(value(kernel, i))) fresh.insert(value(kernel, i));
   }
   return static_cast<double>(fresh.size()) / words;
 }
 
-void PairCover::take(const Kernels& unit) {
+void ValueCover::take(const Kernels& unit) {
   for (const Words& kernel : unit)
-    for (const Words& part : parts(kernel)) parts_.insert(part);
+    for (uint32_t i = 0; i < kernel.size(); ++i) taken_.insert(value(kernel, i));
   chosen_.insert(unit.begin(), unit.end());
 }
 
-// Worths only sink as parts are taken, so the best of last time is looked at first, and most are not looked at again.
-void PairCover::choose() {
+// Worths only sink as values are taken, so the best of last time is looked at first, and most are not looked at again.
+void ValueCover::choose() {
   std::vector<std::pair<double, const Kernels*>> heap;
   for (const Kernels& unit : units_) heap.emplace_back(worth(unit), &unit);
   std::make_heap(heap.begin(), heap.end());
@@ -67,7 +72,7 @@ void PairCover::choose() {
   }
 }
 
-bool PairCover::holds(const std::vector<Dispatch>& dispatches) const {
+bool ValueCover::holds(const std::vector<Dispatch>& dispatches) const {
   const Kernels kernels = kernels_of(dispatches);
   return std::includes(chosen_.begin(), chosen_.end(), kernels.begin(), kernels.end());
 }
