@@ -1,7 +1,7 @@
 # lapilli_gpu_test(NAME COMMAND PROGRAM [ARGS...]
 #                  [DRIVERS lavapipe swiftshader...] [MASKS full floor...] [PROFILES android-2022...]
 #                  [VALIDATE] [LABELS fast...] [TIMEOUT SECONDS] [RUN_SERIAL] [SHARD 1/3]
-#                  [DRIVER_DEFAULTS | UNOPTIMIZED])
+#                  [DRIVER_DEFAULTS])
 # One ctest test for each driver, mask (LAPILLI_CAPS) and profile (a pretended device, see tests/lab/README.md; settings
 # may follow after ';' written as ','): the program runs once in each. PROGRAM is a target or a path. VALIDATE: any message
 # of core or synchronization validation fails the test. A driver that is not there skips the test.
@@ -11,13 +11,12 @@
 # lines CI shows the first and the last.
 # Built for another processor or system, the program runs in the emulator, on the drivers of LAPILLI_LAB_ROOT.
 # DRIVER_DEFAULTS: lavapipe as users have it, with workgroups side by side. Without it workgroups run in turn: ctest runs as many
-# programs as there are processors, and a third of their time went into waking threads. UNOPTIMIZED: LLVM translates without its
-# optimization, for tests that translate many kernels and run each little (half of the time, with the driver's cache empty). A
-# program that runs the bundled model takes half as much again so.
+# programs as there are processors, and a third of their time went into waking threads. LLVM's optimization stays on: without it
+# kernels are translated in 9 tenths of the time, but its kernels are others in the driver's cache, which the tests then share less.
 # Defaults: lavapipe, no mask, no profile, labels "slow", 2,400 seconds (six times what the longest takes here: machines
 # of CI are at times so slow). The label gpu is added.
 function(lapilli_gpu_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 t "VALIDATE;RUN_SERIAL;DRIVER_DEFAULTS;UNOPTIMIZED" "TIMEOUT;SHARD" "COMMAND;DRIVERS;MASKS;PROFILES;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 t "VALIDATE;RUN_SERIAL;DRIVER_DEFAULTS" "TIMEOUT;SHARD" "COMMAND;DRIVERS;MASKS;PROFILES;LABELS")
   if(NOT t_COMMAND OR t_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "lapilli_gpu_test(${name}): COMMAND is missing, or what is this: ${t_UNPARSED_ARGUMENTS}")
   endif()
@@ -41,8 +40,6 @@ function(lapilli_gpu_test name)
   set(settings LP_NUM_THREADS=0)
   if(t_DRIVER_DEFAULTS)
     set(settings)
-  elseif(t_UNOPTIMIZED)
-    list(APPEND settings GALLIVM_PERF=nopt)
   endif()
   list(POP_FRONT t_COMMAND program)
   if(TARGET ${program})

@@ -4,7 +4,7 @@ file(GLOB models CONFIGURE_DEPENDS LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/t
 file(GLOB tokenizers CONFIGURE_DEPENDS LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/data/tokenizers/*)
 # The same run compares the table of docs/use/models.md with what it finds.
 lapilli_gpu_test(conformance COMMAND conformance --strict --check-table ${PROJECT_SOURCE_DIR}/docs/use/models.md ${models}
-  ${tokenizers} DRIVERS lavapipe LABELS slow UNOPTIMIZED)
+  ${tokenizers} DRIVERS lavapipe LABELS slow)
 # Three cases of this record count the padding of the reference's batch among the ids of a text (repetition_penalty).
 foreach(cases forward greedy_single beam4_lp)
   lapilli_gpu_test(conformance.gpt2.${cases} COMMAND conformance --strict --filter ${cases}
@@ -48,8 +48,8 @@ foreach(family marian t5 led prophetnet whisper-long moonshine donut vit-image-c
         qwen3 deberta-v2 xlnet-sequence-classification xlnet xlnet-lm transfo-xl t5gemma t5gemma2)
   list(APPEND sampled ${PROJECT_SOURCE_DIR}/tests/data/models/${family})
 endforeach()
-lapilli_gpu_test(conformance.sampled COMMAND conformance --strict --every 4 ${sampled} MASKS floor LABELS slow UNOPTIMIZED)
-lapilli_gpu_test(conformance.sampled COMMAND conformance --strict --every 16 ${sampled} MASKS gpu LABELS slow UNOPTIMIZED)
+lapilli_gpu_test(conformance.sampled COMMAND conformance --strict --every 4 ${sampled} MASKS floor LABELS slow)
+lapilli_gpu_test(conformance.sampled COMMAND conformance --strict --every 16 ${sampled} MASKS gpu LABELS slow)
 lapilli_gpu_test(conformance COMMAND conformance --strict ${models} DRIVERS lavapipe MASKS floor gpu LABELS long TIMEOUT 3600)
 lapilli_gpu_test(conformance COMMAND conformance --strict ${models} DRIVERS lavapipe
   MASKS small-bindings no-timeline no-indirect gpu,moltenvk-m1 LABELS long)

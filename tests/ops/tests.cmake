@@ -20,21 +20,19 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/src/vulkan/device/device.cpp)
   # gpu: sizes and variants that a GPU would get, which no CPU driver gets otherwise.
   # The kernels of this driver and those of others, each value of each shader's constants: four fifths of the time go into
   # translating kernels, and 994 of them hold all values. With all their combinations they are long.
-  lapilli_gpu_test(ops.suite COMMAND op_suite --caps "full floor gpu" --no-slow --values LABELS slow UNOPTIMIZED)
-  # The driver as users have it: a sample. The kernels of models are run so by the tests of cli, api, generate and evaluation.
-  lapilli_gpu_test(ops.suite.optimized COMMAND op_suite --caps "full" --no-slow --part 7/60 LABELS slow DRIVER_DEFAULTS)
+  lapilli_gpu_test(ops.suite COMMAND op_suite --caps "full floor gpu" --no-slow --values LABELS slow)
   lapilli_gpu_test(ops.suite.combinations COMMAND op_suite --caps "full" --no-slow LABELS long DRIVER_DEFAULTS)
   lapilli_gpu_test(ops.suite.whole COMMAND op_suite --caps "floor gpu" --no-slow LABELS long)
   lapilli_gpu_test(ops.suite COMMAND op_suite --caps "full floor gpu" --no-slow DRIVERS swiftshader LABELS long)
   lapilli_gpu_test(ops.suite.masks COMMAND op_suite --caps "small-bindings gpu,small-bindings no-subgroup no-timeline" --no-slow
     LABELS long)
-  lapilli_gpu_test(ops.suite.sampled COMMAND op_suite --caps "full floor" --no-slow --values --part 1/20 LABELS fast UNOPTIMIZED)
+  lapilli_gpu_test(ops.suite.sampled COMMAND op_suite --caps "full floor" --no-slow --values --part 1/20 LABELS fast)
   # On SwiftShader, which compiles a kernel for seconds, every hundredth case; with other masks and with validation every fortieth,
   # of the values.
   lapilli_gpu_test(ops.suite.sampled COMMAND op_suite --caps "full floor" --no-slow --part 1/100 DRIVERS swiftshader LABELS slow)
   lapilli_gpu_test(ops.suite.masks.sampled COMMAND op_suite --caps "small-bindings gpu,small-bindings no-subgroup no-timeline"
-    --no-slow --values --part 2/40 LABELS slow UNOPTIMIZED)
-  lapilli_gpu_test(ops.suite.checked.sampled COMMAND op_suite --caps "full floor gpu" --no-slow --values --part 3/40 VALIDATE LABELS slow UNOPTIMIZED)
+    --no-slow --values --part 2/40 LABELS slow)
+  lapilli_gpu_test(ops.suite.checked.sampled COMMAND op_suite --caps "full floor gpu" --no-slow --values --part 3/40 VALIDATE LABELS slow)
   # Cooperative matrices; a driver without them has no such variant, and the filter matches nothing.
   lapilli_gpu_test(ops.suite.coop COMMAND op_suite --filter /coop --caps "gpu gpu,small-bindings" DRIVERS lvp-sid LABELS slow)
   # The choices of a tuner: workgroup sizes and elements an invocation that no class of device begins with.
