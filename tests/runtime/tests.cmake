@@ -1,7 +1,7 @@
 # Tests named Device* need a device, those named *Slow* take long; the others are pure.
 gtest_discover_tests(test_runtime TEST_PREFIX runtime. TEST_FILTER "-*Device*:*Slow*" PROPERTIES LABELS fast-host
   DISCOVERY_TIMEOUT 120)
-lapilli_gpu_test(runtime.device COMMAND test_runtime --gtest_filter=*Device*-*Slow*:*LeftOut* VALIDATE SHARD 1/6 LABELS slow)
+lapilli_gpu_test(runtime.device COMMAND test_runtime --gtest_filter=*Device*-*Slow*:*LeftOut* VALIDATE SHARD 1/12 LABELS slow)
 lapilli_gpu_test(runtime.device.all COMMAND test_runtime --gtest_filter=*Device*-*Slow*:*LeftOut* VALIDATE LABELS long)
 lapilli_gpu_test(runtime.device COMMAND test_runtime --gtest_filter=*Device*-*Slow*:*LeftOut* VALIDATE
   PROFILES "android-2022,memory=discrete" LABELS long)

@@ -84,8 +84,8 @@ struct KvCase {
 };
 
 // Adds rows and their weight, chosen so that halves get exact sums. Formats with scales have none.
-void add_factors(OpCase& c, const WeightLayout& layout, KvFormat kv, CaseRandom& random) {
-  const auto x = c.graph.node(0).inputs[0], w = c.graph.node(0).inputs[1];
+void add_factors(OpCase& c, graph::TensorId x, graph::TensorId w, const WeightLayout& layout, KvFormat kv,
+                 CaseRandom& random) {
   const bool halves = kv == KvFormat::fp16;
   auto rows = random_values(c.graph.tensor(x), random);
   if (halves) put_on_grid(rows);
@@ -113,8 +113,10 @@ OpCase kv_case(const KvCase& s) {
   const auto kv = add_kv(c.graph, StateKind::self_kv, kv_layout);
   const auto state = step ? add_step(c.graph) : graph::kNone;
   ops::linear_kv(c.graph, "q", x, w, {s.q_columns, kv, s.kv, state});
-  add_factors(c, layout, s.kv_format, random);
-  c.inputs.emplace_back(kv, kv_values(kv_layout, random));
+  c.prepare = [x, w, kv, layout, kv_layout, random](OpCase& into) mutable {
+    add_factors(into, x, w, layout, kv_layout.format, random);
+    into.inputs.emplace_back(kv, kv_values(kv_layout, random));
+  };
   if (packed::has_scales(s.format)) allow_inexact(c);
   if (step) {
     std::vector<uint32_t> slots;  // rows in a different order than slots
@@ -152,9 +154,9 @@ OpCase pass_case(const PassCase& s) {
   const auto to = add_kv(c.graph, StateKind::cross_kv, kv_layout);
   ops::linear_kv(c.graph, "kv", x, w, {0, to, kv, spans});
   if (packed::has_scales(s.format)) allow_inexact(c);
-  c.prepare = [to, layout, kv_layout](OpCase& into) {
+  c.prepare = [x, w, to, layout, kv_layout](OpCase& into) {
     CaseRandom random(layout.n * 41 + layout.k);
-    add_factors(into, layout, kv_layout.format, random);
+    add_factors(into, x, w, layout, kv_layout.format, random);
     into.inputs.emplace_back(to, kv_values(kv_layout, random));
   };
   return c;
