@@ -203,6 +203,15 @@ Json generation_of(uint64_t start) {
   return json;
 }
 
+// Files of the registry may be packed. Shortlists that are left aside were named with the reason.
+std::vector<std::string> own_files(const std::string& model, const Company& company, const MadeFiles& made) {
+  std::vector<std::string> own = company.like(kListBegin, kListEnd);
+  own.push_back(model);
+  for (const auto& [name, of] : made.others) own.push_back(of);
+  for (size_t i = own.size(); i-- > 0;) own.push_back(packed_name(own[i]));
+  return own;
+}
+
 std::string text_of(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 std::vector<std::string> unused_of(const Mapped& mapped) {
@@ -234,6 +243,7 @@ Result<Opened> read(const Files& directory, const std::string& name) {
   opened.files.texts["config.json"] = text_of(mapped.config);
   opened.files.texts["generation_config.json"] = text_of(generation_of(mapped.target_ids));
   opened.files.tensors = std::move(mapped.tensors);
+  opened.own = own_files(name, company, opened.files);
   return opened;
 }
 
@@ -266,6 +276,7 @@ Result<std::optional<Opened>> open_marian_directory(const Files& files) {
     return fail(ErrorCode::invalid_argument, "%s holds %u models of Marian (%s and %s, say); name the file", files,
                 found.size(), quote_name(found[0]), quote_name(found[1]));
   LAPILLI_TRY(auto opened, marian::read(files, found[0]));
+  name_unused(files, opened);
   return std::optional(std::move(opened));
 }
 
