@@ -224,8 +224,8 @@ class Doctor {
                   {"program", ran->program.empty() ? Json() : Json(ran->program)},
                   {"parameters", ran->parameters},
                   {"same_twice", ran->same}};
-    line("model", format("%s%s, %.1f million parameters: %s", ran->family,
-                         ran->program.empty() ? "" : " of " + ran->program, static_cast<double>(ran->parameters) / 1e6,
+    line("model", format("%s%s, %s: %s", ran->family, ran->program.empty() ? "" : " of " + ran->program,
+                         parameters_text(ran->parameters),
                          ran->same ? "it runs, twice with the same results" : "TWO RUNS DIFFER"));
     if (!ran->same) wrong("The model gives other results the second time: the driver cannot be relied on.");
     add_verdicts(entry);

@@ -20,6 +20,9 @@ struct Outcome {
   std::string text;
 };
 
+// "49,664 parameters", "7.3 million parameters".
+std::string parameters_text(uint64_t parameters);
+
 // Lists every device found, as a JSON array or as a table for people.
 std::string devices_json(const std::vector<vulkan::DeviceInfo>& devices);
 Outcome devices_table(const std::string& select, const std::string& caps);
@@ -46,7 +49,7 @@ Outcome inspect(const InspectRequest& request);
 struct PackRequest {
   std::string model;   // directory
   std::string output;  // created; must not exist or must be empty
-  std::string dtype;
+  std::string dtype;   // "": that of the model's own matrices
 };
 Outcome pack(const PackRequest& request);
 
@@ -115,6 +118,11 @@ struct DoctorOutcome {
   bool healthy = false;
 };
 DoctorOutcome doctor(const DoctorRequest& request);
+
+// Another program's model in a directory or a file: none, one that is read, or one that is refused, which loading it
+// tells with the reasons.
+enum class OtherProgram : uint8_t { none, read, refused };
+OtherProgram other_program_in(const std::string& path);
 
 // A model that another program has installed on this machine.
 struct InstalledModel {

@@ -267,6 +267,21 @@ TEST(PackModel, FoldersOfDecodersThatEmbed) {
   EXPECT_THAT(refused.error().message, AllOf(HasSubstr("transposed"), HasSubstr("--dtype int8 when it is loaded")));
 }
 
+TEST(PackModel, WithoutAFormatMatricesKeepTheirs) {
+  const PackedDirectory bf16(data_model("marian"), WeightFormat::bf16);
+  TempDirectory published, out;
+  published.copy_from(data_model("marian"));
+  published.write("model.safetensors", read_file(bf16.weights()));
+  const auto made = pack_model(published.path(), out.path() + "/made", std::nullopt);
+  ASSERT_TRUE(made.ok()) << made.error().message;
+  EXPECT_EQ(made->format, WeightFormat::bf16);
+  EXPECT_EQ(read_file(out.path() + "/made/model.safetensors"), read_file(bf16.weights()));
+  const auto nothing = pack_model(data_model("marian"), out.path() + "/none", std::nullopt);
+  ASSERT_FALSE(nothing.ok());
+  EXPECT_EQ(nothing.error().code, ErrorCode::invalid_argument);
+  EXPECT_THAT(nothing.error().message, HasSubstr("matrices in fp32"));
+}
+
 TEST(PackModel, WhatCannotBePacked) {
   TempDirectory out;
   const auto error = [&](const std::string& model, const std::string& to, WeightFormat format) {

@@ -105,7 +105,7 @@ Result<Opened> read_package(const Files& files, const std::vector<std::string>& 
   Opened opened{
       {"Argos Translate",
        format("package %s for Argos %s, CTranslate2 %s", package.version, package.program, inner.origin.version),
-       unused_of(names)},
+       inner.origin.weights, unused_of(names)},
       {files, {}, {}, std::move(inner.tensors)},
       {kMetadata, kSentencePieceFile, kCodesFile}};
   Json pieces = pieces_of(inner.beside, package);

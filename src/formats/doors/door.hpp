@@ -15,6 +15,7 @@ namespace lapilli::doors {
 struct Origin {
   std::string program;              // "CTranslate2"
   std::string version;              // "binary version 6, TransformerSpec revision 7"
+  std::string weights;              // the form of its weights: "Marian's .npz"; empty: as Checkpoint::format() says
   std::vector<std::string> unused;  // what its files have and the model does not use
 };
 

@@ -101,7 +101,7 @@ Result<Directory> read_directory(const Files& files) {
   mapper.refuse_unused();
   LAPILLI_CHECK(mapper.verdict(name.path()));
   add_old_settings(file, d.beside.settings);
-  d.origin = {"CTranslate2", version_of(file), mapper.unused()};
+  d.origin = {"CTranslate2", version_of(file), "CTranslate2's model.bin", mapper.unused()};
   d.tensors = mapper.take();
   d.scaled = mapper.scaled();
   return d;

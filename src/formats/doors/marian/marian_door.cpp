@@ -234,7 +234,8 @@ Result<Opened> read(const Files& directory, const std::string& name) {
     return fail(ErrorCode::invalid_data, "%s lacks special:model.yml, which says what network it is", file.path());
   LAPILLI_TRY(const auto settings, Settings::parse(parameters.settings, file.path()));
   LAPILLI_TRY(auto mapped, map_network(parameters, settings, file.path()));
-  Opened opened{{"Marian", settings.text("version", "without a version"), unused_of(mapped)}, {folder, {}, {}, {}}};
+  Opened opened{{"Marian", settings.text("version", "without a version"), "Marian's .bin", unused_of(mapped)},
+                {folder, {}, {}, {}}};
   const Company company = company_of(folder, name);
   LAPILLI_CHECK(add_vocabularies(folder, mapped, company, opened.files));
   add_shortlist(company, opened.files, opened.origin.unused);

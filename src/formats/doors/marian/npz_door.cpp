@@ -303,7 +303,7 @@ Result<Opened> read_folder(const Folder& folder, const std::string& model) {
   LAPILLI_TRY(const auto parameters, read_parameters(name));
   LAPILLI_TRY(const auto settings, Settings::parse(parameters.settings, name.path()));
   LAPILLI_TRY(auto mapped, map_network(parameters, settings, name.path()));
-  Opened opened{{"Marian", settings.text("version", "without a version"), mapped.unused},
+  Opened opened{{"Marian", settings.text("version", "without a version"), "Marian's .npz", mapped.unused},
                 {folder.files, {}, {}, std::move(mapped.tensors)},
                 {model}};
   SpecialPieces ids;

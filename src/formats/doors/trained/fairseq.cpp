@@ -295,7 +295,7 @@ Result<Opened> open_fairseq(const TrainingFile& file) {
   LAPILLI_CHECK(mapper.verdict(file.path(), "fairseq"));
   fairseq::add_search(mapper);
   LAPILLI_TRY(const auto pieces, fairseq::read_pieces(file, settings, mapper));
-  Opened opened{{"fairseq", fairseq::version_of(file, settings), {}},
+  Opened opened{{"fairseq", fairseq::version_of(file, settings), kTorchWeights, {}},
                 {file.files, {}, {}, mapper.take()},
                 fairseq::own_files(file, settings)};
   add_texts(mapper, pieces, opened.files);

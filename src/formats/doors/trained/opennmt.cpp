@@ -175,7 +175,7 @@ void map_positions(TrainedMapper& m, const std::string& side, bool encoded) {
   constexpr uint64_t kMostPositions = 5000;  // OpenNMT-py's own table
   const std::string from = side + ".embeddings.make_embedding.pe.pe", to = "model." + side + ".embed_positions.weight";
   m.leave(from);
-  m.config[side + "_positions"] = encoded ? "learned" : "none";
+  m.config[side + "_positions"] = encoded ? "sinusoid_stored" : "none";
   m.config[side + "_max_positions"] = kMostPositions;
   const auto width = m.config.at("d_model").get<uint64_t>();
   if (!encoded) return;
@@ -356,6 +356,10 @@ Status add_search(const TrainingFile& file, const PieceFiles& p, TrainedMapper& 
   return {};
 }
 
+const char* form_of_weights(const TrainingFile& file) {
+  return file.root().below("model").empty() ? "safetensors" : kTorchWeights;
+}
+
 std::string version_of(const TrainingFile& file) {
   const Pickle& pickle = file.content.pickle;
   const PickleValue vocab = vocabularies_of(file);
@@ -378,7 +382,9 @@ Result<Opened> open_opennmt(const TrainingFile& file) {
   LAPILLI_CHECK(mapper.verdict(file.path(), "OpenNMT-py"));
   LAPILLI_TRY(const auto pieces, onmt::read_vocabularies(file, mapper));
   LAPILLI_CHECK(onmt::add_search(file, pieces, mapper));
-  Opened opened{{"OpenNMT-py", onmt::version_of(file), {}}, {file.files, {}, {}, mapper.take()}, onmt::own_files(file)};
+  Opened opened{{"OpenNMT-py", onmt::version_of(file), onmt::form_of_weights(file), {}},
+                {file.files, {}, {}, mapper.take()},
+                onmt::own_files(file)};
   add_texts(mapper, pieces, opened.files);
   if (file.root().has("optim")) opened.origin.unused.push_back("the state of the optimizer");
   return opened;

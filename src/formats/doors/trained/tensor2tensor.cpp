@@ -133,7 +133,7 @@ void map_positions(const Network& n, const std::string& side, std::vector<float>
   const bool timing = text_in(n.hparams, "pos", "timing") != "none";
   const bool plain = std::ranges::all_of(added, [](float v) { return v == 0; });
   n.m.config[side + "_max_positions"] = kPositions;
-  n.m.config[side + "_positions"] = !timing ? "none" : plain ? "sinusoid_fairseq" : "learned";
+  n.m.config[side + "_positions"] = !timing ? "none" : plain ? "sinusoid_fairseq" : "sinusoid_stored";
   if (!plain && !timing) n.m.refuse("pos is none, and it has target_space_embedding");
   if (!plain) n.m.made(split_positions("model." + side + ".embed_positions.weight", kPositions, std::move(added)));
 }
@@ -369,7 +369,7 @@ Result<Opened> read(const Files& files, const std::string& prefix) {
   LAPILLI_CHECK(mapper.verdict((files / (prefix + ".index")).path(), "Tensor2Tensor"));
   add_search(mapper);
   LAPILLI_TRY(const auto pieces, read_vocabularies(files, mapper));
-  Opened opened{{"Tensor2Tensor", "TensorFlow checkpoint " + prefix, {}},
+  Opened opened{{"Tensor2Tensor", "TensorFlow checkpoint " + prefix, "TensorFlow's checkpoint", {}},
                 {files, {}, {}, mapper.take()},
                 own_files(files, prefix)};
   opened.origin.unused.push_back("the optimizer's variables and counters, if there are any");
