@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/counts.hpp"
 #include "base/path.hpp"
 #include "cli/arguments/document_arguments.hpp"
 #include "cli/arguments/model_choice.hpp"
@@ -335,7 +336,7 @@ class TextRun {
     if (context_.verbose) {
       const auto info = model_.model().info().value();
       std::fprintf(stderr, "lapilli: %s, %s, %s, on %s, loaded in %.0f ms\n", info.directory, info.family,
-                   tools::parameters_text(info.parameters).c_str(), info.device, info.load_ms);
+                   parameters_text(info.parameters).c_str(), info.device, info.load_ms);
     }
     return exit_ok;
   }

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/counts.hpp"
 #include "ops/core/shader_table.hpp"
 #include "ops/core/work_limit.hpp"
 #include "runtime/check/self_test.hpp"

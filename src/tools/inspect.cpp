@@ -3,6 +3,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/counts.hpp"
 #include "formats/checkpoint.hpp"
 #include "formats/doors/door.hpp"
 #include "formats/hf_config.hpp"
@@ -22,7 +23,6 @@
 #include "image/processor.hpp"
 #include "model/families/family.hpp"
 #include "model/network.hpp"
-#include "tools/counts.hpp"
 #include "tools/guard.hpp"
 #include "tools/inspect_table.hpp"
 #include "tools/locate.hpp"
@@ -236,11 +236,11 @@ void add_checkpoint(Json& json, const Published& weights, const doors::Origin& o
   if (weights.packed) json["checkpoint"]["packed"] = packed;
 }
 
-// The use of a family's published models is none of another program's.
+// The use of a family's published models is none of another program's, whose weights the door has made.
 std::string description_of(const model::Family& family, const doors::Origin& origin) {
   const std::string name = family.description, use = family.use;
   if (use.empty()) return name;
-  return origin.program.empty() ? name + ", " + use : "the network of " + name;
+  return origin.weights.empty() ? name + ", " + use : "the network of " + name;
 }
 
 Json origin_json(const doors::Origin& origin) {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "base/counts.hpp"
 #include "base/result.hpp"
 #include "formats/quote.hpp"
-#include "tools/counts.hpp"
 
 namespace lapilli::tools {
 
@@ -84,7 +84,7 @@ std::string vectors_text(const Json& vectors) {
 // "9: O, B-MISC, I-MISC, and so on".
 std::string labels_text(const Json& labels) {
   constexpr size_t kNamed = 5;
-  std::string text = with_commas(labels.size()) + ":";
+  std::string text = grouped(labels.size()) + ":";
   for (size_t i = 0; i < std::min(labels.size(), kNamed); ++i)
     text += (i == 0 ? " " : ", ") + code_text(labels[i].get<std::string>());
   return text + (labels.size() > kNamed ? ", and so on" : "");
@@ -131,8 +131,8 @@ std::string command_line(const Json& json) {
 
 // The encoder's input and the decoder's vocabulary.
 std::string vocabulary_text(const Json& json) {
-  const std::string target = with_commas(json["target_vocabulary"].get<uint64_t>()) + " target";
-  const std::string source = with_commas(json["source_vocabulary"].get<uint64_t>());
+  const std::string target = grouped(json["target_vocabulary"].get<uint64_t>()) + " target";
+  const std::string source = grouped(json["source_vocabulary"].get<uint64_t>());
   if (!json.contains("features")) return json["decoder"]["layers"] == 0 ? source : source + " source, " + target;
   const uint64_t rows = json["features"]["rows"].get<uint64_t>();
   return "features of " + counted(json["features"]["width"].get<uint64_t>(), "number") +
@@ -176,7 +176,7 @@ std::string inspect_table(const Json& json) {
   if (json.contains("vectors")) line("vectors", vectors_text(json["vectors"]));
   if (json.contains("labels")) line("labels", labels_text(json["labels"]));
   if (json.contains("texts")) line("texts", texts_text(json["texts"]));
-  line("parameters", with_commas(json["parameters"].get<uint64_t>()));
+  line("parameters", grouped(json["parameters"].get<uint64_t>()));
   if (json.contains("origin"))
     line("from", json["origin"]["program"].get<std::string>() + ", " + json["origin"]["version"].get<std::string>());
   for (const Json& unused : json.value("origin", Json::object()).value("unused", Json::array()))

@@ -20,9 +20,6 @@ struct Outcome {
   std::string text;
 };
 
-// "49,664 parameters", "7.3 million parameters".
-std::string parameters_text(uint64_t parameters);
-
 // Lists every device found, as a JSON array or as a table for people.
 std::string devices_json(const std::vector<vulkan::DeviceInfo>& devices);
 Outcome devices_table(const std::string& select, const std::string& caps);
