@@ -200,6 +200,11 @@ TEST(CliInspectForeign, ACheckpointMayBeNamedByItself) {
     EXPECT_THAT(outcome.out, HasSubstr("tokenizer    ok\n"));
   }
   const TemporaryFolder folder;
+  for (const char* name : {"model.enpt.bin", "vocab.enpt.spm"})
+    folder.file(name, read_file(foreign("firefox-shared-float32/") + name));
+  const std::string note = run(lapilli({"inspect", (folder.path() / "model.enpt.bin").string()})).err;
+  EXPECT_THAT(note, HasSubstr("has no shortlist"));
+  EXPECT_EQ(note.find("has no shortlist"), note.rfind("has no shortlist")) << note;
   const Outcome damaged = run(lapilli({"inspect", folder.file("model.pt", "<!DOCTYPE html>")}));
   EXPECT_EQ(damaged.code, 3);
   EXPECT_THAT(damaged.err, HasSubstr("is a web page and not a checkpoint"));

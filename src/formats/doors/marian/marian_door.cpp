@@ -4,7 +4,7 @@
 #include <set>
 #include <string_view>
 
-#include "base/log.hpp"
+#include "base/log_once.hpp"
 #include "base/path.hpp"
 #include "formats/doors/marian/network.hpp"
 #include "formats/doors/marian/packed_files.hpp"
@@ -109,9 +109,9 @@ void add_shortlist(const Company& c, MadeFiles& made, std::vector<std::string>& 
     if (name != own) unused.emplace_back(quote_name(name) + ": " + why_unused(c, name));
   if (!own.empty()) made.others[kShortlistFile] = own;
   if (own.empty())
-    log(LogLevel::note, c.folder + " has no shortlist that is surely this model's (lex.*" +
-                            (c.pair.empty() ? "" : "." + c.pair) +
-                            ".s2t.bin): each word is chosen from the whole vocabulary, which takes longer");
+    log_once(LogLevel::note, "shortlist of " + c.folder,
+             c.folder + " has no shortlist that is surely this model's (lex.*" + (c.pair.empty() ? "" : "." + c.pair) +
+                 ".s2t.bin): each word is chosen from the whole vocabulary, which takes longer");
 }
 
 struct Vocabularies {
