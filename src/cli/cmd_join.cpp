@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "base/counts.hpp"
 #include "base/path.hpp"
 #include "cli/commands.hpp"
 #include "cli/files/output_names.hpp"
 #include "cli/files/target_file.hpp"
 #include "cli/output.hpp"
-#include "cli/progress/progress_text.hpp"
 #include "cli/run/vector_output.hpp"
 #include "cli/system.hpp"
 #include "shards/folder.hpp"

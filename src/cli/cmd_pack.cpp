@@ -26,9 +26,11 @@ void add_pack(CLI::App& app, Context& context) {
       ->type_name("MODEL")
       ->required();
   command->add_option("output", arguments->output, "Directory to make")->type_name("OUT")->required();
-  command->add_option("--dtype", arguments->dtype, "int8 takes a bit over a quarter of fp32, int4 a bit over a seventh")
-      ->check(CLI::IsMember({"bf16", "fp16", "int8", "int4"}))
-      ->required();
+  command
+      ->add_option("--dtype", arguments->dtype,
+                   "int8 takes a bit over a quarter of fp32, int4 a bit over a seventh. By default that of MODEL's own "
+                   "matrices, unless it is fp32")
+      ->check(CLI::IsMember({"bf16", "fp16", "int8", "int4"}));
   command->footer(
       "OUT loads bit for bit like MODEL with this --dtype, and needs none. It holds config.json, the weights that "
       "the model uses, and copies of the other files of MODEL. Needs no device.");

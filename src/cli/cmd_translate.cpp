@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/counts.hpp"
 #include "base/path.hpp"
 #include "cli/arguments/document_arguments.hpp"
 #include "cli/arguments/model_choice.hpp"
@@ -334,8 +335,8 @@ class TextRun {
       planned_.model_hash = hash_of_models(model_.model().info().value().directory, model_.first_directory());
     if (context_.verbose) {
       const auto info = model_.model().info().value();
-      std::fprintf(stderr, "lapilli: %s, %s, %.1f million parameters, on %s, loaded in %.0f ms\n", info.directory,
-                   info.family, static_cast<double>(info.parameters) / 1e6, info.device, info.load_ms);
+      std::fprintf(stderr, "lapilli: %s, %s, %s, on %s, loaded in %.0f ms\n", info.directory, info.family,
+                   parameters_text(info.parameters).c_str(), info.device, info.load_ms);
     }
     return exit_ok;
   }

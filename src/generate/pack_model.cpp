@@ -327,6 +327,34 @@ Status make_output(const std::string& output) {
   return fail(ErrorCode::not_found, "%s cannot be made: %s", output, std::strerror(errno));
 }
 
+// The one type in which all matrices are stored; nothing for several.
+std::optional<StoredType> type_of_matrices(const model::Network& network) {
+  std::optional<StoredType> type;
+  for (const model::WeightSpec& spec : network.weights) {
+    if (spec.kind != model::WeightSpec::Kind::matrix) continue;
+    for (const model::WeightPart& part : spec.parts) {
+      if (part.bias) continue;
+      if (type.value_or(part.tensor->type) != part.tensor->type) return std::nullopt;
+      type = part.tensor->type;
+    }
+  }
+  return type;
+}
+
+// The format of a model's own matrices, where they lie in one that directories are packed in.
+Result<WeightFormat> own_format(const Published& published, const std::string& directory) {
+  if (published.packed) return *published.packed;
+  const auto type = type_of_matrices(published.network);
+  if (type == StoredType::f16) return WeightFormat::fp16;
+  if (type == StoredType::bf16) return WeightFormat::bf16;
+  return fail(
+      ErrorCode::invalid_argument,
+      "%s has its matrices in %s, so that there is nothing to pack without a dtype; give --dtype fp16 (half the "
+      "bytes of fp32; results hardly differ), bf16 (half; for numbers that fp16 does not hold), int8 (a bit "
+      "over a quarter; few results differ) or int4 (a bit over a seventh; where exact results do not matter)",
+      directory, type ? "fp32" : "several types");
+}
+
 // Transposed matrices and those in columns of a stored tensor have no rows that packed ones could replace.
 bool lies_otherwise(const model::Network& network) {
   return std::any_of(network.weights.begin(), network.weights.end(), [](const model::WeightSpec& spec) {
@@ -335,14 +363,17 @@ bool lies_otherwise(const model::Network& network) {
   });
 }
 
+Status check_places(const model::Network& network, const std::string& directory, std::optional<WeightFormat> format) {
+  if (!lies_otherwise(network)) return {};
+  return fail(ErrorCode::unsupported,
+              "%s stores matrices transposed or side by side (as GPT-2 does), which packed directories have no place "
+              "for; give --dtype %s when it is loaded",
+              directory, format ? name(*format) : "fp16 or int8");
+}
+
 // `is_foreign`: another program's model, which may lie in whole numbers of its own.
 Status check_input(const Published& published, const SentenceModules& modules, const std::string& directory,
                    WeightFormat format, bool is_foreign) {
-  if (lies_otherwise(published.network))
-    return fail(ErrorCode::unsupported,
-                "%s stores matrices transposed or side by side (as GPT-2 does), which packed directories have no place "
-                "for; give --dtype %s when it is loaded",
-                directory, name(format));
   if (published.packed && !(is_foreign && *published.packed == format))
     return fail(ErrorCode::invalid_argument, "%s is packed as %s already; pack the model that it was made from",
                 directory, name(*published.packed));
@@ -369,12 +400,15 @@ PackedModel counted(const Entries& entries, std::vector<model::KeptMatrix> kept)
 
 }  // namespace
 
-Result<PackedModel> pack_model(const std::string& directory, const std::string& output, WeightFormat format) {
+Result<PackedModel> pack_model(const std::string& directory, const std::string& output,
+                               std::optional<WeightFormat> asked) {
   LAPILLI_TRY(const auto entered, doors::enter(directory));
   LAPILLI_TRY(auto published, read_published(entered.files));
   LAPILLI_TRY(const auto listed, read_sentence_modules(entered.files));
   const SentenceModules modules = listed.value_or(SentenceModules());
   const bool is_foreign = !entered.origin.program.empty();
+  LAPILLI_CHECK(check_places(published.network, directory, asked));
+  LAPILLI_TRY(const WeightFormat format, asked ? Result<WeightFormat>(*asked) : own_format(published, directory));
   LAPILLI_CHECK(check_input(published, modules, directory, format, is_foreign));
   std::vector<model::KeptMatrix> kept;
   if (!published.packed) {
@@ -383,6 +417,7 @@ Result<PackedModel> pack_model(const std::string& directory, const std::string& 
   const Entries entries = entries_of(published.network, dense_folders(modules));
   PackedModel made = counted(entries, std::move(kept));
   made.was_packed = published.packed.has_value();
+  made.format = format;
   LAPILLI_CHECK(make_output(output));
   const Places places{directory, output}, network = places.below(modules.transformer);
   LAPILLI_TRY(made.copied, copy_others(entered.files, places, modules, entered.left_out));

@@ -24,7 +24,9 @@ enum class Positions : uint8_t {
   // Tables that are computed unless stored.
   sinusoid_split,    // sine in the first half, cosine in the second, frequency 10000^(-2i/d) (Marian, Pegasus)
   sinusoid_fairseq,  // the same halves, frequency 10000^(-i/(d/2-1)), row position_offset - 1 is zero (M2M100, FSMT)
-  learned,           // always stored
+  // Tables that are always stored.
+  learned,
+  sinusoid_stored,  // in another order than those above, or with something added to them
 };
 
 constexpr uint32_t kNoPositionId = ~0u;

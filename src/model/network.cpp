@@ -178,7 +178,7 @@ class WeightBinder : RelativeBinder {
     spec.n = s.max_positions + s.position_offset + (s.streams ? 1 : 0);
     spec.k = s.position_columns();
     spec.words = uint64_t{spec.n} * round_up<uint64_t>(spec.k, 4);
-    bool is_stored = s.positions == Positions::learned;
+    bool is_stored = s.positions == Positions::learned || s.positions == Positions::sinusoid_stored;
     for (const auto& n : names.positions) is_stored = is_stored || stored(n);
     if (is_stored) {
       LAPILLI_TRY(const auto* t, find_positions(names, spec));

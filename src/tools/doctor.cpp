@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/counts.hpp"
 #include "ops/core/shader_table.hpp"
 #include "ops/core/work_limit.hpp"
 #include "runtime/check/self_test.hpp"
@@ -224,8 +225,8 @@ class Doctor {
                   {"program", ran->program.empty() ? Json() : Json(ran->program)},
                   {"parameters", ran->parameters},
                   {"same_twice", ran->same}};
-    line("model", format("%s%s, %.1f million parameters: %s", ran->family,
-                         ran->program.empty() ? "" : " of " + ran->program, static_cast<double>(ran->parameters) / 1e6,
+    line("model", format("%s%s, %s: %s", ran->family, ran->program.empty() ? "" : " of " + ran->program,
+                         parameters_text(ran->parameters),
                          ran->same ? "it runs, twice with the same results" : "TWO RUNS DIFFER"));
     if (!ran->same) wrong("The model gives other results the second time: the driver cannot be relied on.");
     add_verdicts(entry);

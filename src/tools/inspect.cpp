@@ -3,6 +3,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/counts.hpp"
 #include "formats/checkpoint.hpp"
 #include "formats/doors/door.hpp"
 #include "formats/hf_config.hpp"
@@ -33,16 +34,18 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// "F16: 116 tensors" per stored type.
-std::map<std::string, uint64_t> stored_types(const Checkpoint& checkpoint) {
+// "F16: 116 tensors" per stored type. `packed`: the name of that in which the door packs whole numbers, or empty.
+std::map<std::string, uint64_t> stored_types(const Checkpoint& checkpoint, const std::string& packed) {
   std::map<std::string, uint64_t> types;
-  for (const StoredTensor& tensor : checkpoint.tensors()) ++types[stored_type_name(tensor.type)];
+  for (const StoredTensor& tensor : checkpoint.tensors())
+    ++types[tensor.type == StoredType::u32 && !packed.empty() ? packed : stored_type_name(tensor.type)];
   return types;
 }
 
 const char* positions_name(const model::StackConfig& stack) {
   switch (stack.positions) {
     case model::Positions::sinusoid_split:
+    case model::Positions::sinusoid_stored:
     case model::Positions::sinusoid_fairseq: return "sinusoidal";
     case model::Positions::learned: return "learned";
     case model::Positions::none: break;
@@ -182,7 +185,7 @@ Json vectors_json(const Published& published, const SentenceSettings& settings) 
   Json poolings = Json::array({pooling_name(head.pooling)}), steps = Json::array(), prompts = Json::object();
   for (const Pooling more : head.beside) poolings.push_back(pooling_name(more));
   for (const model::SentenceStep& step : head.steps)
-    steps.push_back(step.columns ? format("linear layer to %u numbers", step.columns) : std::string("length 1"));
+    steps.push_back(step.columns ? "linear layer to " + counted(step.columns, "number") : std::string("length 1"));
   for (const auto& [name, text] : settings.prompts) prompts[name] = text;
   return Json{{"dimensions", embedding_width(published.network.config)},
               {"pooling", poolings},
@@ -222,13 +225,22 @@ Status add_texts(Json& json, const Files& files, const Published& published) {
   return {};
 }
 
-void add_checkpoint(Json& json, const Published& weights) {
+void add_checkpoint(Json& json, const Published& weights, const doors::Origin& origin) {
   const Checkpoint& checkpoint = weights.checkpoint;
-  json["checkpoint"] = {{"format", checkpoint.format()},
+  const std::string packed = weights.packed ? name(*weights.packed) : "";
+  const bool made = !origin.weights.empty();
+  json["checkpoint"] = {{"format", made ? origin.weights : checkpoint.format()},
                         {"tensors", checkpoint.tensors().size()},
                         {"bytes", checkpoint.total_bytes()},
-                        {"stored_types", stored_types(checkpoint)}};
-  if (weights.packed) json["checkpoint"]["packed"] = name(*weights.packed);
+                        {"stored_types", stored_types(checkpoint, made ? packed : "")}};
+  if (weights.packed) json["checkpoint"]["packed"] = packed;
+}
+
+// The use of a family's published models is none of another program's, whose weights the door has made.
+std::string description_of(const model::Family& family, const doors::Origin& origin) {
+  const std::string name = family.description, use = family.use;
+  if (use.empty()) return name;
+  return origin.weights.empty() ? name + ", " + use : "the network of " + name;
 }
 
 Json origin_json(const doors::Origin& origin) {
@@ -255,11 +267,11 @@ Result<Json> describe(const InspectRequest& request) {
   Json json;
   json["directory"] = directory;
   json["family"] = type;
-  json["description"] = family ? family->description : "";
+  json["description"] = family ? description_of(*family, entered.origin) : "";
   add_architecture(json, config, network);
   const bool encodes = encodes_texts(config);
   if (encodes) LAPILLI_CHECK(add_texts(json, files, published));
-  add_checkpoint(json, published);
+  add_checkpoint(json, published, entered.origin);
   if (!entered.origin.program.empty()) json["origin"] = origin_json(entered.origin);
   if (config.decoder.cells) json["shortlist"] = (files / kShortlistFile).there();
   json["device_weight_bytes"] = weight_bytes(network);

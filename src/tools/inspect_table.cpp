@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/counts.hpp"
 #include "base/result.hpp"
 #include "formats/quote.hpp"
 
@@ -10,12 +11,6 @@ namespace lapilli::tools {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string number(uint64_t value) {
-  std::string digits = std::to_string(value);
-  for (size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, 1, ',');
-  return digits;
-}
 
 // Says which of the three tables are shared.
 std::string tied_text(const Json& tied) {
@@ -31,15 +26,15 @@ std::string mebibytes(const Json& bytes) { return format("%.1f MiB", bytes.get<d
 // 1,024 tokens at most".
 std::string stack_text(const Json& stack) {
   const auto most = stack["max_positions"].get<uint64_t>();
-  std::string text = format("%u layers, %u heads, feed-forward %u (%s%s)", stack["layers"].get<unsigned>(),
-                            stack["heads"].get<unsigned>(), stack["ffn"].get<unsigned>(),
+  std::string text = format("%s, %s, feed-forward %u (%s%s)", counted(stack["layers"].get<uint64_t>(), "layer"),
+                            counted(stack["heads"].get<uint64_t>(), "head"), stack["ffn"].get<unsigned>(),
                             stack["gated"].get<bool>() ? "gated " : "", stack["activation"].get<std::string>());
   text += format("; width %u, %u a head; %s norm %s sublayers", stack["d_model"].get<unsigned>(),
                  stack["head_dim"].get<unsigned>(), stack["norm"].get<std::string>(),
                  stack["norm_first"].get<bool>() ? "before" : "after");
   if (stack["recurrent_cells"].get<bool>()) text += "; recurrent cells in place of self attention";
   text += format("; %s positions, ", stack["positions"].get<std::string>());
-  return text + (most ? number(most) + " tokens at most" : "any number of tokens");
+  return text + (most ? counted(most, "token") + " at most" : "any number of tokens");
 }
 
 // A language's code, quoted unless it is plain: it comes from a file and must not steer a terminal.
@@ -75,12 +70,12 @@ std::string languages_text(const Json& languages) {
 
 // "384 numbers: mean, length 1; at most 256 tokens; prompts: query, passage".
 std::string vectors_text(const Json& vectors) {
-  std::string text = number(vectors["dimensions"].get<uint64_t>()) + " numbers: ", prompts;
+  std::string text = counted(vectors["dimensions"].get<uint64_t>(), "number") + ": ", prompts;
   for (const Json& pooling : vectors["pooling"])
     text += (text.back() == ' ' ? "" : " beside ") + pooling.get<std::string>();
   for (const Json& step : vectors["steps"]) text += ", " + step.get<std::string>();
   const auto most = vectors["max_tokens"].get<uint64_t>();
-  if (most) text += "; texts are cut at " + number(most) + " tokens";
+  if (most) text += "; texts are cut at " + counted(most, "token");
   for (const auto& [name, prompt] : vectors["prompts"].items())
     prompts += (prompts.empty() ? "" : ", ") + code_text(name);
   return text + (prompts.empty() ? "" : "; prompts: " + prompts);
@@ -89,7 +84,7 @@ std::string vectors_text(const Json& vectors) {
 // "9: O, B-MISC, I-MISC, and so on".
 std::string labels_text(const Json& labels) {
   constexpr size_t kNamed = 5;
-  std::string text = number(labels.size()) + ":";
+  std::string text = grouped(labels.size()) + ":";
   for (size_t i = 0; i < std::min(labels.size(), kNamed); ++i)
     text += (i == 0 ? " " : ", ") + code_text(labels[i].get<std::string>());
   return text + (labels.size() > kNamed ? ", and so on" : "");
@@ -100,7 +95,7 @@ std::string texts_text(const Json& texts) {
   const auto most = texts["max_tokens"].get<uint64_t>();
   if (most == 0) return "of any length";
   const std::string longer = texts["longer"];
-  return "at most " + number(most) + " tokens; longer ones " +
+  return "at most " + counted(most, "token") + "; longer ones " +
          (longer == "windows" ? "run in windows"
           : longer == "cut"   ? "are cut"
                               : "fail");
@@ -136,12 +131,12 @@ std::string command_line(const Json& json) {
 
 // The encoder's input and the decoder's vocabulary.
 std::string vocabulary_text(const Json& json) {
-  const std::string target = number(json["target_vocabulary"].get<uint64_t>()) + " target";
-  const std::string source = number(json["source_vocabulary"].get<uint64_t>());
+  const std::string target = grouped(json["target_vocabulary"].get<uint64_t>()) + " target";
+  const std::string source = grouped(json["source_vocabulary"].get<uint64_t>());
   if (!json.contains("features")) return json["decoder"]["layers"] == 0 ? source : source + " source, " + target;
   const uint64_t rows = json["features"]["rows"].get<uint64_t>();
-  return "features of " + number(json["features"]["width"].get<uint64_t>()) + " numbers" +
-         (rows ? ", " + number(rows) + " rows of them" : "") + "; " + target;
+  return "features of " + counted(json["features"]["width"].get<uint64_t>(), "number") +
+         (rows ? ", " + counted(rows, "row") + " of them" : "") + "; " + target;
 }
 
 // Limits of having only these files; "" if there are none.
@@ -181,7 +176,7 @@ std::string inspect_table(const Json& json) {
   if (json.contains("vectors")) line("vectors", vectors_text(json["vectors"]));
   if (json.contains("labels")) line("labels", labels_text(json["labels"]));
   if (json.contains("texts")) line("texts", texts_text(json["texts"]));
-  line("parameters", number(json["parameters"].get<uint64_t>()));
+  line("parameters", grouped(json["parameters"].get<uint64_t>()));
   if (json.contains("origin"))
     line("from", json["origin"]["program"].get<std::string>() + ", " + json["origin"]["version"].get<std::string>());
   for (const Json& unused : json.value("origin", Json::object()).value("unused", Json::array()))

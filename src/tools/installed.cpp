@@ -113,6 +113,16 @@ bool may_speak(const std::vector<std::string>& codes, const std::string& wanted)
 
 }  // namespace
 
+OtherProgram other_program_in(const std::string& path) {
+  try {
+    const auto entered = doors::enter(path);
+    if (!entered) return OtherProgram::refused;
+    return entered->origin.program.empty() ? OtherProgram::none : OtherProgram::read;
+  } catch (const std::exception&) {  // a library's; loading the model tells it
+    return OtherProgram::refused;
+  }
+}
+
 std::string installed_problem(const InstalledModel& model) {
   if (!model.problem.empty()) return model.problem;
   try {

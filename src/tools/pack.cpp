@@ -11,21 +11,28 @@ double mebibytes(uint64_t bytes) { return static_cast<double>(bytes) / (1 << 20)
 
 std::string report(const PackRequest& request, const PackedModel& made) {
   std::string text =
-      made.was_packed ? format("%s: the matrices are in %s already and stay as they are, %.1f MiB of weights\n",
-                               request.output, request.dtype, mebibytes(made.bytes_after))
-                      : format("%s: %u matrices in %s, %.1f MiB of weights where %.1f MiB were\n", request.output,
-                               made.matrices, request.dtype, mebibytes(made.bytes_after), mebibytes(made.bytes_before));
+      made.was_packed
+          ? format("%s: the matrices are in %s already and stay as they are, %.1f MiB of weights\n", request.output,
+                   name(made.format), mebibytes(made.bytes_after))
+          : format("%s: %u matrices in %s, %.1f MiB of weights where %.1f MiB were\n", request.output, made.matrices,
+                   name(made.format), mebibytes(made.bytes_after), mebibytes(made.bytes_before));
   for (const auto& m : made.kept) text += format("%s stays as it is: fp16 does not hold its numbers\n", m.name);
   text += "copied:";
   for (const auto& name : made.copied) text += " " + name;
   return text + "\n";
 }
 
-Result<std::string> packed(const PackRequest& request) {
+// Nothing without a dtype.
+Result<std::optional<WeightFormat>> format_of(const PackRequest& request) {
+  if (request.dtype.empty()) return std::optional<WeightFormat>();
   LAPILLI_TRY(const auto format, parse_format(request.dtype));
-  if (!format)
-    return fail(ErrorCode::invalid_argument, "auto is chosen by a device; give bf16, fp16, int8 or int4 to pack in");
-  LAPILLI_TRY(const auto made, pack_model(request.model, request.output, *format));
+  if (format) return format;
+  return fail(ErrorCode::invalid_argument, "auto is chosen by a device; give bf16, fp16, int8 or int4 to pack in");
+}
+
+Result<std::string> packed(const PackRequest& request) {
+  LAPILLI_TRY(const auto format, format_of(request));
+  LAPILLI_TRY(const auto made, pack_model(request.model, request.output, format));
   return report(request, made);
 }
 

@@ -46,7 +46,7 @@ Outcome inspect(const InspectRequest& request);
 struct PackRequest {
   std::string model;   // directory
   std::string output;  // created; must not exist or must be empty
-  std::string dtype;
+  std::string dtype;   // "": that of the model's own matrices
 };
 Outcome pack(const PackRequest& request);
 
@@ -115,6 +115,11 @@ struct DoctorOutcome {
   bool healthy = false;
 };
 DoctorOutcome doctor(const DoctorRequest& request);
+
+// Another program's model in a directory or a file: none, one that is read, or one that is refused, which loading it
+// tells with the reasons.
+enum class OtherProgram : uint8_t { none, read, refused };
+OtherProgram other_program_in(const std::string& path);
 
 // A model that another program has installed on this machine.
 struct InstalledModel {

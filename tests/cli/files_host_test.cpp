@@ -5,6 +5,7 @@
 #include <random>
 #include <string>
 
+#include "base/counts.hpp"
 #include "cli/files/journal.hpp"
 #include "cli/files/json_object.hpp"
 #include "cli/files/output_names.hpp"
@@ -330,6 +331,10 @@ TEST(ProgressText, Numbers) {
   EXPECT_EQ(grouped(999), "999");
   EXPECT_EQ(grouped(1000), "1,000");
   EXPECT_EQ(grouped(1234567), "1,234,567");
+  EXPECT_EQ(counted(1, "layer"), "1 layer");
+  EXPECT_EQ(counted(2048, "token"), "2,048 tokens");
+  EXPECT_EQ(parameters_text(49664), "49,664 parameters");
+  EXPECT_EQ(parameters_text(7322177), "7.3 million parameters");
 }
 
 TEST(ProgressText, SaysWhatIsKnown) {

@@ -147,10 +147,84 @@ TEST(CliDeviceDoctorForeign, ExaminesAModelOfAnotherProgram) {
   const Outcome out = run(lapilli(
       {"doctor", "--quick", "--runs", "1", "-q", "--model", LAPILLI_TEST_DATA "/formats/firefox-shared-float32"}));
   EXPECT_EQ(out.code, 0) << out.out << out.err;
-  EXPECT_THAT(out.out, HasSubstr("marian_nmt of Marian"));
+  EXPECT_THAT(out.out, HasSubstr("marian_nmt of Marian, 167,361 parameters: it runs"));
   EXPECT_THAT(out.out, HasSubstr("twice with the same results"));
   const Outcome none = run(lapilli({"doctor", "--quick", "--model", "/nowhere/at/all"}));
   EXPECT_EQ(none.code, 3);
+}
+
+std::string foreign(const std::string& name) { return LAPILLI_TEST_DATA "/formats/" + name; }
+
+TEST(CliInspectForeign, SaysWhatTheFilesAre) {
+  const std::vector<std::pair<std::string, std::vector<std::string>>> models = {
+      {foreign("argos/translate-en_fr-1_9.argosmodel"),
+       {"pegasus (the network of Pegasus)\n", "checkpoint   CTranslate2's model.bin, 59 x F32, 33 x int8, "}},
+      {foreign("ct2-marian/float32"), {"marian (the network of Marian)\n", "checkpoint   CTranslate2's model.bin, "}},
+      {foreign("firefox-separate-int8-alphas"), {"checkpoint   Marian's .bin, ", "decoder      1 layer, 8 heads, "}},
+      {foreign("marian-npz-tied-all"), {"checkpoint   Marian's .npz, ", "encoder      2 layers, "}},
+      {foreign("fairseq-args"), {"checkpoint   PyTorch's .pt, "}},
+      {foreign("fairseq-omegaconf"), {"learned positions, "}},
+      {foreign("opennmt-v2-sinusoid"),
+       {"checkpoint   PyTorch's .pt, ", "decoder      1 layer, ", "; sinusoidal positions, 5,000 tokens at most\n"}},
+      {foreign("opennmt-v3.5-safetensors"), {"checkpoint   safetensors, "}},
+      {foreign("tensor2tensor-postnorm"),
+       {"checkpoint   TensorFlow's checkpoint, ",
+        "layer norm after sublayers; sinusoidal positions, 4,096 tokens at most\ndecoder "}},
+      {LAPILLI_TEST_DATA "/models/pegasus/model", {"pegasus (Pegasus, for summarization)\n"}}};
+  for (const auto& [model, parts] : models) {
+    const Outcome outcome = run(lapilli({"inspect", model}));
+    if (outcome.err.find("without zlib") != std::string::npos) continue;
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    for (const std::string& part : parts) EXPECT_THAT(outcome.out, HasSubstr(part));
+  }
+}
+
+TEST(CliInspectForeign, ACheckpointBesideOneThatIsNotReadIsRead) {
+  for (const char* name : {"ct2-marian/int8", "firefox-shared-float32", "marian-npz-tied-all", "fairseq-args",
+                           "opennmt-v3-shaw", "tensor2tensor-prenorm"}) {
+    const TemporaryFolder folder;
+    const fs::path model = folder.path() / "model";
+    fs::copy(foreign(name), model);
+    std::ofstream(model / "model.onnx") << "x";
+    const Outcome outcome = run(lapilli({"inspect", model.string()}));
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr("not used     model.onnx\n"));
+  }
+}
+
+TEST(CliInspectForeign, ACheckpointMayBeNamedByItself) {
+  for (const char* name :
+       {"firefox-shared-float32/model.enpt.bin", "fairseq-args/model.pt", "opennmt-v3-shaw/model_step_7.pt"}) {
+    const Outcome outcome = run(lapilli({"inspect", foreign(name)}));
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr("tokenizer    ok\n"));
+  }
+  const TemporaryFolder folder;
+  for (const char* name : {"model.enpt.bin", "vocab.enpt.spm"})
+    folder.file(name, read_file(foreign("firefox-shared-float32/") + name));
+  const std::string note = run(lapilli({"inspect", (folder.path() / "model.enpt.bin").string()})).err;
+  EXPECT_THAT(note, HasSubstr("has no shortlist"));
+  EXPECT_EQ(note.find("has no shortlist"), note.rfind("has no shortlist")) << note;
+  const Outcome damaged = run(lapilli({"inspect", folder.file("model.pt", "<!DOCTYPE html>")}));
+  EXPECT_EQ(damaged.code, 3);
+  EXPECT_THAT(damaged.err, HasSubstr("is a web page and not a checkpoint"));
+}
+
+TEST(CliPack, WithoutADtypeMatricesKeepTheirs) {
+  const TemporaryFolder folder;
+  const auto pack = [&](const std::string& model, const std::string& name) {
+    return run(lapilli({"pack", model, (folder.path() / name).string()}));
+  };
+  EXPECT_THAT(pack(foreign("ct2-marian/int8"), "int8").out, HasSubstr("the matrices are in int8 already"));
+  EXPECT_THAT(pack(bundled_model(), "fp16").out, HasSubstr(" matrices in fp16, "));
+  EXPECT_THAT(read_file((folder.path() / "fp16/config.json").string()), HasSubstr("\"dtype\": \"fp16\""));
+  const Outcome nothing = pack(foreign("fairseq-args"), "fp32");
+  EXPECT_EQ(nothing.code, 2);
+  EXPECT_THAT(nothing.err, HasSubstr("has its matrices in fp32"));
+  for (const char* dtype : {"--dtype fp16 (", "bf16 (", "int8 (", "int4 ("}) EXPECT_THAT(nothing.err, HasSubstr(dtype));
+  EXPECT_FALSE(fs::exists(folder.path() / "fp32"));
+  EXPECT_THAT(pack(LAPILLI_TEST_DATA "/models/vit-gpt2/model", "gpt2").err,
+              HasSubstr("give --dtype fp16 or int8 when it is loaded"));
 }
 
 TEST(CliPack, LicencesAndReadmesGoAlong) {

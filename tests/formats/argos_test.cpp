@@ -102,6 +102,8 @@ TEST_F(Argos, ZippedAndUnpackedAreOneModel) {
     const auto same = doors::enter(path);
     ASSERT_TRUE(same.ok()) << same.error().message;
     EXPECT_EQ(same->origin.unused, packed->origin.unused);
+    for (const char* own : {"metadata.json", "sentencepiece.model"})
+      EXPECT_THAT(same->left_out, ::testing::Contains(own));
     for (const std::string& name : packed->made)
       EXPECT_EQ(*read_text_file(same->files / name), *read_text_file(packed->files / name)) << name;
     const auto opened = Checkpoint::open(same->files);

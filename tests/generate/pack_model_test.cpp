@@ -11,6 +11,10 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "base/path.hpp"
+#include "formats/doors/door.hpp"
+#include "formats/hostile.hpp"
+#include "generate/fitting_tokenizer.hpp"
 #include "generate/generate.hpp"
 #include "generate/published.hpp"
 #include "generate/weight_sources.hpp"
@@ -105,6 +109,89 @@ TEST(PackModel, CopiesWhatHoldsNoWeights) {
   EXPECT_EQ(others, nlohmann::json::parse(read_file(from.path() + "/config.json")));
 }
 
+// ---- models of other programs
+// ----------------------------------------------------------------------------------------
+
+// The ids of a text of the source and of the target, or why there are none. Paths in messages are cut away.
+std::string ids_of_texts(const std::string& path) {
+  const auto entered = doors::enter(path);
+  if (!entered) return entered.error().message;
+  const auto published = read_published(entered->files);
+  if (!published) return published.error().message;
+  const auto tokenizer = load_fitting_tokenizer(published->files, published->network.config);
+  if (!tokenizer) return "no tokenizer";
+  std::string text;
+  for (const TextSide side : {TextSide::source, TextSide::target}) {
+    EncodeOptions options;
+    options.side = side;
+    const auto ids = (*tokenizer)->encode("Where is the station? Hello, World!", options);
+    text += ids ? testing::PrintToString(*ids) : ids.error().message;
+  }
+  return text;
+}
+
+struct ForeignFolder {
+  const char* name;  // in tests/data/formats
+  std::vector<std::string> kept;
+};
+
+// Beside the settings of the network and of a search.
+std::vector<ForeignFolder> foreign_folders() {
+  const std::vector<std::string> none, marian = {"source.spm", "target.spm", "tokenizer_config.json", "vocab.json"},
+                                       codes = {"pieces.json", "source.codes", "target.codes", "tokenizer_config.json"},
+                                       pieces = {"pieces.json", "source.spm", "target.spm", "tokenizer_config.json"};
+  const auto with = [](std::vector<std::string> names, const char* name) { return names.push_back(name), names; };
+  return {{"ct2-marian/int8", {"vocab.json"}},
+          {"firefox-shared-int8-alphas", with(marian, "lex.s2t.bin")},
+          {"firefox-separate-int8-alphas", with(with(marian, "lex.s2t.bin"), "target_vocab.json")},
+          {"marian-npz-tied-all", marian},
+          {"marian-npz-separate", with(marian, "target_vocab.json")},
+          {"fairseq-args", codes},
+          {"fairseq-cfg", pieces},
+          {"fairseq-omegaconf", codes},
+          {"opennmt-v1-shaw", codes},
+          {"opennmt-v3-shaw", pieces},
+          {"opennmt-v3.5-safetensors", pieces},
+          {"tensor2tensor-prenorm", {"pieces.json", "tokenizer_config.json"}},
+          {"tensor2tensor-separate", {"pieces.json", "tokenizer_config.json"}}};
+}
+
+TEST(PackModel, FilesOfOtherProgramsThatNothingReadsStayBehind) {
+  for (const ForeignFolder& folder : foreign_folders()) {
+    SCOPED_TRACE(folder.name);
+    TempDirectory from;
+    from.copy_from(std::string(LAPILLI_TEST_DATA "/formats/") + folder.name);
+    from.write("LICENSE", "mine");
+    from.write("train.log", "epoch 1");
+    const PackedDirectory packed(from.path(), WeightFormat::int8);
+    std::vector<std::string> kept = folder.kept;
+    for (const char* name : {"LICENSE", "config.json", "generation_config.json", "model.safetensors"})
+      kept.emplace_back(name);
+    EXPECT_THAT(names_in(packed.path()), testing::UnorderedElementsAreArray(kept));
+    EXPECT_EQ(ids_of_texts(packed.path()), ids_of_texts(from.path()));
+  }
+}
+
+// The files beside a model in one file, or in an archive, that cut its texts.
+TEST(PackModel, FilesOfOtherProgramsBringTheirTokenizersAlong) {
+  const std::string formats = LAPILLI_TEST_DATA "/formats/";
+  std::vector<std::string> models = {formats + "firefox-shared-int8-alphas/model.enpt.intgemm.alphas.bin",
+                                     formats + "fairseq-args/model.pt", formats + "opennmt-v3-shaw/model_step_7.pt"};
+  const TempDirectory folder;
+  std::vector<ZipPart> parts;
+  for (const std::string& name : names_in(formats + "marian-npz-tied-all")) {
+    const std::string path = formats + "marian-npz-tied-all/" + name;
+    parts.push_back({"opus/" + name, read_file(path)});
+    if (name.ends_with(".npz")) models.push_back(path);
+  }
+  models.push_back(folder.write("opus.zip", zip(parts)));
+  for (const std::string& model : models) {
+    const PackedDirectory packed(model, WeightFormat::int8);
+    EXPECT_EQ(ids_of_texts(packed.path()), ids_of_texts(model)) << model;
+    EXPECT_THAT(ids_of_texts(model), HasSubstr("{")) << model;
+  }
+}
+
 TEST(PackModel, EveryFamily) {
   for (const auto& entry : std::filesystem::directory_iterator(LAPILLI_TEST_DATA "/models")) {
     if (!std::filesystem::exists(entry.path() / "model/config.json")) continue;
@@ -178,6 +265,21 @@ TEST(PackModel, FoldersOfDecodersThatEmbed) {
       pack_model(sentence_model("gpt2-weightedmean/model"), out.path() + "/packed", WeightFormat::int8);
   ASSERT_FALSE(refused.ok());
   EXPECT_THAT(refused.error().message, AllOf(HasSubstr("transposed"), HasSubstr("--dtype int8 when it is loaded")));
+}
+
+TEST(PackModel, WithoutAFormatMatricesKeepTheirs) {
+  const PackedDirectory bf16(data_model("marian"), WeightFormat::bf16);
+  TempDirectory published, out;
+  published.copy_from(data_model("marian"));
+  published.write("model.safetensors", read_file(bf16.weights()));
+  const auto made = pack_model(published.path(), out.path() + "/made", std::nullopt);
+  ASSERT_TRUE(made.ok()) << made.error().message;
+  EXPECT_EQ(made->format, WeightFormat::bf16);
+  EXPECT_EQ(read_file(out.path() + "/made/model.safetensors"), read_file(bf16.weights()));
+  const auto nothing = pack_model(data_model("marian"), out.path() + "/none", std::nullopt);
+  ASSERT_FALSE(nothing.ok());
+  EXPECT_EQ(nothing.error().code, ErrorCode::invalid_argument);
+  EXPECT_THAT(nothing.error().message, HasSubstr("matrices in fp32"));
 }
 
 TEST(PackModel, WhatCannotBePacked) {

@@ -7,6 +7,7 @@
 #include "base/path.hpp"
 #include "cli/files/foreign_files.hpp"
 #include "cli/files/output_names.hpp"
+#include "tools/tools.hpp"
 
 namespace lapilli::cli {
 
@@ -42,18 +43,12 @@ const ModelFormat* format_of(std::string_view name) {
 
 bool is_of_whisper(const std::string& head) { return head.starts_with("lmgg"); }
 
-// Files of whisper.cpp are models by themselves, and archives may be packages, of which the library says more.
-bool is_read_alone(const std::string& head, const std::string& path) {
-  const bool archive = path.ends_with(".argosmodel") || path.ends_with(".zip") || path.ends_with(".npz");
-  return is_of_whisper(head) || (archive && head.starts_with("PK\x03\x04"));
-}
-
 // By its content, which decides, and then by its name; "" for a file that may be read, or is unknown.
 std::string foreign_model_file(const std::string& path) {
   const std::string head = head_of(path);
-  const ModelFormat* format = head.starts_with("GGUF")    ? &kGguf
-                              : is_read_alone(head, path) ? nullptr
-                                                          : format_of(last_part(path));
+  const ModelFormat* format = head.starts_with("GGUF") ? &kGguf
+                              : is_of_whisper(head)    ? nullptr
+                                                       : format_of(last_part(path));
   return format ? "a model " + std::string(format->what) + kInstead : "";
 }
 
@@ -89,7 +84,8 @@ std::string foreign_directory(const std::string& path) {
     return "";
   for (const std::string& folder : {path, path_in(path, "onnx")})
     for (const std::string& file : files_in(folder))
-      if (std::string foreign = foreign_model_file(file); !foreign.empty()) return foreign;
+      if (std::string foreign = foreign_model_file(file); !foreign.empty())
+        return tools::other_program_in(path) == tools::OtherProgram::read ? "" : foreign;
   return "";
 }
 
@@ -129,7 +125,7 @@ std::string folder_name(const std::string& path) {
 
 std::string foreign_weights(const std::string& path) {
   if (const std::string foreign = foreign_model_file(path); !foreign.empty()) return foreign;
-  if (is_read_alone(head_of(path), path)) return "";
+  if (tools::other_program_in(path) != tools::OtherProgram::none) return "";
   const std::string folder = folder_name(path);
   if (file_exists(path_in(folder, "config.json"))) return "a file of a model; name the directory: --model " + folder;
   return "a file, and a model is a directory (config.json, tokenizer, model.safetensors): lapilli models lists such, "

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cli/progress/progress_text.hpp"
+#include "base/counts.hpp"
 
 namespace lapilli::cli {
 

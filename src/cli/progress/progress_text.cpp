@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <vector>
 
+#include "base/counts.hpp"
+
 namespace lapilli::cli {
 
 namespace {
@@ -40,19 +42,15 @@ std::string time_left(double seconds) {
   return text;
 }
 
-std::string count(uint64_t number, const char* of_one) {
-  return grouped(number) + " " + of_one + (number == 1 ? "" : "s");
-}
-
 std::vector<Shown> parts_of(const ProgressState& state, double share) {
   std::vector<Shown> parts;
   char percent[16];
   std::snprintf(percent, sizeof percent, "%3.0f %%", std::floor(share * 100));
   if (state.share) parts.push_back({percent, 0});
   if (state.files > 1) parts.push_back({"file " + grouped(state.file) + "/" + grouped(state.files), 2});
-  parts.push_back({count(state.lines, "line"), 1});
+  parts.push_back({counted(state.lines, "line"), 1});
   if (state.sentences_of > 1)
-    parts.push_back({grouped(state.sentences) + " of " + count(state.sentences_of, "sentence"), 3});
+    parts.push_back({grouped(state.sentences) + " of " + counted(state.sentences_of, "sentence"), 3});
   if (state.seconds > 0 && state.lines > state.lines_before)
     parts.push_back({rate(static_cast<double>(state.lines - state.lines_before) / state.seconds), 5});
   const double now = share - state.share_before;
@@ -69,12 +67,6 @@ std::string bar(int width, double share) {
 }
 
 }  // namespace
-
-std::string grouped(uint64_t number) {
-  std::string text = std::to_string(number);
-  for (size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
-  return text;
-}
 
 std::string progress_text(const ProgressState& state, int columns) {
   const int room = std::max(columns - 1, 0);

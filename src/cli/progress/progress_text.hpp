@@ -22,7 +22,4 @@ struct ProgressState {
 // there is no room.
 std::string progress_text(const ProgressState& state, int columns);
 
-// 1,234,567
-std::string grouped(uint64_t number);
-
 }  // namespace lapilli::cli

@@ -7,11 +7,11 @@
 #include <thread>
 #include <utility>
 
+#include "base/counts.hpp"
 #include "base/path.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/files/output_names.hpp"
 #include "cli/output.hpp"
-#include "cli/progress/progress_text.hpp"
 #include "cli/system.hpp"
 
 namespace lapilli::cli {

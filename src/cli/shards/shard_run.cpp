@@ -6,11 +6,11 @@
 #include <string_view>
 #include <utility>
 
+#include "base/counts.hpp"
 #include "base/path.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/files/output_names.hpp"
 #include "cli/output.hpp"
-#include "cli/progress/progress_text.hpp"
 #include "cli/system.hpp"
 #include "shards/folder.hpp"
 

@@ -105,8 +105,9 @@ Result<Opened> read_package(const Files& files, const std::vector<std::string>& 
   Opened opened{
       {"Argos Translate",
        format("package %s for Argos %s, CTranslate2 %s", package.version, package.program, inner.origin.version),
-       unused_of(names)},
-      {files, {}, {}, std::move(inner.tensors)}};
+       inner.origin.weights, unused_of(names)},
+      {files, {}, {}, std::move(inner.tensors)},
+      {kMetadata, kSentencePieceFile, kCodesFile}};
   Json pieces = pieces_of(inner.beside, package);
   add_cutting(files, package, pieces, opened.files);
   opened.files.texts = {{"config.json", ct2::config_text(inner)},

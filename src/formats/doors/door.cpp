@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "base/path.hpp"
 #include "formats/doors/readers.hpp"
@@ -45,6 +46,15 @@ Result<std::optional<Opened>> look(const Files& files) {
   return std::optional<Opened>();
 }
 
+constexpr const char* kFetchRecord = "lapilli-model.json";  // of `lapilli fetch`, in directories that it has made
+
+// With those that go by another name behind the door.
+std::set<std::string> names_of_own(const Opened& opened) {
+  std::set<std::string> names(opened.own.begin(), opened.own.end());
+  for (const auto& [name, of] : opened.files.others) names.insert(of);
+  return names;
+}
+
 }  // namespace
 
 bool is_read_beside(const std::string& name) {
@@ -83,6 +93,14 @@ std::string first_bytes(const FileName& file, size_t count) {
   return opened->read(0, std::as_writable_bytes(std::span(text))) ? text : std::string();
 }
 
+void name_unused(const Files& directory, Opened& opened) {
+  if (!directory.on_disk() || !directory_exists(directory.directory())) return;
+  opened.own.emplace_back(kFetchRecord);
+  const auto own = names_of_own(opened);
+  for (const std::string& name : names_in(directory.directory()))
+    if (!name.starts_with('.') && !is_read_beside(name) && !own.contains(name)) opened.origin.unused.push_back(name);
+}
+
 Result<Entered> enter(const Files& files) {
   if (has_published_weights(files) || !(is_file(files) || files.are_there())) return Entered{files, {}, {}, {}};
   LAPILLI_TRY(auto opened, look(files));
@@ -91,8 +109,9 @@ Result<Entered> enter(const Files& files) {
   for (const auto& [name, text] : opened->files.texts) made.push_back(name);
   for (const auto& [name, of] : opened->files.others)
     if (name != "pytorch_model.bin") made.push_back(name);
+  const auto own = names_of_own(*opened);
   LAPILLI_TRY(auto laid, lay_over(std::move(opened->files), files.directory()));
-  std::vector<std::string> left_out = std::move(opened->own);
+  std::vector<std::string> left_out(own.begin(), own.end());
   left_out.insert(left_out.end(), opened->origin.unused.begin(), opened->origin.unused.end());
   return Entered{std::move(laid), std::move(opened->origin), std::move(made), std::move(left_out)};
 }

@@ -15,6 +15,7 @@ namespace lapilli::doors {
 struct Origin {
   std::string program;              // "CTranslate2"
   std::string version;              // "binary version 6, TransformerSpec revision 7"
+  std::string weights;              // the form of its weights: "Marian's .npz"; empty: as Checkpoint::format() says
   std::vector<std::string> unused;  // what its files have and the model does not use
 };
 
@@ -22,7 +23,7 @@ struct Origin {
 struct Opened {
   Origin origin;
   MadeFiles files;
-  std::vector<std::string> own = {};  // its files whose content the made ones have
+  std::vector<std::string> own = {};  // files that it has read and that nothing reads behind the door
 };
 
 struct Entered {
@@ -34,6 +35,10 @@ struct Entered {
 
 // True for the settings and tokenizers of Transformers, which may lie beside another program's weights.
 bool is_read_beside(const std::string& name);
+
+// Names the other files of the reader's directory as unused: neither its own, nor read beside another program's
+// weights.
+void name_unused(const Files& directory, Opened& opened);
 
 // Files of Transformers, and those that no reader knows, are given back as they are. A model in a single file has that
 // file's path for a directory. Errors name the file, and all reasons against it.

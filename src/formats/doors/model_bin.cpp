@@ -30,8 +30,8 @@ Result<std::optional<Opened>> open_model_bin(const Files& files) {
   for (const NoWeights& kind : kNoWeights)
     if (start.starts_with(kind.start)) return fail(ErrorCode::unsupported, "%s is %s", name, kind.advice);
   if (!is_of_pytorch(start)) return std::optional<Opened>();
-  return std::optional(
-      Opened{{"PyTorch", "a checkpoint called model.bin", {}}, {files, {}, {{"pytorch_model.bin", "model.bin"}}, {}}});
+  return std::optional(Opened{{"PyTorch", "a checkpoint called model.bin", "", {}},
+                              {files, {}, {{"pytorch_model.bin", "model.bin"}}, {}}});
 }
 
 }  // namespace lapilli::doors

@@ -42,6 +42,6 @@ Names all_names(const Config& c) {
 
 }  // namespace
 
-const Family family_bart = {"bart", "BART, for denoising and summarization", read_bart, all_names};
+const Family family_bart = {"bart", "BART", read_bart, all_names, "for denoising and summarization"};
 
 }  // namespace lapilli::model

@@ -18,6 +18,6 @@ Result<Config> read_blenderbot(const nlohmann::json& json, const std::string& wh
 
 }  // namespace
 
-const Family family_blenderbot = {"blenderbot", "Blenderbot, for dialogue", read_blenderbot, bart_names};
+const Family family_blenderbot = {"blenderbot", "Blenderbot", read_blenderbot, bart_names, "for dialogue"};
 
 }  // namespace lapilli::model

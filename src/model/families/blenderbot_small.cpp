@@ -22,7 +22,7 @@ Result<Config> read_blenderbot_small(const nlohmann::json& json, const std::stri
 
 }  // namespace
 
-const Family family_blenderbot_small = {"blenderbot-small", "Blenderbot-small, for dialogue", read_blenderbot_small,
-                                        bart_names};
+const Family family_blenderbot_small = {"blenderbot-small", "Blenderbot-small", read_blenderbot_small, bart_names,
+                                        "for dialogue"};
 
 }  // namespace lapilli::model

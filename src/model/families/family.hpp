@@ -16,6 +16,9 @@ struct Family {
   const char* description;
   Result<Config> (*config)(const nlohmann::json& json, const std::string& where);
   Names (*names)(const Config& config);
+  // The use of the models that are published with this network, as the rest of a description; a model of another
+  // program may have the same network and another use.
+  const char* use = "";
 };
 
 // Null if the type is unknown.

@@ -33,6 +33,7 @@ Names m2m_100_names(const Config& c) {
 
 }  // namespace
 
-const Family family_m2m_100 = {"m2m_100", "M2M100 and NLLB, for multilingual translation", read_m2m_100, m2m_100_names};
+const Family family_m2m_100 = {"m2m_100", "M2M100 and NLLB", read_m2m_100, m2m_100_names,
+                               "for multilingual translation"};
 
 }  // namespace lapilli::model

@@ -22,6 +22,6 @@ Result<Config> read_marian(const nlohmann::json& json, const std::string& where)
 
 }  // namespace
 
-const Family family_marian = {"marian", "Marian translation models (opus-mt)", read_marian, bart_names};
+const Family family_marian = {"marian", "Marian", read_marian, bart_names, "translation models (opus-mt)"};
 
 }  // namespace lapilli::model

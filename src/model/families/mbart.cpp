@@ -20,6 +20,6 @@ Result<Config> read_mbart(const nlohmann::json& json, const std::string& where) 
 
 }  // namespace
 
-const Family family_mbart = {"mbart", "mBART and mBART-50, for multilingual translation", read_mbart, bart_names};
+const Family family_mbart = {"mbart", "mBART and mBART-50", read_mbart, bart_names, "for multilingual translation"};
 
 }  // namespace lapilli::model

@@ -18,6 +18,6 @@ Result<Config> read_pegasus(const nlohmann::json& json, const std::string& where
 
 }  // namespace
 
-const Family family_pegasus = {"pegasus", "Pegasus, for summarization", read_pegasus, bart_names};
+const Family family_pegasus = {"pegasus", "Pegasus", read_pegasus, bart_names, "for summarization"};
 
 }  // namespace lapilli::model

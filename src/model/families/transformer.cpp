@@ -12,8 +12,10 @@ struct PositionsName {
   const char* name;
   Positions kind;
 };
-constexpr PositionsName kPositionsNames[] = {
-    {"none", Positions::none}, {"learned", Positions::learned}, {"sinusoid_fairseq", Positions::sinusoid_fairseq}};
+constexpr PositionsName kPositionsNames[] = {{"none", Positions::none},
+                                             {"learned", Positions::learned},
+                                             {"sinusoid_stored", Positions::sinusoid_stored},
+                                             {"sinusoid_fairseq", Positions::sinusoid_fairseq}};
 
 Result<Positions> find_positions_named(const JsonView& v, const std::string& key) {
   LAPILLI_TRY(const auto name, get_string(v, key.c_str(), "none"));

@@ -73,14 +73,12 @@ void add_texts(const Files& files, const Directory& d, MadeFiles& made) {
   if (d.fields.config["model_type"] == "marian") add_marian_vocabularies(d.fields.config, d.beside.vocabularies, made);
 }
 
-// Tells the directory's files that this reader alone reads from those that nobody reads.
-void sort_files(const Files& files, Opened& opened) {
-  if (!files.on_disk()) return;
+std::vector<std::string> own_files(const Files& files) {
+  std::vector<std::string> own = {"model.bin"};
+  if (!files.on_disk()) return own;
   for (const std::string& name : names_in(files.directory()))
-    if (is_vocabulary_file(name))
-      opened.own.push_back(name);
-    else if (!name.starts_with('.') && name != "model.bin" && !is_read_beside(name))
-      opened.origin.unused.push_back(name);
+    if (is_vocabulary_file(name)) own.push_back(name);
+  return own;
 }
 
 // Settings of texts, which files of 2020 to 2022 have among the weights.
@@ -103,7 +101,7 @@ Result<Directory> read_directory(const Files& files) {
   mapper.refuse_unused();
   LAPILLI_CHECK(mapper.verdict(name.path()));
   add_old_settings(file, d.beside.settings);
-  d.origin = {"CTranslate2", version_of(file), mapper.unused()};
+  d.origin = {"CTranslate2", version_of(file), "CTranslate2's model.bin", mapper.unused()};
   d.tensors = mapper.take();
   d.scaled = mapper.scaled();
   return d;
@@ -129,8 +127,8 @@ std::string Beside::text(const char* key, const char* missing) const {
 Result<std::optional<Opened>> open_ctranslate2(const Files& files) {
   if (!ct2::looks_like_model(first_bytes(files / "model.bin", 16))) return std::optional<Opened>();
   LAPILLI_TRY(auto directory, ct2::read_directory(files));
-  Opened opened{directory.origin, {files, {}, {}, std::move(directory.tensors)}};
-  ct2::sort_files(files, opened);
+  Opened opened{directory.origin, {files, {}, {}, std::move(directory.tensors)}, ct2::own_files(files)};
+  name_unused(files, opened);
   ct2::add_texts(files, directory, opened.files);
   return std::optional(std::move(opened));
 }

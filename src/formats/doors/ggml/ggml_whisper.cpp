@@ -246,7 +246,7 @@ Result<Opened> read_ggml_whisper(const File& file, const Files& own) {
   MadeFiles made{
       Files(std::make_unique<NoFiles>(), file.path()), whisper_texts({f, ffn, packed}, ids), {}, std::move(tensors)};
   if (ids.translate < 0) LAPILLI_CHECK(keep_settings(own, made.texts));
-  return Opened{{"whisper.cpp", "ggml, " + matrix_type(f), {}}, std::move(made)};
+  return Opened{{"whisper.cpp", "ggml, " + matrix_type(f), "ggml", {}}, std::move(made)};
 }
 
 }  // namespace lapilli::doors

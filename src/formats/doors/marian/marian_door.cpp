@@ -4,7 +4,7 @@
 #include <set>
 #include <string_view>
 
-#include "base/log.hpp"
+#include "base/log_once.hpp"
 #include "base/path.hpp"
 #include "formats/doors/marian/network.hpp"
 #include "formats/doors/marian/packed_files.hpp"
@@ -109,9 +109,9 @@ void add_shortlist(const Company& c, MadeFiles& made, std::vector<std::string>& 
     if (name != own) unused.emplace_back(quote_name(name) + ": " + why_unused(c, name));
   if (!own.empty()) made.others[kShortlistFile] = own;
   if (own.empty())
-    log(LogLevel::note, c.folder + " has no shortlist that is surely this model's (lex.*" +
-                            (c.pair.empty() ? "" : "." + c.pair) +
-                            ".s2t.bin): each word is chosen from the whole vocabulary, which takes longer");
+    log_once(LogLevel::note, "shortlist of " + c.folder,
+             c.folder + " has no shortlist that is surely this model's (lex.*" + (c.pair.empty() ? "" : "." + c.pair) +
+                 ".s2t.bin): each word is chosen from the whole vocabulary, which takes longer");
 }
 
 struct Vocabularies {
@@ -203,6 +203,15 @@ Json generation_of(uint64_t start) {
   return json;
 }
 
+// Files of the registry may be packed. Shortlists that are left aside were named with the reason.
+std::vector<std::string> own_files(const std::string& model, const Company& company, const MadeFiles& made) {
+  std::vector<std::string> own = company.like(kListBegin, kListEnd);
+  own.push_back(model);
+  for (const auto& [name, of] : made.others) own.push_back(of);
+  for (size_t i = own.size(); i-- > 0;) own.push_back(packed_name(own[i]));
+  return own;
+}
+
 std::string text_of(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 std::vector<std::string> unused_of(const Mapped& mapped) {
@@ -225,7 +234,8 @@ Result<Opened> read(const Files& directory, const std::string& name) {
     return fail(ErrorCode::invalid_data, "%s lacks special:model.yml, which says what network it is", file.path());
   LAPILLI_TRY(const auto settings, Settings::parse(parameters.settings, file.path()));
   LAPILLI_TRY(auto mapped, map_network(parameters, settings, file.path()));
-  Opened opened{{"Marian", settings.text("version", "without a version"), unused_of(mapped)}, {folder, {}, {}, {}}};
+  Opened opened{{"Marian", settings.text("version", "without a version"), "Marian's .bin", unused_of(mapped)},
+                {folder, {}, {}, {}}};
   const Company company = company_of(folder, name);
   LAPILLI_CHECK(add_vocabularies(folder, mapped, company, opened.files));
   add_shortlist(company, opened.files, opened.origin.unused);
@@ -234,6 +244,7 @@ Result<Opened> read(const Files& directory, const std::string& name) {
   opened.files.texts["config.json"] = text_of(mapped.config);
   opened.files.texts["generation_config.json"] = text_of(generation_of(mapped.target_ids));
   opened.files.tensors = std::move(mapped.tensors);
+  opened.own = own_files(name, company, opened.files);
   return opened;
 }
 
@@ -266,6 +277,7 @@ Result<std::optional<Opened>> open_marian_directory(const Files& files) {
     return fail(ErrorCode::invalid_argument, "%s holds %u models of Marian (%s and %s, say); name the file", files,
                 found.size(), quote_name(found[0]), quote_name(found[1]));
   LAPILLI_TRY(auto opened, marian::read(files, found[0]));
+  name_unused(files, opened);
   return std::optional(std::move(opened));
 }
 

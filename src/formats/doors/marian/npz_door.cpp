@@ -167,9 +167,11 @@ PairOfReadme languages_in(const Folder& folder) {
 }
 
 // Texts are cut by source.spm and target.spm; a vocabulary that is such a model cuts by itself.
-void add_cutters(const VocabularyNames& names, MadeFiles& made) {
-  if (names.source.ends_with(".spm")) made.others["source.spm"] = names.source;
-  if (names.target.ends_with(".spm")) made.others["target.spm"] = names.target;
+void add_cutters(const Folder& folder, const VocabularyNames& names, MadeFiles& made) {
+  for (const auto& [cutter, vocabulary] : {std::pair("source.spm", names.source), {"target.spm", names.target}}) {
+    const std::string file = vocabulary.ends_with(".spm") ? vocabulary : cutter;
+    if (folder.has(file)) made.others[cutter] = file;
+  }
 }
 
 // The vocabularies and what is known of a model's texts.
@@ -181,7 +183,7 @@ struct TextParts {
   [[nodiscard]] bool shared() const { return names.source == names.target; }
 };
 
-void add_sentence_pieces(const TextParts& parts, MadeFiles& made) {
+void add_sentence_pieces(const Folder& folder, const TextParts& parts, MadeFiles& made) {
   nlohmann::json tokenizer = {{"tokenizer_class", "MarianTokenizer"}, {"separate_vocabs", !parts.shared()}};
   const auto set = [&](const char* key, const std::string& text) {
     if (!text.empty()) tokenizer[key] = text;
@@ -192,7 +194,7 @@ void add_sentence_pieces(const TextParts& parts, MadeFiles& made) {
   made.texts["tokenizer_config.json"] = tokenizer.dump(2) + "\n";
   made.texts["vocab.json"] = ids_text(parts.source);
   if (!parts.shared()) made.texts["target_vocab.json"] = ids_text(parts.target);
-  add_cutters(parts.names, made);
+  add_cutters(folder, parts.names, made);
 }
 
 std::string json_of(const nlohmann::json& json) {
@@ -240,11 +242,13 @@ Status add_texts_of(const Folder& folder, const Settings& decoder, const Mapped&
                     SpecialPieces& ids) {
   LAPILLI_TRY(const auto parts, read_text_parts(folder, decoder, mapped));
   LAPILLI_TRY(ids, find_special(folder, parts.names, parts.source, parts.target));
-  opened.own = {kDecoderFile, parts.names.source, parts.names.target, kPreprocess};
+  for (const std::string& name :
+       {std::string(kDecoderFile), parts.names.source, parts.names.target, std::string(kPreprocess)})
+    opened.own.push_back(name);
   if (folder.has(kSourceCodes) && !folder.has("source.spm"))
     add_codes(folder, parts, opened.files);
   else
-    add_sentence_pieces(parts, opened.files);
+    add_sentence_pieces(folder, parts, opened.files);
   return {};
 }
 
@@ -299,8 +303,9 @@ Result<Opened> read_folder(const Folder& folder, const std::string& model) {
   LAPILLI_TRY(const auto parameters, read_parameters(name));
   LAPILLI_TRY(const auto settings, Settings::parse(parameters.settings, name.path()));
   LAPILLI_TRY(auto mapped, map_network(parameters, settings, name.path()));
-  Opened opened{{"Marian", settings.text("version", "without a version"), mapped.unused},
-                {folder.files, {}, {}, std::move(mapped.tensors)}};
+  Opened opened{{"Marian", settings.text("version", "without a version"), "Marian's .npz", mapped.unused},
+                {folder.files, {}, {}, std::move(mapped.tensors)},
+                {model}};
   SpecialPieces ids;
   LAPILLI_CHECK(add_texts_of(folder, decoder, mapped, opened, ids));
   LAPILLI_TRY(auto search, search_of(decoder, (folder.files / kDecoderFile).path(), opened.origin.unused));
@@ -363,6 +368,7 @@ Result<std::optional<Opened>> open_marian_folder(const Files& files) {
   LAPILLI_TRY(const auto decoder, marian::read_decoder(folder));
   LAPILLI_TRY(const auto model, marian::find_model(folder, decoder));
   LAPILLI_TRY(auto opened, marian::read_folder(folder, model));
+  name_unused(files, opened);
   return std::optional(std::move(opened));
 }
 

@@ -48,10 +48,6 @@ Result<std::unique_ptr<FileContent>> unpack(const FileName& name) {
   return std::unique_ptr<FileContent>(std::make_unique<UnpackedContent>(std::move(bytes).value()));
 }
 
-FileName packed_name(const Files& directory, const std::string& name) {
-  return directory / (name + std::string(kPacked));
-}
-
 class UnpackedSource final : public FileSource {
  public:
   explicit UnpackedSource(Files below) : below_(std::move(below)) {}
@@ -60,7 +56,7 @@ class UnpackedSource final : public FileSource {
       LAPILLI_TRY(auto file, File::open(plain));
       return std::unique_ptr<FileContent>(std::make_unique<PlainContent>(std::move(file)));
     }
-    const FileName packed = packed_name(below_, name);
+    const FileName packed = below_ / packed_name(name);
     if (!packed.there()) return fail(ErrorCode::not_found, "no file has this name");
     return unpack(packed);
   }
@@ -72,7 +68,7 @@ class UnpackedSource final : public FileSource {
 }  // namespace
 
 Result<std::string> unpacked_start(const Files& directory, const std::string& name, size_t count) {
-  const FileName plain = directory / name, packed = packed_name(directory, name);
+  const FileName plain = directory / name, packed = directory / packed_name(name);
   if (plain.there() || !packed.there()) return first_bytes(plain, count);
   LAPILLI_TRY(const auto file, File::open(packed));
   LAPILLI_TRY(const auto bytes, file.view(0, file.size()));
@@ -80,6 +76,8 @@ Result<std::string> unpacked_start(const Files& directory, const std::string& na
   if (!start) return Error(start.error()).in(packed.path());
   return std::string(reinterpret_cast<const char*>(start->data()), start->size());
 }
+
+std::string packed_name(const std::string& name) { return name + std::string(kPacked); }
 
 std::string unpacked_name(const std::string& name) {
   return name.ends_with(kPacked) ? name.substr(0, name.size() - kPacked.size()) : name;

@@ -15,7 +15,8 @@ Files unpacked(const Files& directory);
 std::vector<std::string> unpacked_names(const std::string& directory);
 // The first bytes of a file of it, at most `count`; a packed one is unpacked no further. Empty if there is none.
 Result<std::string> unpacked_start(const Files& directory, const std::string& name, size_t count);
-// A file's name without ".gz".
+// A file's name without ".gz", and with it.
 std::string unpacked_name(const std::string& name);
+std::string packed_name(const std::string& name);
 
 }  // namespace lapilli::doors::marian

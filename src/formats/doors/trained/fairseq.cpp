@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <tuple>
+#include <utility>
 
 #include "formats/doors/trained/fairseq_dictionary.hpp"
 #include "formats/quote.hpp"
@@ -240,12 +242,16 @@ std::string unread_cutting(const TrainingFile& file, const Settings& s) {
   return "fairseq's bpe " + quote_name(name, 60);
 }
 
+// A language model has those of the target alone.
+std::pair<std::string, std::string> languages_of(const Settings& s) {
+  const auto side = [&](const char* key) { return language_of(s.task.text(key, s.model.text(key))); };
+  return {s.arch.alone ? std::string() : side("source_lang"), side("target_lang")};
+}
+
 Result<PieceFiles> read_pieces(const TrainingFile& file, const Settings& s, const TrainedMapper& m) {
   PieceFiles p;
   p.unknown = "<unk>", p.end = "</s>", p.start = "<s>", p.padding = "<pad>";
-  p.source_language = language_of(s.task.text("source_lang", s.model.text("source_lang")));
-  p.target_language = language_of(s.task.text("target_lang", s.model.text("target_lang")));
-  if (s.arch.alone) p.source_language.clear();
+  std::tie(p.source_language, p.target_language) = languages_of(s);
   const FileName source = file.files / dictionary_name(file, p.source_language),
                  target = file.files / dictionary_name(file, p.target_language);
   if (!source.there() && !target.there()) return PieceFiles();  // given ids run
@@ -261,6 +267,11 @@ Result<PieceFiles> read_pieces(const TrainingFile& file, const Settings& s, cons
   find_cut(file.files, p);
   p.moses = p.cut != "sentencepiece";
   return p;
+}
+
+std::vector<std::string> own_files(const TrainingFile& file, const Settings& s) {
+  const auto [source, target] = languages_of(s);
+  return {file.name, dictionary_name(file, source), dictionary_name(file, target)};
 }
 
 std::string version_of(const TrainingFile& file, const Settings& s) {
@@ -284,8 +295,10 @@ Result<Opened> open_fairseq(const TrainingFile& file) {
   LAPILLI_CHECK(mapper.verdict(file.path(), "fairseq"));
   fairseq::add_search(mapper);
   LAPILLI_TRY(const auto pieces, fairseq::read_pieces(file, settings, mapper));
-  Opened opened{{"fairseq", fairseq::version_of(file, settings), {}}, {file.files, {}, {}, mapper.take()}};
-  LAPILLI_CHECK(add_texts(mapper, pieces, opened.files));
+  Opened opened{{"fairseq", fairseq::version_of(file, settings), kTorchWeights, {}},
+                {file.files, {}, {}, mapper.take()},
+                fairseq::own_files(file, settings)};
+  add_texts(mapper, pieces, opened.files);
   if (file.root().has("last_optimizer_state")) opened.origin.unused.push_back("the state of the optimizer");
   return opened;
 }

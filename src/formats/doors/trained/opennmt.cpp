@@ -175,7 +175,7 @@ void map_positions(TrainedMapper& m, const std::string& side, bool encoded) {
   constexpr uint64_t kMostPositions = 5000;  // OpenNMT-py's own table
   const std::string from = side + ".embeddings.make_embedding.pe.pe", to = "model." + side + ".embed_positions.weight";
   m.leave(from);
-  m.config[side + "_positions"] = encoded ? "learned" : "none";
+  m.config[side + "_positions"] = encoded ? "sinusoid_stored" : "none";
   m.config[side + "_max_positions"] = kMostPositions;
   const auto width = m.config.at("d_model").get<uint64_t>();
   if (!encoded) return;
@@ -282,15 +282,32 @@ void map_network(TrainedMapper& m, const PickledFields& opt) {
 
 // ---- tensors --------------------------------------------------------------------------------------------------------
 
+std::string stem_of(const TrainingFile& file) { return file.name.substr(0, file.name.size() - 3); }
+
 // "model_step_7.00.safetensors" and so on, beside "model_step_7.pt".
-Result<std::vector<StoredTensor>> read_shards(const TrainingFile& file) {
+std::vector<std::string> shards_of(const TrainingFile& file) {
   constexpr uint32_t kMostShards = 100;
-  const std::string stem = file.name.substr(0, file.name.size() - 3);
+  std::vector<std::string> names;
+  for (uint32_t i = 0; i < kMostShards; ++i) {
+    const std::string name = format("%s.%02u.safetensors", stem_of(file), i);
+    if (!(file.files / name).there()) break;
+    names.push_back(name);
+  }
+  return names;
+}
+
+std::vector<std::string> own_files(const TrainingFile& file) {
+  std::vector<std::string> own = {file.name};
+  if (!file.root().below("model").empty()) return own;
+  for (std::string& name : shards_of(file)) own.push_back(std::move(name));
+  return own;
+}
+
+Result<std::vector<StoredTensor>> read_shards(const TrainingFile& file) {
   std::vector<StoredTensor> tensors;
   std::unordered_set<std::string> seen;
-  for (uint32_t i = 0; i < kMostShards; ++i) {
-    const FileName name = file.files / format("%s.%02u.safetensors", stem, i);
-    if (!name.there()) break;
+  for (const std::string& shard : shards_of(file)) {
+    const FileName name = file.files / shard;
     LAPILLI_TRY(const auto opened, File::open(name));
     LAPILLI_TRY(auto more, read_safetensors(opened));
     for (StoredTensor& t : more) {
@@ -301,7 +318,7 @@ Result<std::vector<StoredTensor>> read_shards(const TrainingFile& file) {
   }
   if (!tensors.empty()) return tensors;
   return fail(ErrorCode::not_found, "%s has no tensors in it, and %s.00.safetensors is not beside it", file.path(),
-              stem);
+              stem_of(file));
 }
 
 Result<std::vector<StoredTensor>> read_tensors(const TrainingFile& file) {
@@ -339,6 +356,10 @@ Status add_search(const TrainingFile& file, const PieceFiles& p, TrainedMapper& 
   return {};
 }
 
+const char* form_of_weights(const TrainingFile& file) {
+  return file.root().below("model").empty() ? "safetensors" : kTorchWeights;
+}
+
 std::string version_of(const TrainingFile& file) {
   const Pickle& pickle = file.content.pickle;
   const PickleValue vocab = vocabularies_of(file);
@@ -361,8 +382,10 @@ Result<Opened> open_opennmt(const TrainingFile& file) {
   LAPILLI_CHECK(mapper.verdict(file.path(), "OpenNMT-py"));
   LAPILLI_TRY(const auto pieces, onmt::read_vocabularies(file, mapper));
   LAPILLI_CHECK(onmt::add_search(file, pieces, mapper));
-  Opened opened{{"OpenNMT-py", onmt::version_of(file), {}}, {file.files, {}, {}, mapper.take()}};
-  LAPILLI_CHECK(add_texts(mapper, pieces, opened.files));
+  Opened opened{{"OpenNMT-py", onmt::version_of(file), onmt::form_of_weights(file), {}},
+                {file.files, {}, {}, mapper.take()},
+                onmt::own_files(file)};
+  add_texts(mapper, pieces, opened.files);
   if (file.root().has("optim")) opened.origin.unused.push_back("the state of the optimizer");
   return opened;
 }

@@ -19,6 +19,8 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr const char *kHparamsFile = "hparams.json", *kCheckpointFile = "checkpoint", *kFlagsFile = "flags.txt";
+
 // ---- settings -------------------------------------------------------------------------------------------------------
 
 std::string text_in(const Json& hparams, const char* key, const char* missing) {
@@ -131,7 +133,7 @@ void map_positions(const Network& n, const std::string& side, std::vector<float>
   const bool timing = text_in(n.hparams, "pos", "timing") != "none";
   const bool plain = std::ranges::all_of(added, [](float v) { return v == 0; });
   n.m.config[side + "_max_positions"] = kPositions;
-  n.m.config[side + "_positions"] = !timing ? "none" : plain ? "sinusoid_fairseq" : "learned";
+  n.m.config[side + "_positions"] = !timing ? "none" : plain ? "sinusoid_fairseq" : "sinusoid_stored";
   if (!plain && !timing) n.m.refuse("pos is none, and it has target_space_embedding");
   if (!plain) n.m.made(split_positions("model." + side + ".embed_positions.weight", kPositions, std::move(added)));
 }
@@ -280,7 +282,7 @@ std::vector<std::string> subword_files(const Files& files) {
 
 // The problem in the command line that the program keeps: "translate_enpt_wmt32k", with "_rev" for the other direction.
 std::pair<std::string, std::string> languages_of(const Files& files) {
-  const FileName name = files / "flags.txt";
+  const FileName name = files / kFlagsFile;
   const auto text = name.there() ? read_text_file(name, 1 << 20) : Result<std::string>(std::string());
   const size_t at = text ? text->find("--problem=translate_") : std::string::npos;
   if (at == std::string::npos) return {};
@@ -289,6 +291,14 @@ std::pair<std::string, std::string> languages_of(const Files& files) {
   std::pair languages{problem.substr(0, 2), problem.substr(2, 2)};
   if (problem.ends_with("_rev")) std::swap(languages.first, languages.second);
   return languages;
+}
+
+std::vector<std::string> own_files(const Files& files, const std::string& prefix) {
+  std::vector<std::string> own = subword_files(files);
+  for (const char* name : {kHparamsFile, kCheckpointFile, kFlagsFile}) own.emplace_back(name);
+  for (const std::string& name : file_names(files))
+    if (name == prefix + ".index" || name.starts_with(prefix + ".data-")) own.push_back(name);
+  return own;
 }
 
 Failure other_sizes(const Files& files, const TrainedMapper& m, const std::vector<std::string>& names,
@@ -352,22 +362,24 @@ Result<PieceFiles> read_vocabularies(const Files& files, const TrainedMapper& m)
 }
 
 Result<Opened> read(const Files& files, const std::string& prefix) {
-  LAPILLI_TRY(const auto hparams, read_json_file(files / "hparams.json"));
+  LAPILLI_TRY(const auto hparams, read_json_file(files / kHparamsFile));
   LAPILLI_TRY(const auto tensors, read_tf_bundle(files, prefix, is_of_network));
   TrainedMapper mapper(tensors);
   map_network(mapper, hparams, tensors);
   LAPILLI_CHECK(mapper.verdict((files / (prefix + ".index")).path(), "Tensor2Tensor"));
   add_search(mapper);
   LAPILLI_TRY(const auto pieces, read_vocabularies(files, mapper));
-  Opened opened{{"Tensor2Tensor", "TensorFlow checkpoint " + prefix, {}}, {files, {}, {}, mapper.take()}};
+  Opened opened{{"Tensor2Tensor", "TensorFlow checkpoint " + prefix, "TensorFlow's checkpoint", {}},
+                {files, {}, {}, mapper.take()},
+                own_files(files, prefix)};
   opened.origin.unused.push_back("the optimizer's variables and counters, if there are any");
-  LAPILLI_CHECK(add_texts(mapper, pieces, opened.files));
+  add_texts(mapper, pieces, opened.files);
   return opened;
 }
 
 // The name in a "checkpoint" file, without folders; else that of the only index.
 std::string find_prefix(const Files& files) {
-  const FileName name = files / "checkpoint";
+  const FileName name = files / kCheckpointFile;
   const auto text = name.there() ? read_text_file(name, 1 << 20) : Result<std::string>(std::string());
   constexpr std::string_view kKey = "model_checkpoint_path: \"";
   if (const size_t at = text ? text->find(kKey) : std::string::npos; at != std::string::npos) {
@@ -386,10 +398,11 @@ std::string find_prefix(const Files& files) {
 }  // namespace trained::t2t
 
 Result<std::optional<Opened>> open_tensor2tensor(const Files& files) {
-  if (!(files / "hparams.json").there()) return std::optional<Opened>();
+  if (!(files / trained::t2t::kHparamsFile).there()) return std::optional<Opened>();
   const std::string prefix = trained::t2t::find_prefix(files);
   if (prefix.empty()) return std::optional<Opened>();
   LAPILLI_TRY(auto opened, trained::t2t::read(files, prefix));
+  name_unused(files, opened);
   return std::optional(std::move(opened));
 }
 

@@ -138,18 +138,15 @@ void find_cut(const Files& files, PieceFiles& p) {
   p.cut = "words";
 }
 
-Status add_texts(TrainedMapper& mapper, const PieceFiles& pieces, MadeFiles& made) {
+void add_texts(TrainedMapper& mapper, const PieceFiles& pieces, MadeFiles& made) {
   made.texts["config.json"] = dumped(mapper.config, 2);
   made.texts["generation_config.json"] = dumped(mapper.generation, 2);
-  if (pieces.source.empty()) return {};
+  if (pieces.source.empty()) return;
   made.texts["tokenizer_config.json"] = "{\"tokenizer_class\": \"PiecesTokenizer\"}\n";
   made.texts["pieces.json"] = dumped(pieces_json(pieces), -1);
   const std::string ending = pieces.cut == "codes" ? ".codes" : ".spm";
-  for (const auto& [side, name] : {std::pair{"source", &pieces.source_file}, {"target", &pieces.target_file}}) {
-    if (name->empty()) continue;
-    LAPILLI_TRY(made.texts[side + ending], read_text_file(made.below / *name));
-  }
-  return {};
+  for (const auto& [side, name] : {std::pair{"source", &pieces.source_file}, {"target", &pieces.target_file}})
+    if (!name->empty()) made.others[side + ending] = *name;
 }
 
 }  // namespace lapilli::doors::trained

@@ -42,6 +42,6 @@ std::vector<std::string> file_names(const Files& files);
 
 // Adds config.json, generation_config.json, pieces.json, and the files that cut texts under the names that the
 // tokenizer asks for. Pieces stay away where there are none.
-Status add_texts(TrainedMapper& mapper, const PieceFiles& pieces, MadeFiles& made);
+void add_texts(TrainedMapper& mapper, const PieceFiles& pieces, MadeFiles& made);
 
 }  // namespace lapilli::doors::trained

@@ -89,7 +89,9 @@ Result<std::optional<Opened>> open_training_file(const FileName& file) {
 Result<std::optional<Opened>> open_training_directory(const Files& files) {
   LAPILLI_TRY(const auto name, trained::choose(files));
   if (name.empty()) return std::optional<Opened>();
-  return trained::open_one(files, name);
+  LAPILLI_TRY(auto opened, trained::open_one(files, name));
+  if (opened) name_unused(files, *opened);
+  return opened;
 }
 
 }  // namespace lapilli::doors

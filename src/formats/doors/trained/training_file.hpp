@@ -9,6 +9,8 @@
 
 namespace lapilli::doors::trained {
 
+constexpr const char* kTorchWeights = "PyTorch's .pt";
+
 struct TrainingFile {
   const Files& files;  // those beside it
   std::string name;    // its own among them
