@@ -19,4 +19,10 @@ std::string parameters_text(uint64_t parameters) {
   return format("%.1f million parameters", static_cast<double>(parameters) / 1e6);
 }
 
+std::string size_text(uint64_t bytes) {
+  constexpr uint64_t kKiB = 1 << 10, kMiB = 1 << 20;
+  if (bytes < kMiB) return format("%u KiB", static_cast<unsigned>((bytes + kKiB - 1) / kKiB));
+  return format("%.1f MiB", static_cast<double>(bytes) / kMiB);
+}
+
 }  // namespace lapilli

@@ -13,5 +13,7 @@ std::string grouped(uint64_t number);
 std::string counted(uint64_t number, std::string_view thing);
 // "49,664 parameters", "7.3 million parameters".
 std::string parameters_text(uint64_t parameters);
+// "194 KiB", "28.5 MiB".
+std::string size_text(uint64_t bytes);
 
 }  // namespace lapilli

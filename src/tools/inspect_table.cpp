@@ -20,7 +20,7 @@ std::string tied_text(const Json& tied) {
   return sides ? "one table for source and target, one for the output" : "a table for source, target and output each";
 }
 
-std::string mebibytes(const Json& bytes) { return format("%.1f MiB", bytes.get<double>() / (1 << 20)); }
+std::string size_of(const Json& bytes) { return size_text(bytes.get<uint64_t>()); }
 
 // "6 layers, 8 heads, feed-forward 2048 (gelu); width 512, 64 a head; layer norm after sublayers; learned positions,
 // 1,024 tokens at most".
@@ -152,7 +152,7 @@ std::string summary(const Json& json) {
   std::string tasks;
   for (const Json& task : json["tasks"]) tasks += (tasks.empty() ? "" : ", ") + task.get<std::string>();
   return format("\nThis model runs here: %s, %s.%s\n  %s\n", tasks,
-                (mebibytes(json["device_weight_bytes"]) + " of device memory for weights"), shortcoming(json),
+                (size_of(json["device_weight_bytes"]) + " of device memory for weights"), shortcoming(json),
                 command_line(json));
 }
 
@@ -183,9 +183,9 @@ std::string inspect_table(const Json& json) {
     line("not used", unused.get<std::string>());
   if (json.contains("shortlist"))
     line("shortlist", json["shortlist"].get<bool>() ? "each source has one" : "none, which takes longer");
-  line("checkpoint", checkpoint["format"].get<std::string>() + ", " + types + ", " + mebibytes(checkpoint["bytes"]));
-  line("on device", mebibytes(json["device_weight_bytes"]) + " of weights (" +
-                        checkpoint.value("packed", std::string("fp32")) + ")");
+  line("checkpoint", checkpoint["format"].get<std::string>() + ", " + types + ", " + size_of(checkpoint["bytes"]));
+  line("on device",
+       size_of(json["device_weight_bytes"]) + " of weights (" + checkpoint.value("packed", std::string("fp32")) + ")");
   if (json.contains("preprocessor")) line("preprocessor", json["preprocessor"].get<std::string>());
   line("tokenizer", json["tokenizer"].get<std::string>());
   if (encoder_alone && json["input"] == "text") return text + tensors_text(json) + summary(json);

@@ -1,4 +1,5 @@
 // Implementation of `lapilli pack`.
+#include "base/counts.hpp"
 #include "generate/pack_model.hpp"
 #include "tools/guard.hpp"
 #include "tools/tools.hpp"
@@ -7,15 +8,12 @@ namespace lapilli::tools {
 
 namespace {
 
-double mebibytes(uint64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
-
 std::string report(const PackRequest& request, const PackedModel& made) {
-  std::string text =
-      made.was_packed
-          ? format("%s: the matrices are in %s already and stay as they are, %.1f MiB of weights\n", request.output,
-                   name(made.format), mebibytes(made.bytes_after))
-          : format("%s: %u matrices in %s, %.1f MiB of weights where %.1f MiB were\n", request.output, made.matrices,
-                   name(made.format), mebibytes(made.bytes_after), mebibytes(made.bytes_before));
+  std::string text = made.was_packed
+                         ? format("%s: the matrices are in %s already and stay as they are, %s of weights\n",
+                                  request.output, name(made.format), size_text(made.bytes_after))
+                         : format("%s: %u matrices in %s, %s of weights where %s were\n", request.output, made.matrices,
+                                  name(made.format), size_text(made.bytes_after), size_text(made.bytes_before));
   for (const auto& m : made.kept) text += format("%s stays as it is: fp16 does not hold its numbers\n", m.name);
   text += "copied:";
   for (const auto& name : made.copied) text += " " + name;

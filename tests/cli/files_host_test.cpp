@@ -335,6 +335,8 @@ TEST(ProgressText, Numbers) {
   EXPECT_EQ(counted(2048, "token"), "2,048 tokens");
   EXPECT_EQ(parameters_text(49664), "49,664 parameters");
   EXPECT_EQ(parameters_text(7322177), "7.3 million parameters");
+  EXPECT_EQ(size_text(198656), "194 KiB");
+  EXPECT_EQ(size_text(29884416), "28.5 MiB");
 }
 
 TEST(ProgressText, SaysWhatIsKnown) {

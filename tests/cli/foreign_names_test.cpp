@@ -72,7 +72,7 @@ TEST(CliForeignNames, WhatIsOursIsNobodyElses) {
 
 TEST(CliForeignNames, ModelsOfOthersAreNamed) {
   TemporaryFolder folder;
-  for (const char* name : {"ct2", "onnx", "optimum/onnx", "gguf", "called-ggml", "ours", "whisper"})
+  for (const char* name : {"ct2", "onnx", "optimum/onnx", "gguf", "called-ggml", "ours", "whisper", "damaged"})
     fs::create_directories(folder.path() / name);
   for (const char* name : {"ct2/model.bin", "ct2/shared_vocabulary.json", "ct2/config.json", "onnx/encoder_model.onnx",
                            "onnx/config.json", "optimum/config.json", "optimum/onnx/model.onnx", "gguf/m.gguf",
@@ -101,6 +101,11 @@ TEST(CliForeignNames, ModelsOfOthersAreNamed) {
   folder.file("whisper/a.onnx", "x");
   folder.file("whisper/ggml-base.bin", "lmgg");
   EXPECT_EQ(cli::foreign_model(here + "/whisper"), "");
+  // Loading it says why.
+  for (const char* name : {"hparams.json", "m.index", "m.data-00000-of-00001", "model.onnx"})
+    folder.file(std::string("damaged/") + name, "x");
+  EXPECT_EQ(cli::foreign_model(here + "/damaged"), "");
+  EXPECT_TRUE(contains(run(lapilli({"inspect", here + "/damaged"})).err, "hparams.json"));
   EXPECT_EQ(cli::foreign_model(bundled_model()), "");
   EXPECT_EQ(cli::foreign_model(here + "/nothing"), "");
   Spawn spawn = lapilli({"translate", "Hello."});

@@ -85,7 +85,7 @@ std::string foreign_directory(const std::string& path) {
   for (const std::string& folder : {path, path_in(path, "onnx")})
     for (const std::string& file : files_in(folder))
       if (std::string foreign = foreign_model_file(file); !foreign.empty())
-        return tools::other_program_in(path) == tools::OtherProgram::read ? "" : foreign;
+        return tools::other_program_in(path) == tools::OtherProgram::none ? foreign : "";
   return "";
 }
 
