@@ -60,10 +60,11 @@ size_t tried_in(const json& found) {
 // The machine decides which candidates win: the reported ones must be those that are kept and used, and no text
 // changes.
 TEST_F(CliDeviceTune, WhatItFindsIsKeptAndUsed) {
-  json found = tune("6", {"--beam", "2"});
-  if (tried_in(found) <= 2) {  // a busy machine can take six seconds for one kernel's translation
+  json found;
+  for (const char* seconds : {"6", "20", "60"}) {  // a busy machine can take six seconds for one kernel's translation
     run(spawn({"tune", "--forget"}));
-    found = tune("60", {"--beam", "2"});
+    found = tune(seconds, {"--beam", "2"});
+    if (tried_in(found) > 2) break;
   }
   ASSERT_EQ(found["plans"].size(), 2u) << found;
   EXPECT_EQ(found["plans"][0]["plan"], "step");
