@@ -1,5 +1,5 @@
 # The ops: unit tests without a device, and the suite that runs every case on one.
-target_sources(test_ops PRIVATE ${PROJECT_SOURCE_DIR}/tests/lab/layer/gathers.cpp)
+target_sources(test_ops PRIVATE ${PROJECT_SOURCE_DIR}/tests/lab/layer/gathers.cpp ${CMAKE_CURRENT_LIST_DIR}/suite/value_cover.cpp)
 # As they are in the library, but with names: does a kernel read each push constant where its op puts it?
 lapilli_add_named_shaders(test_ops ${PROJECT_SOURCE_DIR}/shaders/table.inc ${CMAKE_CURRENT_BINARY_DIR}/named_shaders)
 target_compile_definitions(test_ops PRIVATE LAPILLI_NAMED_SHADERS="${CMAKE_CURRENT_BINARY_DIR}/named_shaders")
