@@ -18,8 +18,8 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/src/vulkan/device/device.cpp)
   set(masks ${PROJECT_SOURCE_DIR}/tests/lab/masks)
   set(macs "gpu,${masks}/moltenvk-m1.json gpu,${masks}/moltenvk-m5.json gpu,${masks}/moltenvk-intel.json gpu,${masks}/moltenvk-amd.json")
   # gpu: sizes and variants that a GPU would get, which no CPU driver gets otherwise.
-  # The kernels of this driver and those of others, each value of each shader's constants: four fifths of the time go into
-  # translating kernels, and 994 of them hold all values. With all their combinations they are long.
+  # The kernels of this driver and those of others, by the values of their constants (suite/value_cover.hpp): four fifths of the
+  # time go into translating kernels, and 995 of them hold all values. With all their combinations they are long.
   lapilli_gpu_test(ops.suite COMMAND op_suite --caps "full floor gpu" --no-slow --values LABELS slow)
   lapilli_gpu_test(ops.suite.combinations COMMAND op_suite --caps "full" --no-slow LABELS long DRIVER_DEFAULTS)
   lapilli_gpu_test(ops.suite.whole COMMAND op_suite --caps "floor gpu" --no-slow LABELS long)
