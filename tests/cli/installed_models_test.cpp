@@ -210,7 +210,7 @@ TEST_F(CliDeviceInstalled, AnInterruptedChainIsResumedWithTheSameFirstModelAlone
   install("es_en", "es", "en", "1.9");
   install("en_de", "en", "de", "1.9");
   std::string lines;
-  for (int i = 0; i < 60; ++i) lines += "Hello world " + std::to_string(i) + "\n";
+  for (int i = 0; i < 24; ++i) lines += "Hello world " + std::to_string(i) + "\n";
   write("in/letter", lines);
   const std::string to = (folder_.path() / "out").string();
   const std::vector<std::string> arguments{

@@ -431,7 +431,7 @@ TEST(CliDeviceSearch, AnInterruptedSearchGoesOn) {
   const Searcher search(searched_model("bert-cls"));
   const TemporaryFolder folder;
   std::vector<std::string> lines;
-  for (int k = 0; k < 8; ++k)
+  for (int k = 0; k < 3; ++k)
     for (const std::string& line : thousand_lines()) lines.push_back(std::to_string(k) + " " + line);
   const std::string notes = folder.file("notes.txt", joined(lines)), index = (folder.path() / "i").string();
   const std::vector<std::string> arguments = {"search",  "--model", search.model(), "--verbose", "--in",          notes,
@@ -448,11 +448,11 @@ TEST(CliDeviceSearch, AnInterruptedSearchGoesOn) {
   process.signal(SIGINT);
   const Outcome interrupted = process.finish();
   EXPECT_EQ(interrupted.code, 130) << interrupted.err;
-  EXPECT_TRUE(contains(interrupted.err, "of 8,000 lines are kept")) << interrupted.err;
+  EXPECT_TRUE(contains(interrupted.err, "of 3,000 lines are kept")) << interrupted.err;
   const Outcome rest = run(search.spawned(arguments));
   EXPECT_EQ(rest.code, 0) << rest.err;
-  EXPECT_TRUE(contains(rest.err, "of 8,000 lines are new")) << rest.err;
-  EXPECT_FALSE(contains(rest.err, "8,000 of 8,000")) << rest.err;
+  EXPECT_TRUE(contains(rest.err, "of 3,000 lines are new")) << rest.err;
+  EXPECT_FALSE(contains(rest.err, "3,000 of 3,000")) << rest.err;
   EXPECT_EQ(rest.out, search.run({"--no-cache", "--in", notes, "--top", "3", "a new passport"}).out);
 }
 

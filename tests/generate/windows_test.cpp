@@ -52,7 +52,7 @@ TEST_P(DeviceWindows, TextsOfSeveralRounds) { expect_same_texts(request({1, 40, 
 
 // Prompts in several passes, whose last rows see what the first ones of theirs have not overwritten.
 TEST_P(DeviceWindows, PromptsLongerThanAPassAndThanARing) {
-  expect_same_texts(request({kCells + 1, 700, 3, kCells, 2 * kCells - 1, 256, 257}, 790));
+  expect_same_texts(request({kCells + 1, 560, 3, kCells, 2 * kCells - 1, 256, 257}, 600));
 }
 
 // A ring that is still as short as its session, then one that is whole while the other layers' caches go on.

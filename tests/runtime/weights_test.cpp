@@ -97,6 +97,7 @@ class DeviceWeights : public testing::TestWithParam<const char*> {
     ASSERT_EQ(ref.size, want.size() * 4);
     std::vector<float> got(want.size());
     LAPILLI_ASSERT_OK(device_->read(*ref.buffer, ref.offset, std::as_writable_bytes(std::span(got))));
+    if (std::memcmp(got.data(), want.data(), ref.size) == 0) return;  // millions of words
     for (size_t i = 0; i < want.size(); ++i)
       ASSERT_EQ(std::bit_cast<uint32_t>(got[i]), std::bit_cast<uint32_t>(want[i])) << "word " << i << " of " << index;
   }
